@@ -1,0 +1,63 @@
+"""Decide once where CUDA kernels run, and offer the answer as ``cuda``.
+
+``from dlkernels import cuda`` is
+
+* ``numba.cuda`` itself where an NVIDIA GPU is found (install the ``gpu`` extra),
+* otherwise ``dlkernels.simt.cuda``, the executor: same names, every thread run on the CPU.
+
+Set ``DLKERNELS_DEVICE`` before the first import to force a choice: ``gpu``, ``executor``, or
+``simulator`` (numba's own simulator; slower and less strict, kept as an independent check).
+"""
+
+import importlib
+import os
+
+CHOICES = ("gpu", "executor", "simulator")
+
+
+def _gpu_found():
+    """True where numba sees a GPU. A broken driver counts as none: the course must still open."""
+    try:
+        return bool(importlib.import_module("numba.cuda").is_available())
+    except Exception:
+        return False
+
+
+def _choose():
+    wish = os.environ.get("DLKERNELS_DEVICE", "").strip().lower()
+    if wish and wish not in CHOICES:
+        raise ValueError(f"DLKERNELS_DEVICE is {wish!r}; expected one of {', '.join(CHOICES)}, or leave it unset.")
+    if wish == "gpu" and not _gpu_found():
+        raise RuntimeError(
+            "DLKERNELS_DEVICE asks for a GPU, but numba.cuda finds none. "
+            "Install the extra with `pip install dlkernels[gpu]`, check `nvidia-smi`, or unset the variable."
+        )
+    return wish or ("gpu" if _gpu_found() else "executor")
+
+
+def _load(choice):
+    if choice == "simulator":
+        import numba
+
+        numba.config.ENABLE_CUDASIM = 1  # only works before numba.cuda is imported
+    return importlib.import_module("dlkernels.simt.cuda" if choice == "executor" else "numba.cuda")
+
+
+name = _choose()
+cuda = _load(name)
+
+
+def describe():
+    """One sentence for the first cell of a notebook: which device runs the kernels, and what that means."""
+    if name == "gpu":
+        gpu = cuda.get_current_device()
+        label = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
+        return f"CUDA kernels are compiled and run on your GPU ({label})."
+    if name == "simulator":
+        return "CUDA kernels run in numba's simulator on the CPU."
+    return "No GPU found: CUDA kernels run thread by thread on the CPU, in the course's executor."
+
+
+def is_device_array(x):
+    """True for an array in device memory (of a GPU, or of the executor that stands in for one)."""
+    return hasattr(x, "copy_to_host")

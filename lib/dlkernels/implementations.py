@@ -1,0 +1,139 @@
+"""The table of every implementation in the library: operation, device, rung, what it adds, its limits.
+
+An operation is declared once, by the function that checks and prepares its arguments::
+
+    @operation(reference=reference.add)
+    def add(a, b, out=None):
+        ...check, allocate...
+        return a, b, out
+
+and each rung of its ladder is one function with a decorator, in the order in which it is taught::
+
+    @implementation("add", device="cpu", adds="all cores: one contiguous chunk of the array per thread")
+    def add_parallel(a, b, out): ...
+
+That is all: the rung is then listed (`of`), tested against the reference, compiled for real GPU
+architectures if it names its kernels, and benchmarked, without another line.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .device import cuda, is_device_array
+
+DEVICES = ("cpu", "gpu")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What all implementations of one operation share."""
+
+    name: str
+    prepare: Callable  # the user's arguments -> the tuple that every rung takes, or ValueError / TypeError
+    reference: Callable  # same arguments as the public function; NumPy, float64
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One rung of a ladder. Call it like the public function of its operation.
+
+    ``limits`` says in words what it cannot do (shapes, sizes, hardware); ``kernels`` are the CUDA kernels
+    it launches, each with the numba signatures under which it is compiled for GPUs without one.
+    """
+
+    operation: str
+    device: str
+    name: str
+    rung: int
+    adds: str
+    function: Callable = field(repr=False)
+    dtypes: tuple = ("float32",)
+    limits: str = ""
+    kernels: tuple = ()
+
+    def __call__(self, *args, **kwargs):
+        prepared = OPERATIONS[self.operation].prepare(*args, **kwargs)
+        return run(self, prepared)
+
+    @property
+    def source(self):
+        """The rung's source text, with the kernels it launches."""
+        parts = [kernel for kernel, _ in self.kernels] + [self.function]
+        return "\n\n".join(inspect.getsource(getattr(part, "py_func", part)) for part in parts)
+
+
+OPERATIONS = {}
+_LADDERS = {}
+
+
+def operation(reference):
+    """Declare an operation; the decorated function prepares its arguments (see the module's docstring)."""
+
+    def declare(prepare):
+        OPERATIONS[prepare.__name__] = Operation(prepare.__name__, prepare, reference)
+        return prepare
+
+    return declare
+
+
+def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", kernels=()):
+    """Put the decorated function into the table as the next rung of operation `of` on `device`.
+
+    The function takes what the operation's `prepare` returns, as keyword-free positional arguments, and
+    writes into the last one or returns its result. `kernels`: pairs ``(kernel, [signature, ...])``.
+    """
+    if of not in OPERATIONS:
+        raise ValueError(f"operation {of!r} is not declared; declared are {', '.join(sorted(OPERATIONS))}")
+    if device not in DEVICES:
+        raise ValueError(f"device is {device!r}; expected 'cpu' or 'gpu'")
+
+    def put(function):
+        ladder = _LADDERS.setdefault((of, device), [])
+        if any(rung.name == function.__name__ for rung in ladder):
+            raise ValueError(f"{of} has an implementation named {function.__name__} on {device} already")
+        ladder.append(
+            Implementation(
+                of, device, function.__name__, len(ladder) + 1, adds, function, tuple(dtypes), limits, tuple(kernels)
+            )
+        )
+        return function
+
+    return put
+
+
+def of(name, device=None):
+    """The ladder of operation `name` in teaching order: on `device` ("cpu" or "gpu"), or CPU then GPU."""
+    if name not in OPERATIONS:
+        raise ValueError(f"no operation is called {name!r}; there are {', '.join(sorted(OPERATIONS))}")
+    if device is not None and device not in DEVICES:
+        raise ValueError(f"device is {device!r}; expected 'cpu', 'gpu' or None")
+    return [rung for d in DEVICES if device in (None, d) for rung in _LADDERS.get((name, d), [])]
+
+
+def everything():
+    """All implementations, operation by operation."""
+    return [rung for name in OPERATIONS for rung in of(name)]
+
+
+def run(rung, arguments):
+    """Run `rung` on prepared arguments. A GPU rung gets device arrays; host results come back to the host."""
+    if rung.device == "cpu" or any(is_device_array(x) for x in arguments):
+        return rung.function(*arguments)
+    on_device = [cuda.to_device(x) if hasattr(x, "dtype") and hasattr(x, "shape") and x.shape else x for x in arguments]
+    result = rung.function(*on_device)
+    for host, device in zip(arguments, on_device, strict=True):
+        if device is result and host is not result:
+            device.copy_to_host(host)
+            return host
+    return result.copy_to_host() if is_device_array(result) else result
+
+
+def best(name, *arguments):
+    """Run the last rung that fits the prepared `arguments`: on the GPU for device arrays, else on the CPU."""
+    device = "gpu" if any(is_device_array(x) for x in arguments) else "cpu"
+    dtype = str(arguments[0].dtype)
+    fitting = [rung for rung in of(name, device) if dtype in rung.dtypes]
+    if not fitting:
+        raise TypeError(f"{name} has no {device} implementation for {dtype}")
+    return run(fitting[-1], arguments)
