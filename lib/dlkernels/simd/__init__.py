@@ -1,0 +1,49 @@
+"""Vector intrinsics for numba: what a CPU's SIMD unit does, said in Python.
+
+A compiler turns a plain loop into vector instructions when it can prove that this is safe and guesses that
+it pays. Some things it never does: write past the cache, keep a tile of a matrix in registers, prefetch a
+row that another loop needs. These functions ask for exactly that::
+
+    @njit
+    def add(a, b, out):                       # 1-D, C-contiguous, one dtype
+        width = lanes(out)                    # a compile-time constant: 4, 8 or 16 float32
+        head = min(out.size, until_aligned(out))
+        for i in range(head):
+            out[i] = a[i] + b[i]
+        i = head
+        while i + width <= out.size:
+            store_nontemporal(out, i, load(a, i) + load(b, i))
+            i += width
+        for i in range(i, out.size):
+            out[i] = a[i] + b[i]
+        fence()
+
+They work in ``@njit`` functions, with or without ``parallel=True`` (create vectors inside the ``prange``
+body), for float32 and float64, on every machine that numba supports: LLVM splits a vector that the machine
+does not have, and replaces a store past the cache by a usual one where there is no such instruction.
+
+Indices count elements from the start of the array, are not checked, and are not wrapped if negative.
+"""
+
+from .memory import fence, lanes, load, prefetch, store, store_nontemporal, until_aligned
+from .target import instruction_set, vector_bytes, vector_width
+from .vector import VectorType, broadcast, fma, maximum, minimum, reduce_add
+
+__all__ = [
+    "VectorType",
+    "broadcast",
+    "fence",
+    "fma",
+    "instruction_set",
+    "lanes",
+    "load",
+    "maximum",
+    "minimum",
+    "prefetch",
+    "reduce_add",
+    "store",
+    "store_nontemporal",
+    "until_aligned",
+    "vector_bytes",
+    "vector_width",
+]

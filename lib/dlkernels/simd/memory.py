@@ -1,0 +1,155 @@
+"""Vectors to and from memory. All take a C-contiguous array and count ``i`` in elements from its start."""
+
+import platform
+
+from llvmlite import ir
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from .vector import ELEMENTS, VectorType, call_llvm
+
+_X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
+
+
+def _check(name, array, index=types.intp):
+    """The vector type that fits ``array``; a message to the person if it cannot be used."""
+    if not isinstance(array, types.Array) or array.dtype not in ELEMENTS:
+        raise TypingError(f"{name} expects an array of float32 or float64, not {array}")
+    if array.layout != "C" or not array.aligned:
+        raise TypingError(
+            f"{name} expects a C-contiguous, aligned array, not {array}; np.ascontiguousarray makes one"
+        )
+    if not isinstance(index, types.Integer):
+        raise TypingError(f"{name} expects an integer index, not {index}")
+    return VectorType(array.dtype)
+
+
+def _address(context, builder, array, value, index_type=None, index=None):
+    """LLVM: the address of element ``index`` of an array (without an index: of its start)."""
+    data = context.make_array(array)(context, builder, value).data
+    if index is None:
+        return data
+    return builder.gep(data, [context.cast(builder, index, index_type, types.intp)])
+
+
+def _as_vector(builder, vector_type, address):
+    element = ir.FloatType() if vector_type.dtype == types.float32 else ir.DoubleType()
+    return builder.bitcast(address, ir.VectorType(element, vector_type.lanes).as_pointer())
+
+
+def _itemsize(vector_type):
+    return vector_type.dtype.bitwidth // 8
+
+
+@intrinsic
+def lanes(typingctx, array):
+    """``lanes(array)``: elements of its dtype in one vector, a constant in the compiled code."""
+    vector_type = _check("lanes", array)
+
+    def emit(context, builder, signature, arguments):
+        return context.get_constant(types.intp, vector_type.lanes)
+
+    return types.intp(array), emit
+
+
+@intrinsic
+def until_aligned(typingctx, array):
+    """``until_aligned(array)``: elements before the first whose address is a multiple of the vector size.
+
+    The result is less than ``lanes(array)``; it may exceed ``array.size``.
+    """
+    vector_type = _check("until_aligned", array)
+
+    def emit(context, builder, signature, arguments):
+        address = builder.ptrtoint(_address(context, builder, array, arguments[0]), ir.IntType(64))
+        mask = ir.Constant(address.type, vector_type.lanes * _itemsize(vector_type) - 1)
+        missing = builder.and_(builder.neg(address), mask)
+        return builder.udiv(missing, ir.Constant(address.type, _itemsize(vector_type)))
+
+    return types.intp(array), emit
+
+
+@intrinsic
+def load(typingctx, array, i):
+    """``load(array, i)``: the vector of elements i, i + 1, ... of ``array``; any ``i``, aligned or not."""
+    vector_type = _check("load", array, i)
+
+    def emit(context, builder, signature, arguments):
+        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        return builder.load(_as_vector(builder, vector_type, address), align=_itemsize(vector_type))
+
+    return vector_type(array, i), emit
+
+
+def _emit_store(array, i, vector_type, nontemporal):
+    align = _itemsize(vector_type) * (vector_type.lanes if nontemporal else 1)
+
+    def emit(context, builder, signature, arguments):
+        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        instruction = builder.store(arguments[2], _as_vector(builder, vector_type, address), align=align)
+        if nontemporal:
+            one = builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
+            instruction.set_metadata("nontemporal", one)
+        return context.get_dummy_value()
+
+    return emit
+
+
+def _check_store(name, array, i, v):
+    vector_type = _check(name, array, i)
+    if v != vector_type:
+        raise TypingError(f"{name} expects a {vector_type} for this array, not {v}")
+    if not array.mutable:
+        raise TypingError(f"{name} expects an array that may be written; this one is read-only")
+    return vector_type
+
+
+@intrinsic
+def store(typingctx, array, i, v):
+    """``store(array, i, v)``: write vector ``v`` to elements i, i + 1, ... of ``array``; any ``i``."""
+    vector_type = _check_store("store", array, i, v)
+    return types.none(array, i, v), _emit_store(array, i, vector_type, nontemporal=False)
+
+
+@intrinsic
+def store_nontemporal(typingctx, array, i, v):
+    """``store_nontemporal(array, i, v)``: as ``store``, but past the cache.
+
+    A usual store first reads the cache line it is about to overwrite; this one does not, so a loop that only
+    writes its output moves a third less. It pays for arrays larger than the cache that are not read soon
+    after. The address must be a multiple of the vector size (`until_aligned` tells where to begin): a wrong
+    one ends the process. Call `fence` before another thread reads the result.
+    """
+    vector_type = _check_store("store_nontemporal", array, i, v)
+    return types.none(array, i, v), _emit_store(array, i, vector_type, nontemporal=True)
+
+
+@intrinsic
+def fence(typingctx):
+    """``fence()``: non-temporal stores before it are visible to other threads before any store after it."""
+
+    def emit(context, builder, signature, arguments):
+        if _X86:
+            call_llvm(builder, "x86.sse.sfence", ir.VoidType(), [])
+        else:
+            builder.fence("release")
+        return context.get_dummy_value()
+
+    return types.none(), emit
+
+
+@intrinsic
+def prefetch(typingctx, array, i):
+    """``prefetch(array, i)``: ask for the cache line of element ``i``; harmless if ``i`` is out of bounds."""
+    _check("prefetch", array, i)
+
+    def emit(context, builder, signature, arguments):
+        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        byte = ir.IntType(8).as_pointer()
+        # Read (0), keep in every level (3), data rather than instructions (1).
+        hints = [ir.Constant(ir.IntType(32), hint) for hint in (0, 3, 1)]
+        call_llvm(builder, "prefetch.p0", ir.VoidType(), [builder.bitcast(address, byte), *hints])
+        return context.get_dummy_value()
+
+    return types.none(array, i), emit

@@ -1,0 +1,165 @@
+"""The vector type: one register of float32 or float64, with arithmetic lane by lane."""
+
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, models, overload, register_model
+
+from .target import vector_width
+
+ELEMENTS = {types.float32: "float32", types.float64: "float64"}
+
+
+class VectorType(types.Type):
+    """numba's type of a vector: ``dtype`` (float32 or float64) in as many lanes as the machine has."""
+
+    def __init__(self, dtype):
+        if dtype not in ELEMENTS:
+            raise TypingError(f"a vector holds float32 or float64, not {dtype}")
+        self.dtype = dtype
+        self.lanes = vector_width(ELEMENTS[dtype])
+        super().__init__(name=f"vector({dtype} x {self.lanes})")
+
+
+@register_model(VectorType)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        element = ir.FloatType() if fe_type.dtype == types.float32 else ir.DoubleType()
+        super().__init__(dmm, fe_type, ir.VectorType(element, fe_type.lanes))
+
+
+def splat(builder, scalar, lanes):
+    """LLVM: the scalar in every lane."""
+    vector_type = ir.VectorType(scalar.type, lanes)
+    first = builder.insert_element(
+        ir.Constant(vector_type, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0)
+    )
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), None)
+    return builder.shuffle_vector(first, ir.Constant(vector_type, ir.Undefined), zeros)
+
+
+def call_llvm(builder, name, result, arguments, **options):
+    """LLVM: call the intrinsic ``llvm.<name>``."""
+    signature = ir.FunctionType(result, [argument.type for argument in arguments])
+    function = builder.module.globals.get(f"llvm.{name}") or ir.Function(
+        builder.module, signature, f"llvm.{name}"
+    )
+    return builder.call(function, arguments, **options)
+
+
+def suffix(vector_type):
+    """LLVM's name of a vector type inside intrinsic names: v8f32."""
+    return f"v{vector_type.lanes}{'f32' if vector_type.dtype == types.float32 else 'f64'}"
+
+
+@intrinsic
+def broadcast(typingctx, x):
+    """``broadcast(x)``: a vector with the float32 or float64 scalar ``x`` in every lane."""
+    vector_type = VectorType(x)
+
+    def emit(context, builder, signature, arguments):
+        return splat(builder, arguments[0], vector_type.lanes)
+
+    return vector_type(x), emit
+
+
+def _elementwise(emit_one):
+    """An intrinsic on 1 to 3 vectors of one type; a scalar among them is broadcast, in the vectors' dtype."""
+
+    def describe(*operands):
+        vectors = {operand for operand in operands if isinstance(operand, VectorType)}
+        numbers = [operand for operand in operands if not isinstance(operand, VectorType)]
+        if len(vectors) != 1 or not all(isinstance(number, types.Number) for number in numbers):
+            return None
+        (vector_type,) = vectors
+
+        def emit(context, builder, signature, arguments):
+            values = []
+            for operand, value in zip(operands, arguments, strict=True):
+                if operand != vector_type:
+                    scalar = context.cast(builder, value, operand, vector_type.dtype)
+                    value = splat(builder, scalar, vector_type.lanes)
+                values.append(value)
+            return emit_one(builder, vector_type, *values)
+
+        return vector_type(*operands), emit
+
+    return describe
+
+
+_fma = _elementwise(
+    lambda builder, vector_type, *abc: call_llvm(builder, f"fmuladd.{suffix(vector_type)}", abc[0].type, abc)
+)
+_maximum = _elementwise(
+    lambda builder, vector_type, *ab: call_llvm(builder, f"maximum.{suffix(vector_type)}", ab[0].type, ab)
+)
+_minimum = _elementwise(
+    lambda builder, vector_type, *ab: call_llvm(builder, f"minimum.{suffix(vector_type)}", ab[0].type, ab)
+)
+
+
+@intrinsic
+def fma(typingctx, a, b, c):
+    """``fma(a, b, c)``: a * b + c, one instruction and one rounding where the machine has it."""
+    return _fma(a, b, c)
+
+
+@intrinsic
+def maximum(typingctx, a, b):
+    """``maximum(a, b)`` lane by lane; NaN if either is NaN, as ``np.maximum``."""
+    return _maximum(a, b)
+
+
+@intrinsic
+def minimum(typingctx, a, b):
+    """``minimum(a, b)`` lane by lane; NaN if either is NaN, as ``np.minimum``."""
+    return _minimum(a, b)
+
+
+@intrinsic
+def reduce_add(typingctx, v):
+    """``reduce_add(v)``: the sum of the lanes, in an order the compiler chooses."""
+    if not isinstance(v, VectorType):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        zero = ir.Constant(arguments[0].type.element, -0.0)
+        operands = [zero, arguments[0]]
+        return call_llvm(
+            builder, f"vector.reduce.fadd.{suffix(v)}", zero.type, operands, fastmath=("reassoc",)
+        )
+
+    return v.dtype(v), emit
+
+
+def _overload_operator(symbol, instruction):
+    """Let ``symbol`` work on two vectors, or a vector and a number."""
+    describe = _elementwise(lambda builder, vector_type, *ab: getattr(builder, instruction)(*ab))
+
+    @intrinsic
+    def arithmetic(typingctx, a, b):
+        return describe(a, b)
+
+    @overload(symbol)
+    def choose(a, b):
+        if isinstance(a, VectorType) or isinstance(b, VectorType):
+            return lambda a, b: arithmetic(a, b)
+
+
+_overload_operator(operator.add, "fadd")
+_overload_operator(operator.sub, "fsub")
+_overload_operator(operator.mul, "fmul")
+_overload_operator(operator.truediv, "fdiv")
+
+
+@intrinsic
+def _negate(typingctx, v):
+    return v(v), lambda context, builder, signature, arguments: builder.fneg(arguments[0])
+
+
+@overload(operator.neg)
+def _choose_negate(v):
+    if isinstance(v, VectorType):
+        return lambda v: _negate(v)

@@ -1,0 +1,192 @@
+"""The vector intrinsics: right values, the instructions they promise, and errors that help."""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from dlkernels import simd
+from dlkernels.simd import (
+    broadcast,
+    fence,
+    fma,
+    lanes,
+    load,
+    maximum,
+    minimum,
+    prefetch,
+    reduce_add,
+    store,
+    store_nontemporal,
+    until_aligned,
+)
+from numba import get_num_threads, njit, prange
+from numba.core.errors import TypingError
+
+DTYPES = ["float32", "float64"]
+X86 = platform.machine().lower() in ("x86_64", "amd64")
+
+
+@njit(parallel=True)
+def add_nontemporal(a, b, out):
+    head = min(out.size, until_aligned(out))
+    vectors = (out.size - head) // lanes(out)
+    threads = get_num_threads()
+    for i in range(head):
+        out[i] = a[i] + b[i]
+    for t in prange(threads):
+        for k in range(t * vectors // threads, (t + 1) * vectors // threads):
+            i = head + k * lanes(out)
+            store_nontemporal(out, i, load(a, i) + load(b, i))
+        fence()
+    for i in range(head + vectors * lanes(out), out.size):
+        out[i] = a[i] + b[i]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [0, 1, 3, 15, 16, 17, 63, 64, 65, 1000, 4099])
+@pytest.mark.parametrize("shift", [0, 1, 5])
+def test_head_vectors_and_tail_cover_the_array_and_nothing_else(dtype, size, shift):
+    rng = np.random.default_rng(size + shift)
+    a = rng.standard_normal(size + 1).astype(dtype)[1:]
+    b = rng.standard_normal(size).astype(dtype)
+    room = np.full(size + shift + 40, -7, dtype)
+    add_nontemporal(a, b, room[shift : shift + size])
+    np.testing.assert_array_equal(room[shift : shift + size], a + b)
+    assert (room[:shift] == -7).all()
+    assert (room[shift + size :] == -7).all()
+
+
+@njit
+def every_operation(a, b, c, out):
+    """Each operation on one vector, one row of ``out`` each."""
+    x, y, z = load(a, 0), load(b, 0), load(c, 0)
+    n = lanes(a)
+    prefetch(a, 1 << 40)
+    store(out, 0 * n, x + y)
+    store(out, 1 * n, x - y)
+    store(out, 2 * n, x * y)
+    store(out, 3 * n, x / y)
+    store(out, 4 * n, -x)
+    store(out, 5 * n, fma(x, y, z))
+    store(out, 6 * n, maximum(x, y))
+    store(out, 7 * n, minimum(x, y))
+    store(out, 8 * n, broadcast(c[1]))
+    store(out, 9 * n, 2 * x + 0.5)
+    store(out, 10 * n, maximum(x, 0))
+    return reduce_add(x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_arithmetic_lane_by_lane(dtype):
+    n = simd.vector_width(dtype)
+    x, y, z = np.random.default_rng(0).standard_normal((3, n)).astype(dtype)
+    out = np.zeros((11, n), dtype)
+    total = every_operation(x, y, z, out)
+    wide = [v.astype("float64") for v in (x, y, z)]
+    expected = [
+        x + y, x - y, x * y, x / y, -x, wide[0] * wide[1] + wide[2], np.maximum(x, y), np.minimum(x, y),
+        np.full(n, z[1]), 2 * x + np.asarray(0.5, dtype), np.maximum(x, 0),
+    ]  # fmt: skip
+    tolerance = 4 * np.finfo(dtype).eps
+    for row, right in zip(out, expected, strict=True):
+        np.testing.assert_allclose(row, right, rtol=tolerance, atol=tolerance)
+    assert total == pytest.approx(float(wide[0].sum()), rel=1e-5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_extremes_as_numpy(dtype):
+    n = simd.vector_width(dtype)
+    special = np.array([np.nan, np.inf, -np.inf, -0.0], dtype)
+    x, y = np.resize(special, n), np.resize(special[::-1], n)
+    out = np.zeros((11, n), dtype)
+    with np.errstate(all="ignore"):
+        every_operation(x, y, x, out)
+        np.testing.assert_array_equal(out[6], np.maximum(x, y))
+        np.testing.assert_array_equal(out[7], np.minimum(x, y))
+        np.testing.assert_array_equal(out[3], x / y)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_until_aligned_is_the_distance_to_the_next_vector(dtype):
+    distance = njit(lambda array: until_aligned(array))
+    for shift in range(20):
+        array = np.zeros(64, dtype)[shift:]
+        expected = (-array.ctypes.data % simd.vector_bytes()) // array.itemsize
+        assert distance(array) == expected
+
+
+def _assembly(kernel):
+    return "\n".join(kernel.inspect_asm().values())
+
+
+@pytest.mark.skipif(not X86, reason="names of x86 instructions")
+@pytest.mark.parametrize(("dtype", "instruction"), [("float32", "movntps"), ("float64", "movntpd")])
+def test_the_stores_really_go_past_the_cache(dtype, instruction):
+    add_nontemporal(*np.ones((3, 8), dtype))
+    assembly = _assembly(add_nontemporal)
+    assert re.search(rf"\bv?{instruction}\s+%[xyz]mm", assembly)
+    assert "sfence" in assembly
+
+
+@pytest.mark.skipif(not X86, reason="names of x86 instructions")
+def test_multiply_add_and_prefetch_are_single_instructions():
+    every_operation(*np.ones((3, 16), "float32"), np.ones((11, 16), "float32"))
+    assembly = _assembly(every_operation)
+    assert "prefetcht0" in assembly
+    if simd.instruction_set() in ("AVX2", "AVX-512"):
+        assert re.search(r"vfn?m(add|sub)\d+ps", assembly)
+
+
+@pytest.mark.skipif(not X86, reason="names of x86 processors")
+@pytest.mark.parametrize(
+    ("cpu", "name", "width"),
+    [("x86-64", "SSE2", 4), ("haswell", "AVX2", 8), ("skylake-avx512", "AVX-512", 16)],
+)
+def test_every_width_of_x86(cpu, name, width):
+    """The same tests in a process that compiles for an older (or another) processor."""
+    if width > simd.vector_width():
+        pytest.skip(f"this machine has no {name}")
+    features = {"x86-64": "", "haswell": "+avx,+avx2,+fma", "skylake-avx512": "+avx,+avx2,+fma,+avx512f"}[cpu]
+    environment = {**os.environ, "NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features}
+    if environment.get("DLKERNELS_TEST_WIDTH"):
+        pytest.skip("already inside such a process")
+    environment["DLKERNELS_TEST_WIDTH"] = "1"
+    show = (
+        f"from dlkernels import simd; assert (simd.instruction_set(), simd.vector_width()) == {(name, width)}"
+    )
+    subprocess.run([sys.executable, "-c", show], env=environment, check=True, timeout=120)
+    tests = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    result = subprocess.run(tests, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stdout[-3000:]
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros(64, "int32"), "float32 or float64"),
+        (np.zeros((8, 8), "float32")[:, ::2], "C-contiguous"),
+        (3.0, "expects an array"),
+    ],
+)
+def test_what_cannot_be_loaded_is_said(array, message):
+    with pytest.raises(TypingError, match=message):
+        njit(lambda x: reduce_add(load(x, 0)))(array)
+
+
+def test_what_cannot_be_stored_is_said():
+    @njit
+    def copy(source, target):
+        store(target, 0, load(source, 0))
+
+    read_only = np.zeros(64, "float32")
+    read_only.flags.writeable = False
+    with pytest.raises(TypingError, match="read-only"):
+        copy(np.zeros(64, "float32"), read_only)
+    with pytest.raises(TypingError, match="expects a vector"):
+        copy(np.zeros(64, "float64"), np.zeros(64, "float32"))
+    with pytest.raises(TypingError, match="vector holds float32 or float64"):
+        njit(lambda: reduce_add(broadcast(1)))()
