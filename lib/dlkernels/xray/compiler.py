@@ -36,8 +36,8 @@ class Compiled:
     """One kernel compiled for one signature and architecture.
 
     registers: 32-bit registers per thread. spill_store_bytes, spill_load_bytes, stack_bytes: bytes per
-    thread. shared_bytes: static shared memory per block. mix, main_loop: `sass.Mix` of the whole kernel and of its
-    hottest loop (total 0 where there is no loop). sass: the listing of nvdisasm.
+    thread. shared_bytes: static shared memory per block. mix, main_loop: `sass.Mix` of the whole kernel and
+    of its hottest loop (total 0 where there is no loop). sass: the listing of nvdisasm.
     """
 
     kernel: str
