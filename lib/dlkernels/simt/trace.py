@@ -1,0 +1,277 @@
+"""What a traced launch records: one row for every load, store and atomic of every thread.
+
+Run a kernel with a trace, then read NumPy columns:
+
+    trace = Trace()
+    simt.run(kernel, grid, block, args, trace=trace)
+    trace.thread, trace.address, trace.sites[trace.site[0]].text
+
+Row ``i`` of every column below is the access that happened ``i``-th in the run (one thread runs at a time, so
+the order is total, and the same for every run with the same ``order``). All columns have length ``len(trace)``.
+
+===============  =======  ==========================================================================================
+column           dtype    meaning
+===============  =======  ==========================================================================================
+``thread``       int64    linear thread id in the launch: ``block * threads_per_block + id within its block`` (x fastest)
+``block``        int64    linear block id in the launch (x fastest)
+``warp``         int64    linear warp id in the launch; a warp is 32 consecutive threads of one block
+``lane``         int64    0 ... 31
+``site``         int64    index into ``sites``: the source expression; a load and a store are different sites
+``kind``         int8     ``LOAD``, ``STORE`` or ``ATOMIC``
+``array``        int64    index into ``arrays``
+``space``        int8     ``GLOBAL``, ``SHARED``, ``LOCAL`` or ``CONST`` (of that array)
+``offset``       int64    bytes from the array's first element (negative only in an array with negative strides)
+``address``      int64    bytes within its space: see below
+``size``         int64    bytes of this access (16 for a vector access made by a stand-in, else the element size)
+``element``      int64    flat index of the element in C order (of the whole array, also when reached through a view)
+``visit``        int64    which visit of the site: equal (call path, iterations of the enclosing loops) = equal number
+``epoch``        int64    block barriers that the thread had passed
+``warp_epoch``   int64    ``syncwarp`` barriers that the thread had passed
+``grid_epoch``   int64    grid barriers that the thread had passed
+===============  =======  ==========================================================================================
+
+*Warp instruction.* Rows with equal ``(warp, site, visit)`` are one warp instruction, as a GPU issues a structured
+program: a divergent ``if`` in a loop does not merge different iterations, and two calls of a device function stay apart.
+A thread has at most one row for each ``(site, visit)`` - except in a call such as an atomic ``exch`` in a loop header.
+
+*Addresses.* Global arrays get virtual base addresses, aligned to 256 bytes and never overlapping; two arguments that share
+memory (a view of one another) share addresses. Shared addresses count from the start of the block's shared memory (every
+block has its own: compare them only within one block). Local addresses count from the start of the thread's own local
+memory (compare within one thread). Constant addresses count from the start of constant memory.
+
+*Events.* ``barriers`` (block and grid barriers), ``collectives`` (warp operations) and ``findings`` (what went wrong while
+the kernel ran) are lists of the small classes below, in the order in which they happened. ``position`` in them is
+the number of rows recorded before the event.
+
+*Snapshots.* With ``Trace(snapshots=True)``, ``snapshots`` holds copies of the block's shared arrays as they were at each
+block barrier and when the block ended.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+LOAD, STORE, ATOMIC = 0, 1, 2
+KINDS = ("load", "store", "atomic")
+GLOBAL, SHARED, LOCAL, CONST = 0, 1, 2, 3
+SPACES = ("global", "shared", "local", "const")
+WARP = 32
+
+
+@dataclass(frozen=True)
+class Site:
+    """A source expression that touches memory or synchronises. Lines count from 1, columns from 0, as in ``ast``."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str  # "A[i, k]"
+    function: str  # name of the kernel or device function it stands in
+    kind: str  # "load", "store", "atomic", "barrier", "grid barrier", "collective", "allocation", "call", "loop"
+
+
+@dataclass(frozen=True)
+class ArrayInfo:
+    """An array that the kernel touched."""
+
+    name: str  # as the author of the kernel calls it
+    space: str  # "global", "shared", "local" or "const"
+    dtype: np.dtype
+    shape: tuple
+    strides: tuple  # bytes
+    base: int  # address of the first element, in its space
+    site: int = -1  # where a shared or local array is made; -1 for an argument
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """A block barrier (or grid barrier, where ``block`` is -1) that was passed."""
+
+    site: int
+    block: int
+    epoch: int  # barriers passed before this one: accesses before it have epoch <= this
+    threads: int  # how many threads met there
+    position: int
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A warp operation: shuffle, vote, match or syncwarp, executed by ``lanes`` together."""
+
+    name: str  # "shfl_down_sync"
+    site: int
+    block: int
+    warp: int  # linear in the launch
+    mask: int  # as the kernel gave it
+    lanes: int  # bit mask of the lanes that took part
+    position: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong that was seen while the kernel ran.
+
+    ``kind`` is one of: "out-of-bounds", "negative-index", "uninitialised-shared", "uninitialised-local",
+    "divergent-barrier", "barrier-after-exit", "mask-names-exited-lane", "lane-not-in-mask", "inactive-lane-read".
+    """
+
+    kind: str
+    message: str  # one sentence for a person
+    site: int
+    thread: int = -1
+    block: int = -1
+    array: int = -1
+    index: tuple = ()
+    other_sites: tuple = ()  # divergent barrier: where the other threads wait
+    threads: tuple = ()  # threads concerned, linear in the launch, where there are several
+    position: int = 0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Shared memory of one block, right after barrier ``epoch`` (``site`` = -1: when the block ended)."""
+
+    block: int
+    epoch: int
+    site: int
+    position: int
+    arrays: dict = field(hash=False)  # array id -> copy of its values
+
+
+class TraceFull(MemoryError):
+    """More accesses than ``Trace(limit=...)`` allows."""
+
+
+class Trace:
+    """Collects one launch. ``collect=True`` reports findings and goes on where it can; ``False`` raises at the first.
+
+    limit: most accesses to record (40 bytes each); ``TraceFull`` is raised beyond it.
+    """
+
+    def __init__(self, snapshots=False, collect=True, limit=50_000_000):
+        self.with_snapshots = snapshots
+        self.collect = collect
+        self.limit = limit
+        self.kernel = ""
+        self.grid = self.block_shape = (0, 0, 0)
+        self.shared_bytes = 0
+        self.order = "forward"
+        self.sites, self.arrays = [], []
+        self.barriers, self.collectives, self.findings, self.snapshots = [], [], [], []
+        # Raw recording, filled by the engine: four numbers for each access, one segment for each time a thread runs.
+        self._rows = []
+        self._chunks = []
+        self._row_count = 0
+        self._segments = []
+        self._wide = {}
+        self._visits = {}
+        self._visit_rows = [(0, -1, 0)]
+
+    def __len__(self):
+        return self._row_count + len(self._rows) // 4
+
+    @property
+    def threads_per_block(self):
+        return int(np.prod(self.block_shape))
+
+    @property
+    def warps_per_block(self):
+        return -(-self.threads_per_block // WARP)
+
+    def visit_path(self, visit):
+        """Where a visit stands: list of (site of the loop or call, iteration from 0), outermost first."""
+        path = []
+        while visit:
+            visit, site, iteration = self._visit_rows[visit]
+            path.append((site, iteration))
+        return path[::-1]
+
+    # -- used by the engine ------------------------------------------------------------------------------------
+
+    def _visit(self, parent, site, iteration):
+        key = (parent, site, iteration)
+        number = self._visits.get(key)
+        if number is None:
+            number = self._visits[key] = len(self._visit_rows)
+            self._visit_rows.append(key)
+        return number
+
+    def _segment(self, thread, epoch, warp_epoch, grid_epoch):
+        if len(self._rows) >= 4_000_000:
+            self._flush()
+        self._segments.append((len(self), thread, epoch, warp_epoch, grid_epoch))
+
+    def _flush(self):
+        self._chunks.append(np.array(self._rows, dtype=np.int64).reshape(-1, 4))
+        self._row_count += len(self._rows) // 4
+        self._rows.clear()
+        if self._row_count > self.limit:
+            raise TraceFull(
+                f"the launch made more than {self.limit:,} memory accesses, too many to trace: use a smaller problem "
+                f"(a few blocks show the same pattern), or raise the limit with Trace(limit=...)."
+            )
+
+    def _finish(self):
+        """Turn the raw recording into columns."""
+        self._flush()
+        rows = np.concatenate(self._chunks)
+        self._chunks = [rows]
+        self.site, self.visit, self.array, self.offset = (np.ascontiguousarray(column) for column in rows.T)
+        segments = np.array(self._segments, dtype=np.int64).reshape(-1, 5)
+        lengths = np.diff(np.append(segments[:, 0], len(rows)))
+        self.thread, self.epoch, self.warp_epoch, self.grid_epoch = (
+            np.repeat(column, lengths) for column in segments[:, 1:].T
+        )
+        per_block = max(1, self.threads_per_block)
+        self.block = self.thread // per_block
+        within = self.thread % per_block
+        self.warp = self.block * self.warps_per_block + within // WARP
+        self.lane = within % WARP
+        site_kind = [KINDS.index(s.kind) if s.kind in KINDS else -1 for s in self.sites]
+        self.kind = np.array(site_kind, dtype=np.int8)[self.site] if len(rows) else np.zeros(0, np.int8)
+        space = np.array([SPACES.index(a.space) for a in self.arrays], dtype=np.int8)
+        base = np.array([a.base for a in self.arrays], dtype=np.int64)
+        itemsize = np.array([a.dtype.itemsize for a in self.arrays], dtype=np.int64)
+        empty = np.zeros(0, np.int64)
+        self.space = space[self.array] if len(rows) else empty.astype(np.int8)
+        self.address = base[self.array] + self.offset if len(rows) else empty
+        self.size = itemsize[self.array] if len(rows) else empty.copy()
+        for row, size in self._wide.items():
+            self.size[row] = size
+        self.element = self._elements()
+        return self
+
+    def _elements(self):
+        """Flat C-order element index of every row, from the byte offset and the strides of the array."""
+        element = np.zeros(len(self.offset), dtype=np.int64)
+        for number, info in enumerate(self.arrays):
+            rows = self.array == number
+            rest = self.offset[rows]
+            if _is_c_contiguous(info):
+                element[rows] = rest // info.dtype.itemsize
+                continue
+            # Undo the strides, largest first. A negative stride counts from the far end of its axis.
+            flat = np.zeros_like(rest)
+            scale = np.append(np.cumprod(info.shape[:0:-1], dtype=np.int64)[::-1], 1)
+            for axis, (extent, stride) in enumerate(zip(info.shape, info.strides, strict=True)):
+                if stride < 0:
+                    rest = rest - stride * (extent - 1)
+            for axis in sorted(range(len(info.shape)), key=lambda k: -abs(info.strides[k])):
+                stride = info.strides[axis]
+                if stride == 0 or info.shape[axis] == 1:
+                    continue
+                index, rest = np.divmod(rest, abs(stride))
+                flat += (index if stride > 0 else info.shape[axis] - 1 - index) * scale[axis]
+            element[rows] = flat
+        return element
+
+
+def _is_c_contiguous(info):
+    expected = info.dtype.itemsize
+    for extent, stride in zip(info.shape[::-1], info.strides[::-1], strict=True):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
