@@ -1,0 +1,75 @@
+"""Find conflicting accesses that nothing orders, whatever the order in which threads happened to run.
+
+Two accesses of one address conflict if two threads make them and one is a plain store, or one is atomic
+and the other is not. What orders them:
+
+    the same block, and a block barrier (or a grid sync) between them
+    the same warp, and a warp barrier between them
+    different blocks, and a grid sync between them
+
+Lanes of a warp do not run in step since Volta, so that two lanes without a warp barrier between them are not
+ordered either.
+"""
+
+import numpy as np
+
+from .traffic import group, pack
+
+LOAD, STORE, ATOMIC = 0, 1, 2
+
+
+def unordered_pairs(place, owner, kind, site, order):
+    """Conflicts between different owners in the same place.
+
+    place: rows with equal numbers can conflict (same address, nothing ordering them). owner: the thread,
+    warp or block an access belongs to; accesses of one owner are left to a finer look. order: any number
+    that ranks accesses of one owner, for a choice of example that does not depend on the run.
+
+    Returns (i, j): rows that conflict, one example for each place and each pair of (site, kind) in it.
+    """
+    keep = _contended(place, owner, kind)
+    if not keep.size:
+        return keep, keep
+    rank = np.argsort(pack(place[keep], site[keep], kind[keep], owner[keep], order[keep]), kind="stable")
+    rows = keep[rank]
+    # an entry is a stretch of equal (place, site, kind), from its least owner to its greatest
+    _, first = group(place[rows], site[rows], kind[rows])
+    last = np.append(first[1:], len(rows)) - 1
+    least, most = rows[first], rows[last]
+    entry_place, entry_kind = place[least], kind[least]
+    found_i, found_j = [], []
+    for step in range(_longest_run(entry_place)):  # entries of one place: as many as there are sites
+        a = np.arange(len(least) - step)
+        b = a + step
+        same = (entry_place[a] == entry_place[b]) & _conflict(entry_kind[a], entry_kind[b])
+        a, b = a[same], b[same]
+        forward = owner[least[a]] != owner[most[b]]
+        backward = ~forward & (owner[most[a]] != owner[least[b]])
+        found_i += [least[a][forward], most[a][backward]]
+        found_j += [most[b][forward], least[b][backward]]
+    return np.concatenate(found_i), np.concatenate(found_j)
+
+
+def _conflict(a, b):
+    """A plain store conflicts with everything; an atomic with what is not atomic."""
+    return (a == STORE) | (b == STORE) | ((a == ATOMIC) != (b == ATOMIC))
+
+
+def _contended(place, owner, kind):
+    """Indices of rows in places with two owners and a store, or with atomic and plain accesses."""
+    if not len(place):
+        return np.zeros(0, np.int64)
+    _, number = np.unique(place, return_inverse=True)
+    size = number.max() + 1
+    low = np.full(size, np.iinfo(np.int64).max)
+    high = np.full(size, np.iinfo(np.int64).min)
+    np.minimum.at(low, number, owner)
+    np.maximum.at(high, number, owner)
+    has = [np.bincount(number[kind == k], minlength=size) > 0 for k in (LOAD, STORE, ATOMIC)]
+    interesting = (low < high) & (has[STORE] | (has[ATOMIC] & has[LOAD]))
+    return np.flatnonzero(interesting[number])
+
+
+def _longest_run(sorted_values):
+    edges = np.flatnonzero(np.diff(sorted_values, prepend=sorted_values[0] - 1))
+    return int(np.diff(np.append(edges, len(sorted_values))).max())
