@@ -2,8 +2,8 @@
 
 An operation is declared once, by the function that checks and prepares its arguments::
 
-    @operation(reference=reference.add)
-    def add(a, b, out=None):
+    @operation("add", reference.add)
+    def _prepare_add(a, b, out=None):
         ...check, allocate...
         return a, b, out
 
@@ -19,6 +19,8 @@ architectures if it names its kernels, and benchmarked, without another line.
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from .device import cuda, is_device_array
 
@@ -38,8 +40,9 @@ class Operation:
 class Implementation:
     """One rung of a ladder. Call it like the public function of its operation.
 
-    ``limits`` says in words what it cannot do (shapes, sizes, hardware); ``kernels`` are the CUDA kernels
-    it launches, each with the numba signatures under which it is compiled for GPUs without one.
+    ``limits`` says in words what it cannot do (shapes, sizes, hardware); ``largest`` is the number of elements
+    beyond which nobody would wait for it (None: no bound); ``kernels`` are the CUDA kernels it launches, each
+    with the numba signatures under which it is compiled for GPUs without one.
     """
 
     operation: str
@@ -50,6 +53,7 @@ class Implementation:
     function: Callable = field(repr=False)
     dtypes: tuple = ("float32",)
     limits: str = ""
+    largest: int | None = None
     kernels: tuple = ()
 
     def __call__(self, *args, **kwargs):
@@ -67,17 +71,17 @@ OPERATIONS = {}
 _LADDERS = {}
 
 
-def operation(reference):
+def operation(name, reference):
     """Declare an operation; the decorated function prepares its arguments (see the module's docstring)."""
 
     def declare(prepare):
-        OPERATIONS[prepare.__name__] = Operation(prepare.__name__, prepare, reference)
+        OPERATIONS[name] = Operation(name, prepare, reference)
         return prepare
 
     return declare
 
 
-def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", kernels=()):
+def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", largest=None, kernels=()):
     """Put the decorated function into the table as the next rung of operation `of` on `device`.
 
     The function takes what the operation's `prepare` returns, as keyword-free positional arguments, and
@@ -92,11 +96,8 @@ def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", k
         ladder = _LADDERS.setdefault((of, device), [])
         if any(rung.name == function.__name__ for rung in ladder):
             raise ValueError(f"{of} has an implementation named {function.__name__} on {device} already")
-        ladder.append(
-            Implementation(
-                of, device, function.__name__, len(ladder) + 1, adds, function, tuple(dtypes), limits, tuple(kernels)
-            )
-        )
+        row = (of, device, function.__name__, len(ladder) + 1, adds, function, tuple(dtypes), limits, largest)
+        ladder.append(Implementation(*row, tuple(kernels)))
         return function
 
     return put
@@ -117,22 +118,23 @@ def everything():
 
 
 def run(rung, arguments):
-    """Run `rung` on prepared arguments. A GPU rung gets device arrays; host results come back to the host."""
+    """Run `rung` on prepared arguments. Host arrays travel to the device for a GPU rung, and the result back."""
     if rung.device == "cpu" or any(is_device_array(x) for x in arguments):
         return rung.function(*arguments)
-    on_device = [cuda.to_device(x) if hasattr(x, "dtype") and hasattr(x, "shape") and x.shape else x for x in arguments]
-    result = rung.function(*on_device)
-    for host, device in zip(arguments, on_device, strict=True):
-        if device is result and host is not result:
-            device.copy_to_host(host)
-            return host
-    return result.copy_to_host() if is_device_array(result) else result
+    there = [cuda.to_device(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x for x in arguments]
+    result = rung.function(*there)
+    if result is not there[-1]:
+        return result.copy_to_host()
+    out = arguments[-1]
+    out[...] = result.copy_to_host()
+    return out
 
 
-def best(name, *arguments):
-    """Run the last rung that fits the prepared `arguments`: on the GPU for device arrays, else on the CPU."""
+def call(name, *args):
+    """Prepare `args` and run the last rung that fits them: on the GPU for device arrays, else on the CPU."""
+    arguments = OPERATIONS[name].prepare(*args)
     device = "gpu" if any(is_device_array(x) for x in arguments) else "cpu"
-    dtype = str(arguments[0].dtype)
+    dtype = str(arguments[-1].dtype)
     fitting = [rung for rung in of(name, device) if dtype in rung.dtypes]
     if not fitting:
         raise TypeError(f"{name} has no {device} implementation for {dtype}")

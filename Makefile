@@ -1,0 +1,86 @@
+# Every target sets up what it needs in .venv by itself. `make` alone lists them.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PORT ?= 8000
+JOBS ?= 2
+PY := .venv/bin/python
+READY := .venv/.ready
+PYTEST := $(PY) -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help read html work check progress grade release exercises test quick lint bench gpu gpu-record lock clean
+
+help:  ## list what can be done here
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+read: html  ## build the book and serve it on this machine (PORT=8000)
+	@$(PY) -m dlkernels.serve _build/html --port $(PORT)
+
+html: $(READY) _build/.sources  ## build the book into _build/html
+	@$(PY) -m jupyter_book build . --all -W -n --keep-going -q
+	@echo "The book is in _build/html/index.html"
+
+work: $(READY)  ## open the exercises in JupyterLab
+	@$(PY) -m jupyter lab --notebook-dir=exercises
+
+check: $(READY)  ## check your answers to one exercise: make check EX=07
+	@$(PY) -m dlkernels.coursework.check $(EX)
+
+progress: $(READY)  ## show which tasks you have solved
+	@$(PY) -m dlkernels.coursework.progress
+
+grade: $(READY)  ## grade a class: make grade SUBMISSIONS=folder
+	@test -n "$(SUBMISSIONS)" || { echo "Say which folder holds the submissions: make grade SUBMISSIONS=folder"; exit 2; }
+	@$(PYTEST) --grade "$(SUBMISSIONS)" --grade-out grades -n $(JOBS)
+
+exercises: $(READY)  ## make exercises/ again from solutions/
+	@$(PY) -m dlkernels.coursework.build
+
+release: $(READY)  ## pack the exercises for a class, without answers and hidden cases
+	@$(PY) -m dlkernels.coursework.release
+
+test: $(READY) lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
+	@$(PYTEST) tests -n $(JOBS) --dist loadgroup
+	@$(PYTEST) --nbval solutions -p no:cacheprovider -q
+
+quick: $(READY) lint  ## the tests that take seconds
+	@$(PYTEST) tests -n $(JOBS) --dist loadgroup -m "not slow and not book" -q
+
+lint: $(READY)  ## check the style of the code
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
+
+bench: $(READY)  ## measure ratios against NumPy (and PyTorch, if it is installed)
+	@$(PY) benchmarks/run.py
+
+gpu: $(READY)  ## add what compiles kernels for NVIDIA GPUs (Linux, Windows; also without a GPU)
+	@.venv/bin/uv pip install -q -p $(PY) -r requirements-gpu.lock || $(PY) -m pip install -q -r requirements-gpu.lock
+
+gpu-record: gpu  ## on a machine with an NVIDIA GPU: run its tests, record its speeds
+	@$(PY) benchmarks/gpu_record.py
+
+lock: $(READY)  ## resolve requirements.in again
+	@.venv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --no-emit-index-url \
+		--custom-compile-command "make lock" requirements.in -o requirements.lock
+	@.venv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --no-emit-index-url \
+		--custom-compile-command "make lock" requirements-gpu.in -o requirements-gpu.lock
+
+clean:  ## remove all that was made: .venv, _build, caches
+	@rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis build lib/*.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# uv, itself from PyPI, installs three times as fast as pip; pip does where uv does not run.
+$(READY): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "This course needs Python 3.11 or newer; none was found. Install it from python.org or your system's packages, or name one: make PYTHON=/path/to/python"; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else f"This course needs Python 3.11 or newer; $(PYTHON) is {sys.version.split()[0]}.")'
+	@test -x $(PY) || "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
+	@echo "Setting up .venv ..."
+	@test -x $(PY) || "$(PYTHON)" -m venv .venv
+	@$(PY) -m pip install -q --disable-pip-version-check uv 2>/dev/null || true
+	@.venv/bin/uv pip install -q -p $(PY) -r requirements.lock 2>/dev/null || $(PY) -m pip install -q --disable-pip-version-check -r requirements.lock
+	@.venv/bin/uv pip install -q -p $(PY) --no-deps -e . 2>/dev/null || $(PY) -m pip install -q --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+# Executed pages are kept between builds and noticed by their own text only: forget them when the library changes.
+_build/.sources: requirements.lock $(shell find lib _ext -name '*.py' 2>/dev/null)
+	@mkdir -p _build && rm -rf _build/.jupyter_cache && touch $@

@@ -1,0 +1,165 @@
+"""Element-wise operations: add, axpy, activations, and a bias with an activation in one pass.
+
+The names, argument orders and defaults are PyTorch's. All take float32 or float64 arrays of any shape and
+strides (contiguous device arrays on a GPU), never change their inputs, and write into `out` if it is given;
+`out` may be one of the inputs. Nothing is broadcast. Wrong arguments raise ValueError or TypeError.
+"""
+
+from ..arguments import float_array, number, one_place, output, same
+from ..implementations import call, operation
+from . import reference
+from .scalar import PARAMETERS
+
+# Each `_prepare_*` checks the arguments of an operation and returns what all its rungs take.
+
+
+@operation("add", reference.add)
+def _prepare_add(a, b, out=None):
+    _alike(a=a, b=b)
+    return a, b, output(out, a.shape, a.dtype, a=a, b=b)
+
+
+@operation("axpy", reference.axpy)
+def _prepare_axpy(alpha, x, y, out=None):
+    _alike(x=x, y=y)
+    return number("alpha", alpha, x.dtype), x, y, output(out, x.shape, x.dtype, x=x, y=y)
+
+
+@operation("bias_activation", reference.bias_activation)
+def _prepare_bias_activation(x, bias, activation="relu", out=None):
+    float_array("x", x)
+    float_array("bias", bias)
+    one_place(x=x, bias=bias)
+    same("dtype", x=x, bias=bias)
+    if x.ndim < 1 or bias.ndim != 1 or bias.shape[0] != x.shape[-1]:
+        raise ValueError(
+            f"bias has shape {bias.shape} and x has shape {x.shape}; "
+            "expected x of shape (..., features) and bias of shape (features,)."
+        )
+    if activation not in PARAMETERS:
+        raise ValueError(f"activation is {activation!r}; expected one of {', '.join(PARAMETERS)}.")
+    return x, bias, activation, _parameter(activation, None, x), output(out, x.shape, x.dtype, x=x, bias=bias)
+
+
+def _alike(**arrays):
+    for name, x in arrays.items():
+        float_array(name, x)
+    one_place(**arrays)
+    same("shape", **arrays)
+    same("dtype", **arrays)
+
+
+def _parameter(name, value, x):
+    """The value of the operation's slope or scale, as a number of the type of `x`."""
+    label, default = PARAMETERS[name] or ("parameter", 0.0)
+    return number(label, default if value is None else value, x.dtype)
+
+
+def _declare_activation(name):
+    def prepare(x, parameter=None, out=None):
+        float_array("x", x)
+        return x, _parameter(name, parameter, x), output(out, x.shape, x.dtype, x=x)
+
+    def prepare_backward(grad, x, parameter=None, out=None):
+        _alike(grad=grad, x=x)
+        return grad, x, _parameter(name, parameter, x), output(out, x.shape, x.dtype, grad=grad, x=x)
+
+    operation(name, getattr(reference, name))(prepare)
+    operation(f"{name}_backward", getattr(reference, f"{name}_backward"))(prepare_backward)
+
+
+for _name in PARAMETERS:
+    _declare_activation(_name)
+
+from . import cpu, gpu  # noqa: E402, F401  (their rungs enter the table of the operations declared above)
+
+
+def add(a, b, out=None):
+    """a + b, element by element.
+
+    a, b: float32 or float64, same shape and dtype. out: where to write, or None for a new array.
+    """
+    return call("add", a, b, out)
+
+
+def axpy(alpha, x, y, out=None):
+    """alpha * x + y, element by element (BLAS level 1, ?axpy). alpha: a number; x, y: same shape and dtype."""
+    return call("axpy", alpha, x, y, out)
+
+
+def bias_activation(x, bias, activation="relu", out=None):
+    """activation(x + bias) in one pass over memory: the end of every linear layer.
+
+    x: (..., features). bias: (features,), same dtype. activation: a name, such as "relu" or "gelu".
+    """
+    return call("bias_activation", x, bias, activation, out)
+
+
+def relu(x, out=None):
+    """max(x, 0)."""
+    return call("relu", x, None, out)
+
+
+def leaky_relu(x, negative_slope=0.01, out=None):
+    """x where x > 0, else negative_slope * x."""
+    return call("leaky_relu", x, negative_slope, out)
+
+
+def elu(x, alpha=1.0, out=None):
+    """x where x > 0, else alpha * (exp(x) - 1) (Clevert, Unterthiner, Hochreiter 2015)."""
+    return call("elu", x, alpha, out)
+
+
+def sigmoid(x, out=None):
+    """1 / (1 + exp(-x))."""
+    return call("sigmoid", x, None, out)
+
+
+def tanh(x, out=None):
+    """The hyperbolic tangent."""
+    return call("tanh", x, None, out)
+
+
+def silu(x, out=None):
+    """x * sigmoid(x), also called Swish (Ramachandran, Zoph, Le 2017)."""
+    return call("silu", x, None, out)
+
+
+def gelu(x, out=None):
+    """x * Phi(x), Phi the normal distribution function (Hendrycks, Gimpel 2016); exact, not the tanh form."""
+    return call("gelu", x, None, out)
+
+
+def relu_backward(grad, x, out=None):
+    """The gradient of relu with respect to x, given `grad`, the one with respect to relu(x)."""
+    return call("relu_backward", grad, x, None, out)
+
+
+def leaky_relu_backward(grad, x, negative_slope=0.01, out=None):
+    """The gradient of leaky_relu with respect to x."""
+    return call("leaky_relu_backward", grad, x, negative_slope, out)
+
+
+def elu_backward(grad, x, alpha=1.0, out=None):
+    """The gradient of elu with respect to x."""
+    return call("elu_backward", grad, x, alpha, out)
+
+
+def sigmoid_backward(grad, x, out=None):
+    """The gradient of sigmoid with respect to x."""
+    return call("sigmoid_backward", grad, x, None, out)
+
+
+def tanh_backward(grad, x, out=None):
+    """The gradient of tanh with respect to x."""
+    return call("tanh_backward", grad, x, None, out)
+
+
+def silu_backward(grad, x, out=None):
+    """The gradient of silu with respect to x."""
+    return call("silu_backward", grad, x, None, out)
+
+
+def gelu_backward(grad, x, out=None):
+    """The gradient of gelu with respect to x."""
+    return call("gelu_backward", grad, x, None, out)

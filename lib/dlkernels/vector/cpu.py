@@ -1,0 +1,329 @@
+"""Element-wise kernels on the CPU.
+
+The ladder of add and axpy                         what the rung adds
+    *_python       a loop in the interpreter
+    *_numpy        NumPy: the loop runs in compiled code
+    *_compiled     numba: the same loop, compiled from Python
+    *_parallel     prange: a contiguous part of the array for every thread
+    *_streaming    non-temporal stores: results go to memory without being read into the cache first
+
+The ladder of each activation (forward and backward) and of bias_activation
+    *_numpy        NumPy: one pass over memory, and one temporary array, per arithmetic operation
+    *_compiled     numba: one fused pass, no temporary
+    *_parallel     prange
+    *_vectorised   exp as a polynomial, so that the loop becomes vector instructions (float32)
+"""
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+
+from .. import simd
+from ..implementations import implementation
+from . import fast, scalar
+from .flat import flat
+
+PARALLEL_FROM = 1 << 15  # elements; below, waking the threads costs more than the work
+STREAM_FROM = 1 << 22  # elements; below, the output fits the last-level cache, where the next reader wants it
+SLOW = "one interpreter step per element: for small arrays"
+
+# ---- add -----------------------------------------------------------------------------------------------
+
+
+@implementation("add", device="cpu", adds="the loop anyone would write", limits=SLOW, largest=1 << 16)
+@flat
+def add_python(a, b, out):
+    for i in range(out.size):
+        out[i] = a[i] + b[i]
+
+
+@implementation("add", device="cpu", adds="the loop runs in compiled code that ships with NumPy")
+def add_numpy(a, b, out):
+    return np.add(a, b, out=out)
+
+
+@njit(cache=True)
+def _add_compiled(a, b, out):
+    for i in range(out.size):
+        out[i] = a[i] + b[i]
+
+
+@implementation(
+    "add", device="cpu", adds="the Python loop, compiled: LLVM makes it 4 to 16 elements at a time"
+)
+@flat
+def add_compiled(a, b, out):
+    _add_compiled(a, b, out)
+
+
+@njit(parallel=True, cache=True)
+def _add_parallel(a, b, out):
+    for i in prange(out.size):
+        out[i] = a[i] + b[i]
+
+
+@implementation("add", device="cpu", adds="every thread adds a contiguous part of the arrays")
+@flat
+def add_parallel(a, b, out):
+    _add_parallel(a, b, out)
+
+
+@njit
+def _add_streaming_part(a, b, out, start, stop):
+    width = simd.lanes(out)
+    i = start
+    while i < stop and simd.until_aligned(out[i:]) != 0:
+        out[i] = a[i] + b[i]
+        i += 1
+    while i + width <= stop:
+        simd.store_nontemporal(out, i, simd.load(a, i) + simd.load(b, i))
+        i += width
+    for rest in range(i, stop):
+        out[rest] = a[rest] + b[rest]
+    simd.fence()
+
+
+@njit(parallel=True)
+def _add_streaming(a, b, out):
+    parts = get_num_threads()
+    for part in prange(parts):
+        _add_streaming_part(a, b, out, part * out.size // parts, (part + 1) * out.size // parts)
+
+
+@implementation(
+    "add", device="cpu", adds="large results bypass the cache: 12 bytes of traffic per element, not 16"
+)
+@flat
+def add_streaming(a, b, out):
+    if out.size < PARALLEL_FROM:
+        _add_compiled(a, b, out)
+    elif out.size < STREAM_FROM:
+        _add_parallel(a, b, out)
+    else:
+        _add_streaming(a, b, out)
+
+
+# ---- axpy ----------------------------------------------------------------------------------------------
+
+
+@implementation("axpy", device="cpu", adds="the loop anyone would write", limits=SLOW, largest=1 << 16)
+@flat
+def axpy_python(alpha, x, y, out):
+    for i in range(out.size):
+        out[i] = alpha * x[i] + y[i]
+
+
+@implementation("axpy", device="cpu", adds="two passes of compiled code, with a temporary array between them")
+def axpy_numpy(alpha, x, y, out):
+    return np.add(alpha * x, y, out=out)
+
+
+@njit(cache=True)
+def _axpy_compiled(alpha, x, y, out):
+    for i in range(out.size):
+        out[i] = alpha * x[i] + y[i]
+
+
+@implementation("axpy", device="cpu", adds="one pass: the product never goes to memory")
+@flat
+def axpy_compiled(alpha, x, y, out):
+    _axpy_compiled(alpha, x, y, out)
+
+
+@njit(parallel=True, cache=True)
+def _axpy_parallel(alpha, x, y, out):
+    for i in prange(out.size):
+        out[i] = alpha * x[i] + y[i]
+
+
+@implementation("axpy", device="cpu", adds="every thread takes a contiguous part of the arrays")
+@flat
+def axpy_parallel(alpha, x, y, out):
+    _axpy_parallel(alpha, x, y, out)
+
+
+@njit
+def _axpy_streaming_part(alpha, x, y, out, start, stop):
+    width = simd.lanes(out)
+    scale = simd.broadcast(alpha)
+    i = start
+    while i < stop and simd.until_aligned(out[i:]) != 0:
+        out[i] = alpha * x[i] + y[i]
+        i += 1
+    while i + width <= stop:
+        simd.store_nontemporal(out, i, simd.fma(scale, simd.load(x, i), simd.load(y, i)))
+        i += width
+    for rest in range(i, stop):
+        out[rest] = alpha * x[rest] + y[rest]
+    simd.fence()
+
+
+@njit(parallel=True)
+def _axpy_streaming(alpha, x, y, out):
+    parts = get_num_threads()
+    for part in prange(parts):
+        _axpy_streaming_part(alpha, x, y, out, part * out.size // parts, (part + 1) * out.size // parts)
+
+
+@implementation("axpy", device="cpu", adds="large results bypass the cache")
+@flat
+def axpy_streaming(alpha, x, y, out):
+    if out.size < PARALLEL_FROM:
+        _axpy_compiled(alpha, x, y, out)
+    elif out.size < STREAM_FROM:
+        _axpy_parallel(alpha, x, y, out)
+    else:
+        _axpy_streaming(alpha, x, y, out)
+
+
+# ---- activations: one loop for all, the function of one element is its argument --------------------------
+
+
+@njit(error_model="numpy")
+def map_compiled(function, x, parameter, out):
+    for i in range(out.size):
+        out[i] = function(x[i], parameter)
+
+
+@njit(parallel=True, error_model="numpy")
+def map_parallel(function, x, parameter, out):
+    for i in prange(out.size):
+        out[i] = function(x[i], parameter)
+
+
+@njit(error_model="numpy")
+def map_backward_compiled(function, grad, x, parameter, out):
+    for i in range(out.size):
+        out[i] = function(grad[i], x[i], parameter)
+
+
+@njit(parallel=True, error_model="numpy")
+def map_backward_parallel(function, grad, x, parameter, out):
+    for i in prange(out.size):
+        out[i] = function(grad[i], x[i], parameter)
+
+
+def _sigmoid(x):
+    with np.errstate(over="ignore"):  # exp(-x) = inf gives the right answer, 0
+        return 1 / (1 + np.exp(-x))
+
+
+#: NumPy expressions as one would write them; gelu and the backward passes have no NumPy rung
+NUMPY = {
+    "relu": lambda x, parameter: np.maximum(x, 0),
+    "leaky_relu": lambda x, parameter: np.where(x > 0, x, parameter * x),
+    "elu": lambda x, parameter: np.where(x > 0, x, parameter * np.expm1(np.minimum(x, 0))),
+    "sigmoid": lambda x, parameter: _sigmoid(x),
+    "tanh": lambda x, parameter: np.tanh(x),
+    "silu": lambda x, parameter: x * _sigmoid(x),
+}
+
+
+def _numpy_rung(name):
+    def rung(x, parameter, out):
+        with np.errstate(invalid="ignore"):
+            out[...] = NUMPY[name](x, parameter)
+        return out
+
+    return rung
+
+
+def _loop_rung(loop, name):
+    @flat
+    def rung(*arguments):
+        loop(scalar.functions(arguments[-1].dtype.type)[name], *arguments)
+
+    return rung
+
+
+def _vectorised_rung(compiled, parallel, name):
+    @flat
+    def rung(*arguments):
+        loop = compiled if arguments[-1].size < PARALLEL_FROM else parallel
+        loop(fast.FUNCTIONS[name], *arguments)
+
+    return rung
+
+
+def _put(name, suffix, rung, **description):
+    rung.__name__ = f"{name}_{suffix}"
+    implementation(name, device="cpu", **description)(rung)
+
+
+for _name in scalar.PARAMETERS:
+    if _name in NUMPY:
+        _put(_name, "numpy", _numpy_rung(_name), adds="NumPy: a pass over memory for every operation")
+    for _operation, _compiled, _parallel in (
+        (_name, map_compiled, map_parallel),
+        (f"{_name}_backward", map_backward_compiled, map_backward_parallel),
+    ):
+        _put(
+            _operation,
+            "compiled",
+            _loop_rung(_compiled, _operation),
+            adds="one fused pass, no temporary array",
+        )
+        _put(_operation, "parallel", _loop_rung(_parallel, _operation), adds="every thread takes a part")
+        _put(
+            _operation,
+            "vectorised",
+            _vectorised_rung(_compiled, _parallel, _operation),
+            adds="no call in the loop: 4 to 16 elements per instruction",
+            dtypes=("float32",),
+        )
+
+
+# ---- bias and activation, fused --------------------------------------------------------------------------
+
+
+@njit(error_model="numpy")
+def bias_map_compiled(function, x, bias, parameter, out):
+    for row in range(x.shape[0]):
+        for column in range(x.shape[1]):
+            out[row, column] = function(x[row, column] + bias[column], parameter)
+
+
+@njit(parallel=True, error_model="numpy")
+def bias_map_parallel(function, x, bias, parameter, out):
+    for row in prange(x.shape[0]):
+        for column in range(x.shape[1]):
+            out[row, column] = function(x[row, column] + bias[column], parameter)
+
+
+def _rows(loop, functions, x, bias, name, parameter, out):
+    """Run `loop` on x as a matrix with one row per sample."""
+    if out.size:
+        matrix = np.ascontiguousarray(x).reshape(-1, bias.size)
+        result = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+        loop(functions[name], matrix, np.ascontiguousarray(bias), parameter, result.reshape(matrix.shape))
+        if result is not out:
+            out[...] = result
+    return out
+
+
+@implementation(
+    "bias_activation", device="cpu", adds="two passes over memory, a temporary array between them"
+)
+def bias_activation_numpy(x, bias, name, parameter, out):
+    if name not in NUMPY:
+        return bias_activation_compiled(x, bias, name, parameter, out)
+    with np.errstate(invalid="ignore"):
+        out[...] = NUMPY[name](x + bias, parameter)
+    return out
+
+
+@implementation("bias_activation", device="cpu", adds="fused: the sum never goes to memory")
+def bias_activation_compiled(x, bias, name, parameter, out):
+    return _rows(bias_map_compiled, scalar.functions(out.dtype.type), x, bias, name, parameter, out)
+
+
+@implementation("bias_activation", device="cpu", adds="every thread takes a part of the rows")
+def bias_activation_parallel(x, bias, name, parameter, out):
+    return _rows(bias_map_parallel, scalar.functions(out.dtype.type), x, bias, name, parameter, out)
+
+
+@implementation(
+    "bias_activation", device="cpu", adds="no call in the loop: vector instructions", dtypes=("float32",)
+)
+def bias_activation_vectorised(x, bias, name, parameter, out):
+    loop = bias_map_compiled if out.size < PARALLEL_FROM else bias_map_parallel
+    return _rows(loop, fast.FUNCTIONS, x, bias, name, parameter, out)
