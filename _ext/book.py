@@ -1,0 +1,63 @@
+"""What the book needs beyond jupyter-book: formulas without a network, notebooks to download, clean pages.
+
+MathJax is not put under ``_static/``: jupyter-book would load every script it finds there a second time.
+"""
+
+import re
+from pathlib import Path
+
+import nbformat
+from docutils import nodes
+from notebook import plain_notebook
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE_PACKAGES = re.compile(r"/[^\s'\"]*/site-packages/")
+
+
+def vendored_mathjax(app, config):
+    config.html_static_path.append(str(ROOT / "_vendor"))
+    config.html_math_renderer = "mathjax"
+
+
+def drop_thebe(app, pagename, templatename, context, doctree):
+    """sphinx-thebe writes its constants twice, an error in every browser's console; nothing here uses it."""
+    context["script_files"] = [
+        script
+        for script in context["script_files"]
+        if "thebe" not in str(getattr(script, "filename", "")).lower()
+        and "THEBE" not in str(getattr(script, "attributes", {}).get("body", ""))
+    ]
+
+
+def offer_notebook(app, pagename, templatename, context, doctree):
+    """Give every executed Markdown chapter an .ipynb in its download menu, in Markdown that Jupyter shows."""
+    executed = Path(app.outdir).parent / "jupyter_execute" / f"{pagename}.ipynb"
+    if not str(context.get("sourcename", "")).endswith(".md") or not executed.exists():
+        return
+    target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(plain_notebook(nbformat.read(executed, as_version=4)), target)
+    context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+def hide_build_paths(app, doctree):
+    """Tracebacks and file names in outputs speak of ``lib/...``, not of the machine that built the page."""
+
+    def clean(text):
+        return text.replace(f"{ROOT}/", "").replace(str(ROOT), ".")
+
+    for node in list(doctree.findall(lambda n: isinstance(n, nodes.literal_block | nodes.raw))):
+        text = node.astext()
+        cleaned = SITE_PACKAGES.sub("site-packages/", clean(text))
+        if cleaned != text:
+            node.rawsource = cleaned
+            node.children = []
+            node += nodes.Text(cleaned)
+
+
+def setup(app):
+    app.connect("config-inited", vendored_mathjax)
+    app.connect("doctree-read", hide_build_paths)
+    app.connect("html-page-context", offer_notebook, priority=400)  # before the theme lists the downloads
+    app.connect("html-page-context", drop_thebe, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
