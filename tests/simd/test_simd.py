@@ -8,6 +8,9 @@ import sys
 
 import numpy as np
 import pytest
+from numba import get_num_threads, njit, prange
+from numba.core.errors import TypingError
+
 from dlkernels import simd
 from dlkernels.simd import (
     broadcast,
@@ -23,8 +26,6 @@ from dlkernels.simd import (
     store_nontemporal,
     until_aligned,
 )
-from numba import get_num_threads, njit, prange
-from numba.core.errors import TypingError
 
 DTYPES = ["float32", "float64"]
 X86 = platform.machine().lower() in ("x86_64", "amd64")

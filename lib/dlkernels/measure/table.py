@@ -1,0 +1,63 @@
+"""A small table that prints as text in a terminal and as HTML in a notebook."""
+
+import math
+from dataclasses import dataclass
+from html import escape
+
+PREFIXES = {12: "T", 9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "µ", -9: "n"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of strings under headings; a column listed in ``right`` is aligned to the right (numbers)."""
+
+    headings: tuple
+    rows: tuple
+    right: tuple = ()
+    caption: str = ""
+
+    def __post_init__(self):
+        for row in self.rows:
+            if len(row) != len(self.headings):
+                raise ValueError(f"a row has {len(row)} cells under {len(self.headings)} headings: {row}")
+
+    def __str__(self):
+        lines = [self.headings, *self.rows]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(self.headings))]
+        lines.insert(1, tuple("-" * width for width in widths))
+        text = ["  ".join(self._pad(line, widths)).rstrip() for line in lines]
+        return "\n".join(([self.caption] if self.caption else []) + text)
+
+    __repr__ = __str__
+
+    def _pad(self, line, widths):
+        for column, (cell, width) in enumerate(zip(line, widths, strict=True)):
+            yield cell.rjust(width) if column in self.right else cell.ljust(width)
+
+    def _repr_html_(self):
+        caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
+        head = self._html_row("th", self.headings)
+        body = "".join(self._html_row("td", row) for row in self.rows)
+        return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>"
+
+    def _html_row(self, tag, cells):
+        inner = ""
+        for column, cell in enumerate(cells):
+            style = ' style="text-align: right"' if column in self.right else ""
+            inner += f"<{tag}{style}>{escape(cell)}</{tag}>"
+        return f"<tr>{inner}</tr>"
+
+    def markdown(self):
+        """The table in Markdown."""
+        rule = ["---:" if column in self.right else "---" for column in range(len(self.headings))]
+        return "\n".join("| " + " | ".join(line) + " |" for line in (self.headings, rule, *self.rows))
+
+
+def with_unit(value, unit, digits=3):
+    """A value with the fitting prefix: ``with_unit(3.3e10, "B/s")`` is ``33.0 GB/s``."""
+    if value == 0:
+        return f"0 {unit}"
+    # Rounded first: 999.7 would be printed as 1000 and belongs to the next prefix.
+    exponent = math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}")))
+    power = min(max(3 * (exponent // 3), min(PREFIXES)), max(PREFIXES))
+    return f"{value / 10.0**power:.{max(0, digits - 1 - (exponent - power))}f} {PREFIXES[power]}{unit}"
