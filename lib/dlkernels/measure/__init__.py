@@ -7,10 +7,10 @@ roofline([...])         the picture of both, with its table and its text alterna
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 """
 
+from .limits import STREAM, Peaks, peaks
 from .machine import MachineCard, machine_card
-from .peaks import STREAM, Peaks, peaks
+from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
-from .roofline import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .table import Table, with_unit
 from .timing import Clock, Ratio, Times, limit_threads, ratio, times
 

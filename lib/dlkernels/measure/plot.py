@@ -11,7 +11,7 @@ The picture shows this bound, measured on this machine, and kernels as points un
 import math
 from dataclasses import dataclass
 
-from .peaks import Peaks, peaks
+from .limits import Peaks, peaks
 from .table import Table, with_unit
 
 MARKERS = "osD^vP*X"
