@@ -1,0 +1,82 @@
+"""Recorded results: they come back, with their provenance, and a broken run does not spoil an old one."""
+
+import datetime
+import platform
+import re
+from pathlib import Path
+
+import pytest
+
+from dlkernels.measure import record, recorded, records
+
+
+def test_what_is_recorded_comes_back(tmp_path):
+    path = record("add-cpu", {"ratio": [1.5, 2.0]}, command="make bench", folder=tmp_path)
+    assert path == tmp_path / "add-cpu.json"
+    result = recorded("add-cpu", folder=tmp_path)
+    assert result.data == {"ratio": [1.5, 2.0]}
+    assert set(result.provenance) == {"date", "command", "revision", "machine"}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_caption_says_when_how_and_on_what(tmp_path):
+    record("x", 1, command="make bench", folder=tmp_path)
+    caption = recorded("x", folder=tmp_path).caption
+    today = datetime.datetime.now(datetime.UTC)
+    assert caption.startswith(f"Recorded on {today.day} {today:%B %Y} with `make bench` on ")
+    assert re.search(r"Python 3\.\d+\.\d+\S*, numba \d+\.\d+", caption)
+    assert "\n" not in caption
+
+
+def test_the_caption_names_the_gpu_first():
+    card = {
+        "CPU": "c",
+        "cores": "2 cores",
+        "vectors": "AVX2",
+        "system": "Linux 6.1, x",
+        "Python": "3.12.1 (CPython)",
+    }
+    card |= {"GPU": "NVIDIA H200, 143771 MiB", "packages": {"numba": "0.68.1", "other": "1"}}
+    provenance = {"date": "2026-11-02T10:00:00+00:00", "command": "make gpu-record", "machine": card}
+    assert records.Recorded("x", 1, provenance).caption == (
+        "Recorded on 2 November 2026 with `make gpu-record` on NVIDIA H200, c, 2 cores, AVX2, Linux 6.1 "
+        "(Python 3.12.1, numba 0.68.1)."
+    )
+
+
+def test_no_host_and_no_path_in_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(records.sys, "argv", [str(tmp_path / "benchmarks" / "vector.py"), "--quick"])
+    text = record("x", 1, folder=tmp_path).read_text()
+    assert '"python benchmarks/vector.py --quick"' in text
+    for private in (str(tmp_path), str(Path.home()), platform.node()):
+        assert not re.search(rf"\b{re.escape(private)}\b", text)
+
+
+def test_a_failed_record_leaves_the_old_one(tmp_path):
+    record("x", 1, folder=tmp_path)
+    with pytest.raises(ValueError, match="JSON"):
+        record("x", float("nan"), folder=tmp_path)
+    with pytest.raises(TypeError):
+        record("x", object(), folder=tmp_path)
+    assert recorded("x", folder=tmp_path).data == 1
+
+
+def test_errors_help(tmp_path):
+    record("there", 1, folder=tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"'missing'; recorded are: there\. `make bench` records"):
+        recorded("missing", folder=tmp_path)
+    with pytest.raises(ValueError, match=r"name is '\.\./x'; expected small letters"):
+        record("../x", 1, folder=tmp_path)
+
+
+def test_the_folder_is_found_from_anywhere_in_the_working_copy(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert records.results_folder().parts[-2:] == ("benchmarks", "results")
+
+
+def test_outside_git_there_is_no_revision(monkeypatch):
+    def missing(*_, **__):
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr(records.subprocess, "run", missing)
+    assert records._revision() is None

@@ -1,0 +1,32 @@
+"""Tables and numbers with units."""
+
+import pytest
+
+from dlkernels.measure import Table, with_unit
+
+TABLE = Table(("name", "time"), (("a<b", "1 s"), ("c", "12 s")), right=(1,), caption="Two rows")
+
+
+def test_text_html_and_markdown():
+    assert str(TABLE) == "Two rows\nname  time\n----  ----\na<b    1 s\nc     12 s"
+    html = TABLE._repr_html_()
+    assert "<caption>Two rows</caption>" in html
+    assert '<td>a&lt;b</td><td style="text-align: right">1 s</td>' in html
+    assert TABLE.markdown().splitlines()[1] == "| --- | ---: |"
+
+
+def test_a_row_of_another_length_is_said():
+    with pytest.raises(ValueError, match="3 cells under 2 headings"):
+        Table(("a", "b"), (("1", "2", "3"),))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 s"), (1, "1.00 s"), (0.0431, "43.1 ms"), (2.5e-6, "2.50 µs"), (3.3e10, "33.0 Gs"), (999.7, "1.00 ks"),
+        (9.999, "10.0 s"), (0.9996, "1.00 s"), (999.4, "999 s"), (-0.5, "-500 ms"), (1e-12, "0.00100 ns"),
+        (5e16, "50000 Ts"),
+    ],
+)  # fmt: skip
+def test_values_with_units(value, text):
+    assert with_unit(value, "s") == text
