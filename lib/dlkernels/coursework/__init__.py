@@ -1,0 +1,10 @@
+"""Tasks, checks, feedback, building exercises, grading.
+
+definition.py  what a task is                    tasks/      the tasks of each chapter
+answer.py      runs a student's function         hidden/     cases kept back for grading
+admission.py   what an answer may contain        build.py    masters -> exercises
+checking.py    compares with the specification   check.py    checks a notebook from a shell
+diagnosis.py   the likely cause of a failure     progress.py what was solved on this machine
+feedback.py    words and pictures of a failure   release.py  a zip for a class
+notebook.py    what a notebook imports           grading/    the pytest plugin for instructors
+"""

@@ -1,0 +1,265 @@
+"""What an answer may contain: the part of Python that numba compiles, and nothing else.
+
+Two reasons. A kernel that uses more would not compile on a GPU, and the student should hear that before the
+GPU says it. And when a class is graded, an admitted answer cannot reach anything but its arguments: it names no
+module, opens no file and changes no object, so what the x-ray counts while it runs can be trusted.
+"""
+
+import ast
+import builtins
+import inspect
+import math
+import textwrap
+from dataclasses import dataclass
+
+
+def _words(text):
+    return frozenset(text.split())
+
+
+BUILTINS = _words(
+    "range min max abs int float bool len round pow enumerate zip True False None NotImplementedError"
+)
+MODULES = _words("cuda math np numba")
+_TYPES = _words("float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64")
+NUMBA_NAMES = _TYPES | _words("njit prange")
+SCALARS = _TYPES | _words("float16 bool_ inf nan pi e")
+CUDA = _words("""
+    grid gridsize threadIdx blockIdx blockDim gridDim laneid warpsize shared local const array array_like
+    syncthreads syncthreads_count syncthreads_and syncthreads_or syncwarp shfl_sync shfl_up_sync shfl_down_sync
+    shfl_xor_sync ballot_sync any_sync all_sync eq_sync match_any_sync match_all_sync activemask lanemask_lt
+    atomic add sub max min and_ or_ xor inc dec exch cas compare_and_swap nanmax nanmin cg this_grid sync
+    fma popc brev clz ffs cbrt selp threadfence threadfence_block threadfence_system x y z
+""")
+ARRAY = _words("shape size ndim dtype strides x y z T")
+NODES = tuple(
+    getattr(ast, name)
+    for name in _words("""
+        FunctionDef arguments arg Return Assign AugAssign For While If Expr Pass Break Continue Raise BoolOp BinOp
+        UnaryOp IfExp Compare Call keyword Constant Attribute Subscript Name Tuple boolop operator unaryop cmpop
+        expr_context
+    """)
+)
+NAMED = {
+    "ListComp": "a list comprehension",
+    "GeneratorExp": "a generator",
+    "Lambda": "a lambda",
+    "Import": "an import",
+    "ImportFrom": "an import",
+    "Try": "try ... except",
+    "With": "with",
+    "ClassDef": "a class",
+    "List": "a list",
+    "Dict": "a dictionary",
+    "Set": "a set",
+    "Slice": "a slice",
+    "JoinedStr": "an f-string",
+    "Global": "global",
+    "Nonlocal": "nonlocal",
+    "Starred": "a starred argument",
+    "NamedExpr": "the walrus operator",
+    "Delete": "del",
+    "Assert": "assert",
+}
+
+
+class NotAdmitted(Exception):
+    """The answer uses something that the compiler, or the grader, does not take. Carries the line number."""
+
+    def __init__(self, what, line, where):
+        super().__init__(f"line {line} uses {what}, which {where}")
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Language:
+    """The rules for one kind of function. `numpy`: names taken from np (None: all); `nodes`: more syntax."""
+
+    where: str
+    decorators: tuple
+    names: frozenset
+    numpy: frozenset | None
+    nodes: tuple = ()
+
+
+KERNEL = Language("a CUDA kernel cannot contain", ("cuda.jit",), BUILTINS | MODULES | _TYPES, SCALARS)
+# Inside njit every np.* is compiled, never interpreted: what numba does not support is a compile error.
+COMPILED = Language(
+    "the compiled functions of this course cannot contain",
+    ("njit", "numba.njit"),
+    BUILTINS | MODULES | NUMBA_NAMES,
+    None,
+    (ast.Slice, ast.List),
+)
+
+
+def source_of(function):
+    """The source text of a Python function, of a CUDA kernel or of a numba function."""
+    return textwrap.dedent(inspect.getsource(getattr(function, "py_func", function)))
+
+
+def admit(function, language):
+    """Raise NotAdmitted unless `function` (of this process) is written in `language`."""
+    scope = getattr(function, "py_func", function).__globals__
+    known = {
+        name
+        for name, value in scope.items()
+        if hasattr(value, "py_func") or isinstance(value, int | float | tuple)
+    }
+    for statement in ast.parse(source_of(function)).body:
+        _check_statement(statement, language, language.names | known)
+
+
+def collect(cells, name, language):
+    """The source of function `name` and of all it uses from `cells` (source texts in order), admitted.
+
+    Everything else in the cells (prints, plots, launches) is no part of the answer and left out. The last definition
+    of a name counts. Returns a list of source texts, each with the line numbers of its cell; raises NotAdmitted, and
+    LookupError where nothing in `language` is called `name`.
+    """
+    found = _definitions(cells, language)
+    if name not in found:
+        raise LookupError(f"no function {name} with @{language.decorators[0]} above it was found")
+    wanted, queue = {name}, [name]
+    while queue:
+        for node in ast.walk(found[queue.pop()][1]):
+            if isinstance(node, ast.Name) and node.id in found and node.id not in wanted:
+                wanted.add(node.id)
+                queue.append(node.id)
+    for needed in wanted:
+        _check_statement(found[needed][1], language, language.names | wanted)
+    return [text for needed, (text, _) in found.items() if needed in wanted]
+
+
+def _definitions(cells, language):
+    """Name -> (source text, syntax tree) of the functions and constants in `cells`, in the order of the last one."""
+    found = {}
+    for text in cells:
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue  # IPython magics or a broken cell: the notebook's own run reports it
+        for statement in tree.body:
+            if isinstance(statement, ast.FunctionDef) and _is_of(statement, language):
+                names = [statement.name]
+            elif isinstance(statement, ast.Assign) and _is_constant(statement, language):
+                names = [target.id for target in statement.targets]
+            else:
+                continue
+            first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
+            source = "\n" * (first - 1) + "\n".join(text.splitlines()[first - 1 : statement.end_lineno])
+            for name in names:
+                found.pop(name, None)
+                found[name] = (source, statement)
+    return found
+
+
+def _check_statement(statement, language, known):
+    if isinstance(statement, ast.FunctionDef):
+        _check_function(statement, language, known)
+    elif isinstance(statement, ast.Assign):
+        _check_constant(statement, language)
+    else:
+        _refuse(statement, language)
+
+
+def _is_of(function, language):
+    return any(
+        ast.unparse(d.func if isinstance(d, ast.Call) else d) in language.decorators
+        for d in function.decorator_list
+    )
+
+
+def _is_constant(statement, language):
+    try:
+        _check_constant(statement, language)
+    except NotAdmitted:
+        return False
+    return True
+
+
+def _check_constant(statement, language):
+    if not all(isinstance(t, ast.Name) and not t.id.startswith("_") for t in statement.targets):
+        _refuse(statement, language)
+    if {t.id for t in statement.targets} & language.names:
+        _refuse(statement, language, "a new meaning for a name of the course")
+    for node in ast.walk(statement.value):
+        if isinstance(node, ast.Constant):
+            if not isinstance(node.value, int | float | bool):
+                _refuse(node, language, "text as a constant")
+        elif not isinstance(
+            node, ast.BinOp | ast.UnaryOp | ast.Tuple | ast.operator | ast.unaryop | ast.expr_context
+        ):
+            _refuse(node, language)
+
+
+def _check_function(function, language, known):
+    if not _is_of(function, language) or len(function.decorator_list) != 1:
+        _refuse(function, language, "a function without its decorator @" + language.decorators[0])
+    for decorator in function.decorator_list:
+        for keyword in getattr(decorator, "keywords", ()):
+            if not isinstance(keyword.value, ast.Constant):
+                _refuse(keyword.value, language, "a computed option of the decorator")
+        for argument in getattr(decorator, "args", ()):
+            _refuse(argument, language, "a signature in the decorator")
+    a = function.args
+    if (
+        a.defaults
+        or a.kw_defaults
+        or a.vararg
+        or a.kwarg
+        or function.returns
+        or any(x.annotation for x in a.args)
+    ):
+        _refuse(function, language, "default values, *arguments or annotations")
+    local = {x.arg for x in a.args} | {
+        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    body = function.body
+    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]  # the docstring
+    for statement in body:
+        for node in ast.walk(statement):
+            _check_node(node, language, known | local)
+
+
+def _check_node(node, language, known):
+    if isinstance(node, ast.FunctionDef):
+        _refuse(node, language, "a function inside a function")
+    if not isinstance(node, NODES + language.nodes):
+        _refuse(node, language)
+    if isinstance(node, ast.Name):
+        if node.id not in known or node.id.startswith("__"):
+            what = f"{node.id}()" if hasattr(builtins, node.id) else f"the name {node.id!r}"
+            _refuse(node, language, what)
+    elif isinstance(node, ast.Constant):
+        if not isinstance(node.value, int | float | bool | type(None)):
+            _refuse(node, language, "text")
+    elif isinstance(node, ast.Attribute):
+        _check_attribute(node, language)
+
+
+def _check_attribute(node, language):
+    root = node.value
+    while isinstance(root, ast.Attribute | ast.Call):
+        root = root.value if isinstance(root, ast.Attribute) else root.func
+    module = root.id if isinstance(root, ast.Name) else None
+    if isinstance(node.ctx, ast.Store | ast.Del) or node.attr.startswith("_"):
+        allowed = False
+    elif module == "cuda":
+        allowed = node.attr in CUDA
+    elif module == "math":
+        allowed = hasattr(math, node.attr)
+    elif module == "np":
+        allowed = node.attr in SCALARS if language.numpy else hasattr(__import__("numpy"), node.attr)
+    elif module == "numba":
+        allowed = node.attr in NUMBA_NAMES
+    else:
+        allowed = node.attr in ARRAY or language is COMPILED
+    if not allowed:
+        _refuse(node, language, ast.unparse(node))
+
+
+def _refuse(node, language, what=None):
+    what = what or NAMED.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
+    raise NotAdmitted(what, getattr(node, "lineno", 0), language.where)

@@ -1,0 +1,151 @@
+"""Run a student's function on copies of given arguments, and hand back plain data.
+
+`Local` runs it in this process. The grader's `Remote` (grading/remote.py) has the same methods and runs it in a
+sandbox, so a student's own check and the graded one are the same code.
+"""
+
+import functools
+import linecache
+import traceback
+import tracemalloc
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from .admission import COMPILED, KERNEL, NotAdmitted, admit
+
+
+class AnswerFailed(Exception):
+    """The answer raised. `name`: type of the exception; `line`: source line; `place`: thread and block, in words."""
+
+    def __init__(self, name, text, line="", place=""):
+        super().__init__(f"{name}: {text}")
+        self.name, self.text, self.line, self.place = name, text, line, place
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one call of a compiled function allocated: arrays inside numba's code, bytes in NumPy's."""
+
+    arrays: int
+    numpy_bytes: int
+
+
+class Local:
+    """A function of this process. `admitted`: its source was looked at already."""
+
+    def __init__(self, function, admitted=False):
+        self.function, self.admitted = function, admitted
+
+    def value(self):
+        """The thing itself, where it is plain data (predictions)."""
+        return self.function
+
+    def call(self, arguments):
+        """f(*copies of arguments) -> (result, arguments afterwards)."""
+        arguments = _copies(arguments)
+        return self._guarded(self.function, *arguments), arguments
+
+    def compiled_call(self, arguments):
+        """As `call`, for a numba function: recompiled with every index checked."""
+        self._admit(COMPILED, "njit")
+        arguments = _copies(arguments)
+        return self._guarded(_with_bounds(self.function), *arguments), arguments
+
+    def cost(self, arguments):
+        """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine."""
+        from numba.core.runtime import _nrt_python, rtsys
+
+        self._admit(COMPILED, "njit")
+        _nrt_python.memsys_enable_stats()
+        function = _with_bounds(self.function)
+        self._guarded(function, *_copies(arguments))  # compiles
+        arguments = _copies(arguments)
+        handles = sum(
+            isinstance(x, np.ndarray) for x in arguments
+        )  # numba makes one for each array passed in
+        tracemalloc.start()
+        before = rtsys.get_allocation_stats().mi_alloc
+        self._guarded(function, *arguments)
+        arrays = rtsys.get_allocation_stats().mi_alloc - before - handles
+        numpy_bytes = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return asdict(Cost(arrays, numpy_bytes))
+
+    def xray(self, grid, block, arguments, require=None):
+        """kernel[grid, block](*copies of arguments) in the executor, every load and store recorded.
+
+        Returns (arguments afterwards, report): a dict with "findings" and, where `require` gives limits by name, "excess".
+        """
+        from dlkernels.simt import cuda as executor
+        from dlkernels.xray import BudgetExceeded, xray
+
+        self._admit(KERNEL, "cuda.jit")
+        arguments = _copies(arguments)
+        report = self._guarded(xray(executor.jit(self.function.py_func), grid, block), *arguments)
+        excess = []
+        try:
+            report.require(**(require or {}))
+        except BudgetExceeded as error:
+            excess = [asdict(e) for e in error.exceeded]
+        return arguments, {"findings": [f.to_dict() for f in report.findings], "excess": excess}
+
+    def _admit(self, language, decorator):
+        if not hasattr(self.function, "py_func"):
+            raise AnswerFailed(
+                "NotCompiled", f"this is a plain Python object; write @{decorator} above the function"
+            )
+        if self.admitted:
+            return
+        try:
+            admit(self.function, language)
+        except NotAdmitted as error:
+            raise AnswerFailed("NotAdmitted", str(error)) from None
+
+    def _guarded(self, function, *arguments):
+        try:
+            return function(*arguments)
+        except AnswerFailed:
+            raise
+        except Exception as error:
+            if isinstance(error, SystemError) and error.__cause__:
+                error = error.__cause__  # how numba reports what was raised inside prange
+            raise _described(error, self._line_of(error)) from None
+
+    def _line_of(self, error):
+        code = getattr(getattr(self.function, "py_func", self.function), "__code__", None)
+        if code is None:
+            return ""
+        for frame in reversed(traceback.extract_tb(error.__traceback__)):
+            if frame.filename == code.co_filename:
+                return linecache.getline(frame.filename, frame.lineno or 0).strip() or (frame.line or "")
+        return ""
+
+
+def _described(error, line):
+    """An AnswerFailed from any exception; the executor's know the thread, the block and the reason by themselves."""
+    text = getattr(error, "reason", None) or str(error)
+    thread, block = getattr(error, "thread", None), getattr(error, "block", None)
+    place = f"block {_position(block)}, thread {_position(thread)}" if thread is not None else ""
+    return AnswerFailed(type(error).__name__, text, line or getattr(error, "text", "").strip(), place)
+
+
+def _position(xyz):
+    """(3, 0, 0) -> "3", (3, 1, 0) -> "(3, 1)": as many coordinates as the launch needs."""
+    xyz = tuple(int(i) for i in xyz)
+    while len(xyz) > 1 and xyz[-1] == 0:
+        xyz = xyz[:-1]
+    return str(xyz[0]) if len(xyz) == 1 else str(xyz)
+
+
+@functools.lru_cache(maxsize=8)
+def _with_bounds(function):
+    """The numba function compiled again so that an index out of bounds raises instead of killing the process."""
+    from numba import njit
+
+    options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
+    return njit(boundscheck=True, **options)(function.py_func)
+
+
+def _copies(arguments):
+    return tuple(x.copy() if isinstance(x, np.ndarray) else x for x in arguments)

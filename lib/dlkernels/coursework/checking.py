@@ -1,0 +1,306 @@
+"""Check an answer against its task. The same code serves the student's notebook and the grader.
+
+`check` and `check_budget` return an Outcome and never raise for what the answer does; the caller shows it.
+"""
+
+import time
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from . import diagnosis
+from .answer import AnswerFailed
+from .definition import CompiledTask, FunctionTask, KernelTask, PredictionTask, hidden_cases
+
+RIGHT, WRONG, UNSOLVED = "right", "wrong", "unsolved"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong, for a person: `facts` are (label, text) lines; `picture` describes a drawing (feedback.py)."""
+
+    kind: str
+    headline: str
+    facts: tuple = ()
+    cause: str = ""
+    picture: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of one check. `checked` says exactly what was looked at, and `not_checked` what was not."""
+
+    task: str
+    part: str  # "results", "budget" or "prediction"
+    status: str
+    points: int
+    max_points: int
+    checked: tuple = ()
+    not_checked: str = ""
+    failure: Failure | None = None
+    seconds: float = 0.0
+
+    def to_dict(self):
+        return asdict(self)
+
+
+def check(task, answer, seed=None, hidden=False):
+    """Check results. `answer` is an answer.Local or the grader's Remote; for predictions a dict name -> answer.
+
+    `seed` seeds the random numbers of all cases; `hidden` adds the cases kept back for grading.
+    """
+    seed = task.seed if seed is None else seed
+    begun = time.perf_counter()
+    part = "prediction" if isinstance(task, PredictionTask) else "results"
+    try:
+        if isinstance(task, PredictionTask):
+            checked, note = _predictions(task, answer)
+        else:
+            cases = task.cases + (hidden_cases(task) if hidden else ())
+            checked, note = _CHECKS[type(task)](task, cases, answer, seed)
+        status, failure = RIGHT, None
+    except _Failed as failed:
+        status, failure, checked, note = failed.status, failed.failure, (), ""
+    points = task.points if status == RIGHT else 0
+    return Outcome(
+        task.id, part, status, points, task.points, checked, note, failure, time.perf_counter() - begun
+    )
+
+
+def check_budget(task, answer, seed=None):
+    """Check what the answer costs. Only a right answer can meet a budget: doing nothing is cheap."""
+    budget, seed = task.budget, task.seed if seed is None else seed
+    begun = time.perf_counter()
+    try:
+        checked = _budget(task, answer, seed)
+        status, failure = RIGHT, None
+    except _Failed as failed:
+        status, failure, checked = failed.status, failed.failure, ()
+    points = budget.points if status == RIGHT else 0
+    note = "Time was not looked at: these are counts, equal on every machine."
+    return Outcome(
+        task.id, "budget", status, points, budget.points, checked, note, failure, time.perf_counter() - begun
+    )
+
+
+class _Failed(Exception):
+    def __init__(self, failure, status=WRONG):
+        super().__init__(failure.headline)
+        self.failure, self.status = failure, status
+
+
+def _arguments(case, seed, index):
+    return case.make(np.random.default_rng([seed, index]))
+
+
+def _kernels(task, cases, answer, seed):
+    for index, case in enumerate(cases):
+        arguments = _arguments(case, seed, index)
+        after, report = _attempt(task, case, lambda a=arguments, c=case: answer.xray(c.grid, c.block, a))
+        _no_findings(task, case, report, WRONG_ACCESS)
+        _compare(task, case, arguments, after)
+        _no_findings(task, case, report)
+    said = _said(cases, seed)
+    return (
+        *said,
+        "No data race, no access outside an array.",
+    ), "Memory traffic and speed were not looked at."
+
+
+def _compiled(task, cases, answer, seed):
+    for index, case in enumerate(cases):
+        arguments = _arguments(case, seed, index)
+        _, after = _attempt(task, case, lambda a=arguments: answer.compiled_call(a))
+        _compare(task, case, arguments, after)
+    return _said(cases, seed), "Temporary arrays and speed were not looked at."
+
+
+def _functions(task, cases, answer, seed):
+    for index, case in enumerate(cases):
+        arguments = _arguments(case, seed, index)
+        result, _ = _attempt(task, case, lambda a=arguments: answer.call(a))
+        slip = task.judge(arguments, result)
+        if slip:
+            facts = [("called with", _short(arguments)), ("expected", slip.expected), ("got", _short(result))]
+            raise _Failed(Failure(slip.kind, _headline(case), tuple(facts), slip.cause))
+    return ("Cases: " + "; ".join(c.name for c in cases) + ".",), ""
+
+
+_CHECKS = {KernelTask: _kernels, CompiledTask: _compiled, FunctionTask: _functions}
+
+
+def _said(cases, seed):
+    return (
+        "Cases: " + "; ".join(c.name for c in cases) + ".",
+        f"Each element of the output against NumPy in float64, on random numbers (seed {seed}); inputs left unchanged.",
+    )
+
+
+def _attempt(task, case, run):
+    """Run the answer; turn what it raises into a Failure."""
+    try:
+        return run()
+    except AnswerFailed as error:
+        if error.name == "NotImplementedError":
+            raise _Failed(Failure("unsolved", "Not solved yet"), UNSOLVED) from None
+        facts = [
+            ("it said", error.text or error.name),
+            ("at the line", error.line),
+            ("happened in", error.place),
+        ]
+        facts = [fact for fact in facts if fact[1]]
+        kind = "raised-" + error.name
+        cause = task.advice.get(kind) or _CAUSES.get(error.name, "")
+        raise _Failed(
+            Failure(kind, f"{_headline(case)} it stopped with {error.name}", tuple(facts), cause)
+        ) from None
+
+
+_CAUSES = {
+    "IndexError": "A thread used an index outside the array. Which threads have nothing to do?",
+    "OutOfBounds": "A thread used an index outside the array. Which threads have nothing to do?",
+    "NameError": "A name is used that is not defined there. Spelt differently somewhere?",
+    "TypingError": "numba could not find out a type. Look at the line it names.",
+    "NotAdmitted": "Kernels are written in the part of Python that numba compiles.",
+    "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",
+    "MemoryError": "It asked for more memory than an answer needs.",
+}
+
+
+def _compare(task, case, arguments, after):
+    out = task.out % len(arguments)
+    for position, (x, y) in enumerate(zip(arguments, after, strict=True)):
+        if position != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):
+            raise _Failed(
+                Failure(
+                    "input-changed",
+                    f"{_headline(case)} argument {position + 1} was changed",
+                    (("first change", f"index {_index(np.argwhere(x != y)[0])}"),),
+                    "Inputs may only be read. Which of your stores writes to the wrong array?",
+                )
+            )
+    expected = task.spec(*arguments)
+    comparison = diagnosis.compare(after[out], expected, arguments[out], task.rtol, task.atol)
+    if comparison.bad:
+        raise _Failed(_mismatch(task, case, arguments, comparison))
+
+
+def _mismatch(task, case, arguments, comparison):
+    kind, cause = diagnosis.diagnose(task, case, comparison, arguments)
+    first = comparison.first
+    unwritten = comparison.state[first] == diagnosis.UNWRITTEN
+    total = comparison.state.size
+    facts = [("first wrong", f"element {_index(first)}; {comparison.bad} of {total} are wrong")]
+    is_kernel = isinstance(task, KernelTask)
+    if is_kernel:
+        facts.append(("belongs to", _thread(task, case, first, comparison.state.shape)))
+    facts.append(("expected", _number(comparison.expected[first])))
+    got = "what was there before: nobody wrote it" if unwritten else _number(comparison.got[first])
+    facts.append(("got", got))
+    picture = {
+        "state": comparison.state.ravel().tolist()
+        if comparison.state.ndim != 2
+        else comparison.state.tolist(),
+        "threads": diagnosis.threads_per_block(case) if is_kernel and comparison.state.ndim == 1 else 0,
+    }
+    return Failure(kind, f"{_headline(case)} wrong result", tuple(facts), cause, picture)
+
+
+def _thread(task, case, index, shape):
+    """Which thread of which block should have written the element, in words."""
+    if task.writer:
+        block, thread = task.writer(index, case)
+        return f"block {block}, thread {thread}"
+    linear = int(np.ravel_multi_index(index, shape))
+    threads, blocks = diagnosis.threads_per_block(case), diagnosis.total(case.grid)
+    turn, place = divmod(linear, threads * blocks)
+    block, thread = divmod(place, threads)
+    again = f", in round {turn + 1} of its loop" if turn else ""
+    return f"block {block}, thread {thread} ({block} * {threads} + {thread} = {place}){again}"
+
+
+def _budget(task, answer, seed):
+    budget, case = task.budget, task.budget.case or task.cases[-1]
+    arguments = _arguments(case, seed, 1000)
+    if isinstance(task, KernelTask):
+        after, report = _attempt(
+            task, case, lambda: answer.xray(case.grid, case.block, arguments, budget.require)
+        )
+        _no_findings(task, case, report, WRONG_ACCESS)
+        _compare(task, case, arguments, after)
+        _no_findings(task, case, report)
+        over = [(e["measure"], e["counted"], e["allowed"], f", at `{e['text']}`") for e in report["excess"]]
+    else:
+        _, after = _attempt(task, case, lambda: answer.compiled_call(arguments))
+        _compare(task, case, arguments, after)
+        cost = _attempt(task, case, lambda: answer.cost(arguments))
+        over = [(name, cost[name], limit, "") for name, limit in budget.require.items() if cost[name] > limit]
+    if over:
+        facts = [
+            (_WORDS.get(n, n), f"{_number(v)}{where}; the budget is {_number(b)}")
+            for n, v, b, where in over[:3]
+        ]
+        raise _Failed(
+            Failure("over-budget", f"{_headline(case)} right, but over budget", tuple(facts), budget.over)
+        )
+    return (f"Case: {case.name}. The result is right.", f"Within the budget: {budget.text}.")
+
+
+_WORDS = {
+    "sectors_per_request": "sectors per request",
+    "bank_ways": "ways of the worst bank conflict",
+    "bytes_loaded": "bytes loaded",
+    "bytes_stored": "bytes stored",
+    "arrays": "arrays allocated by numba",
+    "numpy_bytes": "bytes allocated by NumPy",
+}
+
+
+# Findings that make any comparison of results pointless; races are told only where the result is right.
+WRONG_ACCESS = ("out-of-bounds", "negative-index")
+
+
+def _no_findings(task, case, report, kinds=None):
+    for finding in report["findings"]:
+        if kinds and finding["kind"] not in kinds:
+            continue
+        facts = [("it said", finding["message"]), ("at the line", finding["text"])]
+        cause = task.advice.get(finding["kind"], finding["cure"])
+        said = f"{_headline(case)} {finding['kind'].replace('-', ' ')}"
+        raise _Failed(Failure(finding["kind"], said, tuple(facts), cause))
+
+
+def _predictions(task, given):
+    for question in task.questions:
+        said, truth = given[question.name], question.truth()
+        if said is None or said is ...:
+            raise _Failed(Failure("unsolved", "Not answered yet", (("missing", question.name),)), UNSOLVED)
+        if isinstance(said, bool) or not isinstance(said, int | float | str):
+            raise _Failed(
+                Failure("not-a-number", f"{question.name} is not a number", (("got", _short(said)),))
+            )
+        if said != truth:
+            cause = question.slips.get(said, "Draw the 32 lanes of one warp and mark what each one touches.")
+            facts = (("question", question.text), ("you said", _short(said)))
+            raise _Failed(
+                Failure("prediction", f"{question.name}: not what the machine counts", facts, cause)
+            )
+    asked = "; ".join(f"{q.name} = {q.truth()}" for q in task.questions)
+    return (f"Counted by running it: {asked}.",), ""
+
+
+def _headline(case):
+    return f"Case {case.name!r}:"
+
+
+def _index(index):
+    return "[" + ", ".join(str(int(i)) for i in index) + "]"
+
+
+def _number(value):
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def _short(value):
+    text = repr(value) if not isinstance(value, tuple) else "(" + ", ".join(repr(v) for v in value) + ")"
+    return text if len(text) <= 120 else text[:117] + "..."

@@ -1,0 +1,137 @@
+"""Where a result is wrong first, and why that probably is.
+
+Every element of an output is RIGHT, WRONG or UNWRITTEN (it still holds what it held before the call). The pattern of
+the three names the usual mistakes: only the first block worked, the tail is missing, the result is transposed ...
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+RIGHT, WRONG, UNWRITTEN = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Element by element: `state` has the shape of the output."""
+
+    state: np.ndarray
+    got: np.ndarray
+    expected: np.ndarray
+
+    @property
+    def first(self):
+        """Index of the first element that is not right."""
+        return tuple(int(i) for i in np.unravel_index(np.argmax(self.state != RIGHT), self.state.shape))
+
+    @property
+    def bad(self):
+        return int(np.count_nonzero(self.state != RIGHT))
+
+
+def compare(got, expected, before, rtol, atol):
+    """Compare an output with the expected one; `before` is what it held before the call."""
+    expected = np.asarray(expected, np.float64)
+    value = np.asarray(got, np.float64)
+    with np.errstate(invalid="ignore"):
+        right = np.abs(value - expected) <= atol + rtol * np.abs(expected)
+    right |= (value == expected) | (np.isnan(value) & np.isnan(expected))
+    state = np.where(right, RIGHT, WRONG).astype(np.int8)
+    state[~right & _same_bits(got, before)] = UNWRITTEN
+    return Comparison(state, got, expected)
+
+
+def _same_bits(x, y):
+    both_nan = np.isnan(x) & np.isnan(y) if np.issubdtype(x.dtype, np.floating) else False
+    return (x == y) | both_nan
+
+
+def total(size):
+    """Threads (or blocks) in a launch size given as a number or a tuple."""
+    return int(np.prod(size))
+
+
+def threads_per_block(case):
+    return total(case.block)
+
+
+def diagnose(task, case, comparison, arguments):
+    """(kind, cause) of a result that is not right."""
+    state, n, threads = comparison.state.ravel(), comparison.state.size, threads_per_block(case)
+    unwritten = state == UNWRITTEN
+    kind, cause = "", ""
+    if unwritten.all():
+        kind, cause = "nothing-written", "Nothing was written. Is the result stored in the output array?"
+    elif unwritten.any() and case.block != 1:
+        kind, cause = _pattern_of_unwritten(unwritten, n, threads, total(case.grid))
+    if not kind:
+        kind, cause = _suspected(task, comparison, arguments)
+    if not kind:
+        kind, cause = _shape_of_error(comparison)
+    return kind, task.advice.get(kind, cause)
+
+
+def _pattern_of_unwritten(unwritten, n, threads, blocks):
+    where = np.flatnonzero(unwritten)
+    if blocks > 1 and n > threads and unwritten[threads:].all() and not unwritten[:threads].any():
+        return "one-block", (
+            "Only the elements of block 0 were written: every block works on the same elements. "
+            "The index uses the thread's number inside its block, but not the block's number."
+        )
+    if n > threads * blocks and np.array_equal(where, np.arange(threads * blocks, n)):
+        return "first-round-only", (
+            f"The grid has {threads * blocks} threads and each handled one element, but there are {n} elements. "
+            "A thread must go on to further elements: a grid-stride loop."
+        )
+    if where[-1] == n - 1 and np.array_equal(where, np.arange(where[0], n)) and len(where) < n // 2:
+        return "tail", f"The last {len(where)} elements were never written. Does the guard stop too early?"
+    if where[0] == 0 and np.array_equal(where, np.arange(len(where))):
+        return "head", f"The first {len(where)} elements were never written. Where does the index start?"
+    return "", ""
+
+
+def _suspected(task, comparison, arguments):
+    written = comparison.state != UNWRITTEN
+    for suspect in task.suspects:
+        with np.errstate(all="ignore"):
+            guess = np.asarray(suspect.formula(*arguments), np.float64)
+        if guess.shape != comparison.expected.shape:
+            continue
+        with np.errstate(invalid="ignore"):
+            near = np.abs(comparison.got - guess) <= task.atol + task.rtol * np.abs(guess)
+        near |= (comparison.got == guess) | (np.isnan(comparison.got) & np.isnan(guess))
+        if near[written].all():
+            return "suspect", suspect.cause
+    return "", ""
+
+
+def _shape_of_error(comparison):
+    got, expected, state = comparison.got, comparison.expected, comparison.state
+    bad = state != RIGHT
+    if got.ndim == 2 and got.shape[0] == got.shape[1] and np.allclose(got, expected.T, rtol=1e-4):
+        return "transposed", "The result is transposed: rows and columns are exchanged in an index."
+    if got.ndim == 1 and got.size > 2 and np.allclose(got[1:], expected[:-1], rtol=1e-4):
+        return "shifted", "Everything is right, one place too far to the right: the index is one too large."
+    if got.ndim == 1 and got.size > 2 and np.allclose(got[:-1], expected[1:], rtol=1e-4):
+        return "shifted", "Everything is right, one place too far to the left: the index is one too small."
+    if np.isnan(got[bad]).any() or np.isinf(got[bad]).any():
+        return (
+            "not-finite",
+            "A number overflowed or was divided by zero on the way. Which intermediate value is too large?",
+        )
+    if (state == UNWRITTEN).any():
+        return (
+            "some-unwritten",
+            "Some elements were never written. Which thread should have written the first of them?",
+        )
+    if np.unique(got).size == 1 and got.size > 1:
+        return "constant", "Every element has the same value. Does the index depend on the thread?"
+    if np.abs(got[bad] - expected[bad]).max() <= 1e-2 * max(1e-12, np.abs(expected).max()):
+        return (
+            "precision",
+            "Nearly right: the error is too large for rounding of float32, so a term is slightly off.",
+        )
+    return (
+        "wrong-value",
+        "The values differ. Work out the first wrong element by hand and compare it with the formula.",
+    )

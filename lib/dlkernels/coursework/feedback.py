@@ -1,0 +1,136 @@
+"""An Outcome in words and pictures: `as_text` for a shell, `as_html` for a notebook. Both say the same."""
+
+from html import escape
+
+from .checking import RIGHT, UNSOLVED
+
+_MARKS = ".x_"  # right, wrong, not written: three shapes, so that no colour is needed
+_LEGEND = ". right   x wrong   _ not written"
+_LONGEST = 64  # cells in a row of the picture
+_ROWS = 10
+
+
+def headline(outcome):
+    """One line: what was checked and how it ended."""
+    part = {"results": "result", "budget": "budget", "prediction": "prediction"}[outcome.part]
+    if outcome.status == RIGHT:
+        points = "1 point" if outcome.points == 1 else f"{outcome.points} points"
+        return f"{outcome.task}: {part} right ({points})"
+    if outcome.status == UNSOLVED:
+        return f"{outcome.task}: {outcome.failure.headline.lower()}"
+    return f"{outcome.task}: {outcome.failure.headline}"
+
+
+def advice(outcome):
+    """What to do next."""
+    if outcome.status == RIGHT:
+        return ""
+    if outcome.status == UNSOLVED and outcome.part == "prediction":
+        return "Put your numbers in the place of ... in the cell above, run it, then run this cell again."
+    if outcome.status == UNSOLVED:
+        return (
+            "Write your lines where it says YOUR CODE HERE, delete the line `raise NotImplementedError`, run that "
+            f'cell, then run this one again. hint("{outcome.task}") helps to begin.'
+        )
+    return f'Mend the cell above, run it, then run this one again. hint("{outcome.task}") gives a hint.'
+
+
+def as_text(outcome):
+    """The whole message as plain text."""
+    lines = [headline(outcome)]
+    if outcome.status == RIGHT:
+        lines += [f"  Checked. {line}" if i == 0 else f"  {line}" for i, line in enumerate(outcome.checked)]
+        lines += [f"  Not checked. {outcome.not_checked}"] if outcome.not_checked else []
+        return "\n".join(lines)
+    failure = outcome.failure
+    lines += [f"  {label:<13} {text}" for label, text in failure.facts]
+    lines += [f"  {'likely cause':<13} {failure.cause}"] if failure.cause else []
+    if failure.picture:
+        lines += ["", *("  " + row for row in picture_rows(failure.picture)), "  " + _LEGEND, ""]
+    lines.append("  " + advice(outcome))
+    return "\n".join(lines)
+
+
+def as_html(outcome):
+    """The same as a card. Everything that came from the answer is escaped."""
+    right = outcome.status == RIGHT
+    mark, colour = ("\N{CHECK MARK}", "#2e8b57") if right else ("\N{MULTIPLICATION X}", "#c0392b")
+    if outcome.status == UNSOLVED:
+        mark, colour = "\N{PENCIL}", "#8a6d00"
+    body = [f"<b>{mark} {escape(headline(outcome))}</b>"]
+    if right:
+        body += [f"<div>Checked. {escape(' '.join(outcome.checked))}</div>"]
+        body += [f"<div>Not checked. {escape(outcome.not_checked)}</div>"] if outcome.not_checked else []
+    else:
+        failure = outcome.failure
+        rows = [*failure.facts, *([("likely cause", failure.cause)] if failure.cause else [])]
+        cells = "".join(
+            "<tr><td style='text-align:left;opacity:.75;padding-right:1em;white-space:nowrap;vertical-align:top'>"
+            f"{escape(label)}</td><td style='text-align:left'>{escape(text)}</td></tr>"
+            for label, text in rows
+        )
+        body += [f"<table style='margin:.4em 0;border:0'>{cells}</table>"] if cells else []
+        body += [_svg(failure.picture)] if failure.picture else []
+        body += [f"<div>{escape(advice(outcome))}</div>"]
+    style = f"border-left:4px solid {colour};padding:.3em 1em;margin:.3em 0;max-width:60em"
+    return f"<div style='{style}'>{''.join(body)}</div>"
+
+
+def _grid(picture):
+    """The states as rows of cells, with a label for each row, cut down to what fits around the first failure."""
+    state, threads = picture["state"], picture["threads"]
+    if state and isinstance(state[0], list):
+        rows, labels = state, [f"row {i}" for i in range(len(state))]
+    elif threads:
+        rows = [state[i : i + threads] for i in range(0, len(state), threads)]
+        labels = [f"block {i}" for i in range(len(rows))]
+    else:
+        rows, labels = [state], ["element 0"]
+    first = next(i for i, row in enumerate(rows) if any(row))
+    begin = max(0, min(first - _ROWS // 2, len(rows) - _ROWS))
+    rows, labels = rows[begin : begin + _ROWS], labels[begin : begin + _ROWS]
+    per_cell = -(-max(len(row) for row in rows) // _LONGEST)
+    rows = [[max(row[i : i + per_cell]) for i in range(0, len(row), per_cell)] for row in rows]
+    return rows, labels, per_cell
+
+
+def picture_rows(picture):
+    """The picture as lines of text: one line for each block (or row), one mark for each element."""
+    rows, labels, per_cell = _grid(picture)
+    width = max(map(len, labels))
+    lines = [
+        f"{label:<{width}} {''.join(_MARKS[s] for s in row)}" for label, row in zip(labels, rows, strict=True)
+    ]
+    return lines + (
+        [f"(one mark stands for {per_cell} elements, and shows the worst of them)"] if per_cell > 1 else []
+    )
+
+
+def _svg(picture):
+    rows, labels, per_cell = _grid(picture)
+    cell, left = 9, 70
+    width, height = left + cell * max(map(len, rows)), (cell + 5) * len(rows) + 22
+    wrong, missing = (sum(row.count(s) for row in rows) for s in (1, 2))
+    alt = f"Map of the output: {len(rows)} rows shown, {wrong} marks wrong, {missing} marks not written."
+    shapes = []
+    for r, (row, label) in enumerate(zip(rows, labels, strict=True)):
+        y = r * (cell + 5)
+        shapes.append(f"<text x='0' y='{y + 9}'>{label}</text>")
+        for c, state in enumerate(row):
+            shapes.append(_mark(state, left + c * cell, y + 1, cell - 2))
+    legend = "filled: right    cross: wrong    empty: not written"
+    legend += f"    (a mark is {per_cell} elements)" if per_cell > 1 else ""
+    shapes.append(f"<text x='{left}' y='{height - 6}'>{legend}</text>")
+    return (
+        f"<svg role='img' aria-label='{alt}' viewBox='0 0 {width} {height}' width='{width}' height='{height}' "
+        "style='max-width:100%;font:11px sans-serif;white-space:pre' fill='currentColor' stroke='none'>"
+        f"<title>{alt}</title>{''.join(shapes)}</svg>"
+    )
+
+
+def _mark(state, x, y, s):
+    if state == 0:
+        return f"<rect x='{x}' y='{y}' width='{s}' height='{s}' opacity='.3'/>"
+    if state == 1:
+        return f"<path d='M{x} {y}l{s} {s}M{x + s} {y}l{-s} {s}' stroke='#c0392b' stroke-width='2'/>"
+    return f"<rect x='{x + 0.5}' y='{y + 0.5}' width='{s - 1}' height='{s - 1}' fill='none' stroke='currentColor'/>"

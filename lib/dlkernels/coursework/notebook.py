@@ -1,0 +1,104 @@
+"""What an exercise notebook imports:
+
+    from dlkernels.coursework.notebook import begin, budget, check, hint, predict
+
+A check that fails shows what is wrong and raises CheckFailed, so that no tool can mistake it for success.
+"""
+
+from . import checking, definition, feedback, progress
+from .answer import Local
+
+OUTCOMES = []  # every outcome of this process, for check.py
+
+
+class CheckFailed(AssertionError):
+    """The check is red. The message was shown already, so a notebook prints one line instead of a stack trace."""
+
+    def __init__(self, outcome):
+        super().__init__(feedback.headline(outcome))
+        self.outcome = outcome
+
+    def _render_traceback_(self):
+        return [f"{type(self).__name__}: {self}"]
+
+
+class NotSolvedYet(CheckFailed):
+    """The answer cell is still as it was shipped."""
+
+
+class _Message:
+    """Rich where the front end shows HTML, the same words where it shows text."""
+
+    def __init__(self, text, html):
+        self.text, self.html = text, html
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_html_(self):
+        return self.html
+
+
+def begin(chapter):
+    """First cell: which device runs the kernels, and what there is to do. A dead `begin` means a broken set-up."""
+    from dlkernels import device
+
+    tasks = definition.of_chapter(chapter)
+    points = sum(points for task in tasks for _, points in progress.parts(task))
+    print(device.describe())
+    print(f"{len(tasks)} tasks, {points} points, about {sum(t.minutes for t in tasks)} minutes.")
+
+
+def check(task_id, answer, seed=None, hidden=False):
+    """Check the result of an answer against its specification. `seed`: other random numbers than the usual ones."""
+    task = _task(task_id, "check")
+    if isinstance(task, definition.PredictionTask):
+        raise ValueError(f'{task_id} is a prediction; use predict("{task_id}", ...).')
+    return _show(checking.check(task, Local(answer), seed, hidden))
+
+
+def budget(task_id, answer, seed=None):
+    """Check what a right answer costs, in counts that are equal on every machine."""
+    task = _task(task_id, "budget")
+    if task.budget is None:
+        raise ValueError(f"{task_id} has no budget.")
+    return _show(checking.check_budget(task, Local(answer), seed))
+
+
+def predict(task_id, **numbers):
+    """Compare what you foretold with what the machine counts: predict("07-sectors", neighbours=..., ...)."""
+    task = _task(task_id, "predict")
+    names = {question.name for question in task.questions}
+    if set(numbers) != names:
+        raise ValueError(
+            f"{task_id} asks for {', '.join(sorted(names))}; got {', '.join(sorted(numbers)) or 'nothing'}."
+        )
+    return _show(checking.check(task, numbers))
+
+
+def hint(task_id, level=None):
+    """Show the next hint for a task: a question, then the idea, then nearly the code. `level` 1, 2 or 3 picks one."""
+    task = _task(task_id, "hint")
+    level = progress.next_hint(task_id) if level is None else level
+    if level not in range(1, definition.HINT_LEVELS + 1):
+        raise ValueError(f"level is {level}; expected 1, 2 or 3.")
+    print(f"Hint {level} of {definition.HINT_LEVELS} for {task_id}\n{task.hints[level - 1]}")
+
+
+def _task(task_id, function):
+    try:
+        return definition.find(task_id)
+    except ValueError as error:
+        raise ValueError(f"{function}({task_id!r}): {error}") from None
+
+
+def _show(outcome):
+    from IPython.display import display
+
+    OUTCOMES.append(outcome)
+    progress.note(outcome)
+    display(_Message(feedback.as_text(outcome), feedback.as_html(outcome)))
+    if outcome.status == checking.UNSOLVED:
+        raise NotSolvedYet(outcome)
+    if outcome.status != checking.RIGHT:
+        raise CheckFailed(outcome)

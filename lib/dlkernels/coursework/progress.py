@@ -1,0 +1,109 @@
+"""What was solved on this machine: a small file beside the notebooks. Nothing leaves the machine.
+
+    python -m dlkernels.coursework.progress
+
+`DLKERNELS_PROGRESS` names another file, or is `off`.
+"""
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+from . import definition
+
+FILE = ".progress.json"
+
+
+def _path(folder="."):
+    wish = os.environ.get("DLKERNELS_PROGRESS", "")
+    if wish.lower() == "off":
+        return None
+    return Path(wish) if wish else Path(folder) / FILE
+
+
+def read(folder="."):
+    """What is known, {"07-add results": {"status", "points", "tries"}, "07-add hints": 2, ...}."""
+    path = _path(folder)
+    try:
+        known = json.loads(path.read_text(encoding="utf-8")) if path else {}
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _write(known, folder="."):
+    path = _path(folder)
+    if path is None:
+        return
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
+        temporary.replace(path)
+    except OSError:
+        pass  # a read-only folder: progress is a comfort, not a duty
+
+
+def note(outcome):
+    """Remember an outcome. A task once right stays right."""
+    known = read()
+    entry = known.setdefault(f"{outcome.task} {outcome.part}", {"status": "", "points": 0, "tries": 0})
+    entry["tries"] += 1
+    if entry["status"] != "right":
+        entry.update(status=outcome.status, points=outcome.points)
+    _write(known)
+
+
+def next_hint(task_id):
+    """The level of the next hint, 1 to 3; remembers that it was asked for."""
+    known = read()
+    level = min(known.get(f"{task_id} hints", 0) + 1, definition.HINT_LEVELS)
+    known[f"{task_id} hints"] = level
+    _write(known)
+    return level
+
+
+def table(known):
+    """The progress as lines of text, chapter by chapter."""
+    lines, got, most = [], 0, 0
+    for chapter in definition.chapters():
+        lines.append(f"Chapter {chapter}")
+        for task in definition.of_chapter(chapter):
+            for part, points in parts(task):
+                entry = known.get(f"{task.id} {part}", {})
+                status, tries = entry.get("status", ""), entry.get("tries", 0)
+                mark = {"right": "x", "": " "}.get(status, "-")
+                said = {"right": f"{entry.get('points', 0)}/{points}", "": f"0/{points}"}.get(
+                    status, f"0/{points}"
+                )
+                tried = (
+                    f"{tries} {'try' if tries == 1 else 'tries'}" if tries else f"about {task.minutes} min"
+                )
+                label = task.title + ("" if part != "budget" else ", budget")
+                lines.append(f"  [{mark}] {task.id:<14} {label:<44} {said:>5}   {tried}")
+                got, most = got + entry.get("points", 0), most + points
+    lines.append(f"{got} of {most} points.  [x] right, [-] tried, [ ] not tried yet")
+    return "\n".join(lines)
+
+
+def parts(task):
+    """The graded parts of a task: ((part, points), ...)."""
+    first = "prediction" if isinstance(task, definition.PredictionTask) else "results"
+    return ((first, task.points), *((("budget", task.budget.points),) if task.budget else ()))
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m dlkernels.coursework.progress", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("folder", nargs="?", help="where the notebooks are (default: exercises/, or here)")
+    wish = parser.parse_args(argv).folder
+    folder = wish or ("exercises" if Path("exercises").is_dir() else ".")
+    known = read(folder)
+    print(table(known))
+    if not known:
+        print(f"No check has been run yet in {folder}.")
+
+
+if __name__ == "__main__":
+    main()
