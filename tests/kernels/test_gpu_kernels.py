@@ -1,0 +1,60 @@
+"""GPU kernels seen from two more sides: numba's own simulator, and the compiler for real architectures."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dlkernels import implementations, xray
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
+
+
+def run_elsewhere(device, path):
+    program = Path(__file__).with_name("run_gpu_rungs.py")
+    done = subprocess.run(
+        [sys.executable, program, path],
+        env={**os.environ, "DLKERNELS_DEVICE": device, "PYTHONWARNINGS": "ignore"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    with np.load(path) as saved:
+        return dict(saved)
+
+
+def test_the_simulator_of_numba_agrees(tmp_path):
+    """The same kernels, threads and data: the executor and numba's simulator must give the same arrays."""
+    ours = run_elsewhere("executor", tmp_path / "executor.npz")
+    theirs = run_elsewhere("simulator", tmp_path / "simulator.npz")
+    assert ours.keys() == theirs.keys()
+    assert ours
+    for name, expected in theirs.items():
+        # the simulator computes math.exp in double precision where a GPU and the executor use single
+        np.testing.assert_allclose(ours[name], expected, rtol=1e-6, atol=1e-6, err_msg=name)
+
+
+def compilations():
+    """(row, kernel, signature, architecture): float32 on one architecture, the ladder of add on all, in both types."""
+    for row in implementations.everything():
+        architectures = ARCHITECTURES if row.operation == "add" else ("sm_80",)
+        for kernel, signatures in row.kernels:
+            for signature in signatures:
+                if "float32" in signature or row.operation == "add":
+                    for arch in architectures:
+                        yield pytest.param(row, kernel, signature, arch, id=f"{row.name}-{signature}-{arch}")
+
+
+@pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")
+@pytest.mark.parametrize(("row", "kernel", "signature", "arch"), compilations())
+def test_compiles_for_real_gpus_without_spills(row, kernel, signature, arch):
+    view = xray.compiled(kernel, signature, arch)
+    assert view.registers > 0
+    assert not view.spills, f"{view.spill_store_bytes} bytes spilled"
+    if row.name.endswith("_wide") and "float32" in signature:
+        assert view.mix["LDG.128"], "load4 did not become a 16-byte load"
+        assert view.mix["STG.128"], "store4 did not become a 16-byte store"
