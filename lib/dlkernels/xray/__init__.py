@@ -1,6 +1,49 @@
-"""The x-ray: what a kernel did to memory, counted exactly, and where it races. No GPU needed."""
+"""The x-ray: what a kernel did to memory, counted exactly, and where it races. No GPU needed.
 
+    report = xray(kernel, grid, block)(*args)
+    print(report)                                           # or show it in a notebook
+    report.require(sectors_per_request=4, bank_ways=1, races=0)
+
+`compiled` shows what the compiler makes of the same kernel for a real GPU: registers, spills, instructions.
+"""
+
+from .budget import BudgetExceeded
 from .compiler import Compiled, Unavailable, available, compiled
+from .findings import Finding
 from .occupancy import Occupancy, occupancy
+from .report import Report
 
-__all__ = ["Compiled", "Occupancy", "Unavailable", "available", "compiled", "occupancy"]
+__all__ = [
+    "BudgetExceeded",
+    "Compiled",
+    "Finding",
+    "Occupancy",
+    "Report",
+    "Unavailable",
+    "available",
+    "compiled",
+    "occupancy",
+    "xray",
+]
+
+
+def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False):
+    """Return a function that runs ``kernel`` in the executor with the given arguments and returns a `Report`.
+
+    grid, block: int or tuple of up to three ints, as in ``kernel[grid, block]``. shared_bytes: dynamic shared memory
+    per block. order: the order in which threads run, "forward", "reverse" or a seed for a shuffled one.
+    snapshots: keep the contents of shared memory at each barrier, for ``report.replay()``.
+
+    The kernel runs in full, and arrays are changed as by a launch. Thousands of threads are fine; for a matrix
+    of real size, x-ray a few blocks: the pattern is the same.
+    """
+
+    def launch(*args):
+        from .. import simt
+        from ..simt.trace import Trace
+
+        trace = Trace(snapshots=snapshots)
+        simt.run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
+        return Report(trace)
+
+    return launch

@@ -1,0 +1,216 @@
+"""From a trace to counts: one row for each source expression and array, and the totals of the launch.
+
+The unit of counting is the *request*: one warp instruction, that is the accesses that the lanes of one warp make
+at the same expression in the same visit of it (same call, same iterations of the loops around it).
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from . import traffic
+
+LOAD, STORE, ATOMIC = 0, 1, 2
+GLOBAL, SHARED, LOCAL, CONST = 0, 1, 2, 3
+KIND_NAMES = ("load", "store", "atomic")
+SPACE_NAMES = ("global", "shared", "local", "const")
+
+
+@dataclass(frozen=True)
+class Requests:
+    """One row per request, in the order (site, array, warp, visit). All columns have equal length.
+
+    lanes: active lanes. lanes_possible: threads the warp has. sectors, bytes_used: global and local memory.
+    wavefronts, least_wavefronts, ways: shared memory. addresses: different addresses (constant memory serves
+    one at a time). contention: most lanes at one address (atomics).
+    """
+
+    site: np.ndarray
+    array: np.ndarray
+    kind: np.ndarray
+    space: np.ndarray
+    warp: np.ndarray
+    visit: np.ndarray
+    lanes: np.ndarray
+    bytes_used: np.ndarray
+    sectors: np.ndarray
+    wavefronts: np.ndarray
+    least_wavefronts: np.ndarray
+    ways: np.ndarray
+    addresses: np.ndarray
+    contention: np.ndarray
+
+
+@dataclass(frozen=True)
+class Expression:
+    """What one source expression did to one array, over the whole launch. 0 or None where it does not apply.
+
+    requests: warp instructions. accesses: loads, stores or atomics of single threads. active_lanes: accesses per
+    request. sectors: 32-byte pieces moved. bytes_moved: 32 x sectors (shared memory: bytes_used). bytes_used:
+    different bytes touched, request by request. efficiency: bytes_used / bytes_moved. wavefronts: passes
+    through the banks. bank_conflicts: wavefronts that a layout without conflicts would save. bank_ways: words one
+    bank serves in the worst request; bank_ways_mean: wavefronts / wavefronts without conflicts. contention: most lanes
+    of a request that update one address. addresses_per_request: 1 is a broadcast.
+    """
+
+    line: int
+    text: str
+    function: str
+    file: str
+    kind: str
+    space: str
+    array: str
+    requests: int
+    accesses: int
+    active_lanes: float
+    bytes_used: int
+    bytes_moved: int
+    efficiency: float | None
+    sectors: int
+    sectors_per_request: float | None
+    wavefronts: int
+    bank_conflicts: int
+    bank_ways: int | None
+    bank_ways_mean: float | None
+    contention: int | None
+    addresses_per_request: float
+    site: int
+
+    def to_dict(self):
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "site"}
+
+
+def requests(trace):
+    """`Requests` of a trace, and the request number of each of its rows."""
+    number, first = traffic.group(trace.site, trace.array, trace.warp, trace.visit)
+    n = len(first)
+    space = trace.space[first]
+    columns = {name: np.zeros(n, np.int64) for name in ("sectors", "wavefronts", "least_wavefronts", "ways")}
+    columns["addresses"] = traffic.count_distinct(number, n, trace.address)
+    columns["contention"] = np.zeros(n, np.int64)
+
+    address = trace.address.copy()
+    local = trace.space == LOCAL
+    address[local] = traffic.local_address(trace.address[local], trace.lane[local])
+    rows = np.flatnonzero((trace.space == GLOBAL) | local)
+    columns["sectors"] = traffic.sectors(number[rows], n, address[rows], trace.size[rows])
+    rows = np.flatnonzero(trace.space == SHARED)
+    columns["wavefronts"], columns["least_wavefronts"], columns["ways"] = traffic.bank_passes(
+        number[rows], n, trace.lane[rows], trace.address[rows], trace.size[rows]
+    )
+    rows = np.flatnonzero(trace.kind == ATOMIC)
+    columns["contention"] = traffic.contention(number[rows], n, trace.address[rows])
+    return (
+        Requests(
+            site=trace.site[first],
+            array=trace.array[first],
+            kind=trace.kind[first],
+            space=space,
+            warp=trace.warp[first],
+            visit=trace.visit[first],
+            lanes=np.bincount(number, minlength=n),
+            bytes_used=traffic.bytes_used(number, n, address, trace.size),
+            **columns,
+        ),
+        number,
+    )
+
+
+def expressions(trace, table):
+    """`Expression` for each (source expression, array), in the order of the source."""
+    if not len(table.site):
+        return []
+    number, first = traffic.group(table.site, table.array)
+
+    def total(column):
+        return np.bincount(number, weights=column, minlength=len(first)).astype(np.int64)
+
+    def largest(column):
+        most = np.zeros(len(first), np.int64)
+        np.maximum.at(most, number, column)
+        return most
+
+    sums = {
+        name: total(getattr(table, name))
+        for name in ("lanes", "bytes_used", "sectors", "wavefronts", "least_wavefronts", "addresses")
+    }
+    counts = np.bincount(number)
+    ways, contention = largest(table.ways), largest(table.contention)
+    found = []
+    for k, row in enumerate(first.tolist()):
+        site, array = trace.sites[table.site[row]], trace.arrays[table.array[row]]
+        n, space, kind = int(counts[k]), int(table.space[row]), int(table.kind[row])
+        s = {name: int(column[k]) for name, column in sums.items()}
+        by_sector, by_bank = space in (GLOBAL, LOCAL), space == SHARED
+        moved = traffic.SECTOR_BYTES * s["sectors"] if by_sector else s["bytes_used"]
+        found.append(
+            Expression(
+                line=site.line,
+                text=site.text,
+                function=site.function,
+                file=site.file,
+                kind=KIND_NAMES[kind],
+                space=SPACE_NAMES[space],
+                array=array.name,
+                requests=n,
+                accesses=s["lanes"],
+                active_lanes=s["lanes"] / n,
+                bytes_used=s["bytes_used"],
+                bytes_moved=moved,
+                efficiency=s["bytes_used"] / moved if by_sector else None,
+                sectors=s["sectors"],
+                sectors_per_request=s["sectors"] / n if by_sector else None,
+                wavefronts=s["wavefronts"],
+                bank_conflicts=s["wavefronts"] - s["least_wavefronts"],
+                bank_ways=int(ways[k]) if by_bank else None,
+                bank_ways_mean=s["wavefronts"] / s["least_wavefronts"] if by_bank else None,
+                contention=int(contention[k]) if kind == ATOMIC else None,
+                addresses_per_request=s["addresses"] / n,
+                site=int(table.site[row]),
+            )
+        )
+    order = {"load": 0, "store": 2, "atomic": 1}
+    return sorted(found, key=lambda e: (e.file, e.line, trace.sites[e.site].column, order[e.kind], e.array))
+
+
+def totals(trace, rows):
+    """Totals of the launch: a dict of plain numbers. Bytes and efficiency are those of global memory."""
+
+    def some(space, kind=None):
+        return [r for r in rows if r.space == space and kind in (None, r.kind)]
+
+    found = {}
+    for kind in KIND_NAMES:
+        found[f"global_{kind}_requests"] = sum(r.requests for r in some("global", kind))
+        found[f"global_{kind}_sectors"] = sum(r.sectors for r in some("global", kind))
+    in_global, in_shared, atomic = some("global"), some("shared"), [r for r in rows if r.kind == "atomic"]
+    sectors, count = sum(r.sectors for r in in_global), sum(r.requests for r in in_global)
+    used, moved = sum(r.bytes_used for r in in_global), sum(r.bytes_moved for r in in_global)
+    found["sectors_per_request"] = sectors / count if count else None
+    found["bytes_moved"], found["bytes_used"] = moved, used
+    found["efficiency"] = used / moved if moved else None
+    for kind in KIND_NAMES:
+        found[f"shared_{kind}_requests"] = sum(r.requests for r in some("shared", kind))
+    found["shared_bytes_used"] = sum(r.bytes_used for r in in_shared)
+    found["shared_wavefronts"] = sum(r.wavefronts for r in in_shared)
+    found["bank_conflicts"] = sum(r.bank_conflicts for r in in_shared)
+    found["bank_ways"] = max((r.bank_ways for r in in_shared), default=None)
+    found["local_requests"] = sum(r.requests for r in some("local"))
+    found["local_sectors"] = sum(r.sectors for r in some("local"))
+    found["const_requests"] = sum(r.requests for r in some("const"))
+    found["atomics"] = sum(r.accesses for r in atomic)
+    found["contention"] = max((r.contention for r in atomic), default=None)
+    requests_all, accesses = sum(r.requests for r in rows), sum(r.accesses for r in rows)
+    found["requests"] = requests_all
+    found["accesses"] = accesses
+    found["active_lanes"] = accesses / requests_all if requests_all else None
+    found["barriers"] = barriers_per_block(trace)
+    found["grid_barriers"] = sum(b.block < 0 for b in trace.barriers)
+    found["shared_bytes"] = int(trace.shared_bytes)
+    return found
+
+
+def barriers_per_block(trace):
+    """Most block barriers that any block passed."""
+    blocks = [b.block for b in trace.barriers if b.block >= 0]
+    return int(np.bincount(blocks).max()) if blocks else 0

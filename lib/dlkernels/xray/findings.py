@@ -1,0 +1,326 @@
+"""What is wrong with a launch, said to a person: where, which threads, which element, and the cure.
+
+Races and reads of uninitialised shared memory are worked out here from the whole trace, so they do not depend on
+the order in which the executor happened to run the threads. What can only be seen while a kernel runs (an index out
+of bounds, a barrier that not all threads reach, a wrong warp mask) comes from the trace's own findings.
+
+Stores of several threads to one element are reported as a race even where all store the same value: the CUDA memory
+model gives no meaning to two unordered plain stores, and a later change of the value would turn it into an error.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import races, traffic
+from .analysis import ATOMIC, GLOBAL, LOAD, SHARED, STORE
+
+RACE_KINDS = ("race", "atomic-against-plain")
+_SCOPES = ("warp", "block", "grid")
+
+_CURES = {
+    "out-of-bounds": "Guard the access, as in `if i < x.shape[0]:`, or launch only as many threads as there are elements.",
+    "negative-index": "A negative index wraps around to the end of the array: guard the access, or shift the index.",
+    "uninitialised-shared": "Shared memory starts with garbage: store to every element, then cuda.syncthreads(), then read.",
+    "uninitialised-local": "A local array starts with garbage: store to every element before you read it.",
+    "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop, so that every thread of the block reaches the same one.",
+    "barrier-after-exit": "Do not return before a barrier: keep the thread alive and put its work under `if` instead.",
+    "mask-names-exited-lane": "Name only lanes that are still running: let no lane return before the warp operation, or build the mask with cuda.ballot_sync.",
+    "lane-not-in-mask": "Every lane that calls a warp operation must be in its mask: use 0xffffffff where all 32 take part.",
+    "inactive-lane-read": "Read only from lanes that take part: have every lane in the mask call the operation, and use the value only where it is defined.",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to repair.
+
+    kind: "race", "atomic-against-plain", "uninitialised-shared", "out-of-bounds", "negative-index",
+        "divergent-barrier", "barrier-after-exit", "mask-names-exited-lane", "lane-not-in-mask",
+        "inactive-lane-read" or "uninitialised-local".
+    message: what happened, one example. cure: one sentence. file, line, text: the source expression.
+    lines: all lines concerned, each once. threads: for each thread concerned {"thread": (x, y, z),
+    "block": (x, y, z)}. array, index: the element of the example ("" and () where there is none).
+    scope: of a race, "warp", "block" or "grid". count: how often, over the whole launch.
+    """
+
+    kind: str
+    message: str
+    cure: str
+    file: str
+    line: int
+    text: str
+    lines: tuple = ()
+    threads: tuple = ()
+    array: str = ""
+    index: tuple = ()
+    scope: str = ""
+    count: int = 1
+
+    @property
+    def is_race(self):
+        return self.kind in RACE_KINDS
+
+    def to_dict(self):
+        found = {
+            name: getattr(self, name)
+            for name in ("kind", "message", "cure", "file", "line", "text", "array", "scope", "count")
+        }
+        found["lines"], found["index"] = list(self.lines), [int(i) for i in self.index]
+        found["threads"] = [{k: list(v) for k, v in t.items()} for t in self.threads]
+        return found
+
+    def __str__(self):
+        times = f" ({self.count} times)" if self.count > 1 else ""
+        return f"line {self.line}: {self.message}{times} {self.cure}"
+
+
+def findings(trace):
+    """All `Finding` of a trace: what stopped the kernel first, then races, then the rest, by line."""
+    found = seen_while_running(trace) + uninitialised_shared(trace) + find_races(trace)
+    rank = {"race": 1, "atomic-against-plain": 1, "uninitialised-shared": 2}
+    return sorted(found, key=lambda f: (rank.get(f.kind, 0), f.line, f.kind, f.array, f.message))
+
+
+# -- races -------------------------------------------------------------------------------------------------
+
+
+def find_races(trace):
+    """One `Finding` for each pair of source expressions that conflict on an array."""
+    rows, place = _shared_writes(trace)
+    if not len(rows):
+        return []
+    kind, site, thread = trace.kind[rows], trace.site[rows], trace.thread[rows]
+    block, warp = trace.block[rows], trace.warp[rows]
+    turn = traffic.pack(trace.grid_epoch[rows], trace.epoch[rows])
+    found = []
+    for width, (owner, where) in enumerate(
+        [
+            (thread, traffic.pack(place, warp, turn, trace.warp_epoch[rows])),
+            (warp, traffic.pack(place, block, turn)),
+            (block, traffic.pack(place, trace.grid_epoch[rows])),
+        ]
+    ):
+        i, j = races.unordered_pairs(where, owner, kind, site, thread)
+        found.append((np.full(len(i), width), rows[i], rows[j]))
+    return _describe_races(trace, *(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _shared_writes(trace):
+    """Rows that touch memory which several threads could see and someone writes.
+
+    Returns (rows, place): accesses are cut into units of the smallest size in use, so that a 16-byte access
+    and a 4-byte one meet; place numbers a unit of one space (of one block, for shared memory).
+    """
+    rows = np.flatnonzero((trace.space == GLOBAL) | (trace.space == SHARED))
+    if not len(rows):
+        return rows, rows
+    unit = int(np.gcd.reduce(trace.size[rows]))
+    piece, number = traffic.spread(trace.address[rows], trace.size[rows], unit)
+    rows = rows[piece]
+    in_block = np.where(trace.space[rows] == SHARED, trace.block[rows], -1)
+    place = np.unique(traffic.pack(trace.space[rows], in_block, number), return_inverse=True)[1]
+    written = np.bincount(place[trace.kind[rows] != LOAD], minlength=place.max() + 1) > 0
+    keep = written[place]
+    return rows[keep], place[keep]
+
+
+def _describe_races(trace, width, a, b):
+    """Merge conflicts by (expressions, array). The widest scope and then the first example speak for all."""
+    line = np.array([s.line for s in trace.sites])
+    rank = traffic.pack(line[trace.site], trace.kind, trace.site, trace.thread)
+    a, b = np.where(rank[a] >= rank[b], a, b), np.where(rank[a] >= rank[b], b, a)  # later line first
+    number, _ = traffic.group(trace.site[a], trace.site[b], trace.array[a])
+    order = np.lexsort((trace.thread[b], trace.thread[a], trace.address[a], -width, number))
+    _, first, count = np.unique(number[order], return_index=True, return_counts=True)
+    return [
+        _describe_race(trace, _SCOPES[width[k]], int(a[k]), int(b[k]), n)
+        for k, n in zip(order[first].tolist(), count.tolist(), strict=True)
+    ]
+
+
+def _describe_race(trace, scope, a, b, count):
+    site_a, site_b = trace.sites[trace.site[a]], trace.sites[trace.site[b]]
+    kind_a, kind_b = int(trace.kind[a]), int(trace.kind[b])
+    array, index = _element(trace, a)
+    atomic = ATOMIC in (kind_a, kind_b)
+    at = f"{array}[{', '.join(map(str, index))}]"
+    elsewhere = (
+        "at the same place"
+        if site_a == site_b
+        else f"at `{site_b.text}`" + ("" if site_a.line == site_b.line else f" on line {site_b.line}")
+    )
+    message = (
+        f"`{site_a.text}`: {_who(trace, a)} {_verb(kind_a)} {at}, {_who(trace, b)} {_verb(kind_b)} it "
+        f"{elsewhere}, and nothing orders the two."
+    )
+    return Finding(
+        kind="atomic-against-plain" if atomic else "race",
+        message=message,
+        cure=_race_cure(trace, scope, a, b),
+        file=site_a.file,
+        line=site_a.line,
+        text=site_a.text,
+        lines=tuple(sorted({site_a.line, site_b.line})),
+        threads=(_thread(trace, trace.thread[a]), _thread(trace, trace.thread[b])),
+        array=array,
+        index=index,
+        scope=scope,
+        count=count,
+    )
+
+
+def _race_cure(trace, scope, a, b):
+    """One sentence. The cure depends on who conflicts, and on whether one statement reads and writes back."""
+    site_a, site_b = trace.sites[trace.site[a]], trace.sites[trace.site[b]]
+    kinds = {int(trace.kind[a]), int(trace.kind[b])}
+    barrier = "cuda.syncwarp()" if scope == "warp" else "cuda.syncthreads()"
+    if site_a.line == site_b.line and site_a.text == site_b.text and kinds == {LOAD, STORE}:
+        return "An update is a load and a store, and others can come between: use cuda.atomic.add (or max, min ...)."
+    if kinds == {STORE}:
+        if scope != "grid" and site_a != site_b:
+            return f"Let one thread store the element, or put {barrier} between the two stores."
+        return "Give every thread an element of its own, let one thread store, or use an atomic operation."
+    if scope == "grid":
+        if ATOMIC in kinds:
+            return "Make every access atomic while other blocks run, or read the result in a second launch."
+        return "Blocks run in any order: let one block own the element, use an atomic, or split into two launches."
+    if ATOMIC in kinds:
+        return f"Put {barrier} between the plain access and the atomic one, or make both atomic."
+    if loop := _later_turn(trace, a, b):
+        return f"The store belongs to a later turn of the loop on line {loop}: put {barrier} at the end of the loop body."
+    return f"Put {barrier} between the two, where every thread of the {scope} reaches it."
+
+
+def _later_turn(trace, a, b):
+    """Line of the loop whose later turn holds the store of a load-store pair, or None."""
+    store, load = (a, b) if trace.kind[a] == STORE else (b, a)
+    paths = trace.visit_path(int(trace.visit[store])), trace.visit_path(int(trace.visit[load]))
+    for (loop, turn), (other, other_turn) in zip(*paths, strict=False):
+        if loop != other:
+            return None
+        if turn != other_turn:
+            return trace.sites[loop].line if turn > other_turn else None
+    return None
+
+
+# -- uninitialised shared memory -----------------------------------------------------------------------------
+
+
+def uninitialised_shared(trace):
+    """Loads (and atomics) of shared memory that no store of the block can have come before."""
+    rows = np.flatnonzero(trace.space == SHARED)
+    if not len(rows):
+        return []
+    unit = int(np.gcd.reduce(trace.size[rows]))
+    piece, number = traffic.spread(trace.address[rows], trace.size[rows], unit)
+    rows = rows[piece]
+    place = np.unique(traffic.pack(trace.block[rows], number), return_inverse=True)[1]
+    turn = traffic.pack(trace.grid_epoch[rows], trace.epoch[rows])
+    store = trace.kind[rows] == STORE
+    size, never = place.max() + 1, np.iinfo(np.int64).max
+    first_turn = np.full(size, never)
+    np.minimum.at(first_turn, place[store], turn[store])
+    # A store of the same turn by another thread is a race, reported as such; by the same thread it must come first.
+    early = store & (turn == first_turn[place])
+    low, high, first_row = np.full(size, never), np.full(size, -1), np.full(size, never)
+    np.minimum.at(low, place[early], trace.thread[rows[early]])
+    np.maximum.at(high, place[early], trace.thread[rows[early]])
+    np.minimum.at(first_row, place[early], rows[early])
+    alone = (low[place] == high[place]) & (low[place] == trace.thread[rows])
+    too_early = (turn == first_turn[place]) & alone & (rows < first_row[place])
+    bad = ~store & ((turn < first_turn[place]) | too_early)
+    return _describe_uninitialised(trace, np.unique(rows[bad]))
+
+
+def _describe_uninitialised(trace, rows):
+    if not len(rows):
+        return []
+    rows = rows[np.argsort(trace.thread[rows], kind="stable")]
+    number, first = traffic.group(trace.site[rows], trace.array[rows])
+    found = []
+    for row, count in zip(rows[first].tolist(), np.bincount(number).tolist(), strict=True):
+        site = trace.sites[trace.site[row]]
+        array, index = _element(trace, row)
+        at = f"{array}[{', '.join(map(str, index))}]"
+        found.append(
+            Finding(
+                kind="uninitialised-shared",
+                message=f"`{site.text}`: {_who(trace, row)} reads {at} before any thread stored to it.",
+                cure=_CURES["uninitialised-shared"],
+                file=site.file,
+                line=site.line,
+                text=site.text,
+                lines=(site.line,),
+                threads=(_thread(trace, trace.thread[row]),),
+                array=array,
+                index=index,
+                count=count,
+            )
+        )
+    return found
+
+
+# -- what the executor saw -------------------------------------------------------------------------------------
+
+
+def seen_while_running(trace):
+    """The trace's findings with a cure, merged where the same expression failed the same way many times."""
+    merged = {}
+    for seen in trace.findings:
+        if seen.kind == "uninitialised-shared":
+            continue  # worked out above, whatever the order of threads
+        site = trace.sites[seen.site]
+        array = trace.arrays[seen.array].name if seen.array >= 0 else ""
+        key = (seen.kind, seen.site, array)
+        if key in merged:
+            merged[key] = replace(merged[key], count=merged[key].count + 1)
+            continue
+        threads = seen.threads or ((seen.thread,) if seen.thread >= 0 else ())
+        others = [trace.sites[s].line for s in seen.other_sites]
+        merged[key] = Finding(
+            kind=seen.kind,
+            message=seen.message,
+            cure=_CURES.get(seen.kind, ""),
+            file=site.file,
+            line=site.line,
+            text=site.text,
+            lines=tuple(sorted({site.line, *others})),
+            threads=tuple(_thread(trace, t) for t in threads),
+            array=array,
+            index=tuple(int(i) for i in seen.index),
+        )
+    return list(merged.values())
+
+
+# -- words -------------------------------------------------------------------------------------------------
+
+
+def _verb(kind):
+    return {LOAD: "loads", STORE: "stores", ATOMIC: "updates atomically"}[kind]
+
+
+def _element(trace, row):
+    """(array name, index) of an access, the index with one number per axis."""
+    info = trace.arrays[trace.array[row]]
+    index = np.unravel_index(int(trace.element[row]), info.shape) if info.shape else ()
+    return info.name, tuple(int(i) for i in index)
+
+
+def _thread(trace, linear):
+    """{"thread": (x, y, z), "block": (x, y, z)} of a thread that is linear in the launch, x fastest."""
+    block, within = divmod(int(linear), trace.threads_per_block)
+    return {"thread": _xyz(within, trace.block_shape), "block": _xyz(block, trace.grid)}
+
+
+def _xyz(linear, shape):
+    x, y = shape[0], shape[1]
+    return (linear % x, linear // x % y, linear // (x * y))
+
+
+def _who(trace, row):
+    """ "thread 3 of block 1", with all three coordinates where the launch has more than one axis."""
+    place = _thread(trace, trace.thread[row])
+    flat = all(n == 1 for n in (*trace.block_shape[1:], *trace.grid[1:]))
+    thread, block = ((place[k][0] if flat else place[k]) for k in ("thread", "block"))
+    return f"thread {thread} of block {block}"

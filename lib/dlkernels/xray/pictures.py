@@ -1,0 +1,195 @@
+"""Pictures of single warp instructions: which lane touches which address, which sectors, which banks.
+
+Each returns a `svg.Picture`. By default the costliest request of the chosen expression is drawn.
+"""
+
+import numpy as np
+
+from . import traffic
+from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
+
+CELL = INNER / traffic.WARP
+_TICKS = (0, 8, 16, 24, 31)
+MOST_REQUESTS = 8
+
+
+def thread_map(report, **choice):
+    """Lanes above, the memory they touch below in sectors of 32 bytes, a line from each lane to its bytes."""
+    rows, e = _choose(report, ("global",), **choice)
+    trace = report.trace
+    lane, address, size = trace.lane[rows], trace.address[rows], trace.size[rows]
+    index, number = traffic.spread(address, size, traffic.SECTOR_BYTES)
+    sectors, slot = np.unique(number, return_inverse=True)
+    width = INNER / len(sectors)
+    gap = min(3, width * 0.25)
+    top, bottom = 38, 120
+    parts = [text(MARGIN, 14, f"{e.kind} {e.text}, line {e.line}", weight="bold"), *_lanes(lane, top)]
+    unit = (width - gap) / traffic.SECTOR_BYTES
+    for k, sector in enumerate(sectors.tolist()):
+        parts.append(rect(MARGIN + k * width, bottom, width - gap, 16, title=f"bytes from {sector * 32}"))
+    for i, k in zip(index.tolist(), slot.tolist(), strict=True):
+        start = max(int(address[i]) - int(sectors[k]) * 32, 0)
+        end = min(int(address[i] + size[i]) - int(sectors[k]) * 32, 32)
+        x = MARGIN + k * width + start * unit
+        parts.append(rect(x, bottom, max((end - start) * unit, 1), 16, 0.55, 0))
+        parts.append(line(_lane_x(lane[i]), top + CELL, x + (end - start) * unit / 2, bottom))
+    used, moved = int(np.unique(address).size * size[0]), 32 * len(sectors)
+    parts.append(text(MARGIN, bottom + 32, f"{len(sectors)} sectors: {moved} bytes moved, {used} used"))
+    alt = (
+        f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(rows)} lanes touch {len(sectors)} sectors of "
+        f"32 bytes; {used} of {moved} bytes are used."
+    )
+    return Picture(canvas(bottom + 42, parts, alt), alt, _address_table(trace, rows))
+
+
+def sector_strip(report, **choice):
+    """A row per request: the sectors it moves, darker where more of their bytes are used."""
+    every, e = _choose_all(report, ("global",), **choice)
+    trace = report.trace
+    shown = every[:MOST_REQUESTS]
+    parts, lines = (
+        [text(MARGIN, 14, f"{e.kind} {e.text}, line {e.line}", weight="bold")],
+        ["request  sectors  bytes used of each"],
+    )
+    y = 30
+    for number, request in enumerate(shown):
+        rows = np.flatnonzero(report.request_of == request)
+        sectors, used = _sector_use(trace, rows)
+        width = INNER / max(len(sectors), 4)
+        for k, (sector, share) in enumerate(zip(sectors.tolist(), (used / 32).tolist(), strict=True)):
+            title = f"bytes {sector * 32} to {sector * 32 + 31}: {share:.0%} used"
+            parts.append(rect(MARGIN + k * width, y, width * 0.9, 14, 0.75 * share, title=title))
+        lines.append(f"{number:>7}  {len(sectors):>7}  {' '.join(map(str, used.tolist()))}")
+        y += 18
+    parts.append(text(MARGIN, y + 10, "one box = one sector of 32 bytes; ink = the part that is used"))
+    worst = int(report.requests.sectors[every].max())
+    alt = (
+        f"{e.kind.capitalize()} {e.text} on line {e.line}: {_some(len(shown), len(every))}, "
+        f"at most {worst} sectors in one, {e.efficiency:.0%} of all bytes moved are used."
+    )
+    return Picture(canvas(y + 20, parts, alt), alt, "\n".join(lines))
+
+
+def bank_strip(report, **choice):
+    """The 32 banks of shared memory: the words that each must serve in the worst pass of one request."""
+    rows, e = _choose(report, ("shared",), **choice)
+    trace = report.trace
+    stacks, ways, part_of = _bank_stacks(trace, rows)
+    height = 11
+    top = 34
+    base = top + height * max(ways, 1)
+    parts = [text(MARGIN, 14, f"{e.kind} {e.text}, line {e.line}", weight="bold")]
+    for bank in range(traffic.BANKS):
+        x = MARGIN + bank * CELL
+        parts.append(line(x, base, x + CELL, base, 1))
+        for level, (word, lanes) in enumerate(stacks.get(bank, [])):
+            y = base - (level + 1) * height
+            parts.append(
+                rect(x + 0.5, y, CELL - 1, height - 1, 0.15 + 0.5 * (level > 0), title=_word(word, lanes))
+            )
+            label = lanes[0] if len(lanes) == 1 else f"×{len(lanes)}"
+            parts.append(text(x + CELL / 2, y + 8, label, 7, "middle"))
+    parts += [text(MARGIN + (b + 0.5) * CELL, base + 12, b, 9, "middle") for b in _TICKS]
+    parts.append(text(MARGIN, base + 28, f"bank; in the boxes the lanes. {ways}-way{part_of}"))
+    alt = (
+        f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(stacks)} of 32 banks are used and the busiest "
+        f"serves {ways} different word{'s' * (ways != 1)} one after another ({ways}-way{part_of})."
+    )
+    lines = ["bank  words  lanes of each word"] + [
+        f"{bank:>4}  {len(words):>5}  {'; '.join(','.join(map(str, lanes)) for _, lanes in words)}"
+        for bank, words in sorted(stacks.items())
+    ]
+    return Picture(canvas(base + 38, parts, alt), alt, "\n".join(lines))
+
+
+# -- choosing a request -------------------------------------------------------------------------------------
+
+
+def _choose_all(report, spaces, expression=None, array=None, kind=None, line=None):
+    """(numbers of the requests, their Expression): of the costliest expression that matches."""
+    wanted = {"text": expression, "array": array, "kind": kind, "line": line}
+    rows = [
+        e
+        for e in report.expressions
+        if e.space in spaces and all(v is None or getattr(e, n) == v for n, v in wanted.items())
+    ]
+    if not rows:
+        have = ", ".join(
+            f"`{e.text}` ({e.kind}, line {e.line})" for e in report.expressions if e.space in spaces
+        )
+        raise ValueError(
+            f"No access to {' or '.join(spaces)} memory matches {wanted}. The kernel has: {have or 'none'}."
+        )
+    e = max(rows, key=lambda e: (e.sectors_per_request or 0, e.bank_ways or 0))
+    table = report.requests
+    names = np.array([a.name for a in report.trace.arrays])
+    return np.flatnonzero((table.site == e.site) & (names[table.array] == e.array)), e
+
+
+def _choose(report, spaces, **choice):
+    """(rows of the trace, Expression): the costliest request, the first of several."""
+    every, e = _choose_all(report, spaces, **choice)
+    table = report.requests
+    cost = table.wavefronts if spaces == ("shared",) else table.sectors
+    best = every[np.argmax(cost[every])]
+    rows = np.flatnonzero(report.request_of == best)
+    return rows[np.argsort(report.trace.lane[rows], kind="stable")], e
+
+
+# -- parts of pictures ----------------------------------------------------------------------------------------
+
+
+def _lane_x(lane):
+    return MARGIN + (int(lane) + 0.5) * CELL
+
+
+def _lanes(active, y):
+    active = set(active.tolist())
+    cells = [
+        rect(MARGIN + k * CELL, y, CELL * 0.9, CELL * 0.9, 0.55 if k in active else 0, title=f"lane {k}")
+        for k in range(traffic.WARP)
+    ]
+    return cells + [text(_lane_x(k), y - 4, k, 9, "middle") for k in _TICKS]
+
+
+def _sector_use(trace, rows):
+    """(sectors, distinct bytes used in each) of one request."""
+    _, number = traffic.spread(trace.address[rows], trace.size[rows], 1)
+    byte = np.unique(number)
+    return np.unique(byte // traffic.SECTOR_BYTES, return_counts=True)
+
+
+def _bank_stacks(trace, rows):
+    """({bank: [(word, lanes)]}, ways, which part of the warp) of the worst pass of one request."""
+    lane, size = trace.lane[rows], int(trace.size[rows[0]])
+    lanes_at_once = min(traffic.WARP * traffic.BANK_BYTES // max(size, traffic.BANK_BYTES), traffic.WARP)
+    index, word = traffic.spread(trace.address[rows], trace.size[rows], traffic.BANK_BYTES)
+    worst, ways, which = {}, 0, 0
+    for part in np.unique(lane // lanes_at_once).tolist():
+        stacks = {}
+        here = lane[index] // lanes_at_once == part
+        for w in np.unique(word[here]).tolist():
+            lanes = np.unique(lane[index][here & (word == w)]).tolist()
+            stacks.setdefault(w % traffic.BANKS, []).append((w, lanes))
+        most = max(map(len, stacks.values()))
+        if most > ways:
+            worst, ways, which = stacks, most, part
+    first = which * lanes_at_once
+    part_of = "" if lanes_at_once == traffic.WARP else f", lanes {first} to {first + lanes_at_once - 1}"
+    return worst, ways, part_of
+
+
+def _word(word, lanes):
+    return f"word {word}, lane{'s' * (len(lanes) > 1)} {', '.join(map(str, lanes))}"
+
+
+def _address_table(trace, rows):
+    lines = ["lane  element  byte address  sector"]
+    for r in rows.tolist():
+        address = int(trace.address[r])
+        lines.append(f"{trace.lane[r]:>4}  {trace.element[r]:>7}  {address:>12}  {address // 32:>6}")
+    return "\n".join(lines)
+
+
+def _some(shown, of):
+    return f"{of} requests" if shown == of else f"the first {shown} of {of} requests"

@@ -1,0 +1,247 @@
+"""The report of an x-ray: text for a terminal, HTML for a notebook, a dict for checks, budgets, pictures."""
+
+import html
+import json
+import textwrap
+
+from . import analysis, budget, metrics, pictures, player, timeline
+from . import findings as findings_of
+
+COLUMNS = 80
+SCHEMA = 1  # of to_dict()
+
+
+class Report:
+    """What a launch did to memory.
+
+    expressions: a list of `analysis.Expression`, one per source expression and array.
+    total: dict of totals over the launch. findings: list of `findings.Finding`.
+    trace: the recording that all of it was worked out from.
+    """
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.kernel = trace.kernel
+        self.grid, self.block = tuple(trace.grid), tuple(trace.block_shape)
+        self.requests, self.request_of = analysis.requests(trace)
+        self.expressions = analysis.expressions(trace, self.requests)
+        self.total = analysis.totals(trace, self.expressions)
+        self.findings = findings_of.findings(trace)
+
+    @property
+    def races(self):
+        """The findings that are data races (an atomic against a plain access counts as one)."""
+        return [f for f in self.findings if f.is_race]
+
+    @property
+    def ok(self):
+        """True where nothing was found."""
+        return not self.findings
+
+    def require(self, *, array=None, kind=None, space=None, expression=None, **limits):
+        """Raise `BudgetExceeded` unless every measure keeps to its limit. See `budget` for the names.
+
+        ``report.require(sectors_per_request=4, bank_ways=1, races=0)``
+        """
+        budget.check(self, limits, array=array, kind=kind, space=space, expression=expression)
+        return self
+
+    def to_dict(self):
+        """Plain data: kernel, grid, block, order, total, expressions, findings, races, nsight, schema."""
+        return {
+            "schema": SCHEMA,
+            "kernel": self.kernel,
+            "grid": list(self.grid),
+            "block": list(self.block),
+            "order": self.trace.order,
+            "total": dict(self.total),
+            "expressions": [e.to_dict() for e in self.expressions],
+            "findings": [f.to_dict() for f in self.findings],
+            "races": len(self.races),
+            "nsight": dict(metrics.NSIGHT),
+        }
+
+    def to_json(self, **options):
+        """`to_dict` as JSON text. Options go to ``json.dumps``."""
+        return json.dumps(self.to_dict(), **options)
+
+    # -- pictures --------------------------------------------------------------------------------------------
+
+    def thread_map(self, **choice):
+        """Which lane touches which bytes of global memory, in one request. See `pictures`."""
+        return pictures.thread_map(self, **choice)
+
+    def sector_strip(self, **choice):
+        """The 32-byte sectors that each request moves, and how much of them is used."""
+        return pictures.sector_strip(self, **choice)
+
+    def bank_strip(self, **choice):
+        """The 32 banks of shared memory and the words each must serve in one request."""
+        return pictures.bank_strip(self, **choice)
+
+    def timeline(self, block=0, arrays=None):
+        """Which thread of a block touches what between its barriers."""
+        return timeline.timeline(self, block, arrays)
+
+    def replay(self, block=0):
+        """Shared memory of a block after each barrier, as a player. Needs ``xray(..., snapshots=True)``."""
+        return player.replay(self, block)
+
+    # -- text ------------------------------------------------------------------------------------------------
+
+    def __str__(self):
+        return "\n".join([*self._head(), "", *self._table(), "", *self._found()])
+
+    def __repr__(self):
+        return str(self)
+
+    def _head(self):
+        t = self.total
+        lines = [f"{self.kernel}  grid {_dim(self.grid)}  block {_dim(self.block)}"]
+        if t["efficiency"] is not None:
+            lines.append(
+                f"global  {t['bytes_moved']:,} bytes moved, {t['bytes_used']:,} used ({t['efficiency']:.0%}), "
+                f"{t['sectors_per_request']:.1f} sectors per request"
+            )
+        if t["bank_ways"] is not None:
+            lines.append(
+                f"shared  {t['shared_bytes']:,} bytes per block, {t['shared_wavefronts']:,} wavefronts, "
+                f"{t['bank_conflicts']:,} of them for bank conflicts"
+            )
+        if t["atomics"]:
+            lines.append(f"atomic  {t['atomics']:,} updates, up to {t['contention']} lanes at one address")
+        lines.append(f"order   {_count(t['barriers'], 'barrier')} per block" + self._grid_barriers())
+        return [piece for line in lines for piece in textwrap.wrap(line, COLUMNS, subsequent_indent=" " * 8)]
+
+    def _grid_barriers(self):
+        n = self.total["grid_barriers"]
+        return f", {_count(n, 'grid barrier')}" if n else ""
+
+    def _table(self):
+        lines = [
+            f"{'line':>4} {'expression':<26} {'':<13} {'requests':>8} {'lanes':>5} {'sect.':>5} {'used':>5} {'ways':>4}"
+        ]
+        for e in self.expressions:
+            lines.append(
+                f"{e.line:>4} {_short(e.text, 26):<26} {e.space + ' ' + e.kind:<13} {_compact(e.requests):>8} "
+                f"{e.active_lanes:>5.1f} {_or_blank(e.sectors_per_request, '.1f'):>5} "
+                f"{_or_blank(e.efficiency, '.0%'):>5} {_or_blank(_ways(e), 'd'):>4}"
+            )
+        return lines
+
+    def _found(self):
+        if self.ok:
+            return ["Nothing wrong was found."]
+        lines = [_count(len(self.findings), "finding")]
+        for f in self.findings:
+            lines += textwrap.wrap(
+                f"[{f.kind}] {f}", COLUMNS - 2, initial_indent="! ", subsequent_indent="  "
+            )
+        return lines
+
+    # -- HTML ------------------------------------------------------------------------------------------------
+
+    def _repr_html_(self):
+        return _page(self)
+
+
+def _ways(e):
+    """The one number in the last column: bank ways, or for an atomic the lanes at one address."""
+    return e.contention if e.kind == "atomic" else e.bank_ways
+
+
+def _dim(shape):
+    return str(shape[0]) if all(n == 1 for n in shape[1:]) else "x".join(map(str, shape)).removesuffix("x1")
+
+
+def _short(text, width):
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _or_blank(value, form):
+    return "" if value is None else format(value, form)
+
+
+def _compact(n):
+    return f"{n:,}" if n < 10_000_000 else f"{n / 1e6:,.0f} M"
+
+
+def _count(n, noun):
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
+# Colours are those of the page around it, so that the report reads on light and dark themes alike.
+_STYLE = """
+.xray-report{overflow-x:auto;font-size:.9em;line-height:1.4;color:inherit}
+.xray-report table{border-collapse:collapse;margin:.5em 0;font-variant-numeric:tabular-nums;color:inherit}
+.xray-report th,.xray-report td{padding:.15em .6em;text-align:right;border:0;border-bottom:1px solid rgba(128,128,128,.35);background:none;color:inherit;white-space:nowrap}
+.xray-report .l{text-align:left}
+.xray-report .bar{display:inline-block;width:3.2em;height:.6em;border:1px solid currentColor;margin-right:.4em;vertical-align:middle}
+.xray-report .bar i{display:block;height:100%;background:currentColor;opacity:.6}
+.xray-report ul{margin:.3em 0;padding-left:1.2em}
+.xray-report .bad{border-left:4px solid currentColor;padding-left:.6em}
+"""
+
+_HEADS = {
+    "line": "line of the source",
+    "expression": "the source expression",
+    "access": "memory and kind of access",
+    "requests": "warp instructions",
+    "lanes": f"active lanes per request ({metrics.NSIGHT['active_lanes']})",
+    "sectors / request": "32-byte sectors per request; 4 is the least for 32 lanes of 4 bytes",
+    "bytes used": "different bytes touched / bytes moved",
+    "ways": "words that one bank serves in the worst request; for atomics, lanes at one address",
+}
+
+
+def _page(report):
+    q = html.escape
+    head, *rest = report._head()
+    cells = "".join(
+        f'<th scope="col" title="{q(note)}"{_left(name in ("expression", "access"))}>{q(name)}</th>'
+        for name, note in _HEADS.items()
+    )
+    rows = "".join(_row(e) for e in report.expressions)
+    found = "".join(
+        f"<li><strong>{q(f.kind)}</strong>, line {f.line}: {q(f.message)}{q(_times(f))} <em>{q(f.cure)}</em></li>"
+        for f in report.findings
+    )
+    verdict = (
+        f'<div class="bad"><p>{_count(len(report.findings), "finding")}</p><ul>{found}</ul></div>'
+        if found
+        else "<p>Nothing wrong was found.</p>"
+    )
+    return (
+        f'<div class="xray-report"><style>{_STYLE}</style><p><strong>{q(head)}</strong><br>'
+        f"{'<br>'.join(map(q, rest))}</p>"
+        f"<table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>{verdict}</div>"
+    )
+
+
+def _row(e):
+    used = ""
+    if e.efficiency is not None:
+        used = (
+            f'<span class="bar" aria-hidden="true"><i style="width:{min(e.efficiency, 1):.0%}"></i></span>'
+            f"{e.efficiency:.0%}"
+        )
+    cells = [
+        f"<td>{e.line}</td>",
+        f'<td class="l"><code>{html.escape(_short(e.text, 60))}</code></td>',
+        f'<td class="l">{e.space} {e.kind}</td>',
+        f"<td>{e.requests:,}</td>",
+        f"<td>{e.active_lanes:.1f}</td>",
+        f"<td>{_or_blank(e.sectors_per_request, '.1f')}</td>",
+        f"<td>{used}</td>",
+        f"<td>{_or_blank(_ways(e), 'd')}</td>",
+    ]
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _left(yes):
+    return ' class="l"' if yes else ""
+
+
+def _times(finding):
+    return f" ({finding.count} times)" if finding.count > 1 else ""

@@ -1,0 +1,129 @@
+"""Which thread touches what between two barriers: one panel for each stretch of a block's life.
+
+Above the threads of the block, below a strip for each array. A solid line is a store, a dashed one a load, a dotted
+one an atomic. Two lines from different threads that meet in one panel, one of them solid, are a race.
+"""
+
+import numpy as np
+
+from . import traffic
+from .analysis import GLOBAL, KIND_NAMES, SHARED
+from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
+
+BINS = 32  # most cells in a row; several threads or elements share a cell beyond that
+MOST_LINES = 160
+MOST_PANELS = 12
+_DASH = {0: "3 2", 1: "", 2: "1 2"}
+
+
+def timeline(report, block=0, arrays=None, panels=MOST_PANELS):
+    """Picture of one block. ``arrays`` names those to show (default: shared ones, or all if there are none)."""
+    trace = report.trace
+    rows = np.flatnonzero((trace.block == block) & np.isin(trace.space, (GLOBAL, SHARED)))
+    names = np.array([a.name for a in trace.arrays])
+    if arrays is None and (trace.space[rows] == SHARED).any():
+        rows = rows[trace.space[rows] == SHARED]
+    elif arrays is not None:
+        rows = rows[np.isin(names[trace.array[rows]], list(arrays))]
+    if not len(rows):
+        raise ValueError(
+            f"Block {block} touches none of the arrays asked for; the kernel has {', '.join(names)}."
+        )
+    turn, _ = traffic.group(trace.grid_epoch[rows], trace.epoch[rows])
+    used = np.unique(trace.array[rows])
+    parts, table, y = [], ["stretch  array  kind    threads  elements"], 16
+    for k in np.unique(turn).tolist()[:panels]:
+        here = rows[turn == k]
+        parts.append(text(MARGIN, y, _stretch(trace, block, here), weight="bold"))
+        y = _panel(trace, here, used, y + 8, parts) + 8
+        table += _table(trace, here, k, names)
+    stretches = int(turn.max()) + 1
+    shown = f"the first {panels} of {stretches} stretches" if stretches > panels else f"{stretches} stretches"
+    many = "" if stretches > 1 else ", no barrier"
+    alt = f"Block {block}: {shown} between barriers{many}; which of its {trace.threads_per_block} threads touch which elements of {', '.join(dict.fromkeys(names[used].tolist()))}."
+    return Picture(canvas(y + 4, parts, alt), alt, "\n".join(table))
+
+
+def _panel(trace, rows, arrays, top, parts):
+    """Draw one stretch; returns the y below it."""
+    threads = trace.threads_per_block
+    thread = trace.thread[rows] % threads
+    per = -(-threads // BINS)
+    cells = -(-threads // per)
+    parts.append(text(MARGIN, top + 8, "threads" + (f", {per} to a box" if per > 1 else ""), 9))
+    active = set((thread // per).tolist())
+    width = INNER / BINS
+    parts += [
+        rect(MARGIN + c * width, top + 12, width * 0.9, 9, 0.55 if c in active else 0, title=_range(c, per))
+        for c in range(cells)
+    ]
+    start, strip = top + 21, top + 58
+    for number in arrays.tolist():
+        info = trace.arrays[number]
+        mine = trace.array[rows] == number
+        if not mine.any():
+            continue
+        low, high = _window(trace.element[trace.array == number], info)
+        each = -(-(high - low) // BINS)
+        element, kind = (trace.element[rows][mine] - low) // each, trace.kind[rows][mine]
+        lines = np.unique(np.stack([thread[mine] // per, element, kind.astype(np.int64)]), axis=1)
+        for c in range(-(-(high - low) // each)):
+            kinds = set(lines[2][lines[1] == c].tolist())
+            ink = 0.7 if 1 in kinds or 2 in kinds else 0.2 if kinds else 0
+            note = f"{info.name} {_range(c, each, low)}: {', '.join(KIND_NAMES[i] for i in sorted(kinds)) or 'untouched'}"
+            parts.append(rect(MARGIN + c * width, strip, width * 0.9, 9, ink, title=note))
+        if lines.shape[1] <= MOST_LINES:
+            for t, c, kind_here in lines.T.tolist():
+                x1, x2 = (MARGIN + (v + 0.45) * width for v in (t, c))
+                parts.append(line(x1, start, x2, strip, 0.8 if kind_here == 1 else 0.6, _DASH[kind_here]))
+        label = f"{info.name}[{low}:{high}]" + (f", {each} to a box" if each > 1 else "")
+        if lines.shape[1] > MOST_LINES:
+            label += "; too many lines to draw"
+        parts.append(text(MARGIN, strip + 19, label, 9))
+        start, strip = strip + 24, strip + 58
+    return strip - 30
+
+
+def _window(elements, info):
+    """Elements to show: the whole array if it is small, else the stretch that is touched."""
+    size = int(np.prod(info.shape)) or 1
+    if size <= 1024:
+        return 0, size
+    return int(elements.min()), int(elements.max()) + 1
+
+
+def _stretch(trace, block, rows):
+    epoch, grid_epoch = int(trace.epoch[rows[0]]), int(trace.grid_epoch[rows[0]])
+    passed = [b for b in trace.barriers if b.block == block and b.epoch == epoch - 1]
+    if passed:
+        return f"after barrier {epoch} (line {trace.sites[passed[0].site].line})"
+    return f"after grid barrier {grid_epoch}" if grid_epoch else "from the start"
+
+
+def _table(trace, rows, stretch, names):
+    number, first = traffic.group(trace.array[rows], trace.kind[rows])
+    lines = []
+    for k, row in enumerate(rows[first].tolist()):
+        mine = rows[number == k]
+        thread, element = trace.thread[mine] % trace.threads_per_block, trace.element[mine]
+        lines.append(
+            f"{stretch:>7}  {names[trace.array[row]]:<5}  {KIND_NAMES[trace.kind[row]]:<6}  {_span(thread):<7}  {_span(element)}"
+        )
+    return lines
+
+
+def _span(values):
+    """ "0-31", "0-30 by 2" or a short list."""
+    values = np.unique(values)
+    steps = np.diff(values)
+    if len(values) == 1:
+        return str(values[0])
+    if (steps == steps[0]).all():
+        return f"{values[0]}-{values[-1]}" + (f" by {steps[0]}" if steps[0] > 1 else "")
+    listed = ",".join(map(str, values[:8].tolist()))
+    return listed + (f",... ({len(values)} of {values[0]}-{values[-1]})" if len(values) > 8 else "")
+
+
+def _range(cell, each, low=0):
+    first = low + cell * each
+    return f"{first}" if each == 1 else f"{first} to {first + each - 1}"

@@ -1,0 +1,75 @@
+"""Every bug is found at its line, and nothing is found in a correct kernel, whatever the order of threads."""
+
+import numpy as np
+import pytest
+from zoo_buggy import BUGGY
+from zoo_correct import CORRECT
+
+from dlkernels.xray import xray
+
+ORDERS = ["forward", "reverse", 1, 2]
+
+
+def look(animal, order):
+    arguments = animal.make_arguments()
+    report = xray(animal.kernel, animal.grid, animal.block, animal.shared_bytes, order)(*arguments)
+    return report, arguments
+
+
+def name(animal):
+    return animal.name
+
+
+def test_the_zoo_is_large_enough():
+    assert len(BUGGY) >= 30
+    assert len(CORRECT) >= 30
+    assert len({a.name for a in BUGGY + CORRECT}) == len(BUGGY) + len(CORRECT)
+    assert all(a.lines for a in BUGGY)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("animal", BUGGY, ids=name)
+def test_bug_is_found(animal, order):
+    report, _ = look(animal, order)
+    kinds = {f.kind for f in report.findings}
+    assert kinds & animal.expected, f"expected {set(animal.expected)}, found {kinds or 'nothing'}"
+    lines = {line for f in report.findings if f.kind in animal.expected for line in f.lines}
+    assert animal.lines & lines, f"marked {sorted(animal.lines)}, found {sorted(lines)}"
+    for f in report.findings:
+        assert f.message
+        assert f.cure
+        assert f.threads
+        if f.kind in ("race", "atomic-against-plain"):
+            assert len(f.threads) == 2
+            assert f.threads[0] != f.threads[1]
+            assert f.index
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("animal", CORRECT, ids=name)
+def test_nothing_is_found_in_a_correct_kernel(animal, order):
+    report, _ = look(animal, order)
+    assert not report.findings, str(report.findings[0])
+
+
+@pytest.mark.parametrize("animal", CORRECT, ids=name)
+def test_order_changes_neither_results_nor_counts(animal):
+    report, results = look(animal, "forward")
+    expected = report.to_dict()
+    for order in ORDERS[1:]:
+        other, others = look(animal, order)
+        found = other.to_dict()
+        del found["order"]
+        assert found == {k: v for k, v in expected.items() if k != "order"}
+        for a, b in zip(results, others, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)  # float atomics add in another order
+
+
+@pytest.mark.parametrize(
+    "animal", [a for a in BUGGY if a.expected & {"race", "atomic-against-plain"}], ids=name
+)
+def test_races_are_the_same_in_every_order(animal):
+    """Only where control flow does not depend on the raced values, which holds for all of these."""
+    expected = [f.to_dict() for f in look(animal, "forward")[0].races]
+    for order in ORDERS[1:]:
+        assert [f.to_dict() for f in look(animal, order)[0].races] == expected
