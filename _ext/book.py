@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import nbformat
+from chapter_notebook import plain_notebook
 from docutils import nodes
-from notebook import plain_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
-SITE_PACKAGES = re.compile(r"/[^\s'\"]*/site-packages/")
+INSTALLED = re.compile(r"[^\s'\"(]*/(site-packages/|lib/python3\.\d+/)")  # also IPython's ~/...
 
 
 def vendored_mathjax(app, config):
@@ -43,12 +43,9 @@ def offer_notebook(app, pagename, templatename, context, doctree):
 def hide_build_paths(app, doctree):
     """Tracebacks and file names in outputs speak of ``lib/...``, not of the machine that built the page."""
 
-    def clean(text):
-        return text.replace(f"{ROOT}/", "").replace(str(ROOT), ".")
-
     for node in list(doctree.findall(lambda n: isinstance(n, nodes.literal_block | nodes.raw))):
         text = node.astext()
-        cleaned = SITE_PACKAGES.sub("site-packages/", clean(text))
+        cleaned = INSTALLED.sub(".../", text.replace(f"{ROOT}/", "").replace(str(ROOT), "."))
         if cleaned != text:
             node.rawsource = cleaned
             node.children = []

@@ -7,6 +7,7 @@ OPTION = re.compile(r"^:[\w-]+:")
 ROLE = re.compile(r"\{(?P<role>[\w:-]+)\}`(?P<body>[^`]+)`")
 CODE = {"code", "code-block", "literalinclude", "sourcecode"}
 DROPPED = {"bibliography", "tableofcontents", "raw", "contents"}
+BOXES = {"grid", "grid-item", "tab-set", "container"}  # only their contents are shown
 
 
 def plain_notebook(notebook):
@@ -54,8 +55,10 @@ def _directive(opening, body):
         return ["$$", *body, "$$"]
     if name in {"figure", "image"}:
         return [f"*{' '.join(body)}*"] if body else []
-    heading = ROLE.sub(_role, title) if title else name.replace("-start", "").replace("-", " ").capitalize()
     content = plain_markdown("\n".join(body)).splitlines()
+    if name in BOXES:
+        return content
+    heading = ROLE.sub(_role, title) if title else name.replace("-start", "").replace("-", " ").capitalize()
     return [f"> **{heading}**", ">", *(f"> {line}".rstrip() for line in content), ""]
 
 

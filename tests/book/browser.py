@@ -50,7 +50,7 @@ class Browser:
             "--disable-background-networking",
             "--no-first-run",
             "--hide-scrollbars",
-            "--host-resolver-rules=MAP * ~NOTFOUND",  # whatever a page asks from the network fails
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # what a page asks of the network fails
             f"--user-data-dir={self.profile}",
         ]
         # Chromium reads commands from file descriptor 3 and answers on 4. High numbers first, so that
@@ -149,6 +149,14 @@ class Page:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", expression))
         return answer["result"].get("value")
 
+    def wait_for(self, condition, seconds=10):
+        """Wait until a JavaScript expression is true."""
+        deadline = time.monotonic() + seconds
+        while not self.evaluate(condition):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"after {seconds} s it is still not true that {condition}")
+            time.sleep(0.05)
+
     def screenshot(self, path, full=False):
         """A PNG of the window, or of the whole page."""
         answer = self.browser.call("Page.captureScreenshot", self.browser.session, captureBeyondViewport=full)
@@ -182,5 +190,7 @@ class Page:
             event["exceptionDetails"].get("exception", {}).get("description", "exception")
             for event in self._events("Runtime.exceptionThrown")
         ]
-        logged = [e["entry"]["text"] for e in self._events("Log.entryAdded") if e["entry"]["level"] == "error"]
+        logged = [
+            e["entry"]["text"] for e in self._events("Log.entryAdded") if e["entry"]["level"] == "error"
+        ]
         return said + thrown + logged

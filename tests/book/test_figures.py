@@ -6,9 +6,10 @@ import xml.etree.ElementTree as ElementTree
 import matplotlib
 import numpy as np
 import pytest
-from dlkernels import figures
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
+
+from dlkernels import figures
 
 PAGES = {"light": "#ffffff", "dark": "#121212"}
 

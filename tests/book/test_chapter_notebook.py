@@ -1,0 +1,49 @@
+"""MyST into the Markdown that Jupyter shows, for the notebooks offered for download."""
+
+import sys
+
+import nbformat
+import pytest
+from built import ROOT
+
+sys.path.insert(0, str(ROOT / "_ext"))
+from chapter_notebook import plain_markdown, plain_notebook
+
+
+@pytest.mark.parametrize(
+    ("myst", "plain"),
+    [
+        ("Plain *text* with $a < b$.", "Plain *text* with $a < b$."),
+        ("```{note}\nMind the gap.\n```", "> **Note**\n>\n> Mind the gap."),
+        (":::{admonition} Predict\n:class: tip\n\nHow many?\n:::", "> **Predict**\n>\n> How many?"),
+        ("::::{note}\n:::{tip}\nInner\n:::\n::::", "> **Note**\n>\n> > **Tip**\n> >\n> > Inner"),
+        ("```{math}\n:label: roof\na = b\n```", "$$\na = b\n$$"),
+        ("```{code-block} python\nx = 1\n```", "```python\nx = 1\n```"),
+        ("```python\n:not an option:\n```", "```python\n:not an option:\n```"),
+        ("(roof)=\n## The roof", "## The roof"),
+        (
+            "See {ref}`the roof <roof>` in {cite:t}`williams2009roofline`.",
+            "See the roof in (williams2009roofline).",
+        ),
+        ("Since {math}`a=b`.", "Since $a=b$."),
+        ("::::{grid} 1 1 3 3\n\n:::{grid-item-card} Read\nNow\n:::\n::::", "> **Read**\n>\n> Now"),
+        ("```{bibliography}\n```", ""),
+    ],
+)
+def test_markdown(myst, plain):
+    assert plain_markdown(myst) == plain
+
+
+def test_notebook_loses_outputs_and_keeps_code():
+    made = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("```{note}\nA\n```"),
+            nbformat.v4.new_code_cell("1 + 1", outputs=[nbformat.v4.new_output("stream", text="2")]),
+            nbformat.v4.new_markdown_cell("```{bibliography}\n```"),
+        ]
+    )
+    plain = plain_notebook(made)
+    nbformat.validate(plain)
+    assert [cell.cell_type for cell in plain.cells] == ["markdown", "code"]
+    assert plain.cells[1].source == "1 + 1"
+    assert plain.cells[1].outputs == []

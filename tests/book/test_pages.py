@@ -1,0 +1,73 @@
+"""Every page of the built book in a browser, from disk, as a reader on a desktop or a phone sees it."""
+
+import pytest
+from built import pages
+from faults import faults
+
+pytestmark = [pytest.mark.book, pytest.mark.xdist_group("book")]  # one browser for all of them
+
+WINDOWS = {"desktop": 1280, "phone": 390}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("name", [*pages(), "search"])
+def test_page(name, window, theme, book, browser):
+    width = WINDOWS[window]
+    page = browser.open((book / f"{name}.html").as_uri(), width=width, dark=theme == "dark")
+    found = faults(page, width, theme)
+    assert not found, f"{name} on a {window}, {theme}:\n" + "\n".join(f"- {name} {fault}" for fault in found)
+
+
+def test_search_finds_pages(served, browser):
+    page = browser.open(f"{served}/search.html?q=threads")
+    page.wait_for("document.querySelectorAll('#search-results li a').length > 0")
+    links = page.evaluate("[...document.querySelectorAll('#search-results li a')].map(a => a.textContent)")
+    assert any("Threads" in text for text in links), links
+    assert not page.errors
+    assert not [url for url in page.requests if not url.startswith((served, "data:"))]
+
+
+def test_search_works_from_disk(book, browser):
+    page = browser.open((book / "search.html").as_uri() + "?q=threads")
+    page.wait_for("document.querySelectorAll('#search-results li a').length > 0")
+
+
+# ---- the test of the test: each fault, planted in a small page, must be found ---------------------------
+
+SOUND = (
+    '<!doctype html><html data-theme="light"><meta charset="utf-8"><title>T</title>'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    "<article><h1>T</h1>{}</article></html>"
+)
+PLANTED = {
+    '<img src="https://example.org/a.png" alt="A plot of two lines">': "asks the network",
+    '<img src="missing.png" alt="A plot of two lines">': "a request failed",
+    "<script>console.error('broken widget')</script>": "broken widget",
+    "<script>nothing.there()</script>": "ReferenceError",
+    '<div style="width: 500px">a wide box</div>': "pixels wide",
+    r"<p>The time is \(T = n / b\).</p>": "should have been rendered",
+    "<p>$$ T = n / b $$</p>": "should have been rendered",
+    "<p>See {ref}`peaks`.</p>": "should have been rendered",
+    "<p>:::{note}</p>": "should have been rendered",
+    '<span class="math">T = n / b</span>': "MathJax did not set",
+    '<span class="math"><mjx-container><svg/></mjx-container></span><mjx-merror>x</mjx-merror>': "MathJax",
+    '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">': "without alternative text",
+    '<img alt="plots/roofline.png" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">': "without alternative",
+    "<svg><rect/></svg>": "drawing without a title",
+    "<h1>Again</h1>": "2 main headings",
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_planted_fault_is_found(fault, browser, tmp_path):
+    (tmp_path / "page.html").write_text(SOUND.format(fault), encoding="utf-8")
+    found = faults(browser.open((tmp_path / "page.html").as_uri(), width=390), 390, "light")
+    assert any(PLANTED[fault] in sentence for sentence in found), found
+
+
+def test_sound_page_has_no_fault(browser, tmp_path):
+    good = '<p>Costs $5.</p><pre>\\(</pre><svg><title>Two lines</title></svg><div style="overflow:auto">'
+    good += '<div style="width:900px">wide, but scrolls in its own box</div></div>'
+    (tmp_path / "page.html").write_text(SOUND.format(good), encoding="utf-8")
+    assert faults(browser.open((tmp_path / "page.html").as_uri(), width=390), 390, "light") == []
