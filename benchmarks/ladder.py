@@ -1,0 +1,134 @@
+"""Time the rungs of a ladder against each other and against the library a user would pick instead."""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlkernels import implementations
+from dlkernels.measure import Table, limit_threads, times, with_unit
+from dlkernels.measure.limits import stream_kernel
+from dlkernels.measure.machine import last_level_cache
+
+TORCH = importlib.util.find_spec("torch") is not None
+
+
+@dataclass(frozen=True)
+class Case:
+    """How one operation is benchmarked.
+
+    ``arguments(n, rng)``: positional arguments of the public function, for results of ``n`` elements.
+    ``traffic(n)``: bytes that must be read and written. ``numpy(out, *arguments)`` and
+    ``torch(torch, out, *arguments)`` do the same with the peer, into ``out``; None where it has no such function.
+    """
+
+    operation: str
+    arguments: Callable
+    traffic: Callable
+    numpy: Callable | None = None
+    torch: Callable | None = None
+
+    def prepare(self, n):
+        """Arguments with a fixed seed, and a zeroed output of their dtype and of the operation's shape."""
+        arguments = self.arguments(n, np.random.default_rng(0))
+        shape = max((x.shape for x in arguments if isinstance(x, np.ndarray)), key=np.prod)
+        return arguments, np.zeros(shape, np.float32)
+
+
+def candidates(case, n):
+    """Name -> function without arguments: the peers, the rungs that are meant for this size, STREAM's triad."""
+    arguments, out = case.prepare(n)
+    found = {}
+    if case.numpy:
+        found["NumPy"] = lambda: case.numpy(out, *arguments)
+    if case.torch and TORCH:
+        import torch
+
+        tensors = [torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in arguments]
+        result = torch.from_numpy(out)
+        found["PyTorch"] = lambda: case.torch(torch, result, *tensors)
+    for rung in implementations.of(case.operation, device="cpu"):
+        if "float32" in rung.dtypes and (rung.largest is None or n <= rung.largest):
+            found[rung.name] = lambda rung=rung: rung(*arguments, out=out)
+    if case.traffic(n) >= 4 * last_level_cache():
+        lines = [
+            np.full(n, 1, np.float32) for _ in range(3)
+        ]  # not zeros: untouched pages share one in memory
+        triad = stream_kernel("triad", "nontemporal")
+        found["triad"] = lambda: triad(*lines, np.float32(3))
+    return found
+
+
+def compare(case, n, threads, budget):
+    """Rows (dicts) of one size: ratio to the peer, and share of the bandwidth of the triad in the same rounds."""
+    found = candidates(case, n)
+    measured = times(found, budget=budget, threads=threads)
+    peer = next(iter(found))  # NumPy, else PyTorch, else the first rung
+    rows = []
+    for name in found:
+        if name == "triad":
+            continue
+        row = {"operation": case.operation, "size": n, "threads": threads, "name": name, "peer": peer}
+        row |= measured.ratio(peer, name).to_dict()
+        row["bandwidth"] = case.traffic(n) / row["seconds"]
+        if "triad" in found:
+            triad = measured.ratio("triad", name)  # triad moves 12 bytes per element
+            scale = case.traffic(n) / (12 * n)
+            row["share_of_triad"] = triad.ratio * scale
+            row["share_of_triad_quartiles"] = [triad.low * scale, triad.high * scale]
+        if "PyTorch" in found:
+            row["ratio_to_torch"] = measured.ratio("PyTorch", name).ratio
+        rows.append(row)
+    return rows
+
+
+def benchmark(cases, sizes, threads, budget):
+    """Run all cases, printing a table after each; returns the rows. ``sizes(operation)`` lists its sizes."""
+    rows = []
+    for case in cases:
+        new = [
+            row for n in sizes(case.operation) for count in threads for row in compare(case, n, count, budget)
+        ]
+        print(table(new), "\n", flush=True)
+        rows += new
+    return rows
+
+
+def table(rows):
+    """The rows of one operation for people."""
+    operation, peer = rows[0]["operation"], rows[0]["peer"]
+    lines = []
+    for row in rows:
+        share = row.get("share_of_triad")
+        lines.append(
+            (
+                f"2^{row['size'].bit_length() - 1}",
+                str(row["threads"]),
+                row["name"],
+                with_unit(row["seconds"], "s"),
+                f"{row['ratio']:.2f}",
+                f"{row['low']:.2f} to {row['high']:.2f}" + (" busy" if row["busy"] else ""),
+                with_unit(row["bandwidth"], "B/s"),
+                "" if share is None else f"{share:.2f}",
+                f"{row['ratio_to_torch']:.2f}" if "ratio_to_torch" in row else "",
+            )
+        )
+    headings = (
+        "size",
+        "threads",
+        "",
+        "time",
+        f"{peer} / this",
+        "quartiles",
+        "bandwidth",
+        "of triad",
+        "PyTorch / this",
+    )
+    return Table(headings, tuple(lines), right=(0, 1, 3, 4, 6, 7, 8), caption=operation)
+
+
+def warm(threads):
+    """Start the threads once, so that the machine card names their layer."""
+    with limit_threads(threads):
+        stream_kernel("triad", "nontemporal")(*np.zeros((3, 64), np.float32), np.float32(0))

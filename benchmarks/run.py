@@ -1,0 +1,63 @@
+"""Run benchmarks and record their results: ``make bench``.
+
+    python benchmarks/run.py                  all
+    python benchmarks/run.py vector           one
+    python benchmarks/run.py vector --quick   a first look in seconds; records nothing
+
+A benchmark is a module beside this file with a function ``benchmark(quick)`` that prints as it goes and returns
+what JSON can hold. The result goes to results/NAME.json, with machine, date and versions; a benchmark that fails
+leaves the old file as it was.
+"""
+
+import argparse
+import importlib
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from dlkernels.measure import machine_card, record
+
+HERE = Path(__file__).resolve().parent
+
+
+def benchmarks():
+    """Names of the modules that define ``benchmark(quick)``, found without importing any."""
+    files = sorted(HERE.glob("*.py"))
+    return [file.stem for file in files if "\ndef benchmark(quick" in file.read_text(encoding="utf-8")]
+
+
+def main(arguments=None):
+    there = benchmarks()
+    parser = argparse.ArgumentParser(description="Run benchmarks and record their results.")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"which of: {', '.join(there)} (default: all)"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer sizes, shorter; records nothing")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.names) - set(there))
+    if unknown:
+        parser.error(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(there)}")
+    print(machine_card(), "\n")
+    failed = [name for name in options.names or there if not run(name, options.quick)]
+    if failed:
+        print(f"Failed: {', '.join(failed)}. The other results are recorded.", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def run(name, quick):
+    """Run one benchmark and record it; False where it raised."""
+    start = time.perf_counter()
+    try:
+        data = importlib.import_module(name).benchmark(quick)
+        if not quick:
+            print(f"Recorded in {record(name, data, command='make bench').name}.")
+    except Exception:
+        traceback.print_exc()
+        return False
+    print(f"{name}: {time.perf_counter() - start:.0f} s\n")
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""Element-wise operations: every CPU rung against NumPy with ``out=`` (and PyTorch if it is installed).
+
+    python benchmarks/run.py vector           all sizes, recorded in results/vector.json
+    python benchmarks/run.py vector --quick   two sizes, not recorded
+
+NumPy's element-wise functions use one thread. PyTorch shares the process and the number of threads with us;
+with two threads that favours us somewhat (its workers and ours take turns on the same cores).
+"""
+
+import numba
+import numpy as np
+from ladder import Case, warm
+from ladder import benchmark as run_ladder
+
+FLOAT = 4  # bytes
+COLUMNS = 1024  # features of bias_activation
+
+
+def _lines(count):
+    return lambda n, rng: tuple(rng.standard_normal(n, dtype=np.float32) for _ in range(count))
+
+
+def _axpy_arguments(n, rng):
+    return (1.5, *_lines(2)(n, rng))
+
+
+def _bias_arguments(n, rng):
+    columns = min(n, COLUMNS)
+    (x,) = _lines(1)(n, rng)
+    return x.reshape(-1, columns), rng.standard_normal(columns, dtype=np.float32), "relu"
+
+
+# What a careful user of NumPy would write: no temporary arrays where `out` can serve.
+
+
+def numpy_axpy(out, alpha, x, y):
+    np.multiply(x, alpha, out=out)
+    np.add(out, y, out=out)
+
+
+def numpy_leaky_relu(out, x):
+    np.multiply(x, np.float32(0.01), out=out)
+    np.maximum(x, out, out=out)
+
+
+def numpy_elu(out, x):
+    np.minimum(x, 0, out=out)
+    np.expm1(out, out=out)
+    np.copyto(out, x, where=x > 0)
+
+
+def numpy_sigmoid(out, x):
+    np.negative(x, out=out)
+    np.exp(out, out=out)
+    np.add(out, 1, out=out)
+    np.reciprocal(out, out=out)
+
+
+def numpy_silu(out, x):
+    numpy_sigmoid(out, x)
+    np.multiply(out, x, out=out)
+
+
+def numpy_sigmoid_backward(out, grad, x):
+    numpy_sigmoid(out, x)
+    np.multiply(out, 1 - out, out=out)
+    np.multiply(out, grad, out=out)
+
+
+def numpy_tanh_backward(out, grad, x):
+    np.tanh(x, out=out)
+    np.multiply(out, out, out=out)
+    np.subtract(1, out, out=out)
+    np.multiply(out, grad, out=out)
+
+
+def numpy_bias_relu(out, x, bias, activation):
+    np.add(x, bias, out=out)
+    np.maximum(out, 0, out=out)
+
+
+def torch_bias_relu(torch, out, x, bias, activation):
+    torch.add(x, bias, out=out)
+    out.relu_()
+
+
+def _case(name, lines, numpy=None, torch=None, arguments=None):
+    """A case that moves ``lines`` float32 per element of the result."""
+    return Case(name, arguments or _lines(lines - 1), lambda n: lines * FLOAT * n, numpy, torch)
+
+
+# torch.ops.aten holds PyTorch's functions with an output argument, which torch.nn.functional does not offer.
+CASES = [
+    _case(
+        "add",
+        3,
+        lambda out, a, b: np.add(a, b, out=out),
+        lambda torch, out, a, b: torch.add(a, b, out=out),
+    ),
+    _case(
+        "axpy",
+        3,
+        numpy_axpy,
+        lambda torch, out, alpha, x, y: torch.add(y, x, alpha=alpha, out=out),
+        _axpy_arguments,
+    ),
+    _case("bias_activation", 2, numpy_bias_relu, torch_bias_relu, _bias_arguments),
+    _case(
+        "relu",
+        2,
+        lambda out, x: np.maximum(x, 0, out=out),
+        lambda torch, out, x: torch.clamp_min(x, 0, out=out),
+    ),
+    _case(
+        "leaky_relu",
+        2,
+        numpy_leaky_relu,
+        lambda torch, out, x: torch.ops.aten.leaky_relu.out(x, 0.01, out=out),
+    ),
+    _case("elu", 2, numpy_elu, lambda torch, out, x: torch.ops.aten.elu.out(x, out=out)),
+    _case("sigmoid", 2, numpy_sigmoid, lambda torch, out, x: torch.sigmoid(x, out=out)),
+    _case("tanh", 2, lambda out, x: np.tanh(x, out=out), lambda torch, out, x: torch.tanh(x, out=out)),
+    _case("silu", 2, numpy_silu, lambda torch, out, x: torch.ops.aten.silu.out(x, out=out)),
+    _case("gelu", 2, None, lambda torch, out, x: torch.ops.aten.gelu.out(x, out=out)),
+    _case("relu_backward", 3, lambda out, grad, x: np.multiply(grad, x > 0, out=out)),
+    _case("sigmoid_backward", 3, numpy_sigmoid_backward),
+    _case("tanh_backward", 3, numpy_tanh_backward),
+    _case(
+        "silu_backward",
+        3,
+        None,
+        lambda torch, out, grad, x: torch.ops.aten.silu_backward.grad_input(grad, x, grad_input=out),
+    ),
+    _case(
+        "gelu_backward",
+        3,
+        None,
+        lambda torch, out, grad, x: torch.ops.aten.gelu_backward.grad_input(grad, x, grad_input=out),
+    ),
+]
+
+LADDERS = ("add", "axpy")  # shown in the book over all sizes; the others at a small, a middle and a large one
+
+
+def benchmark(quick=False):
+    """Rows for every operation, size and number of threads; see `ladder.compare`."""
+    most = numba.config.NUMBA_NUM_THREADS
+    threads = sorted({1, min(2, most)})
+    warm(max(threads))
+
+    def sizes(operation):
+        if quick:
+            return [2**16, 2**24]
+        return [2**k for k in (range(10, 27, 2) if operation in LADDERS else (12, 18, 26))]
+
+    return run_ladder(CASES, sizes, threads, budget=0.3 if quick else 0.8)
