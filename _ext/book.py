@@ -36,7 +36,8 @@ def offer_notebook(app, pagename, templatename, context, doctree):
         return
     target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(plain_notebook(nbformat.read(executed, as_version=4)), target)
+    folder = Path(app.env.doc2path(pagename)).parent
+    nbformat.write(plain_notebook(nbformat.read(executed, as_version=4), folder), target)
     context["ipynb_source"] = f"{pagename}.ipynb"
 
 

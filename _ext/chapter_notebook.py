@@ -1,20 +1,22 @@
 """A chapter as a notebook to download: MyST's directives and roles become the Markdown that Jupyter shows."""
 
+import ast
 import re
+from pathlib import Path
 
 FENCE = re.compile(r"^(?P<fence>:{3,}|`{3,})\{(?P<name>[\w:-]+)\} *(?P<title>.*)$")
-OPTION = re.compile(r"^:[\w-]+:")
+OPTION = re.compile(r"^:(?P<key>[\w-]+): *(?P<value>.*)$")
 ROLE = re.compile(r"\{(?P<role>[\w:-]+)\}`(?P<body>[^`]+)`")
-CODE = {"code", "code-block", "literalinclude", "sourcecode"}
+CODE = {"code", "code-block", "sourcecode"}
 DROPPED = {"bibliography", "tableofcontents", "raw", "contents"}
 BOXES = {"grid", "grid-item", "tab-set", "container"}  # only their contents are shown
 
 
-def plain_notebook(notebook):
-    """The same notebook without outputs, with Markdown that needs no MyST."""
+def plain_notebook(notebook, folder):
+    """The same notebook without outputs, with Markdown that needs no MyST. `folder`: where the chapter stands."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = plain_markdown(cell.source)
+            cell.source = plain_markdown(cell.source, folder)
         elif cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
@@ -22,44 +24,62 @@ def plain_notebook(notebook):
     return notebook
 
 
-def plain_markdown(text):
+def plain_markdown(text, folder=Path()):
     """Directives become bold-titled quotes, roles their text; targets, options and comments disappear."""
     lines, out = iter(text.splitlines()), []
     for line in lines:
         opening = FENCE.match(line)
         if opening:
-            out += _directive(opening, _body(lines, opening["fence"]))
+            out += _directive(opening, *_body(lines, opening["fence"]), folder)
         elif not re.match(r"^(\([\w:.-]+\)=|% )", line):
             out.append(ROLE.sub(_role, line))
     return "\n".join(out).strip()
 
 
 def _body(lines, fence):
-    """The lines up to the closing fence, without the options on top."""
-    body = []
+    """The options on top, as a dict, and the lines up to the closing fence."""
+    options, body = {}, []
     for line in lines:
         if line.strip() == fence:
             break
-        if body or not (OPTION.match(line) or not line.strip()):
+        option = OPTION.match(line) if not body else None
+        if option:
+            options[option["key"]] = option["value"]
+        elif body or line.strip():
             body.append(line)
-    return body
+    return options, body
 
 
-def _directive(opening, body):
+def _directive(opening, options, body, folder):
     name, title = opening["name"], opening["title"].strip()
     if name in DROPPED:
         return []
     if name in CODE:
         return [f"```{title}", *body, "```"]
+    if name == "literalinclude":
+        return [f"```{options.get('language', 'python')}", *_included(folder / title, options), "```"]
     if name == "math":
         return ["$$", *body, "$$"]
     if name in {"figure", "image"}:
         return [f"*{' '.join(body)}*"] if body else []
-    content = plain_markdown("\n".join(body)).splitlines()
+    content = plain_markdown("\n".join(body), folder).splitlines()
     if name in BOXES:
         return content
     heading = ROLE.sub(_role, title) if title else name.replace("-start", "").replace("-", " ").capitalize()
     return [f"> **{heading}**", ">", *(f"> {line}".rstrip() for line in content), ""]
+
+
+def _included(path, options):
+    """The lines of a file, or of one function or class in it (`:pyobject:`), decorators included."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    wanted = options.get("pyobject")
+    if wanted is None:
+        return lines
+    node = ast.parse("\n".join(lines))
+    for part in wanted.split("."):
+        node = next(child for child in node.body if getattr(child, "name", None) == part)
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return lines[first - 1 : node.end_lineno]
 
 
 def _role(match):

@@ -22,7 +22,7 @@ def browser():
     try:
         started = Browser().__enter__()
     except FileNotFoundError as missing:
-        pytest.fail(str(missing), pytrace=False)
+        raise pytest.fail.Exception(str(missing), pytrace=False) from None
     yield started
     started.__exit__(None, None, None)
 

@@ -42,8 +42,14 @@ def test_notebook_loses_outputs_and_keeps_code():
             nbformat.v4.new_markdown_cell("```{bibliography}\n```"),
         ]
     )
-    plain = plain_notebook(made)
+    plain = plain_notebook(made, ROOT)
     nbformat.validate(plain)
     assert [cell.cell_type for cell in plain.cells] == ["markdown", "code"]
     assert plain.cells[1].source == "1 + 1"
     assert plain.cells[1].outputs == []
+
+
+def test_included_function_stands_in_the_notebook(tmp_path):
+    (tmp_path / "kernels.py").write_text("import x\n\n\n@x.jit\ndef add(a):\n    return a\n\n\ny = 1\n")
+    myst = "```{literalinclude} kernels.py\n:language: python\n:pyobject: add\n```"
+    assert plain_markdown(myst, tmp_path) == "```python\n@x.jit\ndef add(a):\n    return a\n```"
