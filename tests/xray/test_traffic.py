@@ -5,9 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from dlkernels.xray import races, traffic
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from dlkernels.xray import races, traffic
 
 
 @st.composite

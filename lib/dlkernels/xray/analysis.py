@@ -170,7 +170,7 @@ def expressions(trace, table):
             )
         )
     order = {"load": 0, "store": 2, "atomic": 1}
-    return sorted(found, key=lambda e: (e.file, e.line, trace.sites[e.site].column, order[e.kind], e.array))
+    return sorted(found, key=lambda e: (e.file, e.line, order[e.kind], trace.sites[e.site].column, e.array))
 
 
 def totals(trace, rows):

@@ -174,7 +174,7 @@ def _race_cure(trace, scope, a, b):
     """One sentence. The cure depends on who conflicts, and on whether one statement reads and writes back."""
     site_a, site_b = trace.sites[trace.site[a]], trace.sites[trace.site[b]]
     kinds = {int(trace.kind[a]), int(trace.kind[b])}
-    barrier = "cuda.syncwarp()" if scope == "warp" else "cuda.syncthreads()"
+    barrier = "cuda.syncthreads() (or cuda.syncwarp())" if scope == "warp" else "cuda.syncthreads()"
     if site_a.line == site_b.line and site_a.text == site_b.text and kinds == {LOAD, STORE}:
         return "An update is a load and a store, and others can come between: use cuda.atomic.add (or max, min ...)."
     if kinds == {STORE}:

@@ -75,7 +75,7 @@ def bank_strip(report, **choice):
     rows, e = _choose(report, ("shared",), **choice)
     trace = report.trace
     stacks, ways, part_of = _bank_stacks(trace, rows)
-    height = 11
+    height = 8.5
     top = 34
     base = top + height * max(ways, 1)
     parts = [text(MARGIN, 14, f"{e.kind} {e.text}, line {e.line}", weight="bold")]
@@ -84,11 +84,9 @@ def bank_strip(report, **choice):
         parts.append(line(x, base, x + CELL, base, 1))
         for level, (word, lanes) in enumerate(stacks.get(bank, [])):
             y = base - (level + 1) * height
-            parts.append(
-                rect(x + 0.5, y, CELL - 1, height - 1, 0.15 + 0.5 * (level > 0), title=_word(word, lanes))
-            )
+            parts.append(rect(x + 0.5, y, CELL - 1, height - 1, 0.12, title=_word(word, lanes)))
             label = lanes[0] if len(lanes) == 1 else f"×{len(lanes)}"
-            parts.append(text(x + CELL / 2, y + 8, label, 7, "middle"))
+            parts.append(text(x + CELL / 2, y + 6, label, 6.5, "middle"))
     parts += [text(MARGIN + (b + 0.5) * CELL, base + 12, b, 9, "middle") for b in _TICKS]
     parts.append(text(MARGIN, base + 28, f"bank; in the boxes the lanes. {ways}-way{part_of}"))
     alt = (

@@ -13,7 +13,7 @@ import numpy as np
 
 from .svg import INNER, MARGIN, canvas, figure, rect, text, unique
 
-MOST_CELLS = 512  # drawn of each array
+MOST_CELLS = 1089  # drawn of each array
 MOST_COLUMNS = 33
 LABEL_COLUMNS = 16  # beyond that a cell is too narrow for a number
 _STYLE = """

@@ -177,6 +177,8 @@ _STYLE = """
 .xray-report table{border-collapse:collapse;margin:.5em 0;font-variant-numeric:tabular-nums;color:inherit}
 .xray-report th,.xray-report td{padding:.15em .6em;text-align:right;border:0;border-bottom:1px solid rgba(128,128,128,.35);background:none;color:inherit;white-space:nowrap}
 .xray-report .l{text-align:left}
+.xray-report td.l code{white-space:normal;overflow-wrap:anywhere;background:none;border:0;padding:0;color:inherit}
+@media (max-width:600px){.xray-report table{font-size:.85em}.xray-report th,.xray-report td{padding:.15em .25em;white-space:normal}.xray-report .bar{display:none}}
 .xray-report .bar{display:inline-block;width:3.2em;height:.6em;border:1px solid currentColor;margin-right:.4em;vertical-align:middle}
 .xray-report .bar i{display:block;height:100%;background:currentColor;opacity:.6}
 .xray-report ul{margin:.3em 0;padding-left:1.2em}

@@ -11,7 +11,7 @@ INNER = WIDTH - 2 * MARGIN
 _numbers = itertools.count(1)
 
 STYLE = """
-.xray-figure{margin:1em 0;max-width:640px;color:inherit}
+.xray-figure{margin:1em 0;max-width:520px;color:inherit}
 .xray-figure svg{display:block;width:100%;height:auto;font-family:inherit}
 .xray-figure figcaption,.xray-figure summary{font-size:.9em}
 .xray-figure pre{overflow-x:auto;font-size:.85em;background:none;color:inherit}
@@ -71,7 +71,7 @@ def rect(x, y, width, height, opacity=0.0, stroke=0.5, title="", extra=""):
     )
 
 
-def line(x1, y1, x2, y2, width=0.6, dash="", opacity=0.6):
+def line(x1, y1, x2, y2, width=0.6, dash="", opacity=0.7):
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     return (
         f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" stroke="currentColor" '

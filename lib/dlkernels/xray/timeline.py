@@ -11,7 +11,6 @@ from .analysis import GLOBAL, KIND_NAMES, SHARED
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
 
 BINS = 32  # most cells in a row; several threads or elements share a cell beyond that
-MOST_LINES = 160
 MOST_PANELS = 12
 _DASH = {0: "3 2", 1: "", 2: "1 2"}
 
@@ -72,13 +71,11 @@ def _panel(trace, rows, arrays, top, parts):
             ink = 0.7 if 1 in kinds or 2 in kinds else 0.2 if kinds else 0
             note = f"{info.name} {_range(c, each, low)}: {', '.join(KIND_NAMES[i] for i in sorted(kinds)) or 'untouched'}"
             parts.append(rect(MARGIN + c * width, strip, width * 0.9, 9, ink, title=note))
-        if lines.shape[1] <= MOST_LINES:
-            for t, c, kind_here in lines.T.tolist():
-                x1, x2 = (MARGIN + (v + 0.45) * width for v in (t, c))
-                parts.append(line(x1, start, x2, strip, 0.8 if kind_here == 1 else 0.6, _DASH[kind_here]))
+        faint = min(0.7, max(0.08, 40 / lines.shape[1]))
+        for t, c, how in lines.T.tolist():
+            x1, x2 = (MARGIN + (v + 0.45) * width for v in (t, c))
+            parts.append(line(x1, start, x2, strip, 0.8 if how == 1 else 0.6, _DASH[how], faint))
         label = f"{info.name}[{low}:{high}]" + (f", {each} to a box" if each > 1 else "")
-        if lines.shape[1] > MOST_LINES:
-            label += "; too many lines to draw"
         parts.append(text(MARGIN, strip + 19, label, 9))
         start, strip = strip + 24, strip + 58
     return strip - 30
