@@ -166,6 +166,7 @@ class Trace:
         self._row_count = 0
         self._segments = []
         self._wide = {}
+        self._numbers = {}  # what makes a shared, local or constant array -> its place in `arrays`
         self._visits = {}
         self._visit_rows = [(0, -1, 0)]
 

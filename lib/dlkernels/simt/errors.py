@@ -1,0 +1,60 @@
+"""What can go wrong with a kernel, as exceptions that name the line, the thread and the block."""
+
+
+class KernelError(RuntimeError):
+    """A kernel did something wrong, or asks for something that no GPU could do.
+
+    reason: the sentence without the place. file, line, column: where in the kernel's source (None if unknown).
+    text: the source expression. kernel: its name. thread, block: (x, y, z), None before the launch.
+    """
+
+    def __init__(self, reason, *, site=None, kernel="", thread=None, block=None):
+        self.reason = reason
+        self.kernel = kernel
+        self.file = site.file if site else None
+        self.line = site.line if site else None
+        self.column = site.column if site else None
+        self.text = site.text if site else ""
+        self.thread, self.block = thread, block
+        super().__init__(self._message())
+
+    def _message(self):
+        place = []
+        if self.kernel:
+            place.append(f"kernel {self.kernel}")
+        if self.line is not None:
+            place.append(f"line {self.line}")
+        if self.thread is not None:
+            place.append(f"thread {self.thread} of block {self.block}")
+        message = f"{', '.join(place)}: {self.reason}" if place else self.reason
+        if self.line is not None:
+            message += f"\n  {self.file}:{self.line}\n    {self.text.strip()}"
+        return message
+
+
+class OutOfBounds(KernelError, IndexError):
+    """An index outside the array. A GPU would read or write someone else's memory, mostly without a word."""
+
+
+class NotOnAGpu(KernelError, TypeError):
+    """The kernel uses Python that cannot be compiled for a GPU. Raised at the launch, before any thread runs."""
+
+
+class Deadlock(KernelError):
+    """Threads wait for one another and can never go on: a divergent barrier or warp operation."""
+
+
+class BudgetExceeded(KernelError):
+    """The kernel ran more loop iterations than it was given: most likely a loop that never ends."""
+
+
+class SourceNotFound(KernelError):
+    """The kernel's Python source cannot be read, so the executor cannot follow it."""
+
+
+class LaunchError(RuntimeError):
+    """The launch itself is not possible. ``code`` is the name of the CUDA driver's error where it has one."""
+
+    def __init__(self, reason, code=""):
+        self.code = code
+        super().__init__(f"{code}: {reason}" if code else reason)

@@ -1,0 +1,160 @@
+"""Device arrays, as the host sees them: memory of the pretended device, to be copied to and from."""
+
+import numpy as np
+
+
+class DeviceNDArray:
+    """An array in device memory, with the methods of numba's. The host reads it with ``copy_to_host``."""
+
+    def __init__(self, data):
+        self._data = data
+
+    shape = property(lambda self: self._data.shape)
+    strides = property(lambda self: self._data.strides)
+    dtype = property(lambda self: self._data.dtype)
+    ndim = property(lambda self: self._data.ndim)
+    size = property(lambda self: self._data.size)
+    nbytes = property(lambda self: self._data.nbytes)
+    alloc_size = property(lambda self: self._data.nbytes)
+    itemsize = property(lambda self: self._data.itemsize)
+    flags = property(lambda self: {"C_CONTIGUOUS": self.is_c_contiguous(), "F_CONTIGUOUS": self.is_f_contiguous()})
+    T = property(lambda self: self.transpose())
+
+    def __repr__(self):
+        return f"<device array {self.shape} {self.dtype}: read it with .copy_to_host()>"
+
+    def __len__(self):
+        return len(self._data)
+
+    def copy_to_host(self, ary=None, stream=0):
+        """The values as a new NumPy array, or copied into ``ary`` (same shape and dtype), which is returned."""
+        if ary is None:
+            return self._data.copy()
+        _check_same(ary, self._data, "copy_to_host")
+        ary[...] = self._data
+        return ary
+
+    def copy_to_device(self, ary, stream=0):
+        """Copy a host array or another device array of the same shape and dtype into this one."""
+        source = ary._data if isinstance(ary, DeviceNDArray) else np.asarray(ary)
+        _check_same(source, self._data, "copy_to_device")
+        self._data[...] = source
+
+    def is_c_contiguous(self):
+        return self._data.flags.c_contiguous
+
+    def is_f_contiguous(self):
+        return self._data.flags.f_contiguous
+
+    def reshape(self, *newshape, order="C"):
+        view = self._data.reshape(*newshape, order=order)
+        if not np.shares_memory(view, self._data) and view.size:
+            raise NotImplementedError("reshape would require copy")
+        return DeviceNDArray(view)
+
+    def ravel(self, order="C", stream=0):
+        return self.reshape(-1, order=order)
+
+    def transpose(self, axes=None):
+        return DeviceNDArray(self._data.transpose(axes))
+
+    def squeeze(self, axis=None, stream=0):
+        return DeviceNDArray(self._data.squeeze(axis))
+
+    def view(self, dtype):
+        return DeviceNDArray(self._data.view(dtype))
+
+    def split(self, section, stream=0):
+        """Pieces of ``section`` elements each, as views."""
+        return [DeviceNDArray(self._data[start : start + section]) for start in range(0, len(self._data), section)]
+
+    def getitem(self, item, stream=0):
+        return self[item]
+
+    def setitem(self, key, value, stream=0):
+        self[key] = value
+
+    def __getitem__(self, item):
+        found = self._data[item]
+        return DeviceNDArray(found) if isinstance(found, np.ndarray) and found.ndim else found
+
+    def __setitem__(self, key, value):
+        self._data[key] = value._data if isinstance(value, DeviceNDArray) else value
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._data, dtype=dtype)
+
+
+def _check_same(a, b, what):
+    if a.shape != b.shape:
+        raise ValueError(f"{what}: incompatible shape {a.shape} vs. {b.shape}")
+    if a.dtype != b.dtype:
+        raise TypeError(f"{what}: incompatible dtype {a.dtype} vs. {b.dtype}")
+
+
+def to_device(obj, stream=0, copy=True, to=None):
+    """Copy a NumPy array (or scalar) to the device. ``to``: an existing device array to copy into."""
+    if isinstance(obj, DeviceNDArray):
+        return obj
+    data = np.asarray(obj)
+    if data.dtype.hasobject:
+        raise TypeError(f"an array of {data.dtype} cannot be copied to the device")
+    if to is not None:
+        to.copy_to_device(data)
+        return to
+    if not (data.flags.c_contiguous or data.flags.f_contiguous):
+        raise ValueError(
+            "Array contains non-contiguous buffer and cannot be transferred as a single memory region. "
+            "Please ensure contiguous buffer with numpy.ascontiguousarray()"
+        )
+    return DeviceNDArray(np.array(data, order="A", copy=True))
+
+
+def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0):
+    """An array on the device, not initialised: poisoned with nan, or -1, so that reading it shows."""
+    data = np.empty(shape, _dtype(dtype), order=order)
+    if data.size:
+        np.asarray(data).ravel(order="K").view(np.uint8)[:] = 0xFF
+    return DeviceNDArray(data)
+
+
+def device_array_like(ary, stream=0):
+    """A device array of the same shape, dtype and order."""
+    data = ary._data if isinstance(ary, DeviceNDArray) else np.asarray(ary)
+    order = "F" if data.flags.f_contiguous and not data.flags.c_contiguous else "C"
+    return device_array(data.shape, data.dtype, order=order)
+
+
+def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
+    """A host array. (Pinned memory only changes how fast a GPU copies.)"""
+    return np.empty(shape, _dtype(dtype), order=order)
+
+
+def pinned_array_like(ary):
+    return np.empty_like(ary)
+
+
+class MappedArray(np.ndarray):
+    """Host memory that kernels use directly, without a copy."""
+
+
+def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False):
+    """Host memory that kernels read and write in place. Also ``managed_array``."""
+    return np.zeros(shape, _dtype(dtype), order=order).view(MappedArray)
+
+
+def mapped_array_like(ary, stream=0, portable=False, wc=False):
+    return mapped_array(ary.shape, ary.dtype)
+
+
+def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
+    return mapped_array(shape, dtype, order=order)
+
+
+def _dtype(dtype):
+    from .engine import numpy_dtype
+
+    try:
+        return np.dtype(dtype)
+    except TypeError:
+        return numpy_dtype(dtype)

@@ -1,0 +1,532 @@
+"""Arrays as a kernel sees them, and the loads and stores that a lowered kernel calls.
+
+A lowered kernel does not write ``a[i]`` but ``_load1(a, i, site)``: one function for each number of indices. There are two
+sets of these functions: plain ones check that the index lies in the array, traced ones also record the access.
+Negative indices are errors: compiled numba wraps them silently, which is almost never what a kernel means.
+"""
+
+import numpy as np
+
+from .errors import KernelError, NotOnAGpu, OutOfBounds
+from .numbers import caster, normal, numba_type
+from .trace import ArrayInfo
+
+_EXACT = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.complex128))
+
+
+def _unsuited(*_):
+    raise IndexError
+
+
+class Array:
+    """An array inside a kernel: a NumPy view of its memory, and where that memory stands on the (pretended) device."""
+
+    __slots__ = (
+        "data", "get1", "get2", "get3", "init", "lead", "n0", "n1", "n2", "name", "number", "offset", "put1", "put2", "put3",
+        "readonly", "s0", "s1", "s2", "shape", "space",
+    )  # fmt: skip
+
+    def __init__(self, data, name, space, number=-1, offset=0, readonly=False, init=None, lead=0):
+        self.data, self.name, self.space = data, name, space
+        self.lead = lead  # bytes of the first element from the start of the allocation, for alignment
+        self.number, self.offset, self.readonly, self.init = number, offset, readonly, init
+        self.shape = data.shape
+        self.get1 = self.get2 = self.get3 = self.put1 = self.put2 = self.put3 = _unsuited
+        ndim, item = data.ndim, data.item if data.dtype in _EXACT else None
+        if data.dtype.names is None:
+            if ndim == 1:
+                self.get1, self.put1 = item or data.__getitem__, data.__setitem__
+                (self.n0,), (self.s0,) = data.shape, data.strides
+            elif ndim == 2:
+                self.get2 = item or (lambda i, j: data[i, j])
+                self.put2 = data.__setitem__
+                (self.n0, self.n1), (self.s0, self.s1) = data.shape, data.strides
+            elif ndim == 3:
+                self.get3 = item or (lambda i, j, k: data[i, j, k])
+                self.put3 = data.__setitem__
+                (self.n0, self.n1, self.n2), (self.s0, self.s1, self.s2) = data.shape, data.strides
+        if readonly:
+            self.put1 = self.put2 = self.put3 = _unsuited
+
+    ndim = property(lambda self: self.data.ndim)
+    size = property(lambda self: self.data.size)
+    dtype = property(lambda self: self.data.dtype)
+    strides = property(lambda self: self.data.strides)
+    itemsize = property(lambda self: self.data.itemsize)
+    nbytes = property(lambda self: self.data.nbytes)
+
+    @property
+    def T(self):
+        return self.view_of(self.data.T)
+
+    def __len__(self):
+        return len(self.data)
+
+    def address_of(self, key):
+        """Bytes of an element from the start of its allocation (which is aligned to 256 bytes)."""
+        return self.offset + self.lead + sum(k * s for k, s in zip(key, self.data.strides, strict=True))
+
+    def view_of(self, data):
+        """Another view of the same memory, which starts where the NumPy view ``data`` starts."""
+        start = data.__array_interface__["data"][0] - self.data.__array_interface__["data"][0]
+        return Array(data, self.name, self.space, self.number, self.offset + start, self.readonly, self.init, self.lead)
+
+
+class Record:
+    """One element of an array with a structured dtype."""
+
+    __slots__ = ("array", "index")
+
+    def __init__(self, array, index):
+        self.array, self.index = array, index
+
+    def field(self, name):
+        """The field as an array of one element, or NotImplemented where the record has no such field."""
+        dtype = self.array.data.dtype
+        if dtype.names is None or name not in dtype.names:
+            return None
+        return self.array.view_of(self.array.data[name])
+
+
+def check_index(array, key):
+    """Where an index lies outside: (kind of finding, sentence). None where it is fine."""
+    for axis, (i, extent) in enumerate(zip(key, array.shape, strict=False)):
+        if not 0 <= i < extent:
+            where = f" in axis {axis}" if len(key) > 1 else ""
+            shown = ", ".join(str(int(k)) for k in key)
+            if i < 0:
+                return "negative-index", (
+                    f"index [{shown}] of array {array.name!r} is negative{where}: it would wrap round to the other end "
+                    f"(shape {array.shape}). Guard the access"
+                )
+            return "out-of-bounds", (
+                f"index [{shown}] lies outside array {array.name!r} of shape {array.shape}{where}. "
+                "Guard the access, for example `if i < n:`"
+            )
+    return None
+
+
+class Memory:
+    """The plain loads and stores. ``state`` is the running launch: it knows the thread, and how to raise."""
+
+    def __init__(self, state):
+        self.state = state
+
+    def ports(self):
+        """The functions that a lowered kernel calls, by the names it calls them."""
+        names = ("load1", "load2", "load3", "loadn", "store1", "store2", "store3", "storen", "iterate", "field")
+        return {"_" + name: getattr(self, name) for name in names}
+
+    # -- fast paths: anything unusual goes to `loadn` and `storen` ------------------------------------------------
+
+    def load1(self, a, i, site):
+        try:
+            if i >= 0:
+                return a.get1(i)
+        except (IndexError, TypeError, AttributeError):
+            pass
+        return self.loadn(a, (i,), site)
+
+    def load2(self, a, i, j, site):
+        try:
+            if i >= 0 and j >= 0:
+                return a.get2(i, j)
+        except (IndexError, TypeError, AttributeError):
+            pass
+        return self.loadn(a, (i, j), site)
+
+    def load3(self, a, i, j, k, site):
+        try:
+            if i >= 0 and j >= 0 and k >= 0:
+                return a.get3(i, j, k)
+        except (IndexError, TypeError, AttributeError):
+            pass
+        return self.loadn(a, (i, j, k), site)
+
+    def store1(self, a, i, value, site):
+        try:
+            if i >= 0:
+                return a.put1(i, value)
+        except (IndexError, TypeError, AttributeError, ValueError, OverflowError):
+            pass
+        return self.storen(a, (i,), value, site)
+
+    def store2(self, a, i, j, value, site):
+        try:
+            if i >= 0 and j >= 0:
+                return a.put2((i, j), value)
+        except (IndexError, TypeError, AttributeError, ValueError, OverflowError):
+            pass
+        return self.storen(a, (i, j), value, site)
+
+    def store3(self, a, i, j, k, value, site):
+        try:
+            if i >= 0 and j >= 0 and k >= 0:
+                return a.put3((i, j, k), value)
+        except (IndexError, TypeError, AttributeError, ValueError, OverflowError):
+            pass
+        return self.storen(a, (i, j, k), value, site)
+
+    # -- the general case ---------------------------------------------------------------------------------------------
+
+    def loadn(self, a, key, site, visit=0):
+        if type(a) is not Array:
+            return self._load_other(a, key, site, visit)
+        key = self._key(a, key, site)
+        if not _is_element(a, key):
+            return self._view(a, key, site)
+        if not self._check(a, key, site, visit):
+            return poison(a.data.dtype)
+        if a.data.dtype.names is not None:
+            return Record(self._view(a, tuple(slice(k, k + 1) for k in key), site), 0)
+        return normal(a.data[key])
+
+    def storen(self, a, key, value, site, visit=0):
+        if type(a) is Record:
+            return self._store_field(a, key, value, site, visit)
+        if type(a) is not Array:
+            self.state.fault(NotOnAGpu, f"a {type(a).__name__} cannot be changed in a kernel", site)
+        key = self._key(a, key, site)
+        if a.readonly:
+            self.state.fault(KernelError, f"array {a.name!r} is read-only: the kernel may not write to it", site)
+        if not _is_element(a, key):
+            return self._store_slice(a, key, value, site, visit)
+        if self._check(a, key, site, visit):
+            self._put(a, key, value, site)
+
+    def _put(self, a, key, value, site):
+        try:
+            a.data[key] = convert(value, a.data.dtype)
+        except (TypeError, ValueError):
+            kind = type(value).__name__
+            self.state.fault(NotOnAGpu, f"cannot store a {kind} in array {a.name!r} of {a.data.dtype}", site)
+
+    def _store_slice(self, a, key, value, site, visit):
+        view = self._view(a, key, site)
+        if isinstance(value, (Array, tuple)):
+            self.state.fault(NotOnAGpu, "a kernel cannot copy a whole array or slice: write a loop over elements", site)
+        for index in np.ndindex(view.shape):
+            self.storen(view, index, value, site, visit)
+
+    def _load_other(self, a, key, site, visit):
+        if type(a) is tuple or isinstance(a, tuple):
+            (i,) = key
+            try:
+                return a[i if isinstance(i, slice) else int(i)]
+            except IndexError:
+                self.state.fault(OutOfBounds, f"index {i} lies outside a tuple of {len(a)}", site)
+        if type(a) is Record:
+            return self.field(a, key[0], site, visit)
+        return self.state.fault(NotOnAGpu, f"a {type(a).__name__} cannot be indexed in a kernel", site)
+
+    def field(self, value, name, site, visit=0):
+        """``record.name`` or ``record["name"]``; for anything else, the attribute."""
+        if type(value) is Record:
+            field = value.field(name)
+            if field is not None:
+                return self.loadn(field, (0,), site, visit)
+        elif type(value) is not Array and hasattr(value, name):
+            return getattr(value, name)
+        return self.state.fault(NotOnAGpu, f"{_describe(value)} has no attribute {name!r} in a kernel", site)
+
+    def _store_field(self, record, key, value, site, visit):
+        field = record.field(key[0])
+        if field is None:
+            self.state.fault(NotOnAGpu, f"the record has no field {key[0]!r}", site)
+        self.storen(field, (0,), value, site, visit)
+
+    def iterate(self, values, site, visit=0):
+        """``for x in values``: elements of an array are loaded one by one."""
+        if type(values) is Array:
+            return (self.loadn(values, (i,), site, visit) for i in range(len(values)))
+        return values
+
+    def reduce(self, a, method, site, visit=0):
+        """``a.sum()`` and so on: one thread reads every element."""
+        if type(a) is not Array:
+            self.state.fault(NotOnAGpu, f"a {type(a).__name__} has no method {method!r} in a kernel", site)
+        values = [self.loadn(a, index, site, visit) for index in np.ndindex(a.shape)]
+        return normal(getattr(np.array(values, a.data.dtype), method)())
+
+    def reshaped(self, a, method, site, *arguments):
+        """``a.reshape(...)`` and its like: another view of the same memory."""
+        if type(a) is not Array:
+            self.state.fault(NotOnAGpu, f"a {type(a).__name__} has no method {method!r} in a kernel", site)
+        try:
+            data = getattr(a.data, method)(*arguments)
+        except (TypeError, ValueError) as error:
+            self.state.fault(NotOnAGpu, f"{a.name}.{method}: {error}", site)
+        if data.size and not np.shares_memory(data, a.data):
+            self.state.fault(NotOnAGpu, f"{a.name}.{method}() would copy: the array is not contiguous", site)
+        return a.view_of(data)
+
+    def note(self, a, key, site, visit, writes, size=0):
+        """Record one access (traced memory only)."""
+
+    def mark(self, a, key):
+        """Remember that an element of shared or local memory has been written (traced memory only)."""
+
+    def stand_in_context(self, load_site, store_site, visit=0):
+        """What a stand-in for an intrinsic reads and writes arrays with."""
+        return StandInContext(self, load_site, store_site, visit)
+
+    def _key(self, a, key, site):
+        """The index with whole numbers as Python ints; refuses what a GPU cannot index with."""
+        if len(key) == 1 and isinstance(key[0], tuple):
+            key = key[0]
+        if sum(k is not None and k is not Ellipsis for k in key) > a.data.ndim:
+            shown = len(key)
+            self.state.fault(NotOnAGpu, f"array {a.name!r} has {a.data.ndim} axes, but {shown} indices came", site)
+        for k in key:
+            if isinstance(k, (bool, np.bool_)) or not (
+                k is None or k is Ellipsis or isinstance(k, (int, np.integer, slice))
+            ):
+                self.state.fault(
+                    NotOnAGpu, f"array {a.name!r} is indexed with {k!r}: an index must be a whole number", site
+                )
+        return tuple(int(k) if isinstance(k, np.integer) else k for k in key)
+
+    def _view(self, a, key, site):
+        for axis, k in enumerate(key):
+            if isinstance(k, int) and not 0 <= k < a.shape[axis]:
+                self.state.fault(OutOfBounds, check_index(a, (*(0,) * axis, k))[1], site)
+        return a.view_of(a.data[key + (Ellipsis,) if Ellipsis not in key else key])
+
+    def _check(self, a, key, site, visit):
+        wrong = check_index(a, key)
+        if wrong:
+            self.state.fault(OutOfBounds, wrong[1], site)
+        return True
+
+
+class TracedMemory(Memory):
+    """The same, with every access recorded in ``state.trace``."""
+
+    def __init__(self, state):
+        super().__init__(state)
+        self.trace = state.trace
+        self.record = state.trace._rows.extend
+        self.ports = self._make_ports
+
+    def _make_ports(self):
+        """Closures, not methods: they are called for every access."""
+        record, loadn, storen = self.record, self.loadn, self.storen
+
+        def load1(a, i, site, visit):
+            try:
+                if 0 <= i < a.n0:
+                    offset = a.offset + i * a.s0
+                    value = a.get1(i)
+                    if a.init is None or a.init[offset]:
+                        record((site, visit, a.number, offset))
+                        return value
+            except (TypeError, AttributeError, IndexError):
+                pass
+            return loadn(a, (i,), site, visit)
+
+        def load2(a, i, j, site, visit):
+            try:
+                if 0 <= i < a.n0 and 0 <= j < a.n1:
+                    offset = a.offset + i * a.s0 + j * a.s1
+                    value = a.get2(i, j)
+                    if a.init is None or a.init[offset]:
+                        record((site, visit, a.number, offset))
+                        return value
+            except (TypeError, AttributeError, IndexError):
+                pass
+            return loadn(a, (i, j), site, visit)
+
+        def store1(a, i, value, site, visit):
+            try:
+                if 0 <= i < a.n0:
+                    a.put1(i, value)
+                    offset = a.offset + i * a.s0
+                    if a.init is not None:
+                        a.init[offset] = 1
+                    record((site, visit, a.number, offset))
+                    return
+            except (TypeError, AttributeError, IndexError, ValueError, OverflowError):
+                pass
+            storen(a, (i,), value, site, visit)
+
+        def store2(a, i, j, value, site, visit):
+            try:
+                if 0 <= i < a.n0 and 0 <= j < a.n1:
+                    a.put2((i, j), value)
+                    offset = a.offset + i * a.s0 + j * a.s1
+                    if a.init is not None:
+                        a.init[offset] = 1
+                    record((site, visit, a.number, offset))
+                    return
+            except (TypeError, AttributeError, IndexError, ValueError, OverflowError):
+                pass
+            storen(a, (i, j), value, site, visit)
+
+        return {
+            "_load1": load1,
+            "_load2": load2,
+            "_load3": lambda a, i, j, k, site, visit: loadn(a, (i, j, k), site, visit),
+            "_loadn": loadn,
+            "_store1": store1,
+            "_store2": store2,
+            "_store3": lambda a, i, j, k, value, site, visit: storen(a, (i, j, k), value, site, visit),
+            "_storen": storen,
+            "_iterate": self.iterate,
+            "_field": self.field,
+        }
+
+    def loadn(self, a, key, site, visit=0):
+        value = super().loadn(a, key, site, visit)
+        if type(a) is Array and type(value) is not Array and type(value) is not Record:
+            self.note(a, key, site, visit, writes=False)
+        return value
+
+    def _put(self, a, key, value, site):
+        super()._put(a, key, value, site)
+        self.note(a, key, site, self._visit_of_store, writes=True)
+
+    def storen(self, a, key, value, site, visit=0):
+        self._visit_of_store = visit
+        super().storen(a, key, value, site, visit)
+
+    def note(self, a, key, site, visit, writes, size=0):
+        """Record one access. size: bytes, where it is not one element."""
+        key = key[0] if len(key) == 1 and isinstance(key[0], tuple) else key
+        if check_index(a, key):
+            return
+        offset = a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=False))
+        if size:
+            self.trace._wide[len(self.trace)] = size
+        self.record((site, visit, a.number, offset))
+        if a.init is not None:
+            step = a.data.itemsize
+            if writes:
+                for start in range(offset, offset + (size or step), step):
+                    a.init[start] = 1
+            elif not all(a.init[start] for start in range(offset, offset + (size or step), step)):
+                shown = ", ".join(str(int(k)) for k in key)
+                self.state.finding(
+                    f"uninitialised-{a.space}",
+                    f"{a.space} array {a.name!r} is read at [{shown}] before any thread has written there",
+                    site,
+                    array=a.number,
+                    index=tuple(map(int, key)),
+                )
+
+    def mark(self, a, key):
+        a.init[a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=True))] = 1
+
+    def _check(self, a, key, site, visit):
+        wrong = check_index(a, key)
+        if not wrong:
+            return True
+        kind, message = wrong
+        self.state.finding(kind, message, site, array=a.number, index=tuple(map(int, key)))
+        if not self.trace.collect:
+            self.state.fault(OutOfBounds, message, site)
+        return False
+
+
+class StandInContext:
+    """Given to a Python stand-in of an ``@intrinsic`` as its first argument: reads and writes for it.
+
+    ``load(array, index, count)`` and ``store(array, index, values)`` touch ``count`` neighbouring elements of the last axis
+    as one access, as a 16-byte load or store does: it is recorded as one access of ``count * itemsize`` bytes, and must be
+    aligned to that, as on a GPU.
+    """
+
+    def __init__(self, memory, load_site, store_site, visit):
+        self._memory, self._sites, self._visit = memory, (load_site, store_site), visit
+
+    def load(self, array, index, count):
+        """A tuple of ``count`` values, from ``array[index]`` on."""
+        keys = self._keys(array, index, count, self._sites[0])
+        values = tuple(normal(array.data[key]) for key in keys)
+        size = count * array.data.itemsize
+        self._memory.note(array, keys[0], self._sites[0], self._visit, writes=False, size=size)
+        return values
+
+    def store(self, array, index, values):
+        """Write ``values`` to ``array[index]`` and the elements after it."""
+        site = self._sites[1]
+        keys = self._keys(array, index, len(values), site)
+        if array.readonly:
+            self._memory.state.fault(KernelError, f"array {array.name!r} is read-only", site)
+        for key, value in zip(keys, values, strict=True):
+            array.data[key] = convert(value, array.data.dtype)
+        size = len(values) * array.data.itemsize
+        self._memory.note(array, keys[0], site, self._visit, writes=True, size=size)
+
+    def _keys(self, array, index, count, site):
+        fault = self._memory.state.fault
+        if type(array) is not Array:
+            fault(NotOnAGpu, f"a vector access needs an array, a {type(array).__name__} came", site)
+        *outer, last = (int(k) for k in (index if isinstance(index, tuple) else (index,)))
+        keys = [(*outer, last + k) for k in range(count)]
+        if len(keys[0]) != array.data.ndim:
+            fault(NotOnAGpu, f"array {array.name!r} has {array.data.ndim} axes, {len(keys[0])} indices came", site)
+        for key in keys:
+            wrong = check_index(array, key)
+            if wrong:
+                self._memory.state.finding(wrong[0], wrong[1], site, array=array.number, index=key)
+                fault(OutOfBounds, wrong[1], site)
+        size = count * array.data.itemsize
+        address = array.address_of(keys[0])
+        if address % size or array.data.strides[-1] != array.data.itemsize:
+            fault(
+                KernelError,
+                f"a vector access of {size} bytes to {array.name!r} at {keys[0]} is not aligned to {size} bytes: "
+                "a GPU would stop with CUDA_ERROR_MISALIGNED_ADDRESS",
+                site,
+            )
+        return keys
+
+
+def _is_element(a, key):
+    return len(key) == a.data.ndim and not any(isinstance(k, slice) or k is None or k is Ellipsis for k in key)
+
+
+def _describe(value):
+    return f"array {value.name!r}" if type(value) is Array else f"a {type(value).__name__}"
+
+
+def poison(dtype):
+    """What unwritten memory reads as: nan, or all bits one."""
+    return normal(np.full(dtype.itemsize, 0xFF, np.uint8).view(dtype)[0])
+
+
+def convert(value, dtype):
+    """A scalar as a store to an array of ``dtype`` converts it."""
+    if dtype.names is not None or isinstance(value, np.void):
+        return value
+    if isinstance(value, (complex, np.complexfloating)) and dtype.kind != "c":
+        raise TypeError("complex to real")
+    return caster(numba_type(dtype.type))(value)
+
+
+class AddressSpace:
+    """Hands out virtual device addresses to global arrays: aligned to 256 bytes, shared memory at shared addresses."""
+
+    def __init__(self):
+        self._next = 0
+        self._known = []  # (first byte, one past the last, virtual address)
+
+    def base(self, data):
+        """Virtual address of the first element of a NumPy array (or view)."""
+        root = data
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        low, high = np.lib.array_utils.byte_bounds(root)
+        pointer = data.__array_interface__["data"][0]
+        for known_low, known_high, virtual in self._known:
+            if known_low <= low and high <= known_high:
+                return virtual + pointer - known_low
+        virtual = self._next
+        self._known.append((low, high, virtual))
+        self._next += -(-max(1, high - low) // 256) * 256
+        return virtual + pointer - low
+
+
+def describe(array, base, site=-1):
+    """The trace's entry for an array."""
+    return ArrayInfo(array.name, array.space, array.data.dtype, array.data.shape, array.data.strides, base, site)
