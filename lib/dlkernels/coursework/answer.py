@@ -124,10 +124,16 @@ class Local:
 
 def _described(error, line):
     """An AnswerFailed from any exception; the executor's know the thread, the block and the reason by themselves."""
-    text = getattr(error, "reason", None) or str(error)
+    cause = error.__cause__
+    if (
+        type(error).__name__ == "KernelError" and cause is not None
+    ):  # the kernel's own exception, with its place
+        name, text = type(cause).__name__, str(cause)
+    else:
+        name, text = type(error).__name__, getattr(error, "reason", None) or str(error)
     thread, block = getattr(error, "thread", None), getattr(error, "block", None)
     place = f"block {_position(block)}, thread {_position(thread)}" if thread is not None else ""
-    return AnswerFailed(type(error).__name__, text, line or getattr(error, "text", "").strip(), place)
+    return AnswerFailed(name, text, line or getattr(error, "text", "").strip(), place)
 
 
 def _position(xyz):

@@ -1,0 +1,128 @@
+"""Plain data across the wall of the sandbox: JSON files, with arrays in .npy files beside them.
+
+The reading side trusts nothing: only regular files (no links, no pipes), of limited size, with limited depth, and
+arrays of numbers whose length agrees with their header. Nothing is ever unpickled.
+"""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+from numpy.lib import format as npy
+
+MAX_JSON = 1 << 20
+MAX_ARRAY = 64 << 20
+MAX_DEPTH = 20
+MARK = "__array__"
+
+
+class BadData(ValueError):
+    """What came out of the sandbox is not plain data of a sensible size."""
+
+
+def pack(value, folder, stem, depth=0):
+    """`value` as something json can write; arrays go to `folder/stem-K.npy`. Raises TypeError for anything else."""
+    counter = iter(range(10_000))
+
+    def plain(x, depth):
+        if depth > MAX_DEPTH:
+            raise TypeError("it is nested too deeply")
+        if x is None or type(x) in (bool, int, float, str):
+            return x
+        if isinstance(x, np.generic):
+            return plain(x.item(), depth)
+        if isinstance(x, np.ndarray):
+            if x.dtype.kind not in "biufc":
+                raise TypeError(f"an array of dtype {x.dtype} is not an array of numbers")
+            name = f"{stem}-{next(counter)}.npy"
+            with open(os.path.join(folder, name), "wb") as file:
+                npy.write_array(file, np.asarray(x), allow_pickle=False)
+            return {MARK: name}
+        if type(x) in (list, tuple):
+            return [plain(y, depth + 1) for y in x]
+        if type(x) is dict and all(type(k) is str for k in x):
+            return {k: plain(y, depth + 1) for k, y in x.items()}
+        raise TypeError(f"a {type(x).__name__} is not plain data (numbers, text, lists, arrays)")
+
+    return plain(value, depth)
+
+
+def write(value, folder, stem):
+    """Write `value` as folder/stem.json (and its arrays), the JSON file last and at once."""
+    text = json.dumps(pack(value, folder, stem))
+    path = Path(folder) / f"{stem}.json"
+    temporary = path.with_suffix(".part")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def read_bytes(path, limit):
+    """The content of a regular file that is no link; BadData for anything else, or if it is longer than `limit`."""
+    flags = (
+        os.O_RDONLY
+        | getattr(os, "O_NOFOLLOW", 0)
+        | getattr(os, "O_NONBLOCK", 0)
+        | getattr(os, "O_CLOEXEC", 0)
+    )
+    try:
+        handle = os.open(path, flags)
+    except OSError as error:
+        raise BadData(f"no readable file: {error.strerror}") from None
+    with os.fdopen(handle, "rb") as file:
+        info = os.fstat(file.fileno())
+        if not stat.S_ISREG(info.st_mode):
+            raise BadData("not a regular file")
+        if info.st_size > limit:
+            raise BadData(f"{info.st_size} bytes; at most {limit} are read")
+        return file.read(limit + 1)[:limit]
+
+
+def read(folder, stem):
+    """What `write` wrote, read with suspicion."""
+    try:
+        value = json.loads(read_bytes(Path(folder) / f"{stem}.json", MAX_JSON).decode("utf-8"))
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise BadData(f"not JSON: {type(error).__name__}") from None
+    return _unpack(value, folder, 0)
+
+
+def _unpack(value, folder, depth):
+    if depth > MAX_DEPTH:
+        raise BadData("nested too deeply")
+    if isinstance(value, list):
+        return [_unpack(x, folder, depth + 1) for x in value]
+    if isinstance(value, dict):
+        if set(value) == {MARK}:
+            return _array(value[MARK], folder)
+        return {k: _unpack(x, folder, depth + 1) for k, x in value.items()}
+    return value
+
+
+def _array(name, folder):
+    if not isinstance(name, str) or Path(name).name != name or not name.endswith(".npy"):
+        raise BadData("an array with a strange file name")
+    data = read_bytes(Path(folder) / name, MAX_ARRAY)
+    return parse_array(data)
+
+
+def parse_array(data):
+    """An array from the bytes of a .npy file, without believing its header."""
+    import io
+
+    file = io.BytesIO(data)
+    try:
+        version = npy.read_magic(file)
+        header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
+        shape, fortran, dtype = header(file)
+    except (ValueError, KeyError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise BadData(f"not a .npy file: {type(error).__name__}") from None
+    body = data[file.tell() :]
+    count = 1
+    for extent in shape:
+        count *= extent
+    if dtype.kind not in "biufc" or dtype.hasobject or count < 0 or count * dtype.itemsize != len(body):
+        raise BadData("an array whose header does not fit its content")
+    array = np.frombuffer(body, dtype)
+    return (array.reshape(shape[::-1]).T if fortran else array.reshape(shape)).copy()

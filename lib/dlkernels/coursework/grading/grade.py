@@ -1,0 +1,156 @@
+"""Grade one submission: merge, run in the sandbox, check from outside. Never raises for what a student did."""
+
+import ast
+import time
+
+from .. import build, checking, definition, feedback, progress
+from ..answer import AnswerFailed
+from . import merge
+from .remote import Remote
+from .sandbox import Sandbox
+from .session import Session
+
+
+def parts_of(exercise):
+    """[(task, part, points), ...] of an exercise such as "07_vector_add"."""
+    return [
+        (t, part, points) for t in definition.of_chapter(exercise[:2]) for part, points in progress.parts(t)
+    ]
+
+
+def empty_result(student, exercise, status, flags=()):
+    """The result of a submission in which nothing could be graded: a row with 0 points, and why."""
+    tasks = [
+        {"task": t.id, "part": part, "points": 0, "max_points": points, "status": status, "headline": "", "kind": status,
+         "text": ""}
+        for t, part, points in parts_of(exercise)
+    ]  # fmt: skip
+    return _result(student, exercise, status, list(flags), tasks, {}, 0.0)
+
+
+def _result(student, exercise, status, flags, tasks, answers, seconds):
+    return {
+        "student": student,
+        "exercise": exercise,
+        "points": sum(t["points"] for t in tasks),
+        "max_points": sum(t["max_points"] for t in tasks),
+        "status": status,
+        "flags": flags,
+        "tasks": tasks,
+        "notes": [],
+        "answers": answers,
+        "seconds": round(seconds, 2),
+    }
+
+
+def grade(student, exercise, path, master_path, mode, limits, seed, file):
+    """Result of the notebook at `path` (None: nothing handed in) as a dict of plain data.
+
+    `file`: the nbval collector that the cells belong to. `seed`: of the random numbers in all cases.
+    """
+    begun = time.monotonic()
+    if path is None:
+        return empty_result(student, exercise, "missing")
+    master, shipped = merge.canonical(master_path)
+    try:
+        cells = merge.load(path)
+    except merge.Unreadable as error:
+        return empty_result(student, exercise, f"unreadable: {error}")
+    merged = merge.merge(master, shipped, cells)
+    if not any(step.kind == "answer" and step.source.strip() for step in merged.steps):
+        return empty_result(student, exercise, "no answers", merged.flags)
+    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean:
+        session = Session(sandbox, clean, file)
+        try:
+            tasks = _run(session, merged, seed)
+        finally:
+            session.close()
+    prints = {i: fingerprint(source) for i, source in merged.answers.items()}
+    result = _result(student, exercise, "graded", merged.flags, tasks, prints, time.monotonic() - begun)
+    result["notes"] = session.notes
+    return result
+
+
+def _run(session, merged, seed):
+    sources, graded = [], {}
+    for step in merged.steps:
+        if step.kind == "check":
+            for outcome in _check(step, session, list(sources), seed):
+                key = (outcome.task, outcome.part)
+                if key not in graded or graded[key].status == checking.RIGHT:
+                    graded[key] = outcome
+        else:
+            session.add_cell(step.id, step.source)
+            if step.kind != "given":
+                sources.append(step.source)
+    return [_task(outcome) for outcome in graded.values()]
+
+
+def _check(step, session, sources, seed):
+    """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's names."""
+    outcomes = []
+
+    def check(task_id, answer, hidden=False):
+        outcomes.append(_safely(checking.check, definition.find(task_id), answer, seed=seed, hidden=hidden))
+
+    def budget(task_id, answer):
+        outcomes.append(_safely(checking.check_budget, definition.find(task_id), answer, seed=seed))
+
+    def predict(task_id, **answers):
+        task = definition.find(task_id)
+        try:
+            numbers = {name: answer.value() for name, answer in answers.items()}
+        except AnswerFailed as error:
+            # a stub that still raises leaves no variable behind
+            failure = checking.Failure("unsolved", "No numbers were handed in", (("it said", error.text),))
+            outcomes.append(
+                checking.Outcome(task.id, "prediction", checking.UNSOLVED, 0, task.points, failure=failure)
+            )
+        else:
+            outcomes.append(_safely(checking.check, task, numbers))
+
+    scope = {"check": check, "budget": budget, "predict": predict}
+    tree = ast.parse(step.source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id not in scope:
+            scope[node.id] = Remote(session, node.id, sources)
+    exec(compile(tree, step.id, "exec"), scope)
+    return outcomes
+
+
+def _safely(function, task, answer, **options):
+    """A check that meets something nobody thought of costs the points of that check, not the run."""
+    try:
+        return function(task, answer, **options)
+    except Exception as error:
+        part = "budget" if function is checking.check_budget else progress.parts(task)[0][0]
+        worth = dict(progress.parts(task))[part]
+        said = f"{type(error).__name__}: {error}"[:300]
+        failure = checking.Failure(
+            "checker-error", "The check itself failed; tell your instructor", (("it said", said),)
+        )
+        return checking.Outcome(task.id, part, checking.WRONG, 0, worth, failure=failure)
+
+
+def _task(outcome):
+    return {
+        "task": outcome.task,
+        "part": outcome.part,
+        "points": outcome.points,
+        "max_points": outcome.max_points,
+        "status": outcome.status,
+        "headline": feedback.headline(outcome),
+        "kind": outcome.failure.kind if outcome.failure else "",
+        "text": feedback.as_text(outcome),
+    }
+
+
+def fingerprint(source):
+    """What an answer says, without comments and layout: equal for copies. "" for an empty or unsolved one."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return " ".join(source.split())[:5000]
+    if build.STUB in source or not tree.body:
+        return ""
+    return ast.dump(tree)[:20000]

@@ -1,0 +1,114 @@
+"""A Jupyter kernel inside the sandbox, driven by nbval's classes.
+
+nbval's `RunningKernel` speaks with a kernel over TCP, waits the whole timeout for a dead one, throws the reply away
+and keeps any amount of output. Here: sockets in the work folder (the sandbox has no network), a dead kernel is
+noticed at once, the reply is kept, and output beyond the limit ends the kernel.
+"""
+
+import os
+import time
+from collections import deque
+from queue import Empty
+
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import KernelManager
+from nbval.kernel import RunningKernel
+
+_STEP = 0.25  # seconds between looks at the process and its folder
+
+
+class KernelGone(RuntimeError):
+    """The kernel died, or was ended because it broke a limit. `name` is the kind, for feedback."""
+
+    def __init__(self, name, text):
+        super().__init__(text)
+        self.name, self.text = name, text
+
+
+class SandboxKernel(RunningKernel):
+    """An IPython kernel in `sandbox`. Raises KernelGone where nbval would wait."""
+
+    def __init__(self, sandbox, startup_timeout=60):
+        self.sandbox = sandbox
+        self.reply, self._iopub, self._output = None, deque(), 0
+        self.deadline = None
+        file = sandbox.folder / "kernel.json"
+        self.km = KernelManager(transport="ipc", connection_file=str(file), ip=str(sandbox.folder / "ipc"))
+        argv = sandbox.argv(
+            "-m", "ipykernel_launcher", "-f", "{connection_file}", "--IPKernelApp.log_level=50"
+        )
+        self.km._kernel_spec = KernelSpec(argv=argv, language="python", interrupt_mode="message")
+        self.km.write_connection_file()
+        sandbox.own(file)
+        with open(os.devnull, "w") as null:
+            self.km.start_kernel(cwd=str(sandbox.folder), env=sandbox.environment(), stdout=null, stderr=null)
+        self.kc = self.km.client()
+        self.kc.start_channels()
+        try:
+            self.kc.wait_for_ready(timeout=startup_timeout)
+        except RuntimeError as error:
+            self.stop()
+            raise KernelGone("KernelDied", f"the kernel did not start ({error})") from None
+
+    def await_reply(self, msg_id, timeout=None):
+        """Wait for the reply to `msg_id`, putting aside what the kernel prints meanwhile."""
+        end = time.monotonic() + (timeout or 60)
+        self._output = 0
+        while True:
+            try:
+                message = self.kc.get_shell_msg(timeout=min(_STEP, max(0.01, end - time.monotonic())))
+            except Empty:
+                self._drain()
+                self._look()
+                if time.monotonic() >= end:
+                    raise
+                continue
+            if message["parent_header"].get("msg_id") == msg_id:
+                self.reply = message["content"]
+                return
+
+    def get_message(self, stream, timeout=None):
+        """nbval's loop reads outputs through this."""
+        if stream != "iopub":
+            return super().get_message(stream, timeout)
+        if not self._iopub:
+            self._iopub.append(self.kc.get_iopub_msg(timeout=timeout))
+        message = self._iopub.popleft()
+        self._count(message)
+        return message
+
+    def _drain(self):
+        while True:
+            try:
+                message = self.kc.get_iopub_msg(timeout=0.001)
+            except Empty:
+                return
+            self._iopub.append(message)
+            self._count(message)
+
+    def _count(self, message):
+        if message["msg_type"] in ("stream", "display_data", "execute_result", "error"):
+            self._output += len(str(message["content"]))
+        if self._output > self.sandbox.limits.output:
+            self._iopub.clear()
+            self.stop()
+            raise KernelGone("OutputLimit", f"it printed more than {self.sandbox.limits.output >> 20} MB")
+
+    def _look(self):
+        if not self.is_alive():
+            self.stop()
+            raise KernelGone("KernelDied", "the process ended while this ran (a crash, or an exit)")
+        if self.sandbox.too_full():
+            self.stop()
+            raise KernelGone(
+                "FileLimit", f"it wrote more than {self.sandbox.limits.folder >> 20} MB of files"
+            )
+
+    def stop(self):
+        """End the kernel at once; may be called again."""
+        if hasattr(self, "km"):
+            self._iopub.clear()
+            self.kc.stop_channels()
+            self.km.shutdown_kernel(now=True)
+            self.km.cleanup_resources()
+            del self.km

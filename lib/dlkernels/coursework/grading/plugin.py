@@ -1,0 +1,254 @@
+"""pytest plugin that grades a class:
+
+    pytest --grade submissions/ --grade-out grades/ [-n 2]
+
+One item for each student and exercise. An item passes when it was graded, whatever the points; with `--grade-strict` it
+fails when points were lost. Without --grade the plugin does nothing.
+"""
+
+import time
+from pathlib import Path
+
+import pytest
+from nbval.plugin import IPyNbFile
+
+_STATE = pytest.StashKey()
+_CHECKOUT = Path(__file__).resolve().parents[4]
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("grading", "grading exercises")
+    add = group.addoption
+    add("--grade", metavar="PATH", help="folder (or zip) of submissions to grade")
+    add("--grade-out", metavar="DIR", default="grades", help="where results go (default: grades)")
+    add(
+        "--grade-masters",
+        metavar="DIR",
+        help="folder of master notebooks (default: solutions/ of the checkout)",
+    )
+    add("--grade-exercise", metavar="NN", action="append", help="grade this exercise only (may be repeated)")
+    add(
+        "--grade-roster", metavar="CSV", help="students of the class: each gets a row, whatever was handed in"
+    )
+    add(
+        "--grade-sandbox",
+        choices=("auto", "bwrap", "rlimit"),
+        default="auto",
+        help="walls around a submission",
+    )
+    add(
+        "--grade-seed",
+        metavar="TEXT",
+        help="secret that seeds the cases (default: made once, in DIR/seed.txt)",
+    )
+    add("--grade-force", action="store_true", help="grade again what did not change")
+    add("--grade-strict", action="store_true", help="fail an item that lost points")
+    add("--grade-cell-seconds", type=float, default=20, help="limit for one cell or call (default: 20)")
+    add("--grade-total-seconds", type=float, default=120, help="limit for one submission (default: 120)")
+    add("--grade-memory", type=float, default=4, metavar="GB", help="limit of memory (default: 4)")
+    add("--grade-dask", metavar="ADDRESS", help="grade on a Dask cluster, as tcp://host:port")
+
+
+class _State:
+    """What a run of the grader knows: the same in the controller and in every worker."""
+
+    def __init__(self, config):
+        from . import results, sandbox, submissions
+
+        option = config.option
+        self.out = Path(option.grade_out).resolve()
+        self.force, self.strict = option.grade_force, option.grade_strict
+        self.roster = submissions.read_roster(option.grade_roster) if option.grade_roster else []
+        self.masters = self._find_masters(config)
+        self.limits = sandbox.Limits(
+            cell_seconds=option.grade_cell_seconds,
+            total_seconds=option.grade_total_seconds,
+            memory=int(option.grade_memory * (1 << 30)),
+        )
+        worker = getattr(config, "workerinput", None)
+        if worker:
+            self.mode, self.folder, self.seed = (worker[f"grade_{n}"] for n in ("mode", "folder", "seed"))
+            self.folder = Path(self.folder)
+        else:
+            sandbox.sweep()
+            self.mode = sandbox.choose(option.grade_sandbox)
+            self.folder = submissions.prepare(option.grade, self.out)
+            self.seed = results.secret_seed(self.out, option.grade_seed)
+        self.submissions = submissions.find(
+            self.folder, list(self.masters), [row["student"] for row in self.roster]
+        )
+        if not self.submissions:
+            raise submissions.BadSubmissions(
+                f"No submissions were found in {self.folder}. Expected notebooks named like "
+                f"{next(iter(self.masters))}.ipynb in a folder for each student; see the instructor's page for other layouts."
+            )
+
+    def _find_masters(self, config):
+        from .. import build
+        from .submissions import BadSubmissions
+
+        option = config.option
+        here = config.invocation_params.dir / "solutions"
+        folder = (
+            Path(option.grade_masters)
+            if option.grade_masters
+            else here
+            if here.is_dir()
+            else _CHECKOUT / "solutions"
+        )
+        found = {p.stem: p for p in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
+        if option.grade_exercise:
+            wanted = [f"{e:0>2}" if e.isdigit() else e for e in option.grade_exercise]
+            found = {n: p for n, p in found.items() if any(n.startswith(w) for w in wanted)}
+        if not found:
+            raise BadSubmissions(
+                f"No master notebooks in {folder}. Use --grade-masters, or check --grade-exercise."
+            )
+        for path in found.values():
+            build.annotate(build.read(path), path.name)  # a broken master must stop the run, not cost points
+        return found
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    if not config.option.grade:
+        return
+    from ..build import BuildError
+    from . import sandbox, submissions
+
+    try:
+        config.stash[_STATE] = _State(config)
+    except (sandbox.SandboxUnavailable, submissions.BadSubmissions, BuildError) as error:
+        raise pytest.UsageError(str(error)) from None
+    if not config.option.xmlpath:
+        config.option.xmlpath = str(config.stash[_STATE].out / "junit.xml")
+    config.args = [str(config.stash[_STATE].folder)]
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Controller(config), "grading-controller")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """xdist: tell a worker what the controller found out, so that nothing is tried or unpacked twice."""
+    state = node.config.stash.get(_STATE, None)
+    if state:
+        node.workerinput.update(grade_mode=state.mode, grade_folder=str(state.folder), grade_seed=state.seed)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path, parent):
+    state = parent.config.stash.get(_STATE, None)
+    if state and path == state.folder:
+        return Class.from_parent(parent, path=path)
+    return None
+
+
+class Class(pytest.Directory):
+    """The folder of submissions: yields one Submission for every student and exercise, handed in or not."""
+
+    def collect(self):
+        for submission in self.config.stash[_STATE].submissions:
+            yield Notebook.from_parent(
+                self,
+                path=self.path / submission.student / f"{submission.exercise}.ipynb",
+                submission=submission,
+            )
+
+
+class Notebook(IPyNbFile):
+    """One student's notebook. Unlike nbval's, it has a single item, and its kernel lives in a sandbox."""
+
+    def __init__(self, submission=None, **kwargs):
+        super().__init__(**kwargs)
+        self.submission = submission
+
+    def setup(self):
+        """nbval would start a kernel here; the session starts one when it is needed."""
+
+    def teardown(self):
+        """The session has ended its kernel already."""
+
+    def collect(self):
+        yield Grade.from_parent(self, name="grade")
+
+
+class Grade(pytest.Item):
+    """Grades one notebook and writes its result file; finds the file of an earlier run if nothing changed."""
+
+    def runtest(self):
+        from . import results
+        from .grade import grade
+
+        state, submission = self.config.stash[_STATE], self.parent.submission
+        master = state.masters[submission.exercise]
+        path = results.path_of(state.out, submission)
+        key = results.key_of(submission, master, state.mode, state.limits, state.seed)
+        result = None if state.force else results.load(path)
+        if result is None or result["key"] != key:
+            result = grade(
+                submission.student, submission.exercise, submission.path, master, state.mode, state.limits, state.seed,
+                self.parent,
+            )  # fmt: skip
+            result["flags"] = [*submission.flags, *result["flags"]]
+            results.save(path, result | {"key": key})
+        for name in ("student", "exercise", "points", "max_points", "status"):
+            self.user_properties.append((name, result[name]))
+        if state.strict and result["points"] < result["max_points"]:
+            raise PointsLost(f"{result['points']} of {result['max_points']} points ({result['status']})")
+
+    def repr_failure(self, excinfo, style=None):
+        if excinfo.errisinstance(PointsLost):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self):
+        submission = self.parent.submission
+        return self.path, None, f"{submission.student} {submission.exercise}"
+
+
+class PointsLost(AssertionError):
+    """With --grade-strict: the submission did not get all points."""
+
+
+class _Controller:
+    """Lives in the process the instructor started: progress while it runs, reports when it ends."""
+
+    def __init__(self, config):
+        self.config, self.state = config, config.stash[_STATE]
+        self.begun, self.shown, self.done = time.monotonic(), 0.0, 0
+
+    def pytest_report_header(self):
+        state = self.state
+        students = len({s.student for s in state.submissions})
+        return [
+            f"grading {len(state.submissions)} notebooks of {students} students; sandbox: {state.mode}",
+            *(["warning: the sandbox rlimit does not keep an answer from reading or changing your files"]
+              if state.mode == "rlimit" else []),
+        ]  # fmt: skip
+
+    def pytest_runtest_logreport(self, report):
+        if report.when != "call":
+            return
+        self.done += 1
+        now, total = time.monotonic(), len(self.state.submissions)
+        if now - self.shown >= 5 and self.done < total:
+            self.shown = now
+            left = (now - self.begun) / self.done * (total - self.done)
+            writer = self.config.pluginmanager.get_plugin("terminalreporter")
+            if writer:
+                writer.write_line(f"  {self.done} of {total} graded, about {_clock(left)} left")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        from . import reports
+
+        self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters)
+
+    def pytest_terminal_summary(self, terminalreporter):
+        for line in getattr(self, "summary", ()):
+            terminalreporter.write_line(line)
+
+
+def _clock(seconds):
+    minutes, seconds = divmod(int(seconds + 0.5), 60)
+    return f"{minutes}:{seconds:02d} min" if minutes else f"{seconds} s"

@@ -1,0 +1,62 @@
+"""The grader's stand-in for a name of the student's notebook: the methods of answer.Local, run in the sandbox."""
+
+import numpy as np
+
+from ..admission import COMPILED, KERNEL, NotAdmitted, collect
+from ..answer import AnswerFailed
+
+
+class Remote:
+    """What the student's notebook calls `name`. `sources` are the texts of the cells before this check."""
+
+    def __init__(self, session, name, sources):
+        self._session, self._name, self._sources = session, name, sources
+
+    def value(self):
+        return self._session.ask_notebook("value", self._name)
+
+    def call(self, arguments):
+        value = self._session.ask_notebook("call", self._name, arguments)
+        return _result(value, arguments)
+
+    def compiled_call(self, arguments):
+        value = self._clean("compiled_call", COMPILED, arguments=list(arguments))
+        return _result(value, arguments)
+
+    def cost(self, arguments):
+        return self._clean("cost", COMPILED, arguments=list(arguments))
+
+    def xray(self, grid, block, arguments, require=None):
+        request = {"grid": grid, "block": block, "require": require or {}}
+        after, report = self._clean("xray", KERNEL, arguments=list(arguments), **request)
+        return _same_arrays(after, arguments), report
+
+    def _clean(self, operation, language, **request):
+        try:
+            sources = collect(self._sources, self._name, language)
+        except NotAdmitted as error:
+            raise AnswerFailed("NotAdmitted", str(error)) from None
+        except LookupError as error:
+            raise AnswerFailed("NameError", error.args[0]) from None
+        return self._session.ask_clean(operation, self._name, sources, **request)
+
+
+def _result(value, arguments):
+    if not isinstance(value, list) or len(value) != 2:
+        raise AnswerFailed("NoResult", "what came back is not a result and its arguments")
+    return value[0], _same_arrays(value[1], arguments)
+
+
+def _same_arrays(after, arguments):
+    """`after` as arguments of the shapes and dtypes that were sent, or AnswerFailed."""
+    if not isinstance(after, list) or len(after) != len(arguments):
+        raise AnswerFailed("NoResult", "the number of arguments changed on the way")
+    kept = []
+    for got, sent in zip(after, arguments, strict=True):
+        if isinstance(sent, np.ndarray):
+            if not isinstance(got, np.ndarray) or got.shape != sent.shape or got.dtype != sent.dtype:
+                raise AnswerFailed("NoResult", "an array changed its shape or dtype on the way")
+            kept.append(got)
+        else:
+            kept.append(sent)
+    return tuple(kept)

@@ -1,0 +1,85 @@
+"""Result files, one for each student and exercise: written at once, named by what was graded, found again later.
+
+The key of a result covers everything that decides it: the submission's bytes, the master, the seed, the limits, the sandbox
+and the course's own code. Work that did not change is not graded again, and a run that was killed goes on.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from . import exchange
+from .merge import MAX_NOTEBOOK
+from .sandbox import PACKAGE
+
+
+@cache
+def code_key():
+    """Digest of the course's code that decides grades."""
+    digest = hashlib.sha256()
+    for folder in ("coursework", "simt", "xray"):
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def key_of(submission, master_path, mode, limits, seed):
+    """The key of a submission's result."""
+    digest = hashlib.sha256()
+    parts = [code_key(), Path(master_path).read_bytes(), mode, json.dumps(asdict(limits)), str(seed)]
+    if submission.path is not None:
+        try:
+            parts.append(exchange.read_bytes(submission.path, MAX_NOTEBOOK))
+        except exchange.BadData as error:
+            parts.append(str(error))
+    for part in parts:
+        part = part.encode() if isinstance(part, str) else part
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:32]
+
+
+def path_of(out, submission):
+    """Where a result lies. Names of students are made into safe file names; a digest keeps them apart."""
+    return Path(out) / "results" / safe_name(submission.student) / f"{submission.exercise}.json"
+
+
+def safe_name(student):
+    """A file name for a student's name."""
+    plain = "".join(c if c.isalnum() or c in "-." else "_" for c in student)[:60].strip(".") or "_"
+    return (
+        plain
+        if plain == student
+        else f"{plain}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    )
+
+
+def load(path):
+    """A result file, or None if there is none that can be read."""
+    try:
+        result = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return result if isinstance(result, dict) and "key" in result else None
+
+
+def save(path, result):
+    """Write a result so that a reader sees the old one or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    temporary.write_text(json.dumps(result, indent=1, ensure_ascii=False), encoding="utf-8")
+    temporary.replace(path)
+
+
+def secret_seed(out, wish=None):
+    """The number that seeds the cases of this class: from `wish`, else from a file made at the first run."""
+    if wish:
+        return int.from_bytes(hashlib.sha256(wish.encode()).digest()[:6], "big")
+    path = Path(out) / "seed.txt"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(secrets.token_hex(16) + "\n", encoding="utf-8")
+    return secret_seed(out, path.read_text(encoding="utf-8").strip() or "empty")

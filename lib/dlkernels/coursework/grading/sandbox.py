@@ -1,0 +1,291 @@
+"""Walls around a student's process: bubblewrap (namespaces) with rlimits, or rlimits alone.
+
+    bwrap    no network, no other process, no file but Python, the course and an empty work folder. Linux.
+    rlimit   limits of time, memory, files and processes only: the answer can still read and write what you can.
+             For submissions that you trust, on systems without bubblewrap.
+    auto     bwrap, or stop and say why it does not work here.
+
+Run by root, the student's process becomes another, unprivileged user inside the walls, for root is not bound by limits.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+PACKAGE = Path(__file__).resolve().parents[2]  # lib/dlkernels
+FIRST_USER = 61_000
+PREFIX = "dlk-"
+CLEAN_ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "PYTHONNOUSERSITE": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "MPLBACKEND": "agg",
+    "NUMBA_NUM_THREADS": "2",
+    "OMP_NUM_THREADS": "1",
+    "DLKERNELS_DEVICE": "executor",
+    "DLKERNELS_PROGRESS": "off",
+}
+
+
+class SandboxUnavailable(RuntimeError):
+    """The wall asked for cannot be built here. The message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use. Memory and files in bytes, times in seconds."""
+
+    cell_seconds: float = 20.0
+    total_seconds: float = 120.0
+    memory: int = 4 << 30
+    file: int = 64 << 20
+    folder: int = 256 << 20
+    output: int = 2 << 20
+    processes: int = 256
+
+
+@dataclass
+class Sandbox:
+    """One work folder and the means to start programs that see nothing else. Use as a context manager."""
+
+    mode: str
+    limits: Limits
+    folder: Path = None
+    user: int | None = None
+    _started: list = field(default_factory=list)
+
+    def __enter__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        if os.name == "posix" and os.geteuid() == 0 and self.mode == "bwrap":
+            self.user = FIRST_USER + os.getpid() % 4000
+            os.chown(self.folder, self.user, self.user)
+        self._before = set(psutil.Process().children(recursive=True))
+        if self.mode == "rlimit":
+            _adopt_orphans(True)
+        return self
+
+    def __exit__(self, *error):
+        for process in self._started:
+            stop(process)
+        self._kill_leftovers()
+        if self.mode == "rlimit":
+            _adopt_orphans(False)
+        shutil.rmtree(self.folder, onerror=_force)
+
+    def environment(self):
+        home = str(self.folder)
+        return {
+            **CLEAN_ENVIRONMENT,
+            "HOME": home,
+            "TMPDIR": home,
+            "IPYTHONDIR": f"{home}/.ipython",
+            **_windows(),
+        }
+
+    def argv(self, *arguments):
+        """The command line that runs Python with `arguments` inside the walls."""
+        wish = {
+            "memory": self.limits.memory,
+            "file": self.limits.file,
+            "processes": self.limits.processes,
+            "seconds": int(self.limits.total_seconds * 2),
+            "user": self.user,
+            "folder": str(self.folder),
+        }
+        launcher = [sys.executable, "-I", str(Path(__file__).with_name("limits.py")), json.dumps(wish)]
+        inside = [*launcher, sys.executable, *arguments]
+        return [*bwrap_command(self.folder, self.user), *inside] if self.mode == "bwrap" else inside
+
+    def start(self, *arguments):
+        """Start Python with `arguments` inside; stdin and stdout are pipes."""
+        process = subprocess.Popen(
+            self.argv(*arguments),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=self.folder,
+            env=self.environment(),
+            start_new_session=True,
+        )
+        self._started.append(process)
+        return process
+
+    def too_full(self):
+        """True if the work folder holds more than a submission may write, or too many files."""
+        total = count = 0
+        stack = [self.folder]
+        while stack and count < 20_000:
+            try:
+                entries = list(os.scandir(stack.pop()))
+            except OSError:
+                continue
+            for entry in entries:
+                count += 1
+                try:
+                    total += entry.stat(follow_symlinks=False).st_size
+                    if entry.is_dir(follow_symlinks=False):
+                        stack.append(entry.path)
+                except OSError:
+                    continue
+        return total > self.limits.folder or count >= 20_000
+
+    def own(self, path):
+        """Let the student's process read a file that was written into the work folder."""
+        if self.user:
+            os.chown(path, self.user, self.user)
+
+    def _kill_leftovers(self):
+        """End what the submission left running. In a namespace of processes there is nothing left to end."""
+        for _ in range(5):
+            left = [p for p in psutil.Process().children(recursive=True) if p not in self._before]
+            if not left:
+                return
+            for process in left:
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+            psutil.wait_procs(left, timeout=1)
+
+
+def stop(process):
+    """End a process and its group, and wait for it."""
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (OSError, AttributeError):
+            process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    process.wait()
+
+
+def bwrap_command(folder, user=None):
+    """bubblewrap's part of a command line: Python and the course read-only, `folder` to write, nothing else."""
+    command = [
+        "bwrap",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+    ]
+    command += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    if user:
+        command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-user"]
+    command += [
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--size",
+        str(64 << 20),
+        "--perms",
+        "1777",
+        "--tmpfs",
+        "/tmp",
+    ]
+    command += ["--size", str(64 << 20), "--perms", "1777", "--tmpfs", "/dev/shm"]
+    for path in ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"):
+        if os.path.islink(path):
+            command += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            command += ["--ro-bind", path, path]
+    for path in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"):
+        command += ["--ro-bind-try", path, path]
+    bound = ["/usr"]
+    for path in sorted(
+        {os.path.realpath(sys.base_prefix), sys.prefix, os.path.realpath(sys.prefix), str(PACKAGE)}
+    ):
+        if not any(path == b or path.startswith(b + "/") for b in bound):
+            command += [*_parents(path), "--ro-bind", path, path]
+            bound.append(path)
+    hidden = PACKAGE / "coursework" / "hidden"
+    if hidden.is_dir():
+        command += ["--tmpfs", str(hidden)]
+    return [*command, *_parents(folder), "--bind", str(folder), str(folder), "--chdir", "/", "--"]
+
+
+def _parents(path):
+    """Make the folders above `path` passable: bubblewrap makes them for their owner only."""
+    steps = []
+    for parent in reversed(Path(path).parents):
+        if str(parent) not in ("/", "/tmp", "/usr"):
+            steps += ["--perms", "0755", "--dir", str(parent)]
+    return steps
+
+
+def choose(wish):
+    """The mode for `wish` ("auto", "bwrap" or "rlimit"), after a trial; SandboxUnavailable with a reason otherwise."""
+    if wish == "rlimit":
+        return "rlimit"
+    problem = why_no_bwrap()
+    if problem:
+        raise SandboxUnavailable(
+            f"The sandbox cannot be built here: {problem} Nothing was graded. Install or allow bubblewrap (see the "
+            "instructor's page), or choose the weaker --grade-sandbox=rlimit for submissions that you trust."
+        )
+    return "bwrap"
+
+
+def why_no_bwrap():
+    """None if bubblewrap works here, else a sentence."""
+    if sys.platform != "linux":
+        return "bubblewrap exists for Linux only."
+    if not shutil.which("bwrap"):
+        return "the program bwrap is not installed (Debian and Ubuntu: apt install bubblewrap)."
+    with Sandbox("bwrap", Limits()) as trial:
+        done = subprocess.run(
+            trial.argv("-I", "-c", "print(6 * 7)"),
+            capture_output=True,
+            text=True,
+            env=trial.environment(),
+            timeout=30,
+        )
+    if done.stdout.strip() == "42":
+        return None
+    said = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+    return f"bubblewrap does not start Python ({said})."
+
+
+def sweep():
+    """Delete work folders whose grader was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(PREFIX + "*-*"):
+        owner = folder.name[len(PREFIX) :].split("-")[0]
+        if owner.isdigit() and not psutil.pid_exists(int(owner)) and not folder.is_symlink():
+            shutil.rmtree(folder, onerror=_force)
+
+
+def _windows():
+    return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if "SYSTEMROOT" in os.environ else {}
+
+
+def _adopt_orphans(wish):
+    """Make this process the parent of its grandchildren that lost theirs, so that they can be found (Linux)."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(36, int(wish), 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def _force(function, path, error):
+    """Delete a folder that a submission made unreadable."""
+    try:
+        os.chmod(os.path.dirname(path), 0o700)
+        if not os.path.islink(path):
+            os.chmod(path, 0o700)
+        function(path)
+    except OSError:
+        pass

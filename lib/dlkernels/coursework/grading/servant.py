@@ -1,0 +1,102 @@
+"""What runs inside the sandbox: call one function with given arguments, write down what came back.
+
+In the student's own kernel it is called through `handle`; in the clean process, where no code of the student ran but
+the admitted answer, this module is the main program: it reads request names from stdin, one a line.
+
+Nothing that is written here is believed by the grader without a look; see exchange.py and the instructor's page.
+"""
+
+import linecache
+import math
+import sys
+
+from dlkernels.coursework.answer import AnswerFailed, Local
+from dlkernels.coursework.grading import exchange
+
+
+def handle(folder, number, namespace):
+    """Answer request `number` with the functions in `namespace`; the reply is res-NUMBER.json."""
+    request = exchange.read(folder, f"req-{number}")
+    try:
+        reply = {"value": _answer(request, namespace)}
+    except AnswerFailed as error:
+        reply = {"failed": [error.name, error.text[:2000], error.line[:500], error.place[:200]]}
+    try:
+        exchange.write(reply, folder, f"res-{number}")
+    except TypeError as error:
+        exchange.write(
+            {"failed": ["TypeError", f"the result cannot be looked at: {error}", "", ""]},
+            folder,
+            f"res-{number}",
+        )
+
+
+def _answer(request, namespace):
+    operation, name = request["operation"], request["name"]
+    if name not in namespace:
+        raise AnswerFailed(
+            "NameError", f"nothing is called {name}: does the answer cell run without an error?"
+        )
+    answer = Local(namespace[name], admitted=True)
+    if operation == "value":
+        return answer.value()
+    arguments = tuple(request["arguments"])
+    if operation == "xray":
+        return answer.xray(_size(request["grid"]), _size(request["block"]), arguments, request["require"])
+    return {"call": answer.call, "compiled_call": answer.compiled_call, "cost": answer.cost}[operation](
+        arguments
+    )
+
+
+def _size(size):
+    return tuple(size) if isinstance(size, list) else size
+
+
+def prelude():
+    """The names every answer may use, as the first cell of an exercise defines them."""
+    import numba
+    import numpy as np
+    from numba import njit, prange
+
+    from dlkernels import cuda
+
+    return {
+        "__name__": "answer",
+        "cuda": cuda,
+        "math": math,
+        "np": np,
+        "numba": numba,
+        "njit": njit,
+        "prange": prange,
+    }
+
+
+def define(sources):
+    """Run admitted source texts and return their namespace. Their lines can be shown in messages."""
+    namespace = prelude()
+    for i, source in enumerate(sources):
+        file = f"<answer {i}>"
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        exec(compile(source, file, "exec"), namespace)
+    return namespace
+
+
+def main(folder):
+    """Serve requests until stdin ends. A request brings its sources along: every one starts from nothing."""
+    out, sys.stdout = sys.stdout, sys.stderr  # so that a print in an answer cannot be taken for a reply
+    for line in sys.stdin:
+        number = int(line)
+        request = exchange.read(folder, f"req-{number}")
+        try:
+            namespace = define(request["sources"])
+        except Exception as error:
+            failed = [type(error).__name__, str(error)[:2000], "", ""]
+            exchange.write({"failed": failed}, folder, f"res-{number}")
+        else:
+            handle(folder, number, namespace)
+        out.write(f"done {number}\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

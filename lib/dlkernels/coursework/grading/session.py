@@ -1,0 +1,191 @@
+"""The two processes of one submission.
+
+*notebook*: a Jupyter kernel that runs the student's notebook, cell by cell. Whatever runs in it may have been changed by
+the student's code, so only values of functions and variables are taken from it.
+
+*clean*: a plain Python process in the same kind of sandbox, in which nothing ran but the course's own code. It runs
+admitted answers (admission.py): kernels in the x-ray, compiled functions with their allocations counted.
+
+A process that dies, hangs or breaks a limit is ended; the next request starts another one and, for the notebook,
+replays the cells before it, without those that ended it.
+"""
+
+import json
+import select
+import time
+
+import nbformat
+from nbval.plugin import IPyNbCell, NbCellError
+
+from ..answer import AnswerFailed
+from . import exchange
+from .kernel import KernelGone, SandboxKernel
+from .sandbox import stop
+
+MAX_KERNELS = 4
+_HANDLE = "__import__('dlkernels.coursework.grading.servant', fromlist=['x']).handle({folder!r}, {number}, globals())"
+
+
+class _Cell(IPyNbCell):
+    """nbval's cell, run in the sandbox: outputs are not compared, errors are allowed."""
+
+
+class Session:
+    """Runs cells and answers requests for one submission. `file` is the nbval collector the cells belong to.
+
+    The two sandboxes have a folder each: nothing in the notebook's can touch what the clean process reads or writes.
+    """
+
+    def __init__(self, sandbox, clean_sandbox, file):
+        self.sandbox, self.clean_sandbox = sandbox, clean_sandbox
+        self.file, self.limits = file, sandbox.limits
+        self.begun = time.monotonic()
+        self.cells, self.notes = [], []
+        self._kernel, self._kernels, self._ran = None, 0, 0
+        self._clean, self._number = None, 0
+
+    def close(self):
+        self._stop_kernel()
+        if self._clean:
+            stop(self._clean)
+
+    # the notebook ------------------------------------------------------------------------------------------------
+
+    def add_cell(self, cell_id, source):
+        """The next cell of the notebook. It runs when something is asked of the notebook."""
+        self.cells.append((cell_id, source))
+
+    def _catch_up(self):
+        if self._kernel is None:
+            self._start_kernel()
+        while self._ran < len(self.cells):
+            position = self._ran
+            self._ran += 1
+            cell_id, source = self.cells[position]
+            if source is None:
+                continue
+            try:
+                self._run_cell(position, source)
+            except KernelGone as gone:
+                self.cells[position] = (cell_id, None)  # never again
+                self.notes.append(f"Cell {cell_id} ended the notebook's process: {gone.text}.")
+                self._stop_kernel()
+                self._start_kernel()
+                self._ran = 0
+
+    def _run_cell(self, position, source):
+        cell = nbformat.v4.new_code_cell(source)
+        options = {"check": False, "check_exception": True, "skip": False}
+        item = _Cell.from_parent(
+            self.file, name=f"cell {position}", cell_num=position, cell=cell, options=options
+        )
+        self.file.kernel, self.file.timed_out = self._kernel, False
+        item.config.option.nbval_cell_timeout = self._patience()
+        try:
+            item.runtest()
+        except NbCellError as error:  # nbval stops the kernel when it cannot be interrupted
+            raise KernelGone(
+                "TimeLimit", f"it did not end within {item.config.option.nbval_cell_timeout:g} seconds"
+            ) from error
+        except RuntimeError as error:
+            raise KernelGone("KernelDied", str(error)) from None
+        if self.file.timed_out:
+            raise KernelGone(
+                "TimeLimit", f"it did not end within {item.config.option.nbval_cell_timeout:g} seconds"
+            )
+
+    def ask_notebook(self, operation, name, arguments=()):
+        """Value of a variable, or result of a call, in the student's notebook."""
+        try:
+            self._catch_up()
+            self._number += 1
+            request = {"operation": operation, "name": name, "arguments": list(arguments)}
+            self._send(self.sandbox, request)
+            code = _HANDLE.format(folder=str(self.sandbox.folder), number=self._number)
+            seconds = self._patience()
+            message = self._kernel.kc.execute(code, silent=True, store_history=False, allow_stdin=False)
+            self._kernel.await_reply(message, timeout=seconds)
+        except KernelGone as gone:
+            self._stop_kernel()
+            raise AnswerFailed(gone.name, gone.text) from None
+        except Exception as error:
+            self._stop_kernel()
+            if type(error).__name__ == "Empty":
+                raise AnswerFailed("TimeLimit", f"no result within {seconds:g} seconds") from None
+            raise
+        return self._receive(self.sandbox)
+
+    def _start_kernel(self):
+        if self._kernels >= MAX_KERNELS:
+            raise AnswerFailed(
+                "KernelDied", f"the notebook's process was ended {MAX_KERNELS} times; it is not started again"
+            )
+        self._kernels += 1
+        self._kernel = SandboxKernel(self.sandbox)
+
+    def _stop_kernel(self):
+        if self._kernel:
+            self._kernel.stop()
+        self._kernel, self._ran = None, 0
+
+    # the clean process -------------------------------------------------------------------------------------------
+
+    def ask_clean(self, operation, name, sources, **request):
+        """Run an admitted answer in the process that the student's notebook never touched."""
+        if self._clean is None or self._clean.poll() is not None:
+            folder = str(self.clean_sandbox.folder)
+            self._clean = self.clean_sandbox.start("-m", "dlkernels.coursework.grading.servant", folder)
+        self._number += 1
+        self._send(self.clean_sandbox, {"operation": operation, "name": name, "sources": sources, **request})
+        seconds = self._patience()
+        try:
+            self._clean.stdin.write(f"{self._number}\n".encode())
+            self._clean.stdin.flush()
+            self._await_line(seconds)
+        except (OSError, KernelGone) as error:
+            stop(self._clean)
+            name, text = getattr(error, "name", "KernelDied"), getattr(error, "text", "the process ended")
+            self._clean = None
+            raise AnswerFailed(name, text) from None
+        return self._receive(self.clean_sandbox)
+
+    def _await_line(self, seconds):
+        end = time.monotonic() + seconds
+        while True:
+            ready, _, _ = select.select(
+                [self._clean.stdout], [], [], max(0.0, min(1.0, end - time.monotonic()))
+            )
+            if ready:
+                if not self._clean.stdout.readline():
+                    code = self._clean.wait()
+                    raise KernelGone("KernelDied", f"the process ended while this ran (exit status {code})")
+                return
+            if time.monotonic() >= end:
+                raise KernelGone("TimeLimit", f"no result within {seconds:g} seconds")
+
+    # both --------------------------------------------------------------------------------------------------------
+
+    def _patience(self):
+        """Seconds the next step may take."""
+        left = self.limits.total_seconds - (time.monotonic() - self.begun)
+        if left <= 0:
+            raise AnswerFailed(
+                "TimeLimit", f"the whole submission used up its {self.limits.total_seconds:g} seconds"
+            )
+        return min(self.limits.cell_seconds, left)
+
+    def _send(self, sandbox, request):
+        exchange.write(request, sandbox.folder, f"req-{self._number}")
+        for path in sandbox.folder.glob(f"req-{self._number}*"):
+            sandbox.own(path)
+
+    def _receive(self, sandbox):
+        try:
+            reply = exchange.read(sandbox.folder, f"res-{self._number}")
+            if "failed" in reply:
+                name, text, line, place = (str(part)[:2000] for part in reply["failed"])
+                raise AnswerFailed(name, text, line, place)
+            return reply["value"]
+        except (exchange.BadData, KeyError, TypeError, ValueError) as error:
+            said = json.dumps(str(error))[1:-1]
+            raise AnswerFailed("NoResult", f"no result came back that can be read ({said})") from None
