@@ -158,7 +158,9 @@ class Launch:
             block.init = bytearray(len(block.memory)) if self.trace is not None else None
         dynamic = 0 in shape
         if dynamic and len(shape) != 1:
-            self.fault(KernelError, "a dynamic shared array has the shape 0: one axis, sized by the launch", site)
+            self.fault(
+                KernelError, "a dynamic shared array has the shape 0: one axis, sized by the launch", site
+            )
         if dynamic:
             shape, offset = (self.shared_bytes // dtype.itemsize,), self.dynamic_start
         elif site not in self.shared_layout:
@@ -202,7 +204,9 @@ class Launch:
         if array is None:
             if self.constant_used + values.nbytes > MAX_CONSTANT_MEMORY:
                 self.fault(
-                    KernelError, f"constant memory holds {MAX_CONSTANT_MEMORY} bytes; {name!r} does not fit", None
+                    KernelError,
+                    f"constant memory holds {MAX_CONSTANT_MEMORY} bytes; {name!r} does not fit",
+                    None,
                 )
             number = -1
             if self.trace is not None:
@@ -411,7 +415,11 @@ class Launch:
         variant = threads[0].request[2]
         if variant:
             predicates = [bool(t.request[3]) for t in threads]
-            result = {"count": np.int32(sum(predicates)), "and": np.int32(all(predicates)), "or": np.int32(any(predicates))}
+            result = {
+                "count": np.int32(sum(predicates)),
+                "and": np.int32(all(predicates)),
+                "or": np.int32(any(predicates)),
+            }
             for thread in threads:
                 thread.answer = result[variant]
         site = threads[0].request[1]
@@ -467,7 +475,9 @@ class Launch:
         self.current = threads[0]
         kinds = {t.request[0] for t in threads}
         what = "warp operation" if kinds == {WARP_OPERATION} else "barrier"
-        message = f"deadlock in block {block.place}: threads wait for others that never come to the same {what}:\n"
+        message = (
+            f"deadlock in block {block.place}: threads wait for others that never come to the same {what}:\n"
+        )
         message += self._who_waits(threads) + tail
         sites = tuple(dict.fromkeys(t.request[1] for t in threads))
         kind = "divergent-barrier" if what == "barrier" else "divergent-warp-operation"
@@ -493,7 +503,9 @@ class Launch:
         if len({t.request[1] for t in threads}) > 1:
             self.current = threads[0]
             self.fault(
-                Deadlock, "threads wait at different grid barriers:\n" + self._who_waits(threads), threads[0].request[1]
+                Deadlock,
+                "threads wait at different grid barriers:\n" + self._who_waits(threads),
+                threads[0].request[1],
             )
         if self.trace is not None:
             self.trace.barriers.append(
@@ -553,7 +565,9 @@ class Launch:
         if self.trace is not None:
             linear = block.number * self.trace.warps_per_block + warp
             site = members[0].request[1]
-            self.trace.collectives.append(Collective(name, site, block.number, linear, mask, present, len(self.trace)))
+            self.trace.collectives.append(
+                Collective(name, site, block.number, linear, mask, present, len(self.trace))
+            )
         for thread in members:
             thread.answer = results[thread.lane]
             thread.request = None
@@ -617,5 +631,3 @@ def _shuffler(order):
         return items
 
     return shuffled
-
-

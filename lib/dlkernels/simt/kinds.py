@@ -99,7 +99,10 @@ class Kinds:
         elif isinstance(node, ast.AugAssign):
             operation = type(node.op).__name__
             assignments.append(
-                (node.target, lambda: of_operation(operation, self._value(node.target), self._value(node.value)))
+                (
+                    node.target,
+                    lambda: of_operation(operation, self._value(node.target), self._value(node.value)),
+                )
             )
         elif isinstance(node, ast.For):
             assignments.append((node.target, self._loop_kind(node.iter)))
@@ -107,7 +110,11 @@ class Kinds:
             self._collect(child, assignments)
 
     def _loop_kind(self, iterable):
-        if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "range":
+        if (
+            isinstance(iterable, ast.Call)
+            and isinstance(iterable.func, ast.Name)
+            and iterable.func.id == "range"
+        ):
             return "i" if "range" not in self.lowering.locals else None
         return None
 
@@ -118,7 +125,11 @@ class Kinds:
         elif isinstance(target, (ast.Tuple, ast.List)):
             parts = kind if isinstance(kind, list) and len(kind) == len(target.elts) else None
             for index, element in enumerate(target.elts):
-                each = parts[index] if parts else ("i" if kind == "shape" else _NOT_YET if kind == _NOT_YET else None)
+                each = (
+                    parts[index]
+                    if parts
+                    else ("i" if kind == "shape" else _NOT_YET if kind == _NOT_YET else None)
+                )
                 self._assign(element, each)
 
     def of(self, node):
@@ -167,7 +178,11 @@ class Kinds:
                 return "s"
         found, value = self.lowering.static(node)
         if found:
-            return "s" if isinstance(value, DeviceName) and value.path in ("laneid", "warpsize") else self._of_static(value)
+            return (
+                "s"
+                if isinstance(value, DeviceName) and value.path in ("laneid", "warpsize")
+                else self._of_static(value)
+            )
         if isinstance(node.value, ast.Attribute):
             found, base = self.lowering.static(node.value)
             if found and isinstance(base, DeviceName):
@@ -214,7 +229,9 @@ class Kinds:
             return None if isinstance(node.slice, ast.Slice) else "i"
         if isinstance(kind, list):
             found, index = self.lowering.static(node.slice)
-            return kind[index] if found and isinstance(index, int) and -len(kind) <= index < len(kind) else None
+            return (
+                kind[index] if found and isinstance(index, int) and -len(kind) <= index < len(kind) else None
+            )
         if not isinstance(kind, tuple):
             return None
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -253,7 +270,11 @@ class Kinds:
             return "f" if kinds == ["f"] else "d"
         if function is abs:
             return "i" if kinds[0] in "si" else kinds[0]
-        if getattr(function, "__module__", None) == "math" and not name.startswith("is") and name not in _NOT_FLOAT:
+        if (
+            getattr(function, "__module__", None) == "math"
+            and not name.startswith("is")
+            and name not in _NOT_FLOAT
+        ):
             return "f" if set(kinds) == {"f"} else "d"
         return None
 

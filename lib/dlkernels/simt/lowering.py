@@ -151,6 +151,8 @@ class Lowering:
         self.traced, self.counted = self.program.traced, self.program.counted
         self.scope = Scope(self.python_function)
         self.locals = _local_names(node)
+        self.aliases = {}
+        self._find_aliases()
         self.inner = set()  # names of functions defined inside this one
         self.visit = ast.Name("_v", ast.Load())
         self.depth = 0
@@ -190,6 +192,8 @@ class Lowering:
         """(True, object) where an expression is known before the kernel runs: a global, a closure, a module's member."""
         if isinstance(node, ast.Constant):
             return True, node.value
+        if isinstance(node, ast.Name) and node.id in self.aliases:
+            return True, self.aliases[node.id]
         if isinstance(node, ast.Name) and node.id not in self.locals:
             try:
                 return True, self.scope.lookup(node.id)
@@ -204,6 +208,27 @@ class Lowering:
                     owner = ast.unparse(node.value)
                     self.refuse(node, f"{owner} has no {node.attr!r} that can be used in a kernel")
         return False, None
+
+    def _find_aliases(self):
+        """``sync = cuda.syncthreads``: a variable that is only ever another name for a function."""
+        if isinstance(self.node, ast.Lambda):
+            return
+        stores = [n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        arguments = {a.arg for a in ast.walk(self.node) if isinstance(a, ast.arg)}
+        for statement in ast.walk(self.node):
+            if not (isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Name, ast.Attribute))):
+                continue
+            target = statement.targets[0]
+            if len(statement.targets) > 1 or not isinstance(target, ast.Name) or target.id in arguments:
+                continue
+            if stores.count(target.id) != 1 or _root(statement.value) in self.locals:
+                continue
+            found, value = self.static(statement.value)
+            is_value = isinstance(value, (abstract_numbers.Number, np.ndarray, np.dtype, tuple, str, type(None)))
+            places = isinstance(value, DeviceName) and value.path in ("threadIdx", "blockIdx", "blockDim", "gridDim")
+            if found and not is_value and (not isinstance(value, DeviceName) or places or value.path in INTRINSICS):
+                self.aliases[target.id] = value
+                self.locals.discard(target.id)
 
     # -- the function -------------------------------------------------------------------------------------------------
 
@@ -226,7 +251,12 @@ class Lowering:
             body = self.block(node.body)
         name = "lowered_" + ("lambda" if isinstance(node, ast.Lambda) else node.name)
         made = ast.FunctionDef(
-            name=name, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None, type_params=[]
+            name=name,
+            args=arguments,
+            body=body or [ast.Pass()],
+            decorator_list=[],
+            returns=None,
+            type_params=[],
         )
         return self.at(made, node)
 
@@ -266,12 +296,16 @@ class Lowering:
         return ast.Expr(self.expression(node.value))
 
     def do_Return(self, node):
-        returns_nothing = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+        returns_nothing = node.value is None or (
+            isinstance(node.value, ast.Constant) and node.value.value is None
+        )
         if self.lowered.is_kernel and not self.in_inner and not returns_nothing:
             self.refuse(node, "CUDA kernel must have void return type: write results to an array argument")
         return ast.Return(None if node.value is None else self.expression(node.value))
 
     def do_Assign(self, node):
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.aliases:
+            return ast.Pass()
         value = self.expression(node.value)
         if len(node.targets) == 1:
             return self.assign(node.targets[0], value)
@@ -339,11 +373,15 @@ class Lowering:
         load = _call(f"_load{form}", array, *key, self.site(target, "load"), *self.visited())
         value = self.operate(node, node.op, load, self.expression(node.value), *self.kinds.of_augmented(node))
         site = self.site(target, "store")
-        made.append(ast.Expr(self.at(_call(f"_store{form}", array, *key, value, site, *self.visited()), node)))
+        made.append(
+            ast.Expr(self.at(_call(f"_store{form}", array, *key, value, site, *self.visited()), node))
+        )
         return [self.at(m, node) for m in made]
 
     def do_If(self, node):
-        return ast.If(self.expression(node.test), self.block(node.body), self.block(node.orelse) if node.orelse else [])
+        return ast.If(
+            self.expression(node.test), self.block(node.body), self.block(node.orelse) if node.orelse else []
+        )
 
     def loop(self, node):
         """Names and statements that number the iterations of a loop: (before, call that enters an iteration)."""
@@ -380,7 +418,9 @@ class Lowering:
                 args = [self.iterable(a) if function is not range else self.expression(a) for a in node.args]
                 if node.keywords:
                     self.refuse(node, f"{function.__name__}() takes no keywords in a kernel")
-                return self.at(_call({range: "_range", enumerate: "_enumerate", zip: "_zip"}[function], *args), node)
+                return self.at(
+                    _call({range: "_range", enumerate: "_enumerate", zip: "_zip"}[function], *args), node
+                )
         site = self.site(node, "load")
         return self.at(_call("_iterate", self.expression(node), site, *self.visited()), node)
 
@@ -397,7 +437,9 @@ class Lowering:
 
     def do_Raise(self, node):
         if node.exc is None or node.cause is not None:
-            self.refuse(node, "a kernel can only raise a new exception, such as `raise ValueError('message')`")
+            self.refuse(
+                node, "a kernel can only raise a new exception, such as `raise ValueError('message')`"
+            )
         call = node.exc if isinstance(node.exc, ast.Call) else ast.Call(node.exc, [], [])
         found, kind = self.static(call.func)
         if not (found and isinstance(kind, type) and issubclass(kind, BaseException)):
@@ -437,7 +479,10 @@ class Lowering:
 
     def inner_arguments(self, given):
         if given.vararg or given.kwarg or given.defaults or given.kwonlyargs:
-            self.refuse(given.args[0] if given.args else self.node, "a function inside a kernel takes plain arguments only")
+            self.refuse(
+                given.args[0] if given.args else self.node,
+                "a function inside a kernel takes plain arguments only",
+            )
         hidden = [ast.arg("_v")] if self.traced else []
         return ast.arguments([], hidden + [ast.arg(a.arg) for a in given.args], None, [], [], None, [])
 
@@ -445,7 +490,9 @@ class Lowering:
         outer = self.visit, self.in_inner, self.locals, self.lowered.synchronises
         arguments = {a.arg for a in node.args.args}
         self.visit, self.in_inner = _name("_v"), True
-        self.locals = self.locals | arguments | (_local_names(node) if isinstance(node, ast.FunctionDef) else set())
+        self.locals = (
+            self.locals | arguments | (_local_names(node) if isinstance(node, ast.FunctionDef) else set())
+        )
         self.lowered.synchronises = False
         body = make()
         if self.lowered.synchronises:
@@ -499,16 +546,24 @@ class Lowering:
         """A global or closure variable, used as a value: frozen, as numba does."""
         if isinstance(value, DeviceName):
             return self.device_value(node, value)
-        if isinstance(value, (bool, int, float, complex, str, type(None))) and not isinstance(value, np.generic):
+        if isinstance(value, (bool, int, float, complex, str, type(None))) and not isinstance(
+            value, np.generic
+        ):
             plain = value.value if hasattr(value, "value") and not isinstance(value, (bool, float)) else value
-            return ast.Constant(int(plain) if isinstance(plain, int) and not isinstance(plain, bool) else plain)
+            return ast.Constant(
+                int(plain) if isinstance(plain, int) and not isinstance(plain, bool) else plain
+            )
         if isinstance(value, np.generic):
             return _name(self.constant(numbers.normal(value)))
         if isinstance(value, np.ndarray):
             return _call("_constant_array", _name(self.constant(value)), ast.unparse(node))
-        if isinstance(value, tuple) and all(isinstance(v, (abstract_numbers.Number, tuple, str)) for v in value):
+        if isinstance(value, tuple) and all(
+            isinstance(v, (abstract_numbers.Number, tuple, str)) for v in value
+        ):
             return _name(self.constant(value))
-        if isinstance(value, (nb.Type, np.dtype)) or (isinstance(value, type) and issubclass(value, np.generic)):
+        if isinstance(value, (nb.Type, np.dtype)) or (
+            isinstance(value, type) and issubclass(value, np.generic)
+        ):
             return _name(self.constant(value))
         if value in (int, float, bool, complex) or callable(value):
             self.refuse(node, f"{ast.unparse(node)} can only be called in a kernel, not used as a value")
@@ -536,7 +591,9 @@ class Lowering:
                 if base.path == "threadIdx":
                     return ast.Attribute(_name("_t"), node.attr, ast.Load())
                 if base.path == "blockIdx":
-                    return ast.Attribute(ast.Attribute(_name("_t"), "block", ast.Load()), node.attr, ast.Load())
+                    return ast.Attribute(
+                        ast.Attribute(_name("_t"), "block", ast.Load()), node.attr, ast.Load()
+                    )
                 if base.path in ("blockDim", "gridDim"):
                     return _name(f"_{base.path}_{node.attr}")
             if base_found and isinstance(base, DeviceName):
@@ -566,14 +623,21 @@ class Lowering:
         return ast.Lambda(arguments, self.inner_body(node, lambda: self.expression(node.body)))
 
     def on_Slice(self, node):
-        parts = [ast.Constant(None) if p is None else self.expression(p) for p in (node.lower, node.upper, node.step)]
+        parts = [
+            ast.Constant(None) if p is None else self.expression(p)
+            for p in (node.lower, node.upper, node.step)
+        ]
         return _call("_slice", *parts)
 
     def on_UnaryOp(self, node):
         operand = self.expression(node.operand)
         if isinstance(node.op, ast.Not):
             return ast.UnaryOp(ast.Not(), operand)
-        if isinstance(operand, ast.Constant) and isinstance(operand.value, (int, float)) and isinstance(node.op, ast.USub):
+        if (
+            isinstance(operand, ast.Constant)
+            and isinstance(operand.value, (int, float))
+            and isinstance(node.op, ast.USub)
+        ):
             return ast.Constant(-operand.value)
         return _call("_" + type(node.op).__name__, operand)
 
@@ -587,16 +651,23 @@ class Lowering:
         """``left op right``: Python's own operator where it computes the same as numba's for the types at hand."""
         operation = type(op).__name__
         if operation in ("Add", "Sub", "Mult") and left_kind in _NATIVE and right_kind in _NATIVE:
-            if "f" in (left_kind, right_kind) and left_kind != right_kind:  # float32 with anything wider: in float64
-                left = _call("_float", left) if left_kind == "f" else left
-                right = _call("_float", right) if right_kind == "f" else right
+            if (
+                "f" in (left_kind, right_kind) and left_kind != right_kind
+            ):  # float32 with anything wider: in float64
+                left = _call("_double", left) if left_kind == "f" else left
+                right = _call("_double", right) if right_kind == "f" else right
             made = self.at(ast.BinOp(left, op, right), node)
             integers = left_kind in "si" and right_kind in "si"
             return self.wrapped(made, node) if integers and not left_kind == right_kind == "s" else made
         integers = left_kind in ("s", "i") and right_kind in ("s", "i")
         if integers and operation in ("BitAnd", "BitOr", "BitXor"):
             return self.at(ast.BinOp(left, op, right), node)
-        if integers and operation in ("FloorDiv", "Mod") and isinstance(right, ast.Constant) and right.value > 0:
+        if (
+            integers
+            and operation in ("FloorDiv", "Mod")
+            and isinstance(right, ast.Constant)
+            and right.value > 0
+        ):
             return self.at(ast.BinOp(left, op, right), node)
         if integers and operation == "RShift" and isinstance(right, ast.Constant) and 0 <= right.value < 64:
             return self.at(ast.BinOp(left, op, right), node)
@@ -637,7 +708,9 @@ class Lowering:
         return self.at(_call("_" + type(op).__name__, left, right), node)
 
     def on_Subscript(self, node):
-        found, value = self.static(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else (False, None)
+        found, value = (
+            self.static(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else (False, None)
+        )
         if found and isinstance(value, tuple):
             index_found, index = self.static(node.slice)
             if index_found and isinstance(index, int):
@@ -654,6 +727,9 @@ class Lowering:
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         unusual = (ast.Slice, ast.Tuple)
         if 1 <= len(parts) <= 3 and not any(isinstance(p, unusual) for p in parts):
+            for part in parts:
+                if isinstance(part, (ast.Compare, ast.BoolOp)) or self.kinds.of(part) in ("f", "d"):
+                    self.refuse(part, "an index must be a whole number, not a truth value or a float")
             return [self.expression(p) for p in parts]
         return None
 
@@ -679,7 +755,9 @@ class Lowering:
             return self.call_stand_in(node, stand_in)
         python_function = getattr(function, "py_func", None)
         if getattr(function, "is_kernel", False):
-            self.refuse(node, f"{node.func.id} is a kernel: a kernel can only call device functions (device=True)")
+            self.refuse(
+                node, f"{node.func.id} is a kernel: a kernel can only call device functions (device=True)"
+            )
         if python_function is not None:
             return self.call_function(node, python_function)
         name = self.value_function(node, function)
@@ -712,14 +790,20 @@ class Lowering:
         if isinstance(function, np.ufunc):
             return self.constant(_ufunc(function))
         described = ast.unparse(node.func)
-        if isinstance(function, NumbaDispatcher) or isinstance(function, types.FunctionType):
+        if isinstance(function, (NumbaDispatcher, types.FunctionType)):
             if getattr(function, "__module__", "").split(".")[0] == "numpy":
-                self.refuse(node, f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop")
+                self.refuse(
+                    node,
+                    f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop",
+                )
             self.refuse(
-                node, f"{described} is a plain Python function: decorate it with @cuda.jit(device=True) to call it here"
+                node,
+                f"{described} is a plain Python function: decorate it with @cuda.jit(device=True) to call it here",
             )
         if getattr(function, "__module__", "").split(".")[0] == "numpy":
-            self.refuse(node, f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop")
+            self.refuse(
+                node, f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop"
+            )
         if type(function).__module__.startswith(("numba.", "numba_cuda.")):
             self.refuse(
                 node,
@@ -760,7 +844,9 @@ class Lowering:
         return call
 
     def call_stand_in(self, node, function):
-        context = _call("_stand_in_context", self.site(node, "load"), self.site(node, "store"), *self.visited())
+        context = _call(
+            "_stand_in_context", self.site(node, "load"), self.site(node, "store"), *self.visited()
+        )
         return _call(_name(self.constant(function)), context, *(self.expression(a) for a in node.args))
 
     def call_method(self, node):
@@ -795,7 +881,9 @@ class Lowering:
                 self.refuse(node, f"{ast.unparse(node.func)}() got an unexpected argument {keyword.arg!r}")
             given[keyword.arg] = keyword.value
         if len(node.args) > len(names):
-            self.refuse(node, f"{ast.unparse(node.func)}() takes {len(names)} arguments, {len(node.args)} came")
+            self.refuse(
+                node, f"{ast.unparse(node.func)}() takes {len(names)} arguments, {len(node.args)} came"
+            )
         missing = [n for n in names if n not in given and n not in defaults]
         if missing:
             self.refuse(node, f"{ast.unparse(node.func)}() misses the argument {missing[0]!r}")
@@ -831,11 +919,23 @@ def _ufunc(function):
     return _dispatchers[function]
 
 
+def _root(node):
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
 def _local_names(node):
     """Names that a function assigns (or takes), without those of functions inside it."""
     names = set()
     arguments = node.args
-    for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+    for a in (
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ):
         if a is not None:
             names.add(a.arg)
 

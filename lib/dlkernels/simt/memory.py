@@ -69,7 +69,9 @@ class Array:
     def view_of(self, data):
         """Another view of the same memory, which starts where the NumPy view ``data`` starts."""
         start = data.__array_interface__["data"][0] - self.data.__array_interface__["data"][0]
-        return Array(data, self.name, self.space, self.number, self.offset + start, self.readonly, self.init, self.lead)
+        return Array(
+            data, self.name, self.space, self.number, self.offset + start, self.readonly, self.init, self.lead
+        )
 
 
 class Record:
@@ -114,7 +116,18 @@ class Memory:
 
     def ports(self):
         """The functions that a lowered kernel calls, by the names it calls them."""
-        names = ("load1", "load2", "load3", "loadn", "store1", "store2", "store3", "storen", "iterate", "field")
+        names = (
+            "load1",
+            "load2",
+            "load3",
+            "loadn",
+            "store1",
+            "store2",
+            "store3",
+            "storen",
+            "iterate",
+            "field",
+        )
         return {"_" + name: getattr(self, name) for name in names}
 
     # -- fast paths: anything unusual goes to `loadn` and `storen` ------------------------------------------------
@@ -188,7 +201,9 @@ class Memory:
             self.state.fault(NotOnAGpu, f"a {type(a).__name__} cannot be changed in a kernel", site)
         key = self._key(a, key, site)
         if a.readonly:
-            self.state.fault(KernelError, f"array {a.name!r} is read-only: the kernel may not write to it", site)
+            self.state.fault(
+                KernelError, f"array {a.name!r} is read-only: the kernel may not write to it", site
+            )
         if not _is_element(a, key):
             return self._store_slice(a, key, value, site, visit)
         if self._check(a, key, site, visit):
@@ -204,7 +219,9 @@ class Memory:
     def _store_slice(self, a, key, value, site, visit):
         view = self._view(a, key, site)
         if isinstance(value, (Array, tuple)):
-            self.state.fault(NotOnAGpu, "a kernel cannot copy a whole array or slice: write a loop over elements", site)
+            self.state.fault(
+                NotOnAGpu, "a kernel cannot copy a whole array or slice: write a loop over elements", site
+            )
         for index in np.ndindex(view.shape):
             self.storen(view, index, value, site, visit)
 
@@ -276,13 +293,17 @@ class Memory:
             key = key[0]
         if sum(k is not None and k is not Ellipsis for k in key) > a.data.ndim:
             shown = len(key)
-            self.state.fault(NotOnAGpu, f"array {a.name!r} has {a.data.ndim} axes, but {shown} indices came", site)
+            self.state.fault(
+                NotOnAGpu, f"array {a.name!r} has {a.data.ndim} axes, but {shown} indices came", site
+            )
         for k in key:
             if isinstance(k, (bool, np.bool_)) or not (
                 k is None or k is Ellipsis or isinstance(k, (int, np.integer, slice))
             ):
                 self.state.fault(
-                    NotOnAGpu, f"array {a.name!r} is indexed with {k!r}: an index must be a whole number", site
+                    NotOnAGpu,
+                    f"array {a.name!r} is indexed with {k!r}: an index must be a whole number",
+                    site,
                 )
         return tuple(int(k) if isinstance(k, np.integer) else k for k in key)
 
@@ -290,7 +311,7 @@ class Memory:
         for axis, k in enumerate(key):
             if isinstance(k, int) and not 0 <= k < a.shape[axis]:
                 self.state.fault(OutOfBounds, check_index(a, (*(0,) * axis, k))[1], site)
-        return a.view_of(a.data[key + (Ellipsis,) if Ellipsis not in key else key])
+        return a.view_of(a.data[(*key, Ellipsis) if Ellipsis not in key else key])
 
     def _check(self, a, key, site, visit):
         wrong = check_index(a, key)
@@ -464,7 +485,11 @@ class StandInContext:
         *outer, last = (int(k) for k in (index if isinstance(index, tuple) else (index,)))
         keys = [(*outer, last + k) for k in range(count)]
         if len(keys[0]) != array.data.ndim:
-            fault(NotOnAGpu, f"array {array.name!r} has {array.data.ndim} axes, {len(keys[0])} indices came", site)
+            fault(
+                NotOnAGpu,
+                f"array {array.name!r} has {array.data.ndim} axes, {len(keys[0])} indices came",
+                site,
+            )
         for key in keys:
             wrong = check_index(array, key)
             if wrong:
@@ -483,7 +508,9 @@ class StandInContext:
 
 
 def _is_element(a, key):
-    return len(key) == a.data.ndim and not any(isinstance(k, slice) or k is None or k is Ellipsis for k in key)
+    return len(key) == a.data.ndim and not any(
+        isinstance(k, slice) or k is None or k is Ellipsis for k in key
+    )
 
 
 def _describe(value):
@@ -529,4 +556,6 @@ class AddressSpace:
 
 def describe(array, base, site=-1):
     """The trace's entry for an array."""
-    return ArrayInfo(array.name, array.space, array.data.dtype, array.data.shape, array.data.strides, base, site)
+    return ArrayInfo(
+        array.name, array.space, array.data.dtype, array.data.shape, array.data.strides, base, site
+    )

@@ -16,7 +16,9 @@ class DeviceName:
         return f"<cuda.{self.path}>"
 
     def _refuse(self):
-        raise RuntimeError(f"cuda.{self.path} can only be used inside a kernel or device function (@cuda.jit).")
+        raise RuntimeError(
+            f"cuda.{self.path} can only be used inside a kernel or device function (@cuda.jit)."
+        )
 
     def __call__(self, *args, **kwargs):
         self._refuse()
@@ -102,7 +104,9 @@ def member(value, attribute):
     if is_cuda_module(value):
         if attribute in DEVICE:
             return DEVICE[attribute]
-        return canonical(getattr(sys.modules[__package__ + ".cuda"], attribute, None) or getattr(value, attribute))
+        return canonical(
+            getattr(sys.modules[__package__ + ".cuda"], attribute, None) or getattr(value, attribute)
+        )
     if isinstance(value, DeviceName):  # threadIdx.x
         raise AttributeError(attribute)
     return canonical(getattr(value, attribute))

@@ -39,6 +39,8 @@ def numba_type(kind):
         return _PYTHON[kind]
     if isinstance(kind, type) and issubclass(kind, np.generic):
         return from_dtype(np.dtype(kind))
+    if kind.__name__ == "Array":
+        raise TypeError("a whole array cannot be used in arithmetic in a kernel: work on its elements")
     raise TypeError(f"a {kind.__name__} cannot be used in arithmetic in a kernel")
 
 
@@ -193,7 +195,9 @@ def rule(function, *kinds):
     casts = tuple(caster(t) for t in cast_types)
     if isinstance(result, types.BaseTuple):
         parts = tuple(caster(t) for t in result)
-        return lambda *xs: tuple(p(v) for p, v in zip(parts, compute(*(c(x) for c, x in zip(casts, xs)))))
+        return lambda *xs: tuple(
+            p(v) for p, v in zip(parts, compute(*(c(x) for c, x in zip(casts, xs, strict=True))), strict=True)
+        )
     finish = caster(result)
     if len(casts) == 1:
         (first,) = casts
@@ -222,7 +226,10 @@ def dispatch(function):
             found = table[kinds] = rule(function, *kinds)
         return found(a, b)
 
-    binary = getattr(operator, getattr(function, "__name__", ""), None) is function and function not in UNARY.values()
+    binary = (
+        getattr(operator, getattr(function, "__name__", ""), None) is function
+        and function not in UNARY.values()
+    )
     return apply_two if binary else apply
 
 

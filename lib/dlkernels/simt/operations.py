@@ -22,7 +22,11 @@ def _comparison(function):
         try:
             return compute(a, b)
         except TypeError:
-            if function in (operator.eq, operator.ne) and not isinstance(a, Array) and not isinstance(b, Array):
+            if (
+                function in (operator.eq, operator.ne)
+                and not isinstance(a, Array)
+                and not isinstance(b, Array)
+            ):
                 return function(a, b)
             raise
 
@@ -39,7 +43,9 @@ def _len(x):
 
 def _extreme(function):
     compute = numbers.dispatch(function)
-    return lambda *values: compute(*(values[0] if len(values) == 1 and isinstance(values[0], tuple) else values))
+    return lambda *values: compute(
+        *(values[0] if len(values) == 1 and isinstance(values[0], tuple) else values)
+    )
 
 
 _round_to_integer = numbers.dispatch(round)
@@ -84,7 +90,7 @@ VALUES = {
     **{"_" + name: numbers.dispatch(function) for name, function in numbers.BINARY.items()},
     **{"_" + name: numbers.dispatch(function) for name, function in numbers.UNARY.items()},
     **{"_" + name: _comparison(function) for name, function in numbers.COMPARE.items()},
-    "_wrap": numbers.wrap_int64,
+    "_wrap": numbers.wrap_int64, "_double": float,
     "_slice": lambda *parts: slice(*(None if p is None else operator.index(p) for p in parts)),
     "_range": _range, "_enumerate": enumerate, "_zip": zip, "_len": _len, "_print": _print, "_bool": bool,
     "_int": lambda x=0: _to_int(x), "_float": _float, "_complex": _complex, "_round": _round, "_divmod": _divmod,
@@ -224,7 +230,9 @@ class Barrier:
         self.variant = variant
 
     def lower(self, lowering, node):
-        predicate = [lowering.expression(a) for a in lowering.bind(node, ("predicate",) if self.variant else ())]
+        predicate = [
+            lowering.expression(a) for a in lowering.bind(node, ("predicate",) if self.variant else ())
+        ]
         lowering.lowered.synchronises = True
         site = lowering.site(node, "barrier")
         parts = [ast.Constant(SYNC["block"]), ast.Constant(site), ast.Constant(self.variant), *predicate]
@@ -273,7 +281,9 @@ class ConstantArray:
         (array,) = lowering.bind(node, ("ary",))
         found, value = lowering.static(array)
         if not (found and isinstance(value, np.ndarray)):
-            lowering.refuse(node, "cuda.const.array_like() takes a NumPy array that is a global or closure variable")
+            lowering.refuse(
+                node, "cuda.const.array_like() takes a NumPy array that is a global or closure variable"
+            )
         name = assigned_name(lowering.node, node) or ast.unparse(array)
         return _node("_constant_array", ast.Name(lowering.constant(value), ast.Load()), name)
 

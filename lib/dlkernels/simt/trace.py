@@ -256,7 +256,7 @@ class Trace:
             # Undo the strides, largest first. A negative stride counts from the far end of its axis.
             flat = np.zeros_like(rest)
             scale = np.append(np.cumprod(info.shape[:0:-1], dtype=np.int64)[::-1], 1)
-            for axis, (extent, stride) in enumerate(zip(info.shape, info.strides, strict=True)):
+            for extent, stride in zip(info.shape, info.strides, strict=True):
                 if stride < 0:
                     rest = rest - stride * (extent - 1)
             for axis in sorted(range(len(info.shape)), key=lambda k: -abs(info.strides[k])):
