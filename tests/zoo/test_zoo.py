@@ -7,7 +7,7 @@ from zoo_correct import CORRECT
 
 from dlkernels.xray import xray
 
-ORDERS = ["forward", "reverse", 1, 2]
+ORDERS = ["forward", "reverse", "shuffled:1", "shuffled:2"]
 
 
 def look(animal, order):

@@ -7,6 +7,8 @@
 `compiled` shows what the compiler makes of the same kernel for a real GPU: registers, spills, instructions.
 """
 
+from .. import simt
+from ..simt.trace import Trace
 from .budget import BudgetExceeded
 from .compiler import Compiled, Unavailable, available, compiled
 from .findings import Finding
@@ -31,19 +33,23 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False):
     """Return a function that runs ``kernel`` in the executor with the given arguments and returns a `Report`.
 
     grid, block: int or tuple of up to three ints, as in ``kernel[grid, block]``. shared_bytes: dynamic shared memory
-    per block. order: the order in which threads run, "forward", "reverse" or a seed for a shuffled one.
+    per block. order: the order in which threads run, "forward", "reverse" or "shuffled:<seed>".
     snapshots: keep the contents of shared memory at each barrier, for ``report.replay()``.
 
-    The kernel runs in full, and arrays are changed as by a launch. Thousands of threads are fine; for a matrix
+    The kernel runs in full, and arrays are changed as by a launch. Where it cannot go on (a deadlock, a shuffle
+    from a lane outside its mask) the report covers what ran until then, and says so (``report.stopped``). Thousands of threads are fine; for a matrix
     of real size, x-ray a few blocks: the pattern is the same.
     """
 
     def launch(*args):
-        from .. import simt
-        from ..simt.trace import Trace
-
         trace = Trace(snapshots=snapshots)
-        simt.run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
-        return Report(trace)
+        stopped = None
+        try:
+            simt.run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
+        except simt.KernelError as error:
+            if not trace.findings:
+                raise  # not something that the x-ray found: Python that no GPU runs, an endless loop ...
+            stopped = str(error)
+        return Report(trace, stopped)
 
     return launch

@@ -14,6 +14,7 @@ LOAD, STORE, ATOMIC = 0, 1, 2
 GLOBAL, SHARED, LOCAL, CONST = 0, 1, 2, 3
 KIND_NAMES = ("load", "store", "atomic")
 SPACE_NAMES = ("global", "shared", "local", "const")
+STATIC_SHARED_LIMIT = 48 * 1024
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ def totals(trace, rows):
     found["active_lanes"] = accesses / requests_all if requests_all else None
     found["barriers"] = barriers_per_block(trace)
     found["grid_barriers"] = sum(b.block < 0 for b in trace.barriers)
-    found["shared_bytes"] = int(trace.shared_bytes)
+    found["shared_bytes"] = static_shared_bytes(trace) + int(trace.shared_bytes)
     return found
 
 
@@ -214,3 +215,13 @@ def barriers_per_block(trace):
     """Most block barriers that any block passed."""
     blocks = [b.block for b in trace.barriers if b.block >= 0]
     return int(np.bincount(blocks).max()) if blocks else 0
+
+
+def static_shared_bytes(trace):
+    """Bytes per block of shared arrays of fixed size. They lie in the first 48 KiB, dynamic memory behind."""
+    ends = [
+        a.base + int(np.prod(a.shape)) * a.dtype.itemsize
+        for a in trace.arrays
+        if a.space == "shared" and a.base < STATIC_SHARED_LIMIT
+    ]
+    return max(ends, default=0)

@@ -9,17 +9,20 @@ spills (the same numbers as ``ptxas -v``), nvdisasm prints the instructions. All
 extra. Where it is not installed, `Unavailable` is raised, and its text says what to install.
 """
 
+import contextlib
 import importlib
 import re
 import shutil
 import subprocess
 import tempfile
+import types
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import sass
 from .occupancy import capability
 from .occupancy import occupancy as _occupancy
+from .retarget import retarget
 
 _INSTALL = (
     "The compiled view needs numba-cuda with the CUDA 13 compiler packages and nvdisasm. "
@@ -105,17 +108,18 @@ def compiled(kernel, signature, arch="sm_90", fastmath=False):
     function = getattr(kernel, "py_func", kernel)
     if not callable(function):
         raise TypeError(f"kernel is a {type(kernel).__name__}; expected a function made by @cuda.jit.")
-    types = _types(signature)
-    target = importlib.import_module("dlkernels.simt").retarget(function, tools.cuda)
-    codes, _ = tools.cuda.compile_all(
-        target, types, device=False, abi="numba", cc=cc, output="ltoir", fastmath=fastmath
-    )
+    parameters = _types(signature)
+    target = retarget(function, tools.cuda)
+    with _pretend_device(cc):
+        codes, _ = tools.cuda.compile_all(
+            target, parameters, device=False, abi="numba", cc=cc, output="ltoir", fastmath=fastmath
+        )
     cubin, log = _link(tools.nvjitlink, codes, cc)
     listing = _disassemble(tools.nvdisasm, cubin)
     functions = sass.parse(listing)
     return Compiled(
         kernel=function.__name__,
-        signature=str(signature) if isinstance(signature, str) else f"({', '.join(map(str, types))})",
+        signature=str(signature) if isinstance(signature, str) else f"({', '.join(map(str, parameters))})",
         arch=f"sm_{cc[0]}{cc[1]}",
         **_resources(log),
         mix=sass.mix([i for instructions, _ in functions for i in instructions]),
@@ -158,6 +162,18 @@ def _nvdisasm():
     if path is None:
         raise Unavailable(f"{_INSTALL} (missing here: nvdisasm)")
     return path
+
+
+@contextlib.contextmanager
+def _pretend_device(cc):
+    """Numba asks the current device for the architecture of a device function, even where one is given."""
+    dispatcher = importlib.import_module("numba.cuda.dispatcher")
+    asked = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: types.SimpleNamespace(compute_capability=cc)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = asked
 
 
 def _types(signature):

@@ -11,7 +11,7 @@ from importlib import resources
 
 import numpy as np
 
-from .svg import INNER, MARGIN, canvas, figure, rect, text, unique
+from .svg import INNER, MARGIN, canvas, figure, text, unique
 
 MOST_CELLS = 1089  # drawn of each array
 MOST_COLUMNS = 33
@@ -186,10 +186,9 @@ def _player(replay):
 
 def _cell(x, y, width, height, name, value, ink):
     size = min(9, width / 2.6)  # four characters fit
-    return (
-        f"<g data-cell>{rect(x, y, width * 0.94, height * 0.9, ink)}<title>{html.escape(name)}</title>"
-        f"{text(x + width * 0.47, y + height * 0.45 + size * 0.35, value, size, 'middle')}</g>"
-    )
+    box = rect(x, y, width * 0.94, height * 0.9, ink)
+    label = text(x + width * 0.47, y + height * 0.45 + size * 0.35, value, size, "middle")
+    return f'<g data-cell="">{box}<title>{html.escape(name)}</title>{label}</g>'
 
 
 def _inline(data):

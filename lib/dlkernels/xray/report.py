@@ -9,6 +9,7 @@ from . import findings as findings_of
 
 COLUMNS = 80
 SCHEMA = 1  # of to_dict()
+_STOPPED = "The launch could not go on; the counts cover what ran until then."
 
 
 class Report:
@@ -16,11 +17,11 @@ class Report:
 
     expressions: a list of `analysis.Expression`, one per source expression and array.
     total: dict of totals over the launch. findings: list of `findings.Finding`.
-    trace: the recording that all of it was worked out from.
+    trace: the recording that all of it was worked out from. stopped: None, or why the launch could not go on.
     """
 
-    def __init__(self, trace):
-        self.trace = trace
+    def __init__(self, trace, stopped=None):
+        self.trace, self.stopped = trace, stopped
         self.kernel = trace.kernel
         self.grid, self.block = tuple(trace.grid), tuple(trace.block_shape)
         self.requests, self.request_of = analysis.requests(trace)
@@ -47,7 +48,7 @@ class Report:
         return self
 
     def to_dict(self):
-        """Plain data: kernel, grid, block, order, total, expressions, findings, races, nsight, schema."""
+        """Plain data: kernel, grid, block, order, total, expressions, findings, races, stopped, nsight, schema."""
         return {
             "schema": SCHEMA,
             "kernel": self.kernel,
@@ -58,6 +59,7 @@ class Report:
             "expressions": [e.to_dict() for e in self.expressions],
             "findings": [f.to_dict() for f in self.findings],
             "races": len(self.races),
+            "stopped": self.stopped,
             "nsight": dict(metrics.NSIGHT),
         }
 
@@ -133,6 +135,8 @@ class Report:
         if self.ok:
             return ["Nothing wrong was found."]
         lines = [_count(len(self.findings), "finding")]
+        if self.stopped:
+            lines += textwrap.wrap(_STOPPED, COLUMNS)
         for f in self.findings:
             lines += textwrap.wrap(
                 f"[{f.kind}] {f}", COLUMNS - 2, initial_indent="! ", subsequent_indent="  "
@@ -209,8 +213,9 @@ def _page(report):
         f"<li><strong>{q(f.kind)}</strong>, line {f.line}: {q(f.message)}{q(_times(f))} <em>{q(f.cure)}</em></li>"
         for f in report.findings
     )
+    stopped = f"<p>{_STOPPED}</p>" if report.stopped else ""
     verdict = (
-        f'<div class="bad"><p>{_count(len(report.findings), "finding")}</p><ul>{found}</ul></div>'
+        f'<div class="bad"><p>{_count(len(report.findings), "finding")}</p>{stopped}<ul>{found}</ul></div>'
         if found
         else "<p>Nothing wrong was found.</p>"
     )

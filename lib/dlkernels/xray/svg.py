@@ -62,12 +62,12 @@ def canvas(height, parts, alt):
     )
 
 
-def rect(x, y, width, height, opacity=0.0, stroke=0.5, title="", extra=""):
+def rect(x, y, width, height, opacity=0.0, stroke=0.5, title=""):
     """A box: ``opacity`` of its ink, width of its outline, a note that shows under the pointer."""
     note = f"<title>{html.escape(title)}</title>" if title else ""
     return (
         f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}" fill="currentColor" '
-        f'fill-opacity="{_n(opacity)}" stroke="currentColor" stroke-width="{_n(stroke)}" {extra}>{note}</rect>'
+        f'fill-opacity="{_n(opacity)}" stroke="currentColor" stroke-width="{_n(stroke)}">{note}</rect>'
     )
 
 
