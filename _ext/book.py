@@ -12,6 +12,8 @@ from docutils import nodes
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = re.compile(r"[^\s'\"(]*/(site-packages/|lib/python3\.\d+/)")  # also IPython's ~/...
+CELL = re.compile(r"[^\s'\"(]*/ipykernel_\d+/\d+\.py")  # the file that a cell's code pretends to come from
+LIBRARY = ("File lib/", "File .../")  # frames of a traceback in which a reader finds nothing of their own
 
 
 def vendored_mathjax(app, config):
@@ -41,12 +43,15 @@ def offer_notebook(app, pagename, templatename, context, doctree):
     context["ipynb_source"] = f"{pagename}.ipynb"
 
 
-def hide_build_paths(app, doctree):
-    """Tracebacks and file names in outputs speak of ``lib/...``, not of the machine that built the page."""
-
+def clean_outputs(app, doctree):
+    """Outputs name ``lib/...``, not the machine that built the page; tracebacks show the reader's own frames."""
     for node in list(doctree.findall(lambda n: isinstance(n, nodes.literal_block | nodes.raw))):
         text = node.astext()
         cleaned = INSTALLED.sub(".../", text.replace(f"{ROOT}/", "").replace(str(ROOT), "."))
+        cleaned = CELL.sub("cell", cleaned)
+        if "traceback" in node.get("classes", ()):
+            frames = cleaned.split("\n\n")
+            cleaned = "\n\n".join(frame for frame in frames if not frame.startswith(LIBRARY))
         if cleaned != text:
             node.rawsource = cleaned
             node.children = []
@@ -55,7 +60,7 @@ def hide_build_paths(app, doctree):
 
 def setup(app):
     app.connect("config-inited", vendored_mathjax)
-    app.connect("doctree-read", hide_build_paths)
+    app.connect("doctree-read", clean_outputs)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme lists the downloads
     app.connect("html-page-context", drop_thebe, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
