@@ -11,7 +11,7 @@ from importlib import resources
 
 import numpy as np
 
-from .svg import INNER, MARGIN, canvas, figure, text, unique
+from .svg import INNER, MARGIN, canvas, figure, rect, text, unique
 
 MOST_CELLS = 1089  # drawn of each array
 MOST_COLUMNS = 33
