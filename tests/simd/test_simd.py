@@ -6,9 +6,10 @@ import re
 import subprocess
 import sys
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, njit, prange, types
 from numba.core.errors import TypingError
 
 from dlkernels import simd
@@ -19,11 +20,13 @@ from dlkernels.simd import (
     lanes,
     load,
     maximum,
+    memory,
     minimum,
     prefetch,
     reduce_add,
     store,
     store_nontemporal,
+    target,
     until_aligned,
 )
 
@@ -142,27 +145,61 @@ def test_multiply_add_and_prefetch_are_single_instructions():
         assert re.search(r"vfn?m(add|sub)\d+ps", assembly)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not X86, reason="names of x86 processors")
 @pytest.mark.parametrize(
-    ("cpu", "name", "width"),
-    [("x86-64", "SSE2", 4), ("haswell", "AVX2", 8), ("skylake-avx512", "AVX-512", 16)],
+    ("cpu", "features", "name", "width"),
+    [
+        ("x86-64", "", "SSE2", 4),
+        ("haswell", "+avx,+avx2,+fma", "AVX2", 8),
+        ("skylake-avx512", "+avx,+avx2,+fma,+avx512f", "AVX-512", 16),
+    ],
 )
-def test_every_width_of_x86(cpu, name, width):
-    """The same tests in a process that compiles for an older (or another) processor."""
+def test_every_width_of_x86(cpu, features, name, width):
+    """Tests of this file again, in a process that compiles for an older (or another) processor."""
     if width > simd.vector_width():
         pytest.skip(f"this machine has no {name}")
-    features = {"x86-64": "", "haswell": "+avx,+avx2,+fma", "skylake-avx512": "+avx,+avx2,+fma,+avx512f"}[cpu]
     environment = {**os.environ, "NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features}
-    if environment.get("DLKERNELS_TEST_WIDTH"):
-        pytest.skip("already inside such a process")
-    environment["DLKERNELS_TEST_WIDTH"] = "1"
-    show = (
-        f"from dlkernels import simd; assert (simd.instruction_set(), simd.vector_width()) == {(name, width)}"
-    )
-    subprocess.run([sys.executable, "-c", show], env=environment, check=True, timeout=120)
+    environment[EXPECTED] = f"{name} {width}"
     tests = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    tests += ["-k", "width_is_the_one or arithmetic or extremes or (head and 4099)"]
     result = subprocess.run(tests, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert result.returncode == 0, result.stdout[-3000:]
+    assert "11 passed" in result.stdout
+
+
+EXPECTED = "DLKERNELS_TEST_VECTORS"
+
+
+@pytest.mark.skipif(
+    EXPECTED not in os.environ, reason="for the processes that test_every_width_of_x86 starts"
+)
+def test_the_width_is_the_one_asked_for():
+    assert f"{simd.instruction_set()} {simd.vector_width()}" == os.environ[EXPECTED]
+
+
+def test_the_same_code_compiles_for_arm(monkeypatch):
+    """Compiled here for a 64-bit Arm with NEON: multiply-add, prefetch, a pair stored past the cache, a barrier."""
+    monkeypatch.setattr(target, "_found", lambda: ("NEON", 16))
+    monkeypatch.setattr(memory, "_X86", False)
+
+    @njit(_nrt=False, no_cpython_wrapper=True)  # nothing that only x86 has, such as counting references
+    def kernel(a, b, out):
+        for i in range(0, out.size, lanes(out)):
+            prefetch(a, i + 64)
+            store_nontemporal(out, i, fma(load(a, i), load(b, i), load(out, i)))
+        fence()
+
+    kernel.compile((types.float32[::1],) * 3)
+    (text,) = kernel.inspect_llvm().values()
+    text = re.sub(r"target triple = .*", 'target triple = "aarch64-linux-gnu"', text)
+    text = re.sub(r'target datalayout = .*|"target-(cpu|features)"="[^"]*"', "", text)
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    arm = llvm.Target.from_triple("aarch64-linux-gnu").create_target_machine(cpu="apple-m1", opt=3)
+    assembly = arm.emit_assembly(llvm.parse_assembly(text))
+    for instruction in (r"fmla\s+v\d+\.4s", "prfm", "stnp", "dmb"):
+        assert re.search(rf"\t{instruction}", assembly), instruction
 
 
 @pytest.mark.parametrize(

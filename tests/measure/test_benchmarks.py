@@ -1,0 +1,215 @@
+"""The benchmark scripts: they find what there is, keep what they have, and say what they need."""
+
+import importlib
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dlkernels import implementations
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def scripts(monkeypatch):
+    """The scripts import each other as they do when run: from their own folder."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+
+
+def script(name):
+    return importlib.import_module(name)
+
+
+# ---- run.py -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_benchmarks(monkeypatch):
+    """One benchmark that works and one that fails; returns what was recorded."""
+    run, recorded = script("run"), {}
+    monkeypatch.setattr(run, "benchmarks", lambda: ["works", "fails"])
+    monkeypatch.setattr(run, "machine_card", lambda: "card")
+    monkeypatch.setattr(
+        run, "record", lambda name, data, command: recorded.update({name: data}) or Path(f"{name}.json")
+    )
+    monkeypatch.setitem(sys.modules, "works", types.SimpleNamespace(benchmark=lambda quick: {"quick": quick}))
+    monkeypatch.setitem(sys.modules, "fails", types.SimpleNamespace(benchmark=lambda quick: 1 / 0))
+    return recorded
+
+
+def test_a_failing_benchmark_does_not_hide_the_others(two_benchmarks, capsys):
+    assert script("run").main(["fails", "works"]) == 1
+    assert two_benchmarks == {"works": {"quick": False}}
+    assert "Failed: fails. The other results are recorded." in capsys.readouterr().err
+
+
+def test_quick_records_nothing(two_benchmarks):
+    assert script("run").main(["works", "--quick"]) == 0
+    assert two_benchmarks == {}
+
+
+def test_an_unknown_benchmark_is_said(two_benchmarks, capsys):
+    with pytest.raises(SystemExit):
+        script("run").main(["nothing"])
+    assert "no benchmark is called nothing; there are works, fails" in capsys.readouterr().err
+
+
+def test_benchmarks_are_found_by_their_function():
+    found = script("run").benchmarks()
+    assert "vector" in found
+    assert not {"run", "ladder", "gpu_record", "cublas"} & set(found)
+
+
+# ---- the cases --------------------------------------------------------------------------------------------
+
+CASES = [pytest.param(k, id=name) for k, name in enumerate(["add", "axpy", "bias_activation", "relu", "leaky_relu",
+    "elu", "sigmoid", "tanh", "silu", "gelu", "relu_backward", "sigmoid_backward", "tanh_backward", "silu_backward",
+    "gelu_backward"])]  # fmt: skip
+
+
+def test_every_case_is_listed_here():
+    assert [parameter.id for parameter in CASES] == [case.operation for case in script("vector").CASES]
+
+
+@pytest.mark.parametrize("index", CASES)
+@pytest.mark.parametrize("peer", ["numpy", "torch"])
+def test_the_peers_compute_the_same_as_the_reference(index, peer):
+    """A peer that did something else would make our ratios look bad or good for no reason."""
+    case = script("vector").CASES[index]
+    assert case.numpy or case.torch
+    arguments, out = case.prepare(2048)
+    if peer == "numpy" and case.numpy:
+        case.numpy(out, *arguments)
+    elif peer == "torch" and case.torch:
+        torch = pytest.importorskip("torch")
+        tensors = [torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in arguments]
+        case.torch(torch, torch.from_numpy(out), *tensors)
+    else:
+        return  # this peer has no such function
+    expected = implementations.OPERATIONS[case.operation].reference(*arguments)
+    np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_a_ladder_is_compared_rung_by_rung(monkeypatch):
+    ladder, case = script("ladder"), script("vector").CASES[0]
+    monkeypatch.setattr(ladder, "last_level_cache", lambda: 0)  # so that the triad takes part
+    rows = ladder.compare(case, 1024, threads=1, budget=0.01)
+    names = [row["name"] for row in rows]
+    assert names[0] == "NumPy"
+    assert names[-1] == implementations.of("add", device="cpu")[-1].name
+    assert "triad" not in names
+    for row in rows:
+        assert row["bandwidth"] == pytest.approx(12 * 1024 / row["seconds"])
+        assert row["share_of_triad"] > 0
+    json.dumps(rows, allow_nan=False)
+    assert "NumPy / this" in str(ladder.table(rows))
+
+
+def test_rungs_that_are_too_slow_are_left_out():
+    ladder, case = script("ladder"), script("vector").CASES[0]
+    small, large = ladder.candidates(case, 1024), ladder.candidates(case, 2**20)
+    assert "add_python" in small
+    assert "add_python" not in large
+
+
+# ---- gpu_record.py ----------------------------------------------------------------------------------------
+
+
+def test_without_a_gpu_one_sentence_says_what_is_needed(monkeypatch, capsys):
+    from dlkernels import device
+
+    monkeypatch.setattr(device, "name", "executor")
+    assert script("gpu_record").main([]) == 2
+    error = capsys.readouterr().err
+    assert "NVIDIA GPU" in error
+    assert error.count("\n") == 1
+
+
+def test_what_a_section_found_is_kept_when_it_runs_out_of_time_or_crashes(monkeypatch):
+    gpu_record = script("gpu_record")
+    real = gpu_record.run_limited
+    bodies = {"slow": "import time; time.sleep(60)", "crash": "import os; os._exit(7)", "fine": ""}
+
+    def child(command, limit, *rest, **environment):
+        section, file = command[-2:]
+        text = f"print('[1]', file=open({file!r}, 'w'), flush=True); {bodies[section]}"
+        return real([sys.executable, "-c", text], limit, *rest, **environment)
+
+    monkeypatch.setattr(gpu_record, "run_limited", child)
+    slow = gpu_record.run_section("slow", 3)
+    assert (slow["status"], slow["lines"]) == ("stopped after 3 s", [[1]])
+    assert slow["seconds"] < 30
+    crash = gpu_record.run_section("crash", 60)
+    assert (crash["status"], crash["lines"]) == ("failed (exit code 7)", [[1]])
+    assert gpu_record.run_section("fine", 60)["status"] == "complete"
+
+
+def test_sections_are_recorded_one_by_one(monkeypatch):
+    from dlkernels import device, measure
+
+    gpu_record, recorded = script("gpu_record"), []
+    monkeypatch.setattr(device, "name", "gpu")
+    sections = {"tests": "complete", "times": "failed (exit code 1)", "counters": "complete"}
+    monkeypatch.setattr(
+        gpu_record, "run_section", lambda name, limit: {"status": sections[name], "seconds": 1, "lines": []}
+    )
+    monkeypatch.setattr(
+        measure, "record", lambda name, data, command: recorded.append(sorted(data)) or Path("gpu.json")
+    )
+    assert gpu_record.main([]) == 1
+    assert recorded == [["tests"], ["tests", "times"], ["counters", "tests", "times"]]
+    assert sum(gpu_record.SECTIONS.values()) < 600
+
+
+def test_the_csv_of_nsight_compute_is_understood():
+    metric = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+    head = '"ID","Process ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric Value"'
+    output = f"""==PROF== Connected to process 1
+==PROF== Profiling "add_kernel" - 0: 0%....50%....100% - 1 pass
+{head}
+"0","1","add_kernel","Command line profiler metrics","{metric}","request","1,024"
+"0","1","add_kernel","Command line profiler metrics","other","","5"
+"10","1","wide","Command line profiler metrics","{metric}","request","7"
+"2","1","stride","Command line profiler metrics","{metric}","request","3"
+==PROF== Disconnected
+"""
+    parsed = script("gpu_record").parse_ncu(output, {metric: "loads"})
+    assert parsed == [("add_kernel", {"loads": 1024}), ("stride", {"loads": 3}), ("wide", {"loads": 7})]
+    assert script("gpu_record").parse_ncu("==ERROR== ERR_NVGPUCTRPERM", {}) == []
+
+
+def test_the_xray_counts_what_a_rung_launches(tmp_path):
+    """In a process of its own, as it runs on a machine with a GPU: the executor is the device there."""
+    gpu_record = script("gpu_record")
+    lines = gpu_record.child_lines("expect", 200, DLKERNELS_DEVICE="executor")
+    counts = {line["name"]: line.get("counts") for line in lines}
+    n, warps = gpu_record.SMALL, -(-gpu_record.SMALL // 32)
+    assert counts["add_one_per_element"]["global_load_requests"] == 2 * warps
+    assert counts["add_one_per_element"]["global_store_sectors"] == -(-n * 4 // 32)
+    assert not [line for line in lines if "error" in line]
+
+
+def test_a_command_without_a_program_is_not_fatal():
+    with pytest.raises(FileNotFoundError):
+        script("gpu_record").run_limited(["no-such-program-here"], 5)
+
+
+def test_cublas_says_when_it_is_missing(monkeypatch):
+    cublas = script("cublas")
+    cublas._library.cache_clear()
+    monkeypatch.setattr(cublas.ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr(cublas.sysconfig, "get_paths", lambda: {"purelib": "/nowhere"})
+    with pytest.raises(OSError, match="libcublas is not installed"):
+        cublas._library()
+
+
+def test_the_script_says_how_it_is_called():
+    command = [sys.executable, str(FOLDER / "gpu_record.py"), "--help"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0
+    assert "--only" in result.stdout
