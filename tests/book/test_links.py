@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from built import ROOT, pages
 
-pytestmark = [pytest.mark.book, pytest.mark.xdist_group("book")]
+pytestmark = pytest.mark.book
 
 
 @cache
@@ -110,3 +110,11 @@ def test_executed_chapter_offers_a_notebook_that_jupyter_shows(name, book):
     markdown = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     left = re.findall(r"^(?::{3,}|`{3,})\{.*|\{[a-z:-]+\}`.*", markdown, flags=re.MULTILINE)
     assert not left, f"MyST that Jupyter shows raw: {left}"
+
+
+@pytest.mark.parametrize("name", executed_chapters())
+def test_cell_that_should_fail_did_fail(name, book):
+    """`raises-exception` only allows an error: a wrong version that passes would go unnoticed."""
+    expected = (ROOT / f"{name}.md").read_text("utf-8").count("raises-exception")
+    shown = len(parsed(book / f"{name}.html").select(".output.traceback"))
+    assert shown == expected, f"{expected} cells are tagged raises-exception, {shown} show an error"
