@@ -132,11 +132,11 @@ def _described(error, line):
     else:
         name, text = type(error).__name__, getattr(error, "reason", None) or str(error)
     thread, block = getattr(error, "thread", None), getattr(error, "block", None)
-    place = f"block {_position(block)}, thread {_position(thread)}" if thread is not None else ""
+    place = f"block {position(block)}, thread {position(thread)}" if thread is not None else ""
     return AnswerFailed(name, text, line or getattr(error, "text", "").strip(), place)
 
 
-def _position(xyz):
+def position(xyz):
     """(3, 0, 0) -> "3", (3, 1, 0) -> "(3, 1)": as many coordinates as the launch needs."""
     xyz = tuple(int(i) for i in xyz)
     while len(xyz) > 1 and xyz[-1] == 0:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from . import diagnosis
-from .answer import AnswerFailed
+from .answer import AnswerFailed, position
 from .definition import CompiledTask, FunctionTask, KernelTask, PredictionTask, hidden_cases
 
 RIGHT, WRONG, UNSOLVED = "right", "wrong", "unsolved"
@@ -169,16 +169,11 @@ _CAUSES = {
 
 def _compare(task, case, arguments, after):
     out = task.out % len(arguments)
-    for position, (x, y) in enumerate(zip(arguments, after, strict=True)):
-        if position != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):
-            raise _Failed(
-                Failure(
-                    "input-changed",
-                    f"{_headline(case)} argument {position + 1} was changed",
-                    (("first change", f"index {_index(np.argwhere(x != y)[0])}"),),
-                    "Inputs may only be read. Which of your stores writes to the wrong array?",
-                )
-            )
+    for i, (x, y) in enumerate(zip(arguments, after, strict=True)):
+        if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):
+            facts = (("first change", f"element {_index(np.argwhere(x != y)[0])} of argument {i + 1}"),)
+            cause = "Inputs may only be read. Which of your stores writes to the wrong array?"
+            raise _Failed(Failure("input-changed", f"{_headline(case)} an input was changed", facts, cause))
     expected = task.spec(*arguments)
     comparison = diagnosis.compare(after[out], expected, arguments[out], task.rtol, task.atol)
     if comparison.bad:
@@ -264,10 +259,18 @@ def _no_findings(task, case, report, kinds=None):
     for finding in report["findings"]:
         if kinds and finding["kind"] not in kinds:
             continue
-        facts = [("it said", finding["message"]), ("at the line", finding["text"])]
+        facts = [("it said", finding["message"]), ("at", finding["text"]), ("happened in", _who(finding))]
+        facts = [fact for fact in facts if fact[1]]
         cause = task.advice.get(finding["kind"], finding["cure"])
         said = f"{_headline(case)} {finding['kind'].replace('-', ' ')}"
         raise _Failed(Failure(finding["kind"], said, tuple(facts), cause))
+
+
+def _who(finding):
+    """The threads of a finding, the first two of them, in words."""
+    said = [f"block {position(t['block'])}, thread {position(t['thread'])}" for t in finding["threads"][:2]]
+    more = len(finding["threads"]) - 2
+    return " and ".join(said) + (f" and {more} more" if more > 0 else "")
 
 
 def _predictions(task, given):

@@ -141,8 +141,9 @@ def random_values(rng, *shape, dtype=np.float32):
 
 
 def unwritten(*shape, dtype=np.float32):
-    """An output array full of NaN, so that an element nobody wrote is seen."""
-    return np.full(shape, np.nan, dtype)
+    """An output array full of a NaN that no computation gives, so that an element nobody wrote is seen."""
+    bits = {4: (np.uint32, 0x7FC0ABCD), 8: (np.uint64, 0x7FF800000000ABCD)}[np.dtype(dtype).itemsize]
+    return np.full(shape, bits[1], bits[0]).view(dtype)
 
 
 def _modules():

@@ -99,7 +99,7 @@ ADD = KernelTask(
         Suspect(lambda a, b, out: 2 * a, "This is a + a: b is never read."),
     ),
     advice={
-        "raised-OutOfBounds": (
+        "out-of-bounds": (
             "The grid has more threads than there are elements, and this thread has none. Let it do nothing: a guard."
         ),
     },
@@ -217,7 +217,7 @@ AXPY = KernelTask(
         ),
     ),
     advice={
-        "raised-OutOfBounds": "The loop must end before the end of the array: range(start, y.size, step).",
+        "out-of-bounds": "The loop must end before the end of the array: range(start, y.size, step).",
         "one-block": "Only the first 64 elements changed. Which thread of the whole grid am I, and how many are we?",
     },
     budget=Budget(
@@ -281,7 +281,7 @@ FUSED = CompiledTask(
         ),
         Suspect(lambda x, bias, out: np.maximum(x + bias, 0), "This is ReLU of x + bias."),
         Suspect(
-            lambda x, bias, out: silu(x + bias[:, None]) if x.shape[0] == bias.size else np.zeros(0),
+            lambda x, bias, out: silu(x + bias[: len(x), None]) if len(x) <= bias.size else np.zeros(0),
             "The bias was added along the rows; bias[j] belongs to feature (column) j.",
         ),
     ),
@@ -352,10 +352,6 @@ BUG = KernelTask(
         Suspect(lambda grad, x, out: grad, "This is grad itself: nothing was blocked where x <= 0."),
     ),
     advice={
-        "some-unwritten": (
-            "Some elements have no thread, others have several. Write down i for thread 0 of block 0, 1 and 2: by how "
-            "much should it grow from block to block?"
-        ),
         "tail": (
             "The last elements have no thread, although there are enough threads. Write down i for thread 0 of block 0, "
             "1 and 2: by how much should it grow from block to block?"

@@ -1,0 +1,83 @@
+"""Answers to 07-axpy."""
+
+from dlkernels import cuda
+
+
+@cuda.jit
+def with_while(alpha, x, y):
+    """right"""
+    i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+    step = cuda.blockDim.x * cuda.gridDim.x
+    while i < x.size:
+        y[i] += alpha * x[i]
+        i += step
+
+
+@cuda.jit
+def rounds(alpha, x, y):
+    """right"""
+    total = cuda.gridsize(1)
+    for k in range((y.size + total - 1) // total):
+        i = k * total + cuda.grid(1)
+        if i < y.size:
+            y[i] = y[i] + x[i] * alpha
+
+
+@cuda.jit
+def one_element_each(alpha, x, y):
+    """wrong first-round-only: a grid-stride loop"""
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] = alpha * x[i] + y[i]
+
+
+@cuda.jit
+def chunks(alpha, x, y):
+    """over budget over-budget: Neighbouring threads should handle neighbouring elements"""
+    size = (y.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)
+    for i in range(cuda.grid(1) * size, min((cuda.grid(1) + 1) * size, y.size)):
+        y[i] = alpha * x[i] + y[i]
+
+
+@cuda.jit
+def stride_of_one_block(alpha, x, y):
+    """wrong suspect: updated twice"""
+    for i in range(cuda.grid(1), y.size, cuda.blockDim.x):
+        y[i] = alpha * x[i] + y[i]
+
+
+@cuda.jit
+def no_alpha(alpha, x, y):
+    """wrong suspect: alpha is missing"""
+    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
+        y[i] = x[i] + y[i]
+
+
+@cuda.jit
+def no_y(alpha, x, y):
+    """wrong suspect: the old y is missing"""
+    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
+        y[i] = alpha * x[i]
+
+
+@cuda.jit
+def too_much(alpha, x, y):
+    """wrong suspect: only x is multiplied"""
+    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
+        y[i] = alpha * (x[i] + y[i])
+
+
+@cuda.jit
+def fixed_rounds(alpha, x, y):
+    """wrong out-of-bounds: range(start, y.size, step)"""
+    for k in range(8):
+        i = k * cuda.gridsize(1) + cuda.grid(1)
+        y[i] = alpha * x[i] + y[i]
+
+
+@cuda.jit
+def every_block_the_same(alpha, x, y):
+    """wrong first-round-only: grid-stride loop"""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i < min(y.size, 128):
+        y[i] += alpha * x[i]

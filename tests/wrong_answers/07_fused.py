@@ -1,0 +1,89 @@
+"""Answers to 07-fused."""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(parallel=True)
+def by_element(x, bias, out):
+    """right"""
+    features = x.shape[1]
+    for k in prange(x.size):
+        i, j = k // features, k % features
+        z = x[i, j] + bias[j]
+        out[i, j] = z * (0.5 + 0.5 * math.tanh(0.5 * z))
+
+
+@njit
+def without_threads(x, bias, out):
+    """right"""
+    rows, columns = x.shape
+    for i in range(rows):
+        for j in range(columns):
+            out[i, j] = (x[i, j] + bias[j]) / (np.exp(-x[i, j] - bias[j]) + 1)
+
+
+@njit(parallel=True)
+def no_bias(x, bias, out):
+    """wrong suspect: the bias was not added"""
+    for i in prange(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = x[i, j] / (1 + math.exp(-x[i, j]))
+
+
+@njit(parallel=True)
+def only_sigmoid(x, bias, out):
+    """wrong suspect: This is sigmoid(z)"""
+    for i in prange(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = 1 / (1 + math.exp(-(x[i, j] + bias[j])))
+
+
+@njit(parallel=True)
+def overflows(x, bias, out):
+    """wrong not-finite: never divides infinity by infinity"""
+    for i in prange(x.shape[0]):
+        for j in range(x.shape[1]):
+            e = np.exp(np.float64(x[i, j] + bias[j]))
+            out[i, j] = (x[i, j] + bias[j]) * (e / (1 + e))
+
+
+@njit(parallel=True)
+def whole_arrays(x, bias, out):
+    """over budget over-budget: Work on one number at a time"""
+    z = x + bias
+    out[:] = z / (1 + np.exp(-z))
+
+
+@njit(parallel=True)
+def an_array_for_each_row(x, bias, out):
+    """over budget over-budget: Work on one number at a time"""
+    for i in prange(x.shape[0]):
+        z = x[i] + bias
+        for j in range(x.shape[1]):
+            out[i, j] = z[j] / (1 + math.exp(-z[j]))
+
+
+def not_compiled(x, bias, out):
+    """wrong raised-NotCompiled: @njit"""
+    z = x + bias
+    out[:] = z / (1 + np.exp(-z))
+
+
+@njit(parallel=True)
+def bias_of_the_row(x, bias, out):
+    """wrong suspect: along the rows"""
+    for i in prange(x.shape[0]):
+        for j in range(x.shape[1]):
+            z = x[i, j] + bias[i]
+            out[i, j] = z / (1 + math.exp(-z))
+
+
+@njit(parallel=True)
+def relu(x, bias, out):
+    """wrong suspect: This is ReLU"""
+    for i in prange(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = max(x[i, j] + bias[j], 0)

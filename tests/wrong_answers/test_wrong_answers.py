@@ -1,0 +1,100 @@
+"""Every task rejects its wrong answers with the intended message, and passes right ones written differently.
+
+The files beside this one hold the answers to a task each. The docstring of an answer is its verdict:
+
+    right                        written differently from the master; must pass, its budget too
+    wrong KIND: words            must be rejected with that kind of failure, and the message must hold the words
+    over budget KIND: words      right, but too dear
+"""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from dlkernels.coursework import checking, definition, feedback
+from dlkernels.coursework.answer import Local
+
+HERE = Path(__file__).parent
+LEAST = 4
+
+
+def load(task):
+    path = HERE / f"{task.id.replace('-', '_')}.py"
+    assert path.exists(), f"task {task.id} ships no wrong answers: {path} is missing"
+    spec = importlib.util.spec_from_file_location(f"answers_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def verdict(value):
+    """("right" | "wrong" | "over budget", kind, words) of an answer, or None for anything else in the module."""
+    text = getattr(getattr(value, "py_func", value), "__doc__", None) or ""
+    if text == "right":
+        return "right", "", ""
+    match = re.fullmatch(r"(wrong|over budget) (\S+): (.*)", text)
+    return match.groups() if match else None
+
+
+def functions():
+    for task in definition.everything():
+        if isinstance(task, definition.PredictionTask):
+            continue
+        for name, value in vars(load(task)).items():
+            if verdict(value):
+                yield pytest.param(task, value, id=f"{task.id}-{name}")
+
+
+def run(task, answer, part="results", hidden=False):
+    if part == "budget":
+        return checking.check_budget(task, Local(answer))
+    return checking.check(task, Local(answer), hidden=hidden)
+
+
+@pytest.mark.parametrize(("task", "answer"), list(functions()))
+def test_answer(task, answer):
+    sort, kind, says = verdict(answer)
+    if sort == "right":
+        assert run(task, answer, hidden=True).status == checking.RIGHT
+        if task.budget:
+            assert run(task, answer, "budget").status == checking.RIGHT
+        return
+    outcome = run(task, answer, "budget" if sort == "over budget" else "results")
+    assert (outcome.status, outcome.points) == (checking.WRONG, 0)
+    assert outcome.failure.kind == kind, feedback.as_text(outcome)
+    assert says in outcome.failure.cause + " ".join(text for _, text in outcome.failure.facts), (
+        feedback.as_text(outcome)
+    )
+    if sort == "over budget":  # wasteful, but right
+        assert run(task, answer, hidden=True).status == checking.RIGHT
+
+
+@pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
+def test_enough_wrong_answers(task):
+    module = load(task)
+    if isinstance(task, definition.PredictionTask):
+        assert len(module.WRONG) >= LEAST
+        return
+    kinds = [verdict(value)[0] for value in vars(module).values() if verdict(value)]
+    assert len([k for k in kinds if k != "right"]) >= LEAST
+    assert "right" in kinds, f"{task.id} needs a right answer that is written differently from the master"
+    if task.budget:
+        assert any(verdict(v)[0] == "over budget" for v in vars(module).values() if verdict(v))
+
+
+@pytest.mark.parametrize(
+    "task", [t for t in definition.everything() if isinstance(t, definition.PredictionTask)]
+)
+def test_predictions(task):
+    truth = {question.name: question.truth() for question in task.questions}
+    assert checking.check(task, truth).status == checking.RIGHT
+    for numbers, says in load(task).WRONG:
+        outcome = checking.check(task, truth | numbers)
+        assert outcome.status == checking.WRONG
+        assert says in outcome.failure.cause
+        (name,) = numbers
+        assert str(truth[name]) not in [text for _, text in outcome.failure.facts], (
+            "the message gives the answer away"
+        )
