@@ -15,10 +15,11 @@ bytes, which the hardware moves with two instructions.
 
 from llvmlite import ir
 
+from . import device, simt
+
 try:
-    from numba.cuda import types
-    from numba.cuda.extending import intrinsic
-except ImportError:  # numba's simulator has no such module
+    from numba.cuda.extending import intrinsic, types  # numba-cuda, with its own types
+except ImportError:
     from numba import types
     from numba.extending import intrinsic
 
@@ -63,3 +64,24 @@ def store4(typing_context, array, index, values):
         return context.get_dummy_value()
 
     return types.void(array, index, values), generate
+
+
+def _load4_in_python(context, array, index):
+    return context.load(array, index, WIDTH)
+
+
+def _store4_in_python(context, array, index, values):
+    context.store(array, index, values)
+
+
+simt.stand_in(load4, _load4_in_python)
+simt.stand_in(store4, _store4_in_python)
+
+if device.name == "simulator":  # it runs plain Python only
+
+    def load4(array, index):
+        return tuple(array[index + k] for k in range(WIDTH))
+
+    def store4(array, index, values):
+        for k in range(WIDTH):
+            array[index + k] = values[k]

@@ -50,7 +50,7 @@ def compilations():
 
 
 @pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")
-@pytest.mark.parametrize(("row", "kernel", "signature", "arch"), compilations())
+@pytest.mark.parametrize(("row", "kernel", "signature", "arch"), list(compilations()))
 def test_compiles_for_real_gpus_without_spills(row, kernel, signature, arch):
     view = xray.compiled(kernel, signature, arch)
     assert view.registers > 0

@@ -118,13 +118,13 @@ def gelu(x, parameter):
 @compiled
 def sigmoid_backward(grad, x, parameter):
     small = exp(-abs(x))
-    return grad * small / ((ONE + small) * (ONE + small))
+    return grad * (small / ((ONE + small) * (ONE + small)))
 
 
 @compiled
 def tanh_backward(grad, x, parameter):
     small = exp(-TWO * abs(x))
-    return grad * FOUR * small / ((ONE + small) * (ONE + small))
+    return grad * (FOUR * small / ((ONE + small) * (ONE + small)))
 
 
 @compiled
@@ -135,7 +135,7 @@ def elu_backward(grad, x, parameter):
 @compiled
 def silu_backward(grad, x, parameter):
     s = ONE / (ONE + exp(-x))
-    return grad * s * (ONE + x * (ONE - s))
+    return grad * (s * (ONE + x * (ONE - s)))
 
 
 @compiled

@@ -87,7 +87,7 @@ def sigmoid_backward(grad, x):
 
 def tanh_backward(grad, x):
     small = np.exp(-2 * np.abs(_double(x)))
-    return _double(grad) * 4 * small / (1 + small) ** 2
+    return _double(grad) * (4 * small / (1 + small) ** 2)
 
 
 def silu_backward(grad, x):

@@ -70,15 +70,15 @@ def functions(real):
 
     def sigmoid_backward(grad, x, parameter):
         small = math.exp(-abs(x))
-        return grad * small / ((one + small) * (one + small))
+        return grad * (small / ((one + small) * (one + small)))
 
     def tanh_backward(grad, x, parameter):
         small = math.exp(-two * abs(x))
-        return grad * four * small / ((one + small) * (one + small))
+        return grad * (four * small / ((one + small) * (one + small)))
 
     def silu_backward(grad, x, parameter):
         s = one / (one + math.exp(-x))
-        return grad * s * (one + x * (one - s))
+        return grad * (s * (one + x * (one - s)))
 
     def gelu_backward(grad, x, parameter):
         return grad * (half * math.erfc(-x * root_half) + x * bell * math.exp(-half * x * x))
