@@ -23,9 +23,9 @@ def test_the_bound_is_the_lower_of_both_roofs():
 
 def test_the_table_says_share_and_bound():
     add, matmul = roofline_table(POINTS, ROOF).rows
-    # add: 1/12 flop per byte x 20 GB/s = 1.67 Gflop/s, of which 1 is reached.
-    assert add == ("add", "0.0833", "1.00 Gflop/s", "1.67 Gflop/s", "60%", "memory")
-    assert matmul == ("matmul", "100", "50.0 Gflop/s", "100 Gflop/s", "50%", "arithmetic")
+    # add: 1/12 FLOP per byte x 20 GB/s = 1.67 GFLOP/s, of which 1 is reached.
+    assert add == ("add", "0.0833", "1.00 GFLOP/s", "1.67 GFLOP/s", "60%", "memory")
+    assert matmul == ("matmul", "100", "50.0 GFLOP/s", "100 GFLOP/s", "50%", "arithmetic")
 
 
 def test_roofs_come_from_measured_peaks_fastest_first():
@@ -36,7 +36,7 @@ def test_roofs_come_from_measured_peaks_fastest_first():
 
 def test_the_figure():
     open_before = pyplot.get_fignums()
-    figure = roofline(POINTS, roofs(EXAMPLE, [1, 2]), title="Two kernels")
+    figure = roofline(POINTS, roofs(EXAMPLE, [1, 2]))
     (axes,) = figure.axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     lines = [line for line in axes.lines if line.get_linestyle() != "None"]
@@ -47,7 +47,7 @@ def test_the_figure():
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     assert left < 1 / 12 < 100 < right
     assert bottom < 1e9 < 100e9 < top
-    assert "add: 0.0833 flop per byte, 1.00 Gflop/s, 60% of the bound set by memory" in figure.alt_text
+    assert "add: 0.0833 FLOP per byte, 1.00 GFLOP/s, 60% of the bound set by memory" in figure.alt_text
     assert pyplot.get_fignums() == open_before
 
 

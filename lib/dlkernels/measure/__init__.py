@@ -2,7 +2,7 @@
 
 ratio(peer, ours)       how much faster, measured fairly on a noisy machine
 times({...})            several candidates at once
-peaks()                 flop/s and byte/s that this machine reaches at most
+peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 """

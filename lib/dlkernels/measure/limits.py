@@ -52,7 +52,7 @@ CHAINS = 24 if instruction_set() in ("AVX-512", "NEON") else 12
 
 @dataclasses.dataclass(frozen=True)
 class Peaks:
-    """``flops[threads]`` in flop/s for float32, ``stream[loop][store][threads]`` in byte/s."""
+    """``flops[threads]`` in FLOP/s for float32, ``stream[loop][store][threads]`` in byte/s."""
 
     flops: dict
     stream: dict
@@ -60,7 +60,7 @@ class Peaks:
     busy: bool = False  # other programs ran: the machine can do more than this
 
     def peak_flops(self, threads=None):
-        """Float32 flop/s with ``threads`` threads (default: all)."""
+        """Float32 FLOP/s with ``threads`` threads (default: all)."""
         return self.flops[_known(threads, self.flops)]
 
     def bandwidth(self, loop="triad", threads=None):
@@ -70,13 +70,13 @@ class Peaks:
         return max(by_threads[_known(threads, by_threads)] for by_threads in self.stream[loop].values())
 
     def ridge(self, threads=None):
-        """Flop per byte above which arithmetic, and no longer memory, is the bound."""
+        """FLOP per byte above which arithmetic, and no longer memory, is the bound."""
         return self.peak_flops(threads) / self.bandwidth(threads=threads)
 
     def table(self):
         """All measured peaks, one column for each number of threads."""
         counts = sorted(self.flops)
-        rows = [("multiply-add on registers", *(with_unit(self.flops[n], "flop/s") for n in counts))]
+        rows = [("multiply-add on registers", *(with_unit(self.flops[n], "FLOP/s") for n in counts))]
         for loop, by_store in self.stream.items():
             for kind, by_threads in by_store.items():
                 rows.append((f"{loop}, {STORES[kind]}", *(with_unit(by_threads[n], "B/s") for n in counts)))
