@@ -1,77 +1,109 @@
 """The memory model against a brute-force one: sectors, bank passes, broadcasts, contention, races."""
 
-from collections import defaultdict
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlkernels.xray import races, traffic
+from dlkernels.xray import analysis, races, traffic
+from dlkernels.xray import columns as grouping
 
 
 @st.composite
 def patterns(draw):
-    """Accesses of a few warp instructions: each has an element size, some lanes, aligned addresses."""
-    rows = []
-    for request in range(draw(st.integers(1, 3))):
+    """Accesses of a few warp instructions: each is (element size, [(lane, aligned address)])."""
+    requests = []
+    for _ in range(draw(st.integers(1, 3))):
         size = draw(st.sampled_from([1, 2, 4, 8, 16]))
         lanes = draw(st.lists(st.integers(0, 31), min_size=1, max_size=32, unique=True))
-        stride, start = draw(st.integers(0, 40)), draw(st.integers(0, 64))
-        wild = draw(st.booleans())
-        for lane in lanes:
-            element = draw(st.integers(0, 300)) if wild else start + lane * stride
-            rows.append((request, lane, element * size, size))
-    return np.array(sorted(rows, key=lambda r: hash(r)), np.int64).T
+        stride, start, wild = draw(st.integers(0, 40)), draw(st.integers(0, 64)), draw(st.booleans())
+        element = [draw(st.integers(0, 300)) if wild else start + lane * stride for lane in lanes]
+        requests.append((size, [(lane, e * size) for lane, e in zip(lanes, element, strict=True)]))
+    return requests
 
 
-def by_request(pattern):
-    found = defaultdict(list)
-    for request, lane, address, size in pattern.T.tolist():
-        found[request].append((lane, address, size))
-    return [found[r] for r in sorted(found)]
+def matrices(requests):
+    """The form that `traffic` takes: active, lane, address, size."""
+    columns = max(len(accesses) for _, accesses in requests)
+    active = np.zeros((len(requests), columns), bool)
+    lane, address = np.zeros((2, len(requests), columns), np.int64)
+    for row, (_, accesses) in enumerate(requests):
+        for column, (l, a) in enumerate(accesses):
+            active[row, column], lane[row, column], address[row, column] = True, l, a
+    return active, lane, address, np.array([[size] for size, _ in requests])
 
 
-@settings(max_examples=300, deadline=None)
-@given(patterns())
-def test_sectors_and_bytes(pattern):
-    request, _, address, size = pattern
-    n = request.max() + 1
-    sectors = [len({b // 32 for _, a, s in group for b in range(a, a + s)}) for group in by_request(pattern)]
-    used = [len({b for _, a, s in group for b in range(a, a + s)}) for group in by_request(pattern)]
-    assert traffic.sectors(request, n, address, size).tolist() == sectors
-    assert traffic.bytes_used(request, n, address, size).tolist() == used
+def bytes_of(size, accesses):
+    return {b for _, a in accesses for b in range(a, a + size)}
 
 
 @settings(max_examples=300, deadline=None)
 @given(patterns())
-def test_bank_passes(pattern):
-    request, lane, address, size = pattern
+def test_sectors_and_bytes(requests):
+    active, _, address, size = matrices(requests)
+    touched = [bytes_of(*request) for request in requests]
+    assert traffic.sectors(active, address, size).tolist() == [len({b // 32 for b in t}) for t in touched]
+    assert traffic.bytes_used(active, address, size).tolist() == [len(t) for t in touched]
+
+
+@settings(max_examples=300, deadline=None)
+@given(patterns())
+def test_bank_passes(requests):
     wavefronts, least, ways = [], [], []
-    for group in by_request(pattern):
-        lanes_at_once = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}[group[0][2]]
+    for size, accesses in requests:
+        lanes_at_once = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}[size]
         passes = []
         for start in range(0, 32, lanes_at_once):
-            words = {
-                b // 4 for i, a, s in group if start <= i < start + lanes_at_once for b in range(a, a + s)
-            }
+            part = [(l, a) for l, a in accesses if start <= l < start + lanes_at_once]
+            words = {b // 4 for b in bytes_of(size, part)}
             if words:
                 banks = [w % 32 for w in words]
                 passes.append(max(banks.count(bank) for bank in banks))
         wavefronts.append(sum(passes))
         least.append(len(passes))
         ways.append(max(passes))
-    got = traffic.bank_passes(request, request.max() + 1, lane, address, size)
-    assert [column.tolist() for column in got] == [wavefronts, least, ways]
+    assert [column.tolist() for column in traffic.bank_passes(*matrices(requests))] == [
+        wavefronts,
+        least,
+        ways,
+    ]
 
 
 @settings(max_examples=200, deadline=None)
 @given(patterns())
-def test_contention(pattern):
-    request, _, address, _ = pattern
-    expected = [max([a for _, a, _ in group].count(a) for _, a, _ in group) for group in by_request(pattern)]
-    assert traffic.contention(request, request.max() + 1, address).tolist() == expected
+def test_addresses_and_contention(requests):
+    active, _, address, _ = matrices(requests)
+    each = [[a for _, a in accesses] for _, accesses in requests]
+    assert traffic.contention(active, address).tolist() == [max(e.count(a) for a in e) for e in each]
+    assert traffic.addresses(active, address).tolist() == [len(set(e)) for e in each]
+
+
+@settings(max_examples=50, deadline=None)
+@given(patterns(), st.randoms(use_true_random=False))
+def test_whole_traces_give_the_same(requests, random):
+    """`analysis.requests` groups rows in any order into the same requests, with the same measures."""
+    rows = [
+        (number, lane, address, size)
+        for number, (size, accesses) in enumerate(requests)
+        for lane, address in accesses
+    ]
+    random.shuffle(rows)
+    number, lane, address, size = np.array(rows, np.int64).T
+    zero = np.zeros(len(rows), np.int64)
+    trace = SimpleNamespace(
+        site=number, array=zero, warp=zero, visit=zero, kind=zero, space=zero + analysis.SHARED,
+        lane=lane, address=address, size=size,
+    )  # fmt: skip
+    table, found = analysis.requests(trace)
+    assert found.tolist() == number.tolist()
+    wavefronts, least, ways = traffic.bank_passes(*matrices(requests))
+    assert table.wavefronts.tolist() == wavefronts.tolist()
+    assert table.least_wavefronts.tolist() == least.tolist()
+    assert table.ways.tolist() == ways.tolist()
+    assert table.lanes.tolist() == [len(accesses) for _, accesses in requests]
 
 
 @pytest.mark.parametrize(
@@ -92,9 +124,7 @@ def test_contention(pattern):
     ],
 )
 def test_known_strides(size, stride, wavefronts, ways):
-    lane = np.arange(32)
-    zero = np.zeros(32, np.int64)
-    got = traffic.bank_passes(zero, 1, lane, lane * stride * size, np.full(32, size))
+    got = traffic.bank_passes(*matrices([(size, [(lane, lane * stride * size) for lane in range(32)])]))
     assert (got[0][0], got[2][0]) == (wavefronts, ways)
 
 
@@ -103,13 +133,13 @@ def test_local_memory_lies_word_by_word_across_the_warp():
     lane = np.arange(32)
     address = traffic.local_address(np.full(32, 5 * 4), lane)
     assert address.tolist() == [(5 * 32 + i) * 4 for i in range(32)]
-    assert traffic.sectors(np.zeros(32, np.int64), 1, address, np.full(32, 4))[0] == 4
+    assert traffic.sectors(np.ones((1, 32), bool), address[None], np.array([[4]]))[0] == 4
 
 
 def test_pack_keeps_the_order_of_rows_even_where_the_key_would_overflow():
     rng = np.random.default_rng(7)
     columns = [rng.integers(-(2**40), 2**40, 500) // 2**35 * 2**35 for _ in range(5)]
-    order = np.argsort(traffic.pack(*columns), kind="stable")
+    order = np.argsort(grouping.pack(*columns), kind="stable")
     assert order.tolist() == np.lexsort(columns[::-1]).tolist()
 
 

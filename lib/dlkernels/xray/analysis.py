@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from . import traffic
+from . import columns, traffic
 
 LOAD, STORE, ATOMIC = 0, 1, 2
 GLOBAL, SHARED, LOCAL, CONST = 0, 1, 2, 3
@@ -83,45 +83,53 @@ class Expression:
 
 def requests(trace):
     """`Requests` of a trace, and the request number of each of its rows."""
-    number, first = traffic.group(trace.site, trace.array, trace.warp, trace.visit)
-    n = len(first)
-    space = trace.space[first]
-    columns = {name: np.zeros(n, np.int64) for name in ("sectors", "wavefronts", "least_wavefronts", "ways")}
-    columns["addresses"] = traffic.count_distinct(number, n, trace.address)
-    columns["contention"] = np.zeros(n, np.int64)
+    order, start = columns.sort(trace.site, trace.array, trace.warp, trace.visit)
+    lanes = np.diff(np.append(start, len(order)))
+    number = np.empty(len(order), np.int64)
+    number[order] = np.repeat(np.arange(len(start)), lanes)
+    first = order[start]
+    measured = {name: np.zeros(len(start), np.int64) for name in _MEASURED}
+    for begin in range(0, len(start), CHUNK):
+        part = slice(begin, min(begin + CHUNK, len(start)))
+        for name, values in _measure(trace, order, start[part], lanes[part]).items():
+            measured[name][part] = values
+    kept = {name: getattr(trace, name)[first] for name in ("site", "array", "kind", "space", "warp", "visit")}
+    return Requests(**kept, lanes=lanes, **measured), number
 
-    address = trace.address.copy()
-    local = trace.space == LOCAL
-    address[local] = traffic.local_address(trace.address[local], trace.lane[local])
-    rows = np.flatnonzero((trace.space == GLOBAL) | local)
-    columns["sectors"] = traffic.sectors(number[rows], n, address[rows], trace.size[rows])
-    rows = np.flatnonzero(trace.space == SHARED)
-    columns["wavefronts"], columns["least_wavefronts"], columns["ways"] = traffic.bank_passes(
-        number[rows], n, trace.lane[rows], trace.address[rows], trace.size[rows]
-    )
-    rows = np.flatnonzero(trace.kind == ATOMIC)
-    columns["contention"] = traffic.contention(number[rows], n, trace.address[rows])
-    return (
-        Requests(
-            site=trace.site[first],
-            array=trace.array[first],
-            kind=trace.kind[first],
-            space=space,
-            warp=trace.warp[first],
-            visit=trace.visit[first],
-            lanes=np.bincount(number, minlength=n),
-            bytes_used=traffic.bytes_used(number, n, address, trace.size),
-            **columns,
-        ),
-        number,
-    )
+
+_MEASURED = ("bytes_used", "sectors", "wavefronts", "least_wavefronts", "ways", "addresses", "contention")
+CHUNK = 1 << 15  # requests measured at a time: keeps the matrices small
+
+
+def _measure(trace, order, start, lanes):
+    """The measures of some requests, each a row of a matrix with a column for each of its accesses."""
+    column = np.arange(int(lanes.max()))
+    active = column < lanes[:, None]
+    rows = order[np.where(active, start[:, None] + column, start[:, None])]
+    first = rows[:, 0]
+    space, kind, size = trace.space[first], trace.kind[first], trace.size[first][:, None]
+    lane, address = trace.lane[rows], trace.address[rows]
+    local = (space == LOCAL)[:, None]
+    address = np.where(local, traffic.local_address(address, lane), address)
+    found = {name: np.zeros(len(start), np.int64) for name in _MEASURED}
+    found["addresses"] = traffic.addresses(active, address)
+    found["bytes_used"] = traffic.bytes_used(active, address, size)
+    some = (space == GLOBAL) | (space == LOCAL)
+    found["sectors"][some] = traffic.sectors(active[some], address[some], size[some])
+    some = space == SHARED
+    banks = traffic.bank_passes(active[some], lane[some], address[some], size[some])
+    for name, values in zip(("wavefronts", "least_wavefronts", "ways"), banks, strict=True):
+        found[name][some] = values
+    some = kind == ATOMIC
+    found["contention"][some] = traffic.contention(active[some], address[some])
+    return found
 
 
 def expressions(trace, table):
     """`Expression` for each (source expression, array), in the order of the source."""
     if not len(table.site):
         return []
-    number, first = traffic.group(table.site, table.array)
+    number, first = columns.group(table.site, table.array)
 
     def total(column):
         return np.bincount(number, weights=column, minlength=len(first)).astype(np.int64)

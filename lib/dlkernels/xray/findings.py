@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import races, traffic
+from . import columns, races
 from .analysis import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 
 RACE_KINDS = ("race", "atomic-against-plain")
@@ -77,7 +77,8 @@ class Finding:
 
 def findings(trace):
     """All `Finding` of a trace: what stopped the kernel first, then races, then the rest, by line."""
-    found = seen_while_running(trace) + uninitialised_shared(trace) + find_races(trace)
+    places = _places(trace)
+    found = seen_while_running(trace) + uninitialised_shared(trace, places) + find_races(trace, places)
     rank = {"race": 1, "atomic-against-plain": 1, "uninitialised-shared": 2}
     return sorted(found, key=lambda f: (rank.get(f.kind, 0), f.line, f.kind, f.array, f.message))
 
@@ -85,52 +86,72 @@ def findings(trace):
 # -- races -------------------------------------------------------------------------------------------------
 
 
-def find_races(trace):
+def find_races(trace, places=None):
     """One `Finding` for each pair of source expressions that conflict on an array."""
-    rows, place = _shared_writes(trace)
-    if not len(rows):
-        return []
-    kind, site, thread = trace.kind[rows], trace.site[rows], trace.thread[rows]
-    block, warp = trace.block[rows], trace.warp[rows]
-    turn = traffic.pack(trace.grid_epoch[rows], trace.epoch[rows])
+    rows, place = places or _places(trace)
+    kind, owner, space = trace.kind[rows], trace.thread[rows], trace.space[rows]
+    turn = columns.pack(trace.grid_epoch[rows], trace.epoch[rows])
+    # Few places are contended between two barriers: a quick look drops the rest.
+    near = races.contended(columns.compact(place, turn), owner, kind)
+    far = np.flatnonzero(space == GLOBAL)
+    far = far[
+        races.contended(
+            columns.compact(place[far], trace.grid_epoch[rows[far]]), trace.block[rows[far]], kind[far]
+        )
+    ]
     found = []
-    for width, (owner, where) in enumerate(
-        [
-            (thread, traffic.pack(place, warp, turn, trace.warp_epoch[rows])),
-            (warp, traffic.pack(place, block, turn)),
-            (block, traffic.pack(place, trace.grid_epoch[rows])),
-        ]
+    for width, (keep, owner, where) in enumerate(
+        (
+            (near, trace.thread, (trace.warp, trace.warp_epoch)),
+            (near, trace.warp, (trace.block,)),
+            (far, trace.block, ()),
+        )
     ):
-        i, j = races.unordered_pairs(where, owner, kind, site, thread)
-        found.append((np.full(len(i), width), rows[i], rows[j]))
+        r = rows[keep]
+        when = trace.grid_epoch[r] if keep is far else turn[keep]
+        group = columns.pack(place[keep], when, *(column[r] for column in where))
+        i, j = races.unordered_pairs(group, owner[r], trace.kind[r], trace.site[r], trace.thread[r])
+        found.append((np.full(len(i), width), r[i], r[j]))
     return _describe_races(trace, *(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
-def _shared_writes(trace):
-    """Rows that touch memory which several threads could see and someone writes.
+def _places(trace):
+    """(rows, place): accesses of memory that several threads can see and someone writes, and where they go.
 
-    Returns (rows, place): accesses are cut into units of the smallest size in use, so that a 16-byte access
-    and a 4-byte one meet; place numbers a unit of one space (of one block, for shared memory).
+    Accesses are cut into units of the smallest size in use, so that a 16-byte access and a 4-byte one meet; place
+    numbers the units, apart for each block's shared memory.
     """
-    rows = np.flatnonzero((trace.space == GLOBAL) | (trace.space == SHARED))
+    rows = np.flatnonzero(_can_conflict(trace)[trace.array]) if len(trace.arrays) else np.zeros(0, np.int64)
     if not len(rows):
         return rows, rows
-    unit = int(np.gcd.reduce(trace.size[rows]))
-    piece, number = traffic.spread(trace.address[rows], trace.size[rows], unit)
+    unit = int(np.gcd.reduce(np.unique(trace.size[rows])))
+    piece, number = columns.spread(trace.address[rows], trace.size[rows], unit)
     rows = rows[piece]
     in_block = np.where(trace.space[rows] == SHARED, trace.block[rows], -1)
-    place = np.unique(traffic.pack(trace.space[rows], in_block, number), return_inverse=True)[1]
-    written = np.bincount(place[trace.kind[rows] != LOAD], minlength=place.max() + 1) > 0
-    keep = written[place]
-    return rows[keep], place[keep]
+    return rows, columns.compact(in_block, number)
+
+
+def _can_conflict(trace):
+    """For each array: is it shared, or global and does it overlap one that is written?"""
+    written = np.bincount(trace.array, weights=trace.kind != LOAD, minlength=len(trace.arrays)) > 0
+    spans = [(a.base, a.base + _extent(a)) if a.space == "global" else (0, 0) for a in trace.arrays]
+    low, high = np.array(spans).T
+    overlap = (low[:, None] < high) & (low < high[:, None])
+    return np.array([a.space == "shared" for a in trace.arrays]) | (overlap & written).any(axis=1)
+
+
+def _extent(info):
+    """Bytes from the base of an array to its end."""
+    last = sum((n - 1) * abs(s) for n, s in zip(info.shape, info.strides, strict=True))
+    return last + info.dtype.itemsize if all(info.shape) else 0
 
 
 def _describe_races(trace, width, a, b):
     """Merge conflicts by (expressions, array). The widest scope and then the first example speak for all."""
     line = np.array([s.line for s in trace.sites])
-    rank = traffic.pack(line[trace.site], trace.kind, trace.site, trace.thread)
+    rank = columns.pack(line[trace.site], trace.kind, trace.site, trace.thread)
     a, b = np.where(rank[a] >= rank[b], a, b), np.where(rank[a] >= rank[b], b, a)  # later line first
-    number, _ = traffic.group(trace.site[a], trace.site[b], trace.array[a])
+    number, _ = columns.group(trace.site[a], trace.site[b], trace.array[a])
     order = np.lexsort((trace.thread[b], trace.thread[a], trace.address[a], -width, number))
     _, first, count = np.unique(number[order], return_index=True, return_counts=True)
     return [
@@ -207,16 +228,14 @@ def _later_turn(trace, a, b):
 # -- uninitialised shared memory -----------------------------------------------------------------------------
 
 
-def uninitialised_shared(trace):
+def uninitialised_shared(trace, places=None):
     """Loads (and atomics) of shared memory that no store of the block can have come before."""
-    rows = np.flatnonzero(trace.space == SHARED)
+    rows, place = places or _places(trace)
+    shared = trace.space[rows] == SHARED
+    rows, place = rows[shared], place[shared]
     if not len(rows):
         return []
-    unit = int(np.gcd.reduce(trace.size[rows]))
-    piece, number = traffic.spread(trace.address[rows], trace.size[rows], unit)
-    rows = rows[piece]
-    place = np.unique(traffic.pack(trace.block[rows], number), return_inverse=True)[1]
-    turn = traffic.pack(trace.grid_epoch[rows], trace.epoch[rows])
+    turn = columns.pack(trace.grid_epoch[rows], trace.epoch[rows])
     store = trace.kind[rows] == STORE
     size, never = place.max() + 1, np.iinfo(np.int64).max
     first_turn = np.full(size, never)
@@ -237,7 +256,7 @@ def _describe_uninitialised(trace, rows):
     if not len(rows):
         return []
     rows = rows[np.argsort(trace.thread[rows], kind="stable")]
-    number, first = traffic.group(trace.site[rows], trace.array[rows])
+    number, first = columns.group(trace.site[rows], trace.array[rows])
     found = []
     for row, count in zip(rows[first].tolist(), np.bincount(number).tolist(), strict=True):
         site = trace.sites[trace.site[row]]

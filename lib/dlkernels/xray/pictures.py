@@ -5,7 +5,7 @@ Each returns a `svg.Picture`. By default the costliest request of the chosen exp
 
 import numpy as np
 
-from . import traffic
+from . import columns, traffic
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
 
 CELL = INNER / traffic.WARP
@@ -18,7 +18,7 @@ def thread_map(report, **choice):
     rows, e = _choose(report, ("global",), **choice)
     trace = report.trace
     lane, address, size = trace.lane[rows], trace.address[rows], trace.size[rows]
-    index, number = traffic.spread(address, size, traffic.SECTOR_BYTES)
+    index, number = columns.spread(address, size, traffic.SECTOR_BYTES)
     sectors, slot = np.unique(number, return_inverse=True)
     width = INNER / len(sectors)
     gap = min(3, width * 0.25)
@@ -152,7 +152,7 @@ def _lanes(active, y):
 
 def _sector_use(trace, rows):
     """(sectors, distinct bytes used in each) of one request."""
-    _, number = traffic.spread(trace.address[rows], trace.size[rows], 1)
+    _, number = columns.spread(trace.address[rows], trace.size[rows], 1)
     byte = np.unique(number)
     return np.unique(byte // traffic.SECTOR_BYTES, return_counts=True)
 
@@ -160,8 +160,8 @@ def _sector_use(trace, rows):
 def _bank_stacks(trace, rows):
     """({bank: [(word, lanes)]}, ways, which part of the warp) of the worst pass of one request."""
     lane, size = trace.lane[rows], int(trace.size[rows[0]])
-    lanes_at_once = min(traffic.WARP * traffic.BANK_BYTES // max(size, traffic.BANK_BYTES), traffic.WARP)
-    index, word = traffic.spread(trace.address[rows], trace.size[rows], traffic.BANK_BYTES)
+    lanes_at_once = int(traffic.lanes_at_once(size))
+    index, word = columns.spread(trace.address[rows], trace.size[rows], traffic.BANK_BYTES)
     worst, ways, which = {}, 0, 0
     for part in np.unique(lane // lanes_at_once).tolist():
         stacks = {}

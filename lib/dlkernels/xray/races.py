@@ -13,7 +13,7 @@ ordered either.
 
 import numpy as np
 
-from .traffic import group, pack
+from .columns import compact, group, pack
 
 LOAD, STORE, ATOMIC = 0, 1, 2
 
@@ -27,7 +27,7 @@ def unordered_pairs(place, owner, kind, site, order):
 
     Returns (i, j): rows that conflict, one example for each place and each pair of (site, kind) in it.
     """
-    keep = _contended(place, owner, kind)
+    keep = contended(place, owner, kind)
     if not keep.size:
         return keep, keep
     rank = np.argsort(pack(place[keep], site[keep], kind[keep], owner[keep], order[keep]), kind="stable")
@@ -55,11 +55,11 @@ def _conflict(a, b):
     return (a == STORE) | (b == STORE) | ((a == ATOMIC) != (b == ATOMIC))
 
 
-def _contended(place, owner, kind):
+def contended(place, owner, kind):
     """Indices of rows in places with two owners and a store, or with atomic and plain accesses."""
     if not len(place):
         return np.zeros(0, np.int64)
-    _, number = np.unique(place, return_inverse=True)
+    number = compact(place)
     size = number.max() + 1
     low = np.full(size, np.iinfo(np.int64).max)
     high = np.full(size, np.iinfo(np.int64).min)

@@ -6,7 +6,7 @@ one an atomic. Two lines from different threads that meet in one panel, one of t
 
 import numpy as np
 
-from . import traffic
+from . import columns
 from .analysis import GLOBAL, KIND_NAMES, SHARED
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
 
@@ -28,7 +28,7 @@ def timeline(report, block=0, arrays=None, panels=MOST_PANELS):
         raise ValueError(
             f"Block {block} touches none of the arrays asked for; the kernel has {', '.join(names)}."
         )
-    turn, _ = traffic.group(trace.grid_epoch[rows], trace.epoch[rows])
+    turn, _ = columns.group(trace.grid_epoch[rows], trace.epoch[rows])
     used = np.unique(trace.array[rows])
     parts, table, y = [], ["stretch  array  kind    threads  elements"], 16
     for k in np.unique(turn).tolist()[:panels]:
@@ -98,7 +98,7 @@ def _stretch(trace, block, rows):
 
 
 def _table(trace, rows, stretch, names):
-    number, first = traffic.group(trace.array[rows], trace.kind[rows])
+    number, first = columns.group(trace.array[rows], trace.kind[rows])
     lines = []
     for k, row in enumerate(rows[first].tolist()):
         mine = rows[number == k]

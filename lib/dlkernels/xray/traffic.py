@@ -1,13 +1,13 @@
 """The memory model: from the addresses of a warp instruction to sectors, wavefronts and broadcasts.
 
-All functions take flat arrays, one entry per access of one thread:
+The functions take matrices with a row for each warp instruction and a column for each of its accesses:
 
-    request  which warp instruction (0, 1, 2 ...) the access belongs to
+    active   False where a row has fewer accesses than there are columns
     lane     0-31, the thread's place in its warp
     address  byte address; shared memory starts at a multiple of 128
-    size     bytes: 1, 2, 4, 8 or 16
+    size     bytes: 1, 2, 4, 8 or 16, one for each row, shape (rows, 1)
 
-and return one value per request. Nothing here loops over accesses.
+and return one value per row. Nothing here loops over accesses.
 
 Sources: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" (32-byte transactions); CUDA C++
 Programming Guide, "Shared Memory" (32 banks, 4 bytes wide, one word served to any number of lanes at once)
@@ -21,62 +21,27 @@ WARP = 32
 SECTOR_BYTES = 32
 BANKS = 32
 BANK_BYTES = 4
+_NOTHING = np.iinfo(np.int64).max  # sorts behind every address
 
 
-def group(*columns):
-    """Number the distinct rows of integer columns: (number of each row, index of one row of each number).
-
-    Numbers ascend with the rows, the first column counting most.
-    """
-    key = pack(*columns)
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return inverse, first
-
-
-def pack(*columns):
-    """One int64 key whose order is that of the rows (c0, c1, ...). Columns are integers of any range."""
-    key = np.zeros(len(columns[0]), np.int64)
-    span = 1
-    for column in columns:
-        column = np.asarray(column, np.int64)
-        low = int(column.min()) if column.size else 0
-        width = int(column.max()) - low + 1 if column.size else 1
-        if span * width >= 2**62:  # renumber densely before the key overflows
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            span = int(key.max()) + 1
-            if span * width >= 2**62:
-                column = np.unique(column, return_inverse=True)[1].astype(np.int64)
-                low, width = 0, int(column.max()) + 1
-        key = key * width + (column - low)
-        span *= width
-    return key
-
-
-def count_distinct(request, requests, *what):
-    """Number of distinct rows of ``what`` in each request, shape (requests,)."""
-    _, first = group(request, *what)
-    return np.bincount(request[first], minlength=requests)
-
-
-def spread(address, size, unit):
-    """Cut accesses into pieces of ``unit`` bytes: (index of the access, number of the unit)."""
-    first, last = address // unit, (address + size - 1) // unit
-    pieces = (last - first + 1).astype(np.int64)
-    index = np.repeat(np.arange(len(address)), pieces)
-    offset = np.arange(len(index)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    return index, first[index] + offset
-
-
-def sectors(request, requests, address, size):
+def sectors(active, address, size):
     """32-byte sectors each request touches. The fewest for 32 lanes of 4 bytes is 4."""
-    index, sector = spread(address, size, SECTOR_BYTES)
-    return count_distinct(request[index], requests, sector)
+    return _distinct(_pieces(active, address, size, SECTOR_BYTES))
 
 
-def bytes_used(request, requests, address, size):
-    """Distinct bytes each request touches: 32 lanes that read one float use 4 bytes."""
-    _, first = group(request, address, size)
-    return np.bincount(request[first], weights=size[first], minlength=requests).astype(np.int64)
+def bytes_used(active, address, size):
+    """Different bytes each request touches: 32 lanes that read one float use 4 bytes."""
+    return addresses(active, address) * size[:, 0]
+
+
+def addresses(active, address):
+    """Different addresses of each request: constant memory serves one at a time."""
+    return _distinct(np.where(active, address, _NOTHING))
+
+
+def contention(active, address):
+    """Most lanes of each request that address one place: an atomic serves them one after another."""
+    return _longest_run(np.sort(np.where(active, address, _NOTHING), axis=1))
 
 
 def local_address(offset, lane):
@@ -84,36 +49,47 @@ def local_address(offset, lane):
     return (offset // BANK_BYTES * WARP + lane) * BANK_BYTES + offset % BANK_BYTES
 
 
-def bank_passes(request, requests, lane, address, size):
+def bank_passes(active, lane, address, size):
     """Shared memory: (wavefronts, least wavefronts, ways) of each request.
 
     wavefronts: passes the banks need. least: passes needed without any conflict, one for each part of the
     warp (whole, half or quarter, for 4, 8 or 16 bytes) with an active lane. ways: most different 4-byte words
     that one bank must serve within a part; 1 is free of conflicts. A word shared by lanes counts once.
     """
-    part = lane // np.clip(WARP * BANK_BYTES // np.maximum(size, BANK_BYTES), 1, WARP)
-    index, word = spread(address, size, BANK_BYTES)
-    _, first = group(request[index], part[index], word)  # one row per (request, part, word)
-    access, word = index[first], word[first]
-    _, bank_first, words = np.unique(
-        pack(request[access], part[access], word % BANKS), return_index=True, return_counts=True
-    )
-    owner = access[bank_first]
-    part_number, part_first = group(request[owner], part[owner])
-    worst = np.zeros(len(part_first), np.int64)
-    np.maximum.at(worst, part_number, words)
-    of_part = request[owner[part_first]]
-    wavefronts = np.bincount(of_part, weights=worst, minlength=requests).astype(np.int64)
-    least = np.bincount(of_part, minlength=requests)
-    ways = np.zeros(requests, np.int64)
-    np.maximum.at(ways, of_part, worst)
+    part = lane // lanes_at_once(size)
+    wavefronts, least, ways = (np.zeros(len(active), np.int64) for _ in range(3))
+    for number in range(int(part.max(initial=0)) + 1):
+        words = np.sort(_pieces(active & (part == number), address, size, BANK_BYTES), axis=1)
+        first = np.diff(words, axis=1, prepend=-1) != 0
+        banks = np.sort(np.where(first & (words != _NOTHING), words % BANKS, _NOTHING), axis=1)
+        most = _longest_run(banks)
+        wavefronts += most
+        least += most > 0
+        ways = np.maximum(ways, most)
     return wavefronts, least, ways
 
 
-def contention(request, requests, address):
-    """Most lanes of each request that address one place: an atomic serves them one after another."""
-    number, first = group(request, address)
-    lanes = np.bincount(number)
-    most = np.zeros(requests, np.int64)
-    np.maximum.at(most, request[first], lanes)
-    return most
+def lanes_at_once(size):
+    """Lanes of a warp that shared memory serves in one pass: 32 up to 4 bytes, 16 for 8, 8 for 16."""
+    return np.clip(WARP * BANK_BYTES // np.maximum(size, BANK_BYTES), 1, WARP)
+
+
+def _pieces(active, address, size, unit):
+    """Numbers of the units of ``unit`` bytes that each access touches, with columns for wide accesses."""
+    first, last = address // unit, (address + size - 1) // unit
+    most = int((last - first).max(where=active, initial=0)) + 1
+    columns = [np.where(active, np.minimum(first + k, last), _NOTHING) for k in range(most)]
+    return np.concatenate(columns, axis=1) if most > 1 else columns[0]
+
+
+def _distinct(values):
+    values = np.sort(values, axis=1)
+    return ((np.diff(values, axis=1, prepend=-1) != 0) & (values != _NOTHING)).sum(axis=1)
+
+
+def _longest_run(values):
+    """Length of the longest run of equal values in each sorted row, 0 for a row of nothing."""
+    column = np.arange(values.shape[1])
+    new = np.diff(values, axis=1, prepend=-1) != 0
+    start = np.maximum.accumulate(np.where(new, column, 0), axis=1)
+    return np.where(values != _NOTHING, column - start + 1, 0).max(axis=1, initial=0)
