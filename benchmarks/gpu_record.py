@@ -320,44 +320,31 @@ def counters(keep):
     from dlkernels.xray.metrics import NSIGHT
 
     metrics = {NSIGHT[name]: name for name in COMPARED}
-    expected = child_lines("expect", 60, DLKERNELS_DEVICE="executor")
+    expected = {one["name"]: one for one in child_lines("expect", 60, DLKERNELS_DEVICE="executor")}
     # The clocks are left alone: counts do not depend on them.
     ncu = ["ncu", "--csv", "--print-units", "base", "--clock-control", "none", "--metrics", ",".join(metrics)]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "lines"
-        command = [*ncu, sys.executable, __file__, "--child", "launch", str(file)]
+        file.touch()
         try:
-            code, output = run_limited(command, 100)
+            _, output = run_limited([*ncu, sys.executable, __file__, "--child", "launch", str(file)], 100)
         except FileNotFoundError:
             keep({"error": "Nsight Compute (ncu) is not installed or not on the PATH"})
             return 0
+        launched = [json.loads(line)["name"] for line in file.read_text(encoding="utf-8").splitlines()]
     measured = parse_ncu(output, metrics)
-    if len(measured) != len(expected):
-        reason = (
-            "ERR_NVGPUCTRPERM: this user may not read the counters"
-            if "NVGPUCTRPERM" in output
-            else output[-1000:]
-        )
-        keep(
-            {
-                "error": f"ncu saw {len(measured)} kernels, expected {len(expected)}",
-                "code": code,
-                "output": reason,
-            }
-        )
-        return 0 if "NVGPUCTRPERM" in output else 1
-    for one, (kernel, counts) in zip(expected, measured, strict=True):
-        agrees = one.get("counts") == counts
-        keep(
-            {
-                "name": one["name"],
-                "kernel": kernel,
-                "nsight": counts,
-                "xray": one.get("counts"),
-                "agrees": agrees,
-            }
-        )
-        print(f"{one['name']:<28} {'agrees' if agrees else 'DIFFERS'} {counts}", file=sys.stderr)
+    if "ERR_NVGPUCTRPERM" in output:
+        keep({"error": "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)"})
+        return 0
+    if not measured or len(measured) != len(launched):  # which kernel belongs to which rung is not known
+        keep({"error": f"ncu saw {len(measured)} kernels of {len(launched)}", "output": output[-1000:]})
+        return 1
+    for name, (kernel, counts) in zip(launched, measured, strict=True):
+        ours = expected.get(name, {"error": "the executor did not run"})
+        result = {"name": name, "kernel": kernel, "nsight": counts, "xray": ours.get("counts")}
+        result |= {"agrees": ours.get("counts") == counts} if "counts" in ours else {"error": ours["error"]}
+        keep(result)
+        print(f"{name:<28} {result.get('agrees', result.get('error'))} {counts}", file=sys.stderr)
     return 0
 
 

@@ -153,4 +153,4 @@ def benchmark(quick=False):
             return [2**16, 2**24]
         return [2**k for k in (range(10, 27, 2) if operation in LADDERS else (12, 18, 26))]
 
-    return run_ladder(CASES, sizes, threads, budget=0.3 if quick else 0.8)
+    return run_ladder(CASES, sizes, threads, budget=0.3 if quick else 2.0)

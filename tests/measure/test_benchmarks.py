@@ -194,6 +194,42 @@ def test_the_xray_counts_what_a_rung_launches(tmp_path):
     assert not [line for line in lines if "error" in line]
 
 
+@pytest.mark.parametrize(
+    ("output", "status", "expected"),
+    [
+        (None, 0, [{"error": "Nsight Compute (ncu) is not installed or not on the PATH"}]),
+        ("ERR_NVGPUCTRPERM", 0, [{"error": "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)"}]),
+        ("", 1, [{"error": "ncu saw 0 kernels of 2", "output": ""}]),
+        (
+            '"ID","Kernel Name","Metric Name","Metric Value"\n"0","k0","{m}","5"\n"1","k1","{m}","6"\n',
+            0,
+            [
+                {"name": "a", "kernel": "k0", "nsight": {"x": 5}, "xray": {"x": 5}, "agrees": True},
+                {"name": "b", "kernel": "k1", "nsight": {"x": 6}, "xray": {"x": 7}, "agrees": False},
+            ],
+        ),
+    ],
+)
+def test_counters_are_compared_or_the_reason_is_kept(monkeypatch, output, status, expected):
+    from dlkernels.xray import metrics
+
+    gpu_record, kept = script("gpu_record"), []
+    monkeypatch.setattr(gpu_record, "COMPARED", ("x",))
+    monkeypatch.setitem(metrics.NSIGHT, "x", "metric_x")
+    counts = [{"name": "a", "counts": {"x": 5}}, {"name": "b", "counts": {"x": 7}}]
+    monkeypatch.setattr(gpu_record, "child_lines", lambda *_, **__: counts)
+
+    def profiler(command, limit):
+        if output is None:
+            raise FileNotFoundError("ncu")
+        Path(command[-1]).write_text('{"name": "a"}\n{"name": "b"}\n')
+        return 0, output.replace("{m}", "metric_x")
+
+    monkeypatch.setattr(gpu_record, "run_limited", profiler)
+    assert gpu_record.counters(kept.append) == status
+    assert kept == expected
+
+
 def test_a_command_without_a_program_is_not_fatal():
     with pytest.raises(FileNotFoundError):
         script("gpu_record").run_limited(["no-such-program-here"], 5)

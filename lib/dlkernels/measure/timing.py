@@ -153,7 +153,7 @@ def times(candidates, budget=2.0, rounds=50, threads=None, clock=None):
 
     ``candidates``: name -> function without arguments. Each is called once untimed first, so compilation is
     not counted. ``budget``: seconds after which no new round begins, though at least three rounds are run;
-    fewer than ``rounds`` are made when the spread is small. ``threads``: see `threads`. Returns `Times`.
+    fewer than ``rounds`` are made when the spread is small. ``threads``: see `limit_threads`. Returns `Times`.
     """
     if not isinstance(candidates, dict) or not candidates or not all(map(callable, candidates.values())):
         raise TypeError(
