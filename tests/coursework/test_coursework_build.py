@@ -1,0 +1,188 @@
+"""Exercises are masters without their answers, and carry what nbgrader asks for."""
+
+import ast
+import copy
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from dlkernels.coursework import build, definition, progress, release
+
+ROOT = Path(__file__).resolve().parents[2]
+MASTERS = build.masters(ROOT)
+
+NAMES = [path.name for path in MASTERS]
+
+
+def pair(name):
+    return build.read(ROOT / "solutions" / name), build.read(ROOT / "exercises" / name)
+
+
+def test_every_chapter_with_tasks_has_a_master():
+    assert [name[:2] for name in NAMES] == definition.chapters()
+
+
+def test_everything_is_up_to_date():
+    assert build.build(ROOT, write=False) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_exercise_is_master_minus_answers(name):
+    master, exercise = pair(name)
+    assert [c.id for c in master.cells] == [c.id for c in exercise.cells]
+    for full, shipped in zip(master.cells, exercise.cells, strict=True):
+        assert full.cell_type == shipped.cell_type
+        if build.is_answer(full):
+            kept = [
+                line
+                for line in shipped.source.splitlines()
+                if "YOUR CODE HERE" not in line and build.STUB not in line
+            ]
+            assert set(kept) <= set(full.source.splitlines())
+            answer = full.source.split(build.SOLUTION[0])[1].split(build.SOLUTION[1])[0]
+            for line in filter(str.strip, answer.splitlines()):
+                assert line not in shipped.source.splitlines()
+        elif full.cell_type == "code":
+            assert shipped.source == build.remove_region(full.source, build.HIDDEN)
+        else:
+            assert full == shipped
+    text = json.dumps(exercise)
+    assert "BEGIN" not in text
+    assert "hidden=True" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shipped_exercise_has_no_outputs_and_parses(name):
+    for cell in pair(name)[1].cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+            ast.parse(cell.source)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_masters_have_recorded_outputs_without_paths(name):
+    master = pair(name)[0]
+    graded = [c for c in master.cells if c.cell_type == "code" and build.is_check(c)]
+    assert graded
+    for cell in graded:
+        said = json.dumps(cell.outputs)
+        assert "right (" in said, f"{cell.id}: run `python -m dlkernels.coursework.build --run`"
+        assert not re.search(r"/(home|root|Users|tmp)/", said)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_metadata_is_nbgraders_version_3(name):
+    fields = {"schema_version", "grade_id", "grade", "solution", "locked", "task", "points"}
+    for notebook in pair(name):
+        nbformat.validate(notebook)
+        for cell in notebook.cells:
+            mark = cell.metadata.get("nbgrader")
+            if cell.cell_type != "code":
+                assert mark is None
+                continue
+            assert set(mark) <= fields
+            assert mark["schema_version"] == 3
+            assert mark["grade_id"] == cell.id
+            assert ("points" in mark) == mark["grade"]
+            assert not (mark["solution"] and mark["locked"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_points_add_up(name):
+    marks = [c.metadata.nbgrader for c in pair(name)[1].cells if c.cell_type == "code"]
+    wanted = sum(p for t in definition.of_chapter(name[:2]) for _, p in progress.parts(t))
+    assert sum(m.get("points", 0) for m in marks) == wanted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plain_markdown_only(name):
+    for cell in pair(name)[1].cells:
+        if cell.cell_type == "markdown":
+            assert not re.search(
+                r"^(```\{|:::|\$\$|\(.+\)=$)|\{(ref|numref|doc|math)\}`", cell.source, re.MULTILINE
+            ), cell.source
+
+
+def test_first_code_cell_names_the_device():
+    for name in NAMES:
+        first = next(c for c in pair(name)[0].cells if c.cell_type == "code")
+        assert f'begin("{name[:2]}")' in first.source
+        said = "".join(o.get("text", "") for o in first.outputs)
+        assert re.search(r"^(No GPU found|CUDA kernels)[^\n]*\.$", said, re.MULTILINE)
+
+
+def small(*sources):
+    return nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(s, id=f"c{i}") for i, s in enumerate(sources)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda nb: nb.cells.pop(), "graded cells are"),
+        (lambda nb: nb.cells.append(copy.deepcopy(nb.cells[0])), "is used twice"),
+        (lambda nb: nb.cells[-2].update(source='check("07-nothing", f)'), "No task is called"),
+        (lambda nb: nb.cells[-2].update(source='budget("07-add", f)'), "does not fit"),
+    ],
+)
+def test_a_broken_master_is_refused_with_a_reason(change, says):
+    master = copy.deepcopy(build.read(MASTERS[0]))
+    master.cells = [c for c in master.cells if c.cell_type == "code"]
+    change(master)
+    with pytest.raises(build.BuildError, match=says):
+        build.annotate(master, MASTERS[0].name)
+
+
+@pytest.mark.parametrize(
+    "source", ["### BEGIN SOLUTION\nx", "x\n### END SOLUTION", "### BEGIN SOLUTION\n### BEGIN SOLUTION"]
+)
+def test_unbalanced_markers_are_refused(source):
+    with pytest.raises(build.BuildError, match="stands"):
+        build.remove_region(source, build.SOLUTION)
+
+
+def test_stub_says_how_long_the_answer_is():
+    (cell,) = build.exercise_of(
+        small("def f(x):\n    ### BEGIN SOLUTION\n    # why\n    y = x\n    return y\n    ### END SOLUTION")
+    ).cells
+    assert cell.source == (
+        "def f(x):\n    # YOUR CODE HERE (about 2 lines), in the place of the next line\n    raise NotImplementedError"
+    )
+
+
+def test_release_has_no_answers(tmp_path):
+    names = release.release(ROOT, tmp_path / "class.zip")
+    assert "exercises/" + NAMES[0] in names
+    assert "lib/dlkernels/coursework/notebook.py" in names
+    assert not [
+        n for n in names if n.startswith(("solutions/", "tests/")) or "/hidden/" in n or "pycache" in n
+    ]
+    again = tmp_path / "again.zip"
+    release.release(ROOT, again)
+    assert again.read_bytes() == (tmp_path / "class.zip").read_bytes()
+
+
+def test_a_release_works_without_the_hidden_cases(tmp_path):
+    import subprocess
+    import sys
+    import zipfile
+
+    release.release(ROOT, tmp_path / "class.zip")
+    with zipfile.ZipFile(tmp_path / "class.zip") as pack:
+        pack.extractall(tmp_path / "class")
+    code = (
+        "from dlkernels.coursework import definition as d; import dlkernels; print(dlkernels.__file__);"
+        "print([len(d.hidden_cases(t)) for t in d.everything()])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(tmp_path / "class" / "lib"), "PATH": "/usr/bin"},
+        capture_output=True, text=True, cwd=tmp_path, check=True,
+    )  # fmt: skip
+    where, counts = done.stdout.splitlines()
+    assert where.startswith(str(tmp_path))
+    assert set(ast.literal_eval(counts)) == {0}

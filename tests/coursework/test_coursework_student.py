@@ -1,0 +1,282 @@
+"""What a student sees: unsolved, wrong, right; hints; progress; the check from a shell."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dlkernels import cuda
+from dlkernels.coursework import build, check, checking, definition, feedback, notebook, progress
+from dlkernels.coursework.answer import Local
+from dlkernels.coursework.grading import servant
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def own_progress(tmp_path, monkeypatch):
+    monkeypatch.setenv("DLKERNELS_PROGRESS", str(tmp_path / "progress.json"))
+
+
+@cuda.jit
+def right_add(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + b[i]
+
+
+@cuda.jit
+def one_block(a, b, out):
+    i = cuda.threadIdx.x
+    if i < out.size:
+        out[i] = a[i] + b[i]
+
+
+@cuda.jit
+def stub(a, b, out):
+    # YOUR CODE HERE
+    raise NotImplementedError
+
+
+@cuda.jit
+def no_guard(a, b, out):
+    i = cuda.grid(1)
+    out[i] = a[i] + b[i]
+
+
+def add_outcome(answer, **options):
+    return checking.check(definition.find("07-add"), Local(answer), **options)
+
+
+def test_failure_names_element_thread_values_and_cause():
+    outcome = add_outcome(one_block)
+    facts = dict(outcome.failure.facts)
+    assert "element [64]; 192 of 256 are wrong" in facts["first wrong"]
+    assert facts["belongs to"] == "block 1, thread 0 (1 * 64 + 0 = 64)"
+    case = definition.find("07-add").cases[1]
+    a, b, _ = case.make(np.random.default_rng([definition.find("07-add").seed, 1]))
+    assert float(facts["expected"]) == pytest.approx(float(a[64]) + float(b[64]), rel=1e-5)
+    assert "nobody wrote it" in facts["got"]
+    assert "not the block's number" in outcome.failure.cause
+
+
+def test_picture_shows_blocks():
+    text = feedback.as_text(add_outcome(one_block))
+    assert "block 0 " + "." * 64 in text
+    assert "block 1 " + "_" * 64 in text
+    html = feedback.as_html(add_outcome(one_block))
+    assert re.search(
+        r"<svg role='img' aria-label='Map of the output: 4 rows shown, 0 marks wrong, 192 marks not written",
+        html,
+    )
+
+
+def test_out_of_bounds_names_line_thread_and_index():
+    facts = dict(add_outcome(no_guard).failure.facts)
+    assert "1000" in facts["it said"]
+    assert facts["at"] in ("a[i]", "b[i]", "out[i]")
+    assert facts["happened in"].startswith("block 7, thread 104")
+
+
+def test_green_says_exactly_what_was_checked():
+    outcome = add_outcome(right_add)
+    text = feedback.as_text(outcome)
+    for case in definition.find("07-add").cases:
+        assert case.name in text
+    assert f"seed {definition.find('07-add').seed}" in text
+    assert "Not checked" in text
+    assert not re.search(r"all .*(test|check)s? passed", text, re.IGNORECASE)
+
+
+def test_unsolved_is_one_friendly_message_not_a_stack_trace(capsys):
+    with pytest.raises(notebook.NotSolvedYet) as error:
+        notebook.check("07-add", stub)
+    said = capsys.readouterr().out
+    assert "not solved yet" in said
+    assert "YOUR CODE HERE" in said
+    assert "hint(" in said
+    assert error.value._render_traceback_() == ["NotSolvedYet: 07-add: not solved yet"]
+
+
+def test_red_is_red_and_raises(capsys):
+    with pytest.raises(notebook.CheckFailed, match="wrong result"):
+        notebook.check("07-add", one_block)
+    assert "likely cause" in capsys.readouterr().out
+
+
+def test_html_escapes_what_came_from_the_answer():
+    failure = checking.Failure("raised-X", "<b>h</b>", (("it said", "<script>alert(1)</script>"),), "<i>")
+    html = feedback.as_html(checking.Outcome("07-add", "results", "wrong", 0, 3, failure=failure))
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_other_seeds_give_other_numbers_and_the_same_verdict():
+    assert add_outcome(right_add, seed=5).status == checking.RIGHT
+    got = {dict(add_outcome(one_block, seed=s).failure.facts)["expected"] for s in (1, 2, 3)}
+    assert len(got) == 3
+
+
+def test_three_hints_on_request(capsys):
+    for level in (1, 2, 3, 3):
+        notebook.hint("07-add")
+        assert f"Hint {level} of 3" in capsys.readouterr().out
+    notebook.hint("07-add", 1)
+    assert "Hint 1 of 3" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="expected 1, 2 or 3"):
+        notebook.hint("07-add", 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: notebook.check("07-ad", right_add), "No task is called '07-ad'. There are: 07-launch"),
+        (lambda: notebook.check("07-sectors", 4), "is a prediction"),
+        (lambda: notebook.budget("07-add", right_add), "has no budget"),
+        (
+            lambda: notebook.predict("07-sectors", neighbours=4),
+            "asks for every_eighth, four_in_a_row, neighbours; got neighbours",
+        ),
+        (lambda: definition.of_chapter("99"), "has no tasks"),
+    ],
+)
+def test_misuse_is_a_sentence(call, says):
+    with pytest.raises(ValueError, match=re.escape(says)):
+        call()
+
+
+def test_progress_is_kept_and_a_solved_task_stays_solved(capsys):
+    with pytest.raises(notebook.CheckFailed):
+        notebook.check("07-add", one_block)
+    notebook.check("07-add", right_add)
+    with pytest.raises(notebook.CheckFailed):
+        notebook.check("07-add", one_block)
+    entry = progress.read()["07-add results"]
+    assert entry == {"status": "right", "points": 3, "tries": 3}
+    table = progress.table(progress.read())
+    assert re.search(r"\[x\] 07-add .* 3/3 +3 tries", table)
+    assert "3 of 20 points" in table
+
+
+def test_a_damaged_progress_file_is_no_disaster():
+    Path(os.environ["DLKERNELS_PROGRESS"]).write_text("{ not json")
+    assert progress.read() == {}
+    notebook.check("07-add", right_add)
+    assert progress.read()["07-add results"]["tries"] == 1
+
+
+@pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
+def test_hints_objective_and_minutes_are_there(task):
+    assert all(len(hint) > 30 for hint in task.hints)
+    assert re.match(r"[A-Z][a-z]+ ", task.objective)
+    assert 0 < task.minutes <= 45
+    assert task.points > 0
+
+
+@pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
+def test_cases_cover_one_block_exact_and_ragged_with_random_numbers(task):
+    if not isinstance(task, definition.KernelTask):
+        pytest.skip("about kernels")
+    names = " ".join(case.name for case in task.cases)
+    for word in ("one block", "exact", "ragged"):
+        assert word in names
+    for case in task.cases:
+        one, two = (case.make(np.random.default_rng(seed)) for seed in (1, 2))
+        arrays = [
+            (x, y)
+            for x, y in zip(one, two, strict=True)
+            if isinstance(x, np.ndarray) and not np.isnan(x).all()
+        ]
+        assert all(not np.array_equal(x, y) for x, y in arrays)
+
+
+def copy_with_answers(tmp_path, answers=None):
+    """The shipped exercise with the master's answers, or with some of them."""
+    exercise, master = (build.read(ROOT / d / "07_vector_add.ipynb") for d in ("exercises", "solutions"))
+    for cell, full in zip(exercise.cells, master.cells, strict=True):
+        if cell.cell_type == "code" and build.is_answer(full) and (answers is None or full.id in answers):
+            cell.source = full.source
+    (tmp_path / "exercises").mkdir(exist_ok=True)
+    path = tmp_path / "exercises" / "07_vector_add.ipynb"
+    path.write_text(build.text_of(exercise))
+    return path
+
+
+def run_check(cwd, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "dlkernels.coursework.check", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_check_from_a_shell_is_red_as_shipped_and_green_when_solved(tmp_path):
+    shutil.copytree(ROOT / "exercises", tmp_path / "exercises", ignore=shutil.ignore_patterns(".*"))
+    red = run_check(tmp_path, "07")
+    assert red.returncode == 1
+    assert red.stdout.count("not solved yet") == 7
+    assert "not answered yet" in red.stdout
+    assert "0 of 20 points" in red.stdout
+    assert "Traceback" not in red.stdout + red.stderr
+    copy_with_answers(tmp_path)
+    green = run_check(tmp_path, "7")
+    assert (green.returncode, green.stderr) == (0, "")
+    assert "20 of 20 points on the visible cases." in green.stdout
+
+
+def test_check_from_a_shell_notices_missing_cells_and_broken_ones(tmp_path):
+    path = copy_with_answers(tmp_path)
+    nb = build.read(path)
+    nb.cells = [c for c in nb.cells if c.id != "07-bug-check"]
+    next(c for c in nb.cells if c.id == "07-launch").source = "def launch(n:\n    return 1"
+    path.write_text(build.text_of(nb))
+    done = run_check(tmp_path, str(path))
+    assert done.returncode == 1
+    assert "07-bug: its results check did not run" in done.stdout
+    assert "SyntaxError" in done.stdout
+
+
+@pytest.mark.parametrize("wish", ["13", "nothing.ipynb", "99"])
+def test_check_of_nothing_says_so(tmp_path, wish):
+    done = run_check(tmp_path, wish)
+    assert done.returncode == 2
+    assert re.match(r"(No notebook|There is no notebook).*", done.stderr)
+    assert "Traceback" not in done.stderr
+
+
+def test_find_notebook_asks_when_several_fit(tmp_path, monkeypatch):
+    for name in ("07_a.ipynb", "07_b.ipynb"):
+        (tmp_path / name).write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="2 notebooks fit '07'"):
+        check.find_notebook("07")
+
+
+@pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
+def test_a_check_takes_less_than_two_seconds(task):
+    """Measured in this process's own CPU time, which a busy machine does not stretch."""
+    master = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
+    source = {cell.id: cell.source for cell in build.read(master).cells}
+    if isinstance(task, definition.PredictionTask):
+        answer = {question.name: question.truth() for question in task.questions}
+    else:
+        name = re.search(r"check\(\"[\w-]+\", (\w+)\)", source[f"{task.id}-check"])[1]
+        answer = Local(servant.define([source[task.id]])[name])
+    begun = time.process_time()
+    outcome = checking.check(task, answer)
+    seconds = time.process_time() - begun
+    assert outcome.status == checking.RIGHT
+    assert seconds < 2
+
+
+def test_outcomes_are_plain_data():
+    json.dumps(add_outcome(one_block).to_dict())
+    json.dumps(add_outcome(right_add).to_dict())
