@@ -134,12 +134,15 @@ def tests(keep):
 # ---- times ------------------------------------------------------------------------------------------------
 
 
+SIZES = (2**20, 2**26)  # one that fits the L2 cache of a large GPU, one that does not
+
+
 def measure_times(keep):
     from dlkernels import cuda, implementations
     from dlkernels.measure import with_unit
 
     for case in cases():
-        for n in (2**20, 2**26):
+        for n in SIZES:
             try:
                 arguments, out, found = gpu_candidates(case, n, cuda, implementations)
                 measured, host = event_times(found, cuda)

@@ -166,6 +166,22 @@ def test_sections_are_recorded_one_by_one(monkeypatch):
     assert sum(gpu_record.SECTIONS.values()) < 600
 
 
+def test_every_gpu_rung_is_timed_and_an_operation_that_fails_is_named(monkeypatch):
+    """The same code on the executor, with small arrays; its times mean nothing, its rows do."""
+    gpu_record, vector, rows = script("gpu_record"), script("vector"), []
+    add, axpy = vector.CASES[:2]
+    broken = vector.Case("axpy", lambda n, rng: 1 / 0, axpy.traffic)
+    monkeypatch.setattr(gpu_record, "SIZES", (256,))
+    monkeypatch.setattr(gpu_record, "cases", lambda: [add, broken])
+    assert gpu_record.measure_times(rows.append) == 0
+    assert rows.pop() == {"operation": "axpy", "size": 256, "error": "ZeroDivisionError: division by zero"}
+    names = [row["name"] for row in rows]
+    assert names[0] == "copy"
+    assert {rung.name for rung in implementations.of("add", device="gpu")} <= set(names)
+    assert all(row["bandwidth"] > 0 and row["launch_seconds"] > 0 for row in rows)
+    json.dumps(rows, allow_nan=False)
+
+
 def test_the_csv_of_nsight_compute_is_understood():
     metric = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
     head = '"ID","Process ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric Value"'
