@@ -111,6 +111,8 @@ def test_naive_transpose():
     # 128 x (4 + 32) x 32 bytes moved; 4096 elements x 4 bytes in and out used.
     assert report.total["bytes_moved"] == 147_456
     assert report.total["bytes_used"] == 32_768
+    assert report.total["bytes_loaded"] == 128 * 4 * 32
+    assert report.total["bytes_stored"] == 128 * 32 * 32
 
 
 def transpose_tiled(width):

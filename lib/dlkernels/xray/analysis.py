@@ -197,6 +197,8 @@ def totals(trace, rows):
     used, moved = sum(r.bytes_used for r in in_global), sum(r.bytes_moved for r in in_global)
     found["sectors_per_request"] = sectors / count if count else None
     found["bytes_moved"], found["bytes_used"] = moved, used
+    found["bytes_loaded"] = traffic.SECTOR_BYTES * found["global_load_sectors"]
+    found["bytes_stored"] = traffic.SECTOR_BYTES * found["global_store_sectors"]
     found["efficiency"] = used / moved if moved else None
     for kind in KIND_NAMES:
         found[f"shared_{kind}_requests"] = sum(r.requests for r in some("shared", kind))
