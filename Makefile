@@ -18,7 +18,7 @@ read: html  ## build the book and serve it on this machine (PORT=8000)
 	@$(PY) -m dlkernels.serve _build/html --port $(PORT)
 
 html: $(READY) _build/.sources  ## build the book into _build/html
-	@$(PY) -m jupyter_book build . --all -W -n --keep-going -q
+	@.venv/bin/jupyter-book build . --all -W -n --keep-going -q
 	@echo "The book is in _build/html/index.html"
 
 work: $(READY)  ## open the exercises in JupyterLab

@@ -29,7 +29,13 @@ SLOW = "one interpreter step per element: for small arrays"
 # ---- add -----------------------------------------------------------------------------------------------
 
 
-@implementation("add", device="cpu", adds="the loop anyone would write", limits=SLOW, largest=1 << 16)
+@implementation(
+    "add",
+    device="cpu",
+    adds="the loop anyone would write",
+    limits=SLOW,
+    largest=1 << 16,
+)
 @flat
 def add_python(a, b, out):
     for i in range(out.size):
@@ -112,7 +118,11 @@ def axpy_python(alpha, x, y, out):
         out[i] = alpha * x[i] + y[i]
 
 
-@implementation("axpy", device="cpu", adds="two passes of compiled code, with a temporary array between them")
+@implementation(
+    "axpy",
+    device="cpu",
+    adds="two passes of compiled code, with a temporary array between them",
+)
 def axpy_numpy(alpha, x, y, out):
     return np.add(alpha * x, y, out=out)
 

@@ -56,7 +56,7 @@ compiled = njit(error_model="numpy", fastmath={"contract"})  # contract: a * b +
 
 @compiled
 def exp(x):
-    """e^x for a float32 x: relative error below 3e-7, right at infinities, NaN for NaN."""
+    """e^x of a float32 x, to a relative error of 3e-7."""
     z = LOWEST if x < LOWEST else x
     z = HIGHEST if z > HIGHEST else z
     n = (z * LOG2_E + ROUND) - ROUND
