@@ -206,13 +206,13 @@ def test_budget_broken_names_the_line(strided):
 
 def test_budget_of_sums_and_of_least_values(strided, conflicts, racy):
     # x: 2 requests x 32 sectors x 32 bytes; y: 2 x 4 x 32.
-    with pytest.raises(BudgetExceeded, match=r"bytes_moved is 2,304.*at most 2,000.*x\[8 \* i\]"):
+    with pytest.raises(BudgetExceeded, match=r"(?s)bytes_moved is 2,304.*at most 2,000.*x\[8 \* i\]"):
         strided.require(bytes_moved=2000)
     with pytest.raises(BudgetExceeded, match=r"efficiency is 0\.12.*at least 1"):
         strided.require(efficiency=1.0)
     with pytest.raises(BudgetExceeded, match=r"bank_ways is 32.*at most 1"):
         conflicts.require(bank_ways=1)
-    with pytest.raises(BudgetExceeded, match=r"races is 1.*First: line"):
+    with pytest.raises(BudgetExceeded, match=r"(?s)races is 1.*First: line"):
         racy.require(races=0)
     with pytest.raises(BudgetExceeded) as caught:
         conflicts.require(bank_ways=1, barriers=0)

@@ -32,13 +32,15 @@ __all__ = [
 def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False):
     """Return a function that runs ``kernel`` in the executor with the given arguments and returns a `Report`.
 
-    grid, block: int or tuple of up to three ints, as in ``kernel[grid, block]``. shared_bytes: dynamic shared memory
-    per block. order: the order in which threads run, "forward", "reverse" or "shuffled:<seed>".
+    grid, block: int or tuple of up to three ints, as in ``kernel[grid, block]``. shared_bytes: dynamic
+    shared memory per block. order: the order in which threads run, "forward", "reverse" or
+    "shuffled:<seed>".
     snapshots: keep the contents of shared memory at each barrier, for ``report.replay()``.
 
-    The kernel runs in full, and arrays are changed as by a launch. Where it cannot go on (a deadlock, a shuffle
-    from a lane outside its mask) the report covers what ran until then, and says so (``report.stopped``). Thousands of threads are fine; for a matrix
-    of real size, x-ray a few blocks: the pattern is the same.
+    The kernel runs in full, and arrays are changed as by a launch. Where it cannot go on (a deadlock, a
+    shuffle from a lane outside its mask) the report covers what ran until then, and says so
+    (``report.stopped``). Thousands of threads are fine; for a matrix of real size, x-ray a few blocks: the
+    pattern is the same.
     """
 
     def launch(*args):

@@ -1,7 +1,7 @@
 """From a trace to counts: one row for each source expression and array, and the totals of the launch.
 
-The unit of counting is the *request*: one warp instruction, that is the accesses that the lanes of one warp make
-at the same expression in the same visit of it (same call, same iterations of the loops around it).
+The unit of counting is the *request*: one warp instruction, that is the accesses that the lanes of one warp
+make at the same expression in the same visit of it (same call, same iterations of the loops around it).
 """
 
 from dataclasses import dataclass, fields
@@ -46,12 +46,13 @@ class Requests:
 class Expression:
     """What one source expression did to one array, over the whole launch. 0 or None where it does not apply.
 
-    requests: warp instructions. accesses: loads, stores or atomics of single threads. active_lanes: accesses per
-    request. sectors: 32-byte pieces moved. bytes_moved: 32 x sectors (shared memory: bytes_used). bytes_used:
-    different bytes touched, request by request. efficiency: bytes_used / bytes_moved. wavefronts: passes
-    through the banks. bank_conflicts: wavefronts that a layout without conflicts would save. bank_ways: words one
-    bank serves in the worst request; bank_ways_mean: wavefronts / wavefronts without conflicts. contention: most lanes
-    of a request that update one address. addresses_per_request: 1 is a broadcast.
+    requests: warp instructions. accesses: loads, stores or atomics of single threads. active_lanes: accesses
+    per request. sectors: 32-byte pieces moved. bytes_moved: 32 x sectors (shared memory: bytes_used).
+    bytes_used: different bytes touched, request by request. efficiency: bytes_used / bytes_moved.
+    wavefronts: passes through the banks. bank_conflicts: wavefronts that a layout without conflicts would
+    save. bank_ways: words one bank serves in the worst request; bank_ways_mean: wavefronts / wavefronts
+    without conflicts. contention: most lanes of a request that update one address. addresses_per_request: 1
+    is a broadcast.
     """
 
     line: int

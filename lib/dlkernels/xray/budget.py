@@ -11,8 +11,8 @@ Three sorts of measures:
     at most, summed up              requests, accesses, sectors, bytes_moved, bytes_used, wavefronts,
                                     bank_conflicts; any other name of ``report.total``; races, findings
 
-``array``, ``kind``, ``space`` and ``expression`` narrow the first two sorts and the sums over expressions to a part
-of the kernel.
+``array``, ``kind``, ``space`` and ``expression`` narrow the first two sorts and the sums over expressions to
+a part of the kernel.
 """
 
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def _check_rows(measure, allowed, rows):
         if counted < allowed if measure in AT_LEAST else counted > allowed:
             relation = "at least" if measure in AT_LEAST else "at most"
             message = (
-                f"line {row.line}, {row.kind} `{row.text}`: {measure} is {_number(counted)}, "
+                f"line {row.line}, {row.kind} `{row.text}`:\n  {measure} is {_number(counted)}, "
                 f"the budget asks for {relation} {_number(allowed)}."
             )
             found.append(Excess(measure, counted, allowed, row.line, row.text, message))
@@ -102,12 +102,12 @@ def _check_rows(measure, allowed, rows):
 def _excess(measure, counted, allowed, where):
     if counted <= allowed:
         return []
-    message = f"{measure} is {_number(counted)}, the budget allows at most {_number(allowed)}."
+    message = f"{measure} is {_number(counted)}, the budget asks for at most {_number(allowed)}."
     if measure in ("races", "findings"):
-        message += f" First: {where}"
+        message += f"\n  First: {where}"
     elif where is not None:
         most = _number(getattr(where, measure))
-        message += f" Most comes from line {where.line}, {where.kind} `{where.text}`: {most}."
+        message += f"\n  Most comes from line {where.line}, {where.kind} `{where.text}`: {most}."
     line, text = (where.line, where.text) if where is not None else (None, "")
     return [Excess(measure, counted, allowed, line, text, message)]
 

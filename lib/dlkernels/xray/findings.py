@@ -1,11 +1,13 @@
 """What is wrong with a launch, said to a person: where, which threads, which element, and the cure.
 
-Races and reads of uninitialised shared memory are worked out here from the whole trace, so they do not depend on
-the order in which the executor happened to run the threads. What can only be seen while a kernel runs (an index out
-of bounds, a barrier that not all threads reach, a wrong warp mask) comes from the trace's own findings.
+Races and reads of uninitialised shared memory are worked out here from the whole trace, so they do not
+depend on the order in which the executor happened to run the threads. What can only be seen while a kernel
+runs (an index out of bounds, a barrier that not all threads reach, a wrong warp mask) comes from the trace's
+own findings.
 
-Stores of several threads to one element are reported as a race even where all store the same value: the CUDA memory
-model gives no meaning to two unordered plain stores, and a later change of the value would turn it into an error.
+Stores of several threads to one element are reported as a race even where all store the same value: the CUDA
+memory model gives no meaning to two unordered plain stores, and a later change of the value would turn it
+into an error.
 """
 
 from dataclasses import dataclass, replace
@@ -118,8 +120,8 @@ def find_races(trace, places=None):
 def _places(trace):
     """(rows, place): accesses of memory that several threads can see and someone writes, and where they go.
 
-    Accesses are cut into units of the smallest size in use, so that a 16-byte access and a 4-byte one meet; place
-    numbers the units, apart for each block's shared memory.
+    Accesses are cut into units of the smallest size in use, so that a 16-byte access and a 4-byte one meet;
+    place numbers the units, apart for each block's shared memory.
     """
     rows = np.flatnonzero(_can_conflict(trace)[trace.array]) if len(trace.arrays) else np.zeros(0, np.int64)
     if not len(rows):

@@ -1,7 +1,7 @@
 """Replay of shared memory: its contents after each barrier, step by step, in the browser and without a network.
 
-The figure is a static SVG of the first step, the values of all steps as JSON, and ``player.js``. Without JavaScript
-the text table below it says the same.
+The figure is a static SVG of the first step, the values of all steps as JSON, and ``player.js``. Without
+JavaScript the text table below it says the same.
 """
 
 import html
@@ -16,16 +16,6 @@ from .svg import INNER, MARGIN, canvas, figure, rect, text, unique
 MOST_CELLS = 1089  # drawn of each array
 MOST_COLUMNS = 33
 LABEL_COLUMNS = 16  # beyond that a cell is too narrow for a number
-_STYLE = """
-.xray-player [data-controls]{display:flex;flex-wrap:wrap;gap:.4em;align-items:center;margin:.4em 0}
-.xray-player [hidden]{display:none!important}
-.xray-player button{font:inherit;color:inherit;background:none;border:1px solid currentColor;border-radius:4px;padding:.35em .7em;min-width:2.6em;min-height:2.4em;cursor:pointer}
-.xray-player input{flex:1 1 6em;accent-color:currentColor}
-.xray-player:focus-visible,.xray-player button:focus-visible{outline:2px solid currentColor;outline-offset:2px}
-.xray-player [data-caption]{min-height:1.4em;margin:.2em 0}
-.xray-player rect{transition:fill-opacity .25s}
-@media (prefers-reduced-motion:reduce){.xray-player rect{transition:none}}
-"""
 
 
 @dataclass(frozen=True)
@@ -180,7 +170,7 @@ def _player(replay):
     )
     alt = html.escape(replay.alt)
     opening = f'<figure id="{name}" tabindex="0" aria-label="{alt} Arrow keys step, space plays." '
-    shown = figure(body, replay.alt, replay.text, "xray-figure xray-player", _STYLE)
+    shown = figure(body, replay.alt, replay.text, "xray-figure xray-player")
     return f"{shown.replace('<figure ', opening, 1)}<script>{source.replace('__ID__', name)}</script>"
 
 

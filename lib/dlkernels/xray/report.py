@@ -4,7 +4,7 @@ import html
 import json
 import textwrap
 
-from . import analysis, budget, metrics, pictures, player, timeline
+from . import analysis, budget, metrics, pictures, player, svg, timeline
 from . import findings as findings_of
 
 COLUMNS = 80
@@ -175,28 +175,14 @@ def _count(n, noun):
     return f"{n} {noun}" + ("" if n == 1 else "s")
 
 
-# Colours are those of the page around it, so that the report reads on light and dark themes alike.
-_STYLE = """
-.xray-report{overflow-x:auto;font-size:.9em;line-height:1.4;color:inherit}
-.xray-report table{border-collapse:collapse;margin:.5em 0;font-variant-numeric:tabular-nums;color:inherit}
-.xray-report th,.xray-report td{padding:.15em .6em;text-align:right;border:0;border-bottom:1px solid rgba(128,128,128,.35);background:none;color:inherit;white-space:nowrap}
-.xray-report .l{text-align:left}
-.xray-report td.l code{white-space:normal;overflow-wrap:anywhere;background:none;border:0;padding:0;color:inherit}
-@media (max-width:600px){.xray-report table{font-size:.85em}.xray-report th,.xray-report td{padding:.15em .25em;white-space:normal}.xray-report .bar{display:none}}
-.xray-report .bar{display:inline-block;width:3.2em;height:.6em;border:1px solid currentColor;margin-right:.4em;vertical-align:middle}
-.xray-report .bar i{display:block;height:100%;background:currentColor;opacity:.6}
-.xray-report ul{margin:.3em 0;padding-left:1.2em}
-.xray-report .bad{border-left:4px solid currentColor;padding-left:.6em}
-"""
-
 _HEADS = {
     "line": "line of the source",
     "expression": "the source expression",
     "access": "memory and kind of access",
     "requests": "warp instructions",
     "lanes": f"active lanes per request ({metrics.NSIGHT['active_lanes']})",
-    "sectors / request": "32-byte sectors per request; 4 is the least for 32 lanes of 4 bytes",
-    "bytes used": "different bytes touched / bytes moved",
+    "sectors": "32-byte sectors per request; 4 is the least for 32 lanes of 4 bytes",
+    "used": "different bytes touched / bytes moved",
     "ways": "words that one bank serves in the worst request; for atomics, lanes at one address",
 }
 
@@ -220,19 +206,13 @@ def _page(report):
         else "<p>Nothing wrong was found.</p>"
     )
     return (
-        f'<div class="xray-report"><style>{_STYLE}</style><p><strong>{q(head)}</strong><br>'
+        f'<div class="xray-report">{svg.style()}<p><strong>{q(head)}</strong><br>'
         f"{'<br>'.join(map(q, rest))}</p>"
         f"<table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>{verdict}</div>"
     )
 
 
 def _row(e):
-    used = ""
-    if e.efficiency is not None:
-        used = (
-            f'<span class="bar" aria-hidden="true"><i style="width:{min(e.efficiency, 1):.0%}"></i></span>'
-            f"{e.efficiency:.0%}"
-        )
     cells = [
         f"<td>{e.line}</td>",
         f'<td class="l"><code>{html.escape(_short(e.text, 60))}</code></td>',
@@ -240,7 +220,7 @@ def _row(e):
         f"<td>{e.requests:,}</td>",
         f"<td>{e.active_lanes:.1f}</td>",
         f"<td>{_or_blank(e.sectors_per_request, '.1f')}</td>",
-        f"<td>{used}</td>",
+        f"<td>{_or_blank(e.efficiency, '.0%')}</td>",
         f"<td>{_or_blank(_ways(e), 'd')}</td>",
     ]
     return f"<tr>{''.join(cells)}</tr>"

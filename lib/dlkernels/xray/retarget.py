@@ -1,7 +1,7 @@
 """The same kernel, for another ``cuda`` module: what was written for the executor is handed to numba's compiler.
 
-The function is rebuilt with a copy of its globals and closure in which the executor's ``cuda`` and its device functions
-are replaced. The original function and its module are not touched.
+The function is rebuilt with a copy of its globals and closure in which the executor's ``cuda`` and its
+device functions are replaced. The original function and its module are not touched.
 """
 
 import operator

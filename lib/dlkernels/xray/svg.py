@@ -3,6 +3,7 @@
 import html
 import itertools
 from dataclasses import dataclass
+from importlib import resources
 
 WIDTH = 360  # user units: text of 11 units is still 11 pixels high on the narrowest phone
 MARGIN = 12
@@ -10,12 +11,11 @@ INNER = WIDTH - 2 * MARGIN
 
 _numbers = itertools.count(1)
 
-STYLE = """
-.xray-figure{margin:1em 0;max-width:520px;color:inherit}
-.xray-figure svg{display:block;width:100%;height:auto;font-family:inherit}
-.xray-figure figcaption,.xray-figure summary{font-size:.9em}
-.xray-figure pre{overflow-x:auto;font-size:.85em;background:none;color:inherit}
-"""
+
+def style():
+    """The <style> element that every report and figure brings along."""
+    rules = resources.files(__package__).joinpath("xray.css").read_text(encoding="utf-8")
+    return f"<style>{rules}</style>"
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Picture:
         return figure(self.svg, self.alt, self.text)
 
 
-def figure(body, alt, text, kind="xray-figure", style=""):
+def figure(body, alt, text, kind="xray-figure"):
     """A <figure> with its caption and, folded away, the same facts as a text table."""
     return (
-        f'<figure class="{kind}"><style>{STYLE}{style}</style>{body}'
+        f'<figure class="{kind}">{style()}{body}'
         f"<figcaption>{html.escape(alt)}</figcaption>"
         f"<details><summary>The same as text</summary><pre>{html.escape(text)}</pre></details></figure>"
     )

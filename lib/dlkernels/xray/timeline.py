@@ -1,13 +1,13 @@
 """Which thread touches what between two barriers: one panel for each stretch of a block's life.
 
-Above the threads of the block, below a strip for each array. A solid line is a store, a dashed one a load, a dotted
-one an atomic. Two lines from different threads that meet in one panel, one of them solid, are a race.
+Above the threads of the block, below a strip for each array. A solid line is a store, a dashed one a load, a
+dotted one an atomic. Two lines from different threads that meet in one panel, one of them solid, are a race.
 """
 
 import numpy as np
 
 from . import columns
-from .analysis import GLOBAL, KIND_NAMES, SHARED
+from .analysis import GLOBAL, KIND_NAMES, LOAD, SHARED
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
 
 BINS = 32  # most cells in a row; several threads or elements share a cell beyond that
@@ -29,63 +29,64 @@ def timeline(report, block=0, arrays=None, panels=MOST_PANELS):
             f"Block {block} touches none of the arrays asked for; the kernel has {', '.join(names)}."
         )
     turn, _ = columns.group(trace.grid_epoch[rows], trace.epoch[rows])
-    used = np.unique(trace.array[rows])
+    used = np.unique(trace.array[rows]).tolist()
     parts, table, y = [], ["stretch  array  kind    threads  elements"], 16
     for k in np.unique(turn).tolist()[:panels]:
         here = rows[turn == k]
         parts.append(text(MARGIN, y, _stretch(trace, block, here), weight="bold"))
-        y = _panel(trace, here, used, y + 8, parts) + 8
+        for number in used:
+            mine = here[trace.array[here] == number]
+            if len(mine):
+                y = _panel(trace, mine, _window(trace, number, rows), y + 8, parts)
+        y += 12
         table += _table(trace, here, k, names)
     stretches = int(turn.max()) + 1
-    shown = f"the first {panels} of {stretches} stretches" if stretches > panels else f"{stretches} stretches"
-    many = "" if stretches > 1 else ", no barrier"
-    alt = f"Block {block}: {shown} between barriers{many}; which of its {trace.threads_per_block} threads touch which elements of {', '.join(dict.fromkeys(names[used].tolist()))}."
-    return Picture(canvas(y + 4, parts, alt), alt, "\n".join(table))
+    shown = f"the first {panels} of {stretches}" if stretches > panels else f"{stretches}"
+    touched = ", ".join(dict.fromkeys(names[used].tolist()))
+    alt = (
+        f"Block {block}, {shown} stretch{'es' * (stretches > 1)} between barriers: "
+        f"which of its {trace.threads_per_block} threads touch which elements of {touched}."
+    )
+    return Picture(canvas(y - 8, parts, alt), alt, "\n".join(table))
 
 
-def _panel(trace, rows, arrays, top, parts):
-    """Draw one stretch; returns the y below it."""
-    threads = trace.threads_per_block
-    thread = trace.thread[rows] % threads
-    per = -(-threads // BINS)
-    cells = -(-threads // per)
-    parts.append(text(MARGIN, top + 8, "threads" + (f", {per} to a box" if per > 1 else ""), 9))
-    active = set((thread // per).tolist())
-    width = INNER / BINS
-    parts += [
-        rect(MARGIN + c * width, top + 12, width * 0.9, 9, 0.55 if c in active else 0, title=_range(c, per))
-        for c in range(cells)
-    ]
-    start, strip = top + 21, top + 58
-    for number in arrays.tolist():
-        info = trace.arrays[number]
-        mine = trace.array[rows] == number
-        if not mine.any():
-            continue
-        low, high = _window(trace.element[trace.array == number], info)
-        each = -(-(high - low) // BINS)
-        element, kind = (trace.element[rows][mine] - low) // each, trace.kind[rows][mine]
-        lines = np.unique(np.stack([thread[mine] // per, element, kind.astype(np.int64)]), axis=1)
-        for c in range(-(-(high - low) // each)):
-            kinds = set(lines[2][lines[1] == c].tolist())
-            ink = 0.7 if 1 in kinds or 2 in kinds else 0.2 if kinds else 0
-            note = f"{info.name} {_range(c, each, low)}: {', '.join(KIND_NAMES[i] for i in sorted(kinds)) or 'untouched'}"
-            parts.append(rect(MARGIN + c * width, strip, width * 0.9, 9, ink, title=note))
-        faint = min(0.7, max(0.08, 40 / lines.shape[1]))
-        for t, c, how in lines.T.tolist():
-            x1, x2 = (MARGIN + (v + 0.45) * width for v in (t, c))
-            parts.append(line(x1, start, x2, strip, 0.8 if how == 1 else 0.6, _DASH[how], faint))
-        label = f"{info.name}[{low}:{high}]" + (f", {each} to a box" if each > 1 else "")
-        parts.append(text(MARGIN, strip + 19, label, 9))
-        start, strip = strip + 24, strip + 58
-    return strip - 30
+def _panel(trace, rows, window, top, parts):
+    """Draw one array in one stretch: threads above, elements below; returns the y below them."""
+    low, high = window
+    threads, info = trace.threads_per_block, trace.arrays[trace.array[rows[0]]]
+    per, each = -(-threads // BINS), -(-(high - low) // BINS)
+    thread, element = trace.thread[rows] % threads // per, (trace.element[rows] - low) // each
+    lines = np.unique(np.stack([thread, element, trace.kind[rows].astype(np.int64)]), axis=1)
+    above, below = -(-threads // per), -(-(high - low) // each)
+    width = INNER / max(above, below, 8)
+    start, strip = top + 21, top + 56
+    parts.append(text(MARGIN, top + 8, "threads" + (f", {per} to a box" if per > 1 else ""), 10))
+    for c in range(above):
+        ink = 0.55 if c in lines[0] else 0
+        parts.append(
+            rect(MARGIN + c * width, top + 12, width * 0.9, 9, ink, title=f"thread {_range(c, per)}")
+        )
+    for c in range(below):
+        kinds = sorted(set(lines[2][lines[1] == c].tolist()))
+        ink = 0.2 if kinds == [LOAD] else 0.7 if kinds else 0
+        words = ", ".join(KIND_NAMES[k] for k in kinds) or "untouched"
+        note = f"{info.name} {_range(c, each, low)}: {words}"
+        parts.append(rect(MARGIN + c * width, strip, width * 0.9, 9, ink, title=note))
+    faint = min(0.7, max(0.08, 40 / lines.shape[1]))
+    for t, c, how in lines.T.tolist():
+        x1, x2 = (MARGIN + (v + 0.45) * width for v in (t, c))
+        parts.append(line(x1, start, x2, strip, 0.6 if how == LOAD else 0.9, _DASH[how], faint))
+    label = f"{info.name}[{low}:{high}]" + (f", {each} to a box" if each > 1 else "")
+    parts.append(text(MARGIN, strip + 20, label, 10))
+    return strip + 24
 
 
-def _window(elements, info):
-    """Elements to show: the whole array if it is small, else the stretch that is touched."""
-    size = int(np.prod(info.shape)) or 1
+def _window(trace, number, rows):
+    """Elements of an array to show: all of them if there are few, else the stretch that is touched."""
+    size = int(np.prod(trace.arrays[number].shape)) or 1
     if size <= 1024:
         return 0, size
+    elements = trace.element[rows[trace.array[rows] == number]]
     return int(elements.min()), int(elements.max()) + 1
 
 
@@ -103,9 +104,8 @@ def _table(trace, rows, stretch, names):
     for k, row in enumerate(rows[first].tolist()):
         mine = rows[number == k]
         thread, element = trace.thread[mine] % trace.threads_per_block, trace.element[mine]
-        lines.append(
-            f"{stretch:>7}  {names[trace.array[row]]:<5}  {KIND_NAMES[trace.kind[row]]:<6}  {_span(thread):<7}  {_span(element)}"
-        )
+        what = f"{names[trace.array[row]]:<5}  {KIND_NAMES[trace.kind[row]]:<6}"
+        lines.append(f"{stretch:>7}  {what}  {_span(thread):<7}  {_span(element)}")
     return lines
 
 
