@@ -1,20 +1,23 @@
 """What can be known of the types in a kernel before it runs, so that plain index arithmetic stays plain Python.
 
-A kind is "s" (an integer surely below 2**31, such as a thread index), "i" (int64), "f" (float32), "d" (float64), a tuple
-``("array", dtype, ndim)``, "shape" (a tuple of integers), or None: anything, decided at run time. A variable has one kind
-in the whole function: if it is assigned different ones, None.
+A kind is "s" (an integer surely below 2**31, such as a thread index), "i" (int64), "f" (float32), "d" (float64), numba's
+type for any other number, a tuple ``("array", dtype, ndim)``, "shape" (a tuple of integers), or None: anything, decided at
+run time. A variable has one kind in the whole function: if it is assigned different ones, None.
 """
 
 import ast
+import operator
 
 import numpy as np
 from numba.core import types as nb
+from numba.core.errors import NumbaError
 
+from . import numbers
 from .names import DeviceName
 
 _NOT_YET = "?"
-_ELEMENT = {"float32": "f", "float64": "d", "int64": "i"}
-_CASTS = {"float32": "f", "float64": "d", "int64": "i"}
+_TYPES = {"s": nb.int64, "i": nb.int64, "f": nb.float32, "d": nb.float64}
+_LETTERS = {nb.int64: "i", nb.float32: "f", nb.float64: "d"}
 _TRUNCATE = frozenset(("BitAnd", "BitOr", "BitXor", "LShift", "RShift"))
 
 
@@ -25,12 +28,49 @@ def of_argument(value):
         return "i"
     if kind is float:
         return "d"
-    if kind is np.float32:
-        return "f"
+    if kind is bool or isinstance(value, np.generic) and value.dtype.kind in "biufc":
+        return as_kind(numbers.numba_type(kind))
     data = getattr(value, "data", None)
     if isinstance(data, np.ndarray):
         return ("array", str(data.dtype), data.ndim)
     return None
+
+
+def as_type(kind):
+    """numba's type of a number of this kind; None for anything else."""
+    if isinstance(kind, nb.Type):
+        return kind
+    return _TYPES.get(kind) if isinstance(kind, str) else None
+
+
+def as_kind(numba_type):
+    if numba_type in _LETTERS:
+        return _LETTERS[numba_type]
+    return numba_type if isinstance(numba_type, (nb.Number, nb.Boolean)) else None
+
+
+def resolved(function, *kinds):
+    """Kind of ``function(...)`` by numba's typing rules; None where they are not known or do not allow it."""
+    if _NOT_YET in kinds:
+        return _NOT_YET
+    given = tuple(as_type(k) for k in kinds)
+    if not given or None in given:
+        return None
+    try:
+        return as_kind(numbers.resolve(function, given)[1])
+    except TypeError:
+        return None
+
+
+def unified(a, b):
+    """The kind of ``x if c else y``: one type that holds both, as numba chooses it."""
+    if a == b or _NOT_YET in (a, b) or (a in ("s", "i") and b in ("s", "i")):
+        return join(a, b)
+    types = as_type(a), as_type(b)
+    if None in types:
+        return None
+    found = numbers.unify(*types)
+    return None if found is None else as_kind(found)
 
 
 def join(a, b):
@@ -46,7 +86,7 @@ def of_operation(operation, a, b):
     if _NOT_YET in (a, b):
         return _NOT_YET
     if a not in ("s", "i", "f", "d") or b not in ("s", "i", "f", "d"):
-        return None
+        return resolved(numbers.BINARY[operation], a, b) if operation in numbers.BINARY else None
     integers = a in "si" and b in "si"
     if operation == "Div":
         return "f" if a == b == "f" else "d"
@@ -57,6 +97,32 @@ def of_operation(operation, a, b):
     if operation == "Pow" and b in "si":
         return a
     return "f" if a == b == "f" else "d"
+
+
+_FOLDED = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+}  # fmt: skip
+
+
+def fold(node):
+    """The value of arithmetic on literals, which Python does when it compiles (``2**64 - 1``), or None."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = fold(node.operand)
+        return None if value is None else -value
+    if isinstance(node, ast.BinOp) and type(node.op) in _FOLDED:
+        left, right = fold(node.left), fold(node.right)
+        small = isinstance(node.op, (ast.Pow, ast.LShift)) and right is not None and right > 128
+        if left is None or right is None or small:
+            return None
+        try:
+            return _FOLDED[type(node.op)](left, right)
+        except (ArithmeticError, ValueError, TypeError):
+            return None
+    return None
 
 
 class Kinds:
@@ -146,15 +212,13 @@ class Kinds:
 
     def _of_static(self, value):
         if isinstance(value, (bool, np.bool_)):
-            return None
+            return nb.boolean
         if type(value) is int:
             return "s" if abs(value) < 1 << 31 else "i" if -(1 << 63) <= value < 1 << 63 else None
         if isinstance(value, float):
             return "d"
-        if type(value) is np.float32:
-            return "f"
-        if type(value) is np.int64:
-            return "i"
+        if isinstance(value, np.generic) and value.dtype.kind in "iufc":
+            return as_kind(numbers.numba_type(type(value)))
         if isinstance(value, tuple):
             return [self._of_static(v) for v in value]
         if isinstance(value, np.ndarray):
@@ -203,12 +267,18 @@ class Kinds:
     def _of_UnaryOp(self, node):
         kind = self._value(node.operand)
         if isinstance(node.op, ast.Not):
-            return None
+            return nb.boolean
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             return kind
-        return {"s": "i", "i": "i", "f": "f", "d": "d", _NOT_YET: _NOT_YET}.get(str(kind))
+        return None if isinstance(kind, list) else resolved(numbers.UNARY[type(node.op).__name__], kind)
+
+    def _of_Compare(self, node):
+        return nb.boolean
 
     def _of_BinOp(self, node):
+        folded = fold(node)
+        if folded is not None:
+            return self._of_static(folded)
         left, right = self._value(node.left), self._value(node.right)
         if isinstance(left, list) or isinstance(right, list):
             return None
@@ -216,7 +286,7 @@ class Kinds:
 
     def _of_IfExp(self, node):
         a, b = self._value(node.body), self._value(node.orelse)
-        return None if isinstance(a, list) or isinstance(b, list) else join(a, b)
+        return None if isinstance(a, list) or isinstance(b, list) else unified(a, b)
 
     def _of_NamedExpr(self, node):
         return self._value(node.value)
@@ -238,9 +308,14 @@ class Kinds:
         if len(parts) != kind[2]:
             return None
         # A tuple held in a variable may index several axes at once, a slice gives a view.
-        if any(self._value(p) not in ("s", "i") for p in parts):
+        indices = [self._value(p) for p in parts]
+        if _NOT_YET in indices:
+            return _NOT_YET
+        if not all(isinstance(as_type(k), nb.Integer) for k in indices if not isinstance(k, list)) or list in map(
+            type, indices
+        ):
             return None
-        return _ELEMENT.get(kind[1])
+        return _of_dtype(kind[1])
 
     def _of_Call(self, node):
         if isinstance(node.func, ast.Name) and node.func.id in self.lowering.locals:
@@ -255,27 +330,15 @@ class Kinds:
             return _NOT_YET
         name = getattr(function, "__name__", "")
         if isinstance(function, nb.Type):
-            return _CASTS.get(str(function))
+            return as_kind(function)
         if isinstance(function, type) and issubclass(function, np.generic):
-            return _CASTS.get(name)
-        plain = [k for k in kinds if k in ("s", "i", "f", "d")]
-        if len(plain) != len(kinds) or not kinds:
-            return "i" if function is len else None
-        if function in (min, max):
-            integers = all(k in "si" for k in kinds)
-            return "i" if integers else "f" if set(kinds) == {"f"} else "d"
-        if function is int:
+            return _of_dtype(name)
+        if function is len:
             return "i"
-        if function is float:
-            return "f" if kinds == ["f"] else "d"
-        if function is abs:
-            return "i" if kinds[0] in "si" else kinds[0]
-        if (
-            getattr(function, "__module__", None) == "math"
-            and not name.startswith("is")
-            and name not in _NOT_FLOAT
-        ):
-            return "f" if set(kinds) == {"f"} else "d"
+        if any(isinstance(k, list) for k in kinds):
+            return None
+        if function in _TYPED_BUILTINS or getattr(function, "__module__", None) == "math":
+            return resolved(function, *kinds)
         return None
 
     def _of_device_call(self, node, path):
@@ -283,8 +346,6 @@ class Kinds:
             return "i" if isinstance(node.args[0], ast.Constant) and node.args[0].value == 1 else "shape"
         if path in ("shared.array", "local.array"):
             return self._of_array_maker(node)
-        if path == "syncthreads_count":
-            return None
         return None
 
     def _of_array_maker(self, node):
@@ -301,4 +362,11 @@ class Kinds:
         return ("array", name, len(kind) if isinstance(kind, list) else 1)
 
 
-_NOT_FLOAT = frozenset(("gcd", "lcm", "comb", "perm", "factorial", "frexp", "modf"))
+_TYPED_BUILTINS = (min, max, abs, int, float)
+
+
+def _of_dtype(name):
+    try:
+        return as_kind(numbers.numba_type(np.dtype(name).type))
+    except (TypeError, NotImplementedError, NumbaError):
+        return None

@@ -24,7 +24,7 @@ from numba.core.dispatcher import Dispatcher as NumbaDispatcher
 
 from . import numbers
 from .errors import NotOnAGpu
-from .kinds import Kinds
+from .kinds import Kinds, as_type, fold
 from .names import DeviceName, Scope, member
 from .operations import BUILTINS, INTRINSICS, SYNC, VALUES
 from .source import Sites, tree_of
@@ -535,6 +535,10 @@ class Lowering:
     def on_Constant(self, node):
         if isinstance(node.value, bytes):
             self.refuse(node, "a kernel cannot use bytes")
+        if type(node.value) is int and node.value >= 1 << 63:  # too large for int64: uint64, as in numba
+            if node.value >= 1 << 64:
+                self.refuse(node, f"{node.value} does not fit into 64 bits")
+            return _name(self.constant(np.uint64(node.value)))
         return ast.Constant(node.value)
 
     def on_Name(self, node):
@@ -613,7 +617,13 @@ class Lowering:
         return ast.NamedExpr(_name(node.target.id, True), self.expression(node.value))
 
     def on_IfExp(self, node):
-        return ast.IfExp(self.expression(node.test), self.expression(node.body), self.expression(node.orelse))
+        body, orelse = self.expression(node.body), self.expression(node.orelse)
+        kinds = self.kinds.of(node.body), self.kinds.of(node.orelse)
+        common = as_type(self.kinds.of(node))
+        if common is not None and kinds[0] != kinds[1]:  # both branches have one type, which holds both
+            cast = self.constant(_caster(common))
+            body, orelse = _call(cast, body), _call(cast, orelse)
+        return ast.IfExp(self.expression(node.test), body, orelse)
 
     def on_BoolOp(self, node):
         return ast.BoolOp(node.op, [self.expression(v) for v in node.values])
@@ -644,6 +654,9 @@ class Lowering:
     def on_BinOp(self, node):
         if isinstance(node.op, ast.MatMult):
             self.refuse(node, "a kernel cannot multiply matrices with @: write the loop")
+        folded = fold(node)
+        if folded is not None:
+            return self.on_Constant(ast.Constant(folded))
         left, right = self.expression(node.left), self.expression(node.right)
         return self.operate(node, node.op, left, right, self.kinds.of(node.left), self.kinds.of(node.right))
 
@@ -657,7 +670,7 @@ class Lowering:
                 left = _call("_double", left) if left_kind == "f" else left
                 right = _call("_double", right) if right_kind == "f" else right
             made = self.at(ast.BinOp(left, op, right), node)
-            integers = left_kind in "si" and right_kind in "si"
+            integers = left_kind in ("s", "i") and right_kind in ("s", "i")
             return self.wrapped(made, node) if integers and not left_kind == right_kind == "s" else made
         integers = left_kind in ("s", "i") and right_kind in ("s", "i")
         if integers and operation in ("BitAnd", "BitOr", "BitXor"):

@@ -44,6 +44,7 @@ def numba_type(kind):
     raise TypeError(f"a {kind.__name__} cannot be used in arithmetic in a kernel")
 
 
+@cache
 def resolve(function, argument_types):
     """(types the arguments are cast to, type of the result), by numba's rules. TypeError where numba has no rule."""
     from numba.core.errors import NumbaError
@@ -64,6 +65,12 @@ def resolve(function, argument_types):
     if len(arguments) == 1 and isinstance(arguments[0], types.BaseTuple):  # min and max
         arguments = (signature.return_type,) * len(argument_types)
     return arguments, signature.return_type
+
+
+@cache
+def unify(a, b):
+    """One type that holds values of both, as numba chooses it where two branches meet. None if there is none."""
+    return _context().unify_types(a, b)
 
 
 def wrap_int64(x):
@@ -191,6 +198,8 @@ def rule(function, *kinds):
     cast_types, result = resolve(function, given)
     if cast_types == given and result == given[0] and isinstance(result, types.Float) and function in _DIRECT:
         return function
+    if function in (operator.floordiv, operator.mod, operator.pow) and isinstance(result, types.Integer):
+        cast_types = (result,) * len(cast_types)  # uint64 // int64 divides two int64
     compute = _compute(function, cast_types)
     casts = tuple(caster(t) for t in cast_types)
     if isinstance(result, types.BaseTuple):
@@ -201,6 +210,8 @@ def rule(function, *kinds):
     finish = caster(result)
     if len(casts) == 1:
         (first,) = casts
+        if function in (operator.neg, operator.invert):  # in its own width, then widened: ~uint8(0) is 255
+            return lambda a: finish(first(compute(first(a))))
         return lambda a: finish(compute(first(a)))
     if len(casts) == 2:
         first, second = casts
