@@ -92,28 +92,29 @@ class Report:
     # -- text ------------------------------------------------------------------------------------------------
 
     def __str__(self):
-        return "\n".join([*self._head(), "", *self._table(), "", *self._found()])
+        head = [w for line in self._head() for w in textwrap.wrap(line, COLUMNS, subsequent_indent=" " * 8)]
+        return "\n".join([*head, "", *self._table(), "", *self._found()])
 
     def __repr__(self):
         return str(self)
 
     def _head(self):
         t = self.total
-        lines = [f"{self.kernel}  grid {_dim(self.grid)}  block {_dim(self.block)}"]
+        lines = [f"{self.kernel}, grid {_dim(self.grid)}, block {_dim(self.block)}"]
         if t["efficiency"] is not None:
             lines.append(
-                f"global  {t['bytes_moved']:,} bytes moved, {t['bytes_used']:,} used ({t['efficiency']:.0%}), "
+                f"global: {t['bytes_moved']:,} bytes moved, {t['bytes_used']:,} used ({t['efficiency']:.0%}), "
                 f"{t['sectors_per_request']:.1f} sectors per request"
             )
         if t["bank_ways"] is not None:
             lines.append(
-                f"shared  {t['shared_bytes']:,} bytes per block, {t['shared_wavefronts']:,} wavefronts, "
+                f"shared: {t['shared_bytes']:,} bytes per block, {t['shared_wavefronts']:,} wavefronts, "
                 f"{t['bank_conflicts']:,} of them for bank conflicts"
             )
         if t["atomics"]:
-            lines.append(f"atomic  {t['atomics']:,} updates, up to {t['contention']} lanes at one address")
-        lines.append(f"order   {_count(t['barriers'], 'barrier')} per block" + self._grid_barriers())
-        return [piece for line in lines for piece in textwrap.wrap(line, COLUMNS, subsequent_indent=" " * 8)]
+            lines.append(f"atomic: {t['atomics']:,} updates, up to {t['contention']} lanes at one address")
+        lines.append(f"order:  {_count(t['barriers'], 'barrier')} per block" + self._grid_barriers())
+        return lines
 
     def _grid_barriers(self):
         n = self.total["grid_barriers"]
@@ -191,8 +192,7 @@ def _page(report):
     q = html.escape
     head, *rest = report._head()
     cells = "".join(
-        f'<th scope="col" title="{q(note)}"{_left(name in ("expression", "access"))}>{q(name)}</th>'
-        for name, note in _HEADS.items()
+        f'<th scope="col" title="{q(note)}"{_class(name)}>{q(name)}</th>' for name, note in _HEADS.items()
     )
     rows = "".join(_row(e) for e in report.expressions)
     found = "".join(
@@ -218,7 +218,7 @@ def _row(e):
         f'<td class="l"><code>{html.escape(_short(e.text, 60))}</code></td>',
         f'<td class="l">{e.space} {e.kind}</td>',
         f"<td>{e.requests:,}</td>",
-        f"<td>{e.active_lanes:.1f}</td>",
+        f'<td class="w">{e.active_lanes:.1f}</td>',
         f"<td>{_or_blank(e.sectors_per_request, '.1f')}</td>",
         f"<td>{_or_blank(e.efficiency, '.0%')}</td>",
         f"<td>{_or_blank(_ways(e), 'd')}</td>",
@@ -226,8 +226,10 @@ def _row(e):
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _left(yes):
-    return ' class="l"' if yes else ""
+def _class(heading):
+    """l: text, on the left. w: only where the screen is wide."""
+    kind = {"expression": "l", "access": "l", "lanes": "w"}.get(heading)
+    return f' class="{kind}"' if kind else ""
 
 
 def _times(finding):
