@@ -7,6 +7,7 @@ from . import cuda
 from .errors import BudgetExceeded, Deadlock, KernelError, LaunchError, NotOnAGpu, OutOfBounds, SourceNotFound
 from .intrinsics import stand_in
 from .launch import Kernel, budget, order, run
+from .retarget import retarget
 from .trace import Trace
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "budget",
     "cuda",
     "order",
+    "retarget",
     "run",
     "stand_in",
 ]
