@@ -19,10 +19,10 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..simt import retarget
 from . import sass
 from .occupancy import capability
 from .occupancy import occupancy as _occupancy
-from .retarget import retarget
 
 _INSTALL = (
     "The compiled view needs numba-cuda with the CUDA 13 compiler packages and nvdisasm. "
