@@ -21,15 +21,16 @@ RACE_KINDS = ("race", "atomic-against-plain")
 _SCOPES = ("warp", "block", "grid")
 
 _CURES = {
-    "out-of-bounds": "Guard the access, as in `if i < x.shape[0]:`, or launch only as many threads as there are elements.",
-    "negative-index": "A negative index wraps around to the end of the array: guard the access, or shift the index.",
-    "uninitialised-shared": "Shared memory starts with garbage: store to every element, then cuda.syncthreads(), then read.",
+    "out-of-bounds": "Guard the access, as in `if i < x.shape[0]:`, or launch no more threads than elements.",
+    "negative-index": "It would wrap around to the end of the array: guard the access, or shift the index.",
+    "uninitialised-shared": "Store to every element, then cuda.syncthreads(), then read.",
     "uninitialised-local": "A local array starts with garbage: store to every element before you read it.",
-    "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop, so that every thread of the block reaches the same one.",
-    "barrier-after-exit": "Do not return before a barrier: keep the thread alive and put its work under `if` instead.",
-    "mask-names-exited-lane": "Name only lanes that are still running: let no lane return before the warp operation, or build the mask with cuda.ballot_sync.",
-    "lane-not-in-mask": "Every lane that calls a warp operation must be in its mask: use 0xffffffff where all 32 take part.",
-    "inactive-lane-read": "Read only from lanes that take part: have every lane in the mask call the operation, and use the value only where it is defined.",
+    "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
+    "barrier-after-exit": "Do not return before a barrier: put the thread's work under `if` instead.",
+    "mask-names-exited-lane": "Let no lane return before the operation, or make the mask with cuda.ballot_sync.",
+    "lane-not-in-mask": "Every lane that calls a warp operation must be in its mask: 0xffffffff names all 32.",
+    "inactive-lane-read": "Have every lane call the operation, and use the value only where it is defined.",
+    "divergent-warp-operation": "Move the warp operation out of the branch: all lanes in its mask must reach it.",
 }
 
 
@@ -174,7 +175,7 @@ def _describe_race(trace, scope, a, b, count):
         else f"at `{site_b.text}`" + ("" if site_a.line == site_b.line else f" on line {site_b.line}")
     )
     message = (
-        f"`{site_a.text}`: {_who(trace, a)} {_verb(kind_a)} {at}, {_who(trace, b)} {_verb(kind_b)} it "
+        f"`{site_a.text}`: {_who(trace, a)} {_does(kind_a, at)}, {_who(trace, b)} {_does(kind_b, 'it')} "
         f"{elsewhere}, and nothing orders the two."
     )
     return Finding(
@@ -199,7 +200,7 @@ def _race_cure(trace, scope, a, b):
     kinds = {int(trace.kind[a]), int(trace.kind[b])}
     barrier = "cuda.syncthreads() (or cuda.syncwarp())" if scope == "warp" else "cuda.syncthreads()"
     if site_a.line == site_b.line and site_a.text == site_b.text and kinds == {LOAD, STORE}:
-        return "An update is a load and a store, and others can come between: use cuda.atomic.add (or max, min ...)."
+        return "An update is a load and a store, and others can come between: use cuda.atomic.add (max, min ...)."
     if kinds == {STORE}:
         if scope != "grid" and site_a != site_b:
             return f"Let one thread store the element, or put {barrier} between the two stores."
@@ -207,11 +208,13 @@ def _race_cure(trace, scope, a, b):
     if scope == "grid":
         if ATOMIC in kinds:
             return "Make every access atomic while other blocks run, or read the result in a second launch."
-        return "Blocks run in any order: let one block own the element, use an atomic, or split into two launches."
+        return (
+            "Blocks run in any order: let one block own the element, use an atomic, or make it two launches."
+        )
     if ATOMIC in kinds:
         return f"Put {barrier} between the plain access and the atomic one, or make both atomic."
     if loop := _later_turn(trace, a, b):
-        return f"The store belongs to a later turn of the loop on line {loop}: put {barrier} at the end of the loop body."
+        return f"The store is of a later turn of the loop on line {loop}: put {barrier} at the end of the loop body."
     return f"Put {barrier} between the two, where every thread of the {scope} reaches it."
 
 
@@ -242,7 +245,7 @@ def uninitialised_shared(trace, places=None):
     size, never = place.max() + 1, np.iinfo(np.int64).max
     first_turn = np.full(size, never)
     np.minimum.at(first_turn, place[store], turn[store])
-    # A store of the same turn by another thread is a race, reported as such; by the same thread it must come first.
+    # A store of the same turn by another thread is a race, reported as such; by the same one it must come first.
     early = store & (turn == first_turn[place])
     low, high, first_row = np.full(size, never), np.full(size, -1), np.full(size, never)
     np.minimum.at(low, place[early], trace.thread[rows[early]])
@@ -282,7 +285,7 @@ def _describe_uninitialised(trace, rows):
     return found
 
 
-# -- what the executor saw -------------------------------------------------------------------------------------
+# -- what the executor saw --------------------------------------------------------------------------------
 
 
 def seen_while_running(trace):
@@ -301,7 +304,7 @@ def seen_while_running(trace):
         others = [trace.sites[s].line for s in seen.other_sites]
         merged[key] = Finding(
             kind=seen.kind,
-            message=seen.message,
+            message=_seen_message(trace, seen),
             cure=_CURES.get(seen.kind, ""),
             file=site.file,
             line=site.line,
@@ -314,11 +317,23 @@ def seen_while_running(trace):
     return list(merged.values())
 
 
+def _seen_message(trace, seen):
+    """The trace's sentence on one line; an index in the words of the other findings, with its thread."""
+    text = trace.sites[seen.site].text
+    if seen.kind in ("out-of-bounds", "negative-index") and seen.array >= 0:
+        info = trace.arrays[seen.array]
+        at = ", ".join(str(int(i)) for i in seen.index)
+        wrong = "is negative" if seen.kind == "negative-index" else "lies outside"
+        return f"`{text}`: {_name(trace, seen.thread)} uses index [{at}], which {wrong}: {info.name} has shape {info.shape}."
+    message = " ".join(seen.message.split())
+    return f"`{text}`: {message}" + ("" if message.endswith(".") else ".")
+
+
 # -- words -------------------------------------------------------------------------------------------------
 
 
-def _verb(kind):
-    return {LOAD: "loads", STORE: "stores", ATOMIC: "updates atomically"}[kind]
+def _does(kind, what):
+    return {LOAD: f"loads {what}", STORE: f"stores {what}", ATOMIC: f"updates {what} atomically"}[kind]
 
 
 def _element(trace, row):
@@ -340,8 +355,12 @@ def _xyz(linear, shape):
 
 
 def _who(trace, row):
+    return _name(trace, trace.thread[row])
+
+
+def _name(trace, linear):
     """ "thread 3 of block 1", with all three coordinates where the launch has more than one axis."""
-    place = _thread(trace, trace.thread[row])
+    place = _thread(trace, linear)
     flat = all(n == 1 for n in (*trace.block_shape[1:], *trace.grid[1:]))
     thread, block = ((place[k][0] if flat else place[k]) for k in ("thread", "block"))
     return f"thread {thread} of block {block}"
