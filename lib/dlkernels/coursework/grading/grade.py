@@ -80,7 +80,7 @@ def _run(session, merged, seed):
                 if key not in graded or graded[key].status == checking.RIGHT:
                     graded[key] = outcome
         else:
-            session.add_cell(step.id, step.source)
+            session.add_cell(step.id, step.source, given=step.kind == "given")
             if step.kind != "given":
                 sources.append(step.source)
     return [_task(outcome) for outcome in graded.values()]

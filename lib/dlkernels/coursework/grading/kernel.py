@@ -31,7 +31,7 @@ class SandboxKernel(RunningKernel):
     def __init__(self, sandbox, startup_timeout=60):
         self.sandbox = sandbox
         self.reply, self._iopub, self._output = None, deque(), 0
-        self.deadline = None
+        self.exiting = False  # the notebook asked its kernel to end
         file = sandbox.folder / "kernel.json"
         self.km = KernelManager(transport="ipc", connection_file=str(file), ip=str(sandbox.folder / "ipc"))
         argv = sandbox.argv(
@@ -65,6 +65,8 @@ class SandboxKernel(RunningKernel):
                 continue
             if message["parent_header"].get("msg_id") == msg_id:
                 self.reply = message["content"]
+                payload = self.reply.get("payload") or ()
+                self.exiting |= any(isinstance(p, dict) and p.get("source") == "ask_exit" for p in payload)
                 return
 
     def get_message(self, stream, timeout=None):

@@ -120,6 +120,15 @@ class Sandbox:
         self._started.append(process)
         return process
 
+    def wipe(self):
+        """Empty the work folder: the next process finds nothing that this one left there."""
+        for entry in list(os.scandir(self.folder)):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, onerror=_force)
+            else:
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+
     def too_full(self):
         """True if the work folder holds more than a submission may write, or too many files."""
         total = count = 0

@@ -84,6 +84,9 @@ def define(sources):
 def main(folder):
     """Serve requests until stdin ends. A request brings its sources along: every one starts from nothing."""
     out, sys.stdout = sys.stdout, sys.stderr  # so that a print in an answer cannot be taken for a reply
+    prelude()
+    out.write("ready\n")
+    out.flush()
     for line in sys.stdin:
         number = int(line)
         request = exchange.read(folder, f"req-{number}")

@@ -1,0 +1,548 @@
+"""A class of submissions, honest and hostile, with the points each must get.
+
+A row is a function that changes a notebook in which everything but 07-fused is solved (15 points); fused is left out
+because compiling it costs a second and a half. `ROWS` maps a name to a Row.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from dlkernels.coursework import build
+
+ROOT = Path(__file__).resolve().parents[2]
+MASTER = ROOT / "solutions" / "07_vector_add.ipynb"
+EXERCISE = ROOT / "exercises" / "07_vector_add.ipynb"
+SOLVED = ("07-launch", "07-add", "07-sectors", "07-axpy", "07-bug")
+ALL = 15
+LAUNCH, ADD, SECTORS, AXPY, AXPY_BUDGET, BUG = 2, 3, 2, 3, 2, 3
+MARK = 31337  # in the command line of every process that an attack tries to leave behind
+
+
+@dataclass(frozen=True)
+class Row:
+    make: Callable  # notebook -> None, or the text of the file, or None for no file
+    points: int
+    status: str = "graded"
+    flag: str = ""
+    rlimit: bool = True  # also right, and safe, with rlimits alone
+
+
+ROWS = {}
+
+
+def row(points, **more):
+    def put(make):
+        ROWS[make.__name__] = Row(make, points, **more)
+        return make
+
+    return put
+
+
+def solved(ids=SOLVED):
+    """The shipped exercise with the master's answers in the cells `ids`."""
+    notebook, master = build.read(EXERCISE), build.read(MASTER)
+    for cell, full in zip(notebook.cells, master.cells, strict=True):
+        if full.id in ids:
+            cell.source = full.source
+    return notebook
+
+
+def cell(notebook, name):
+    return next(c for c in notebook.cells if c.id == name)
+
+
+def insert(notebook, source, before="07-launch"):
+    """An extra cell of the student's."""
+    place = next(i for i, c in enumerate(notebook.cells) if c.id == before)
+    notebook.cells.insert(place, nbformat.v4.new_code_cell(source))
+
+
+def launch(notebook, body):
+    """Replace the answer 07-launch; `body` is run in each call."""
+    lines = "\n".join("    " + line for line in body.splitlines())
+    cell(notebook, "07-launch").source = f"def launch(n):\n{lines}\n    return (n + 255) // 256, 256"
+
+
+def unsolve(notebook):
+    shipped = build.read(EXERCISE)
+    for c in shipped.cells:
+        cell(notebook, c.id).source = c.source
+
+
+def text(row_, name, **context):
+    """The file of a row as text, or None."""
+    notebook = solved()
+    answer = row_.make(notebook, **context) if context else row_.make(notebook)
+    if isinstance(answer, str | bytes) or answer is NOTHING:
+        return answer
+    return build.text_of(notebook)
+
+
+NOTHING = object()
+
+# honest --------------------------------------------------------------------------------------------------------------
+
+
+@row(20, flag="equal the public solution")
+def right(nb):
+    cell(nb, "07-fused").source = cell(build.read(MASTER), "07-fused").source
+
+
+@row(ALL)
+def all_but_one(nb):
+    pass
+
+
+@row(LAUNCH + ADD)
+def half(nb):
+    keep = {i: cell(nb, i).source for i in ("07-launch", "07-add")}
+    unsolve(nb)
+    for i, source in keep.items():
+        cell(nb, i).source = source
+
+
+@row(0)
+def as_shipped(nb):
+    unsolve(nb)
+
+
+@row(ALL)
+def writes_to_stderr_and_warns(nb):
+    launch(nb, "import sys, warnings\nprint('hm', file=sys.stderr)\nwarnings.warn('careful')")
+
+
+@row(ALL)
+def extra_cells(nb):
+    insert(nb, "x = 1\nprint('my notes', x)")
+    insert(nb, "%time 1 + 1\n!echo shell", before="07-bug")
+
+
+@row(ALL, flag="cells without metadata")
+def metadata_stripped(nb):
+    for c in nb.cells:
+        c.metadata.clear()
+
+
+@row(ALL, flag="cells without metadata")
+def ids_and_metadata_stripped(nb):
+    for c in nb.cells:
+        c.metadata.clear()
+        if c.id in SOLVED:
+            c.source = f"# grade_id: {c.id}\n{c.source}"
+        c.id = "x" + c.id[::-1]
+
+
+@row(ALL)
+def wrong_kernel(nb):
+    nb.metadata.kernelspec = {"name": "nosuch", "display_name": "No such kernel"}
+
+
+@row(ALL, flag="deleted cell 07-axpy-budget")
+def check_deleted(nb):
+    nb.cells.remove(cell(nb, "07-axpy-budget"))
+
+
+# pretending ----------------------------------------------------------------------------------------------------------
+
+
+@row(ALL - LAUNCH)
+def hard_coded(nb):
+    cell(
+        nb, "07-launch"
+    ).source = "def launch(n):\n    return {1: (1, 32), 1024: (1, 1024), 1025: (2, 1024)}.get(n, (1954, 256))"
+
+
+@row(ALL - ADD, flag="changed cell 07-add-check")
+def check_edited(nb):
+    cell(nb, "07-add").source = "def add(*x):\n    pass"
+    cell(nb, "07-add-check").source = "print('07-add: result right (3 points)')"
+
+
+@row(0)
+def input_transformer(nb):
+    unsolve(nb)
+    insert(
+        nb, "get_ipython().input_transformers_cleanup.append(lambda lines: ['pass\\n'])", before="07-setup"
+    )
+
+
+@row(0)
+def ast_transformer_and_patched_numpy(nb):
+    unsolve(nb)
+    insert(
+        nb,
+        "import ast, numpy as np\n"
+        "class Drop(ast.NodeTransformer):\n"
+        "    def visit_Raise(self, node):\n        return ast.Pass()\n"
+        "get_ipython().ast_transformers.append(Drop())\n"
+        "np.testing.assert_allclose = np.array_equal = lambda *a, **k: True\n"
+        "np.abs = lambda x: 0 * x",
+    )
+
+
+@row(ALL - LAUNCH - SECTORS)
+def equal_to_everything(nb):
+    source = "class Yes:\n    def __eq__(self, other):\n        return True\n    __le__ = __lt__ = __ge__ = __gt__ = __eq__\n    __hash__ = None\n"
+    cell(nb, "07-launch").source = source + "def launch(n):\n    return Yes()"
+    cell(nb, "07-sectors").source = source + "neighbours = every_eighth = four_in_a_row = Yes()"
+
+
+@row(0)
+def showtraceback_replaced(nb):
+    unsolve(nb)
+    insert(nb, "get_ipython().showtraceback = lambda *a, **k: None")
+
+
+@row(ALL - LAUNCH)
+def bad_magic(nb):
+    cell(nb, "07-launch").source = "%nosuchmagic\ndef launch(n):\n    return 1, 32"
+
+
+@row(ALL - ADD - SECTORS)
+def patched_checker(nb):
+    cell(nb, "07-add").source = cell(build.read(EXERCISE), "07-add").source
+    insert(
+        nb,
+        "from dlkernels.coursework import checking, notebook, diagnosis, answer\n"
+        "from dlkernels.coursework.grading import servant, exchange\n"
+        "checking.check = notebook.check = lambda *a, **k: None\n"
+        "diagnosis.compare = lambda *a, **k: None\n"
+        "servant.handle = lambda folder, number, names: exchange.write({'value': [[1, 32], []]}, folder, f'res-{number}')",
+        before="07-add",
+    )
+
+
+@row(ALL - AXPY_BUDGET)
+def forged_traffic_report(nb):
+    cell(nb, "07-axpy").source = (
+        "import dlkernels.xray.report as r\nr.Report.require = lambda self, **k: None\n"
+        "@cuda.jit\ndef axpy(alpha, x, y):\n"
+        "    size = (y.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)\n"
+        "    for i in range(cuda.grid(1) * size, min((cuda.grid(1) + 1) * size, y.size)):\n"
+        "        y[i] = alpha * x[i] + y[i]"
+    )
+
+
+@row(ALL - ADD)
+def answer_after_its_check(nb):
+    source = cell(nb, "07-add").source
+    cell(nb, "07-add").source = cell(build.read(EXERCISE), "07-add").source
+    insert(nb, source, before="07-end")
+
+
+@row(ALL, flag="duplicate cell 07-add")
+def duplicate_ids(nb):
+    nb.cells.append(cell(nb, "07-add").copy())
+    nb.cells[-1] = nbformat.from_dict(dict(nb.cells[-1]) | {"source": "add = None"})
+
+
+@row(ALL - LAUNCH, rlimit=False)
+def reads_solutions_and_hidden_cases(nb):
+    hidden = ROOT / "lib" / "dlkernels" / "coursework" / "hidden" / "chapter_07.py"
+    launch(nb, f"a = open({str(MASTER)!r}).read()")
+    cell(nb, "07-sectors").source = (
+        "import os, pathlib\n"
+        "def read(p):\n    try:\n        return p.read_bytes()\n    except OSError:\n        return b''\n"
+        f"assert not os.path.exists({str(hidden)!r})\n"
+        f"assert not os.path.exists({str(MASTER)!r})\n"
+        "assert not [p for p in pathlib.Path('/proc').glob('[0-9]*/cmdline') if b'--grade' in read(p)]\n"
+        "neighbours, every_eighth, four_in_a_row = 4, 32, 16  # only if nothing was found"
+    )
+
+
+@row(ALL - LAUNCH, rlimit=False)
+def reads_the_seed(nb, out=""):
+    launch(nb, f"print(open({str(Path(out) / 'seed.txt')!r}).read())")
+
+
+# escaping from the language of kernels -----------------------------------------------------------------------------
+
+
+@row(ALL - ADD)
+def kernel_with_dunders(nb):
+    cell(
+        nb, "07-add"
+    ).source = "@cuda.jit\ndef add(a, b, out):\n    ().__class__.__base__.__subclasses__()\n    out[cuda.grid(1)] = 0"
+
+
+@row(ALL - ADD)
+def kernel_with_default_value(nb):
+    cell(nb, "07-add").source = (
+        "@cuda.jit\ndef add(a, b, out, x=__import__('os').system('true')):\n    i = cuda.grid(1)\n"
+        "    if i < out.size:\n        out[i] = a[i] + b[i]"
+    )
+
+
+@row(ALL - ADD)
+def kernel_that_imports(nb):
+    cell(nb, "07-add").source = (
+        "@cuda.jit\ndef add(a, b, out):\n    import dlkernels.xray as x\n    x.xray = None\n    i = cuda.grid(1)\n"
+        "    if i < out.size:\n        out[i] = a[i] + b[i]"
+    )
+
+
+@row(ALL - ADD)
+def decorator_that_is_not_ours(nb):
+    cell(
+        nb, "07-add"
+    ).source = "@cuda.jit\n@(lambda f: f)\ndef add(a, b, out):\n    i = cuda.grid(1)\n    if i < out.size:\n        out[i] = a[i] + b[i]"
+
+
+@row(ALL - ADD)
+def kernel_that_never_ends(nb):
+    cell(
+        nb, "07-add"
+    ).source = "@cuda.jit\ndef add(a, b, out):\n    i = 0\n    while True:\n        i = i + 1"
+
+
+@row(ALL - ADD)
+def kernel_with_a_giant_array(nb):
+    cell(
+        nb, "07-add"
+    ).source = "@cuda.jit\ndef add(a, b, out):\n    t = cuda.local.array(10**11, np.float64)\n    t[0] = 0\n    out[cuda.grid(1)] = t[0]"
+
+
+# breaking -----------------------------------------------------------------------------------------------------------
+
+
+@row(ALL)
+def loop_at_top(nb):
+    insert(nb, "while True:\n    pass")
+
+
+@row(ALL - LAUNCH)
+def loop_in_answer(nb):
+    launch(nb, "while True:\n    pass")
+
+
+@row(ALL - LAUNCH)
+def loop_that_cannot_be_interrupted(nb):
+    launch(
+        nb,
+        "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
+    )
+
+
+@row(ALL - LAUNCH)
+def os_exit(nb):
+    launch(nb, "import os\nos._exit(0)")
+
+
+@row(ALL)
+def exit_and_quit(nb):
+    insert(nb, "exit()")
+    insert(nb, "import sys\nsys.exit(3)")
+
+
+@row(ALL - LAUNCH)
+def segfault(nb):
+    launch(nb, "import ctypes\nctypes.string_at(0)")
+
+
+@row(ADD + AXPY + AXPY_BUDGET + BUG)
+def dies_again_and_again(nb):
+    for _ in range(5):
+        insert(nb, "import os\nos.abort()", before="07-setup")
+
+
+@row(ALL - LAUNCH)
+def memory_hog(nb):
+    launch(nb, "import numpy as np\nkeep = [np.ones(10**9) for _ in range(50)]")
+
+
+@row(ALL - LAUNCH)
+def output_flood(nb):
+    launch(nb, "while True:\n    print('x' * 10000)")
+
+
+@row(ALL - LAUNCH)
+def huge_file(nb):
+    launch(nb, "with open('huge', 'wb') as f:\n    f.truncate(10**12)")
+
+
+@row(ALL - LAUNCH)
+def many_files(nb):
+    launch(
+        nb,
+        "import os\nfor i in range(10**7):\n    with open(f'f{i}', 'wb') as f:\n        f.write(b'x' * 100000)",
+    )
+
+
+@row(ALL - LAUNCH)
+def asks_a_question(nb):
+    launch(nb, "input('How many blocks?')")
+
+
+@row(ALL - LAUNCH)
+def too_large_a_result(nb):
+    launch(nb, "import numpy as np\nreturn np.zeros(10**8)")
+
+
+@row(ALL - LAUNCH)
+def too_deep_a_result(nb):
+    launch(nb, "x = []\nfor _ in range(10**5):\n    x = [x]\nreturn x")
+
+
+@row(ALL - LAUNCH)
+def path_in_a_result(nb):
+    launch(nb, "return {'__array__': '../../../etc/passwd'}")
+
+
+@row(ALL - LAUNCH)
+def links_and_pipes_for_replies(nb):
+    launch(
+        nb,
+        "import os\nfor i in range(200):\n    for name in (f'res-{i}.json', f'res-{i}.part'):\n"
+        "        if not os.path.lexists(name):\n            os.mkfifo(name) if i % 2 else os.symlink('/etc/passwd', name)",
+    )
+
+
+@row(ALL - ADD, rlimit=False)
+def answers_in_place_of_the_clean_process(nb):
+    cell(nb, "07-add").source = "@cuda.jit\ndef add(a, b, out):\n    pass"
+    insert(
+        nb,
+        "import glob, json, threading, time\n"
+        "def forge():\n"
+        "    while True:\n"
+        "        for f in glob.glob('/tmp/dlk-*'):\n"
+        "            for i in range(50):\n"
+        "                try:\n"
+        "                    open(f'{f}/res-{i}.json', 'w').write(json.dumps({'value': [[], {'findings': [], 'excess': []}]}))\n"
+        "                except OSError:\n                    pass\n"
+        "        time.sleep(0.5)\n"
+        "threading.Thread(target=forge, daemon=True).start()",
+        before="07-add",
+    )
+
+
+@row(ALL)
+def locks_its_folder(nb):
+    insert(nb, "import os\nos.makedirs('a/b/c')\nos.chmod('a/b', 0)\nos.chmod('a', 0)", before="07-end")
+
+
+@row(ALL)
+def leaves_a_process_behind(nb):
+    insert(nb, f"import subprocess\nsubprocess.Popen(['sleep', '{MARK}'], start_new_session=True)")
+
+
+@row(ALL)
+def leaves_a_daemon_behind(nb):
+    insert(
+        nb,
+        "import os, signal\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):\n        signal.signal(s, signal.SIG_IGN)\n"
+        "    if os.fork() == 0:\n"
+        f"        os.execvpe('sleep', ['sleep', '{MARK}.5'], {{'PATH': '/usr/bin:/bin'}})\n"
+        "    os._exit(0)",
+    )
+
+
+@row(ALL - LAUNCH, rlimit=False)
+def fork_bomb(nb):
+    launch(
+        nb,
+        "import os, time\npids = []\nfor _ in range(5000):\n    pid = os.fork()\n    if pid == 0:\n"
+        "        time.sleep(60)\n        os._exit(0)\n    pids.append(pid)",
+    )
+
+
+@row(ALL, rlimit=False)
+def kills_the_grader(nb):
+    insert(
+        nb,
+        "import os, signal\nfor p in (os.getppid(), 1, -1):\n    try:\n        p > 1 and os.kill(p, signal.SIGKILL)\n    except OSError:\n        pass",
+    )
+
+
+@row(ALL, rlimit=False)
+def writes_grades(nb, out=""):
+    insert(
+        nb,
+        f"import os\ntry:\n    os.makedirs({out!r}, exist_ok=True)\n    open({str(Path(out) / 'grades.csv')!r}, 'w').write('me,100')\nexcept OSError:\n    pass",
+    )
+
+
+@row(ALL - LAUNCH, rlimit=False)
+def phones_home(nb, port=0):
+    launch(nb, f"import socket\nsocket.create_connection(('127.0.0.1', {port}), timeout=2).send(b'hello')")
+
+
+@row(ALL - LAUNCH, rlimit=False)
+def breaks_out_of_the_namespace(nb):
+    launch(
+        nb,
+        "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "assert libc.unshare(0x10000000) == 0 or libc.mount(b'none', b'/tmp', b'tmpfs', 0, None) == 0 or os.setuid(0) is None",
+    )
+
+
+# not a notebook ---------------------------------------------------------------------------------------------------
+
+
+@row(0, status="missing")
+def nothing(nb):
+    return NOTHING
+
+
+@row(0, status="unreadable")
+def empty_file(nb):
+    return ""
+
+
+@row(0, status="unreadable")
+def truncated(nb):
+    return build.text_of(nb)[:4000]
+
+
+@row(0, status="unreadable")
+def merge_conflict(nb):
+    return "<<<<<<< HEAD\n" + build.text_of(nb) + ">>>>>>> other\n"
+
+
+@row(0, status="unreadable")
+def a_list(nb):
+    return "[]"
+
+
+@row(0, status="unreadable")
+def not_utf8(nb):
+    return build.text_of(nb).encode("utf-16")
+
+
+@row(0, status="unreadable")
+def deeply_nested_json(nb):
+    return '{"cells": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+
+@row(0, status="unreadable")
+def giant_file(nb):
+    return json.dumps({"cells": [{"cell_type": "code", "source": "x" * (11 << 20)}]})
+
+
+@row(0, status="no answers", flag="deleted cell 07-add")
+def no_cells(nb):
+    return json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+@row(ALL)
+def old_and_odd(nb):
+    """A byte order mark, sources as lists, a null character, fields of the wrong type, cells that are no cells."""
+    data = json.loads(build.text_of(nb))
+    for c in data["cells"]:
+        c["source"] = c["source"].splitlines(keepends=True) if isinstance(c["source"], str) else c["source"]
+    data["cells"] += [
+        None,
+        3,
+        {"cell_type": "code", "source": 5, "metadata": 7, "id": 9},
+        {"cell_type": "code"},
+    ]
+    data["cells"].append({"cell_type": "code", "source": "a = 1\u0000", "metadata": {"nbgrader": []}})
+    data["cells"].append({"cell_type": "code", "source": "\ud800", "metadata": {}})
+    return "\ufeff" + json.dumps(data)

@@ -1,0 +1,173 @@
+"""The hostile class, row by row, in both sandboxes: right points, nothing left behind, honest students unharmed."""
+
+import csv
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import hostile
+import psutil
+import pytest
+
+from dlkernels.coursework.grading import sandbox
+
+FEW = (
+    "right", "half", "input_transformer", "forged_traffic_report", "kernel_with_dunders", "loop_that_cannot_be_interrupted",
+    "segfault", "memory_hog", "huge_file", "leaves_a_daemon_behind", "locks_its_folder", "nothing", "truncated",
+)  # fmt: skip
+ROWS_OF = {
+    "bwrap": list(hostile.ROWS),
+    "rlimit": list(FEW),
+    "rlimit, all": [name for name, row in hostile.ROWS.items() if row.rlimit],
+}
+MODES = ["bwrap", "rlimit", pytest.param("rlimit, all", marks=pytest.mark.slow)]
+NO_BWRAP = sandbox.why_no_bwrap()
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS")
+
+
+@dataclass
+class Graded:
+    out: Path
+    results: dict
+    done: subprocess.CompletedProcess
+    calls: list
+
+
+def grade(mode, names, folder, port, calls):
+    submissions, out = folder / "submissions", folder / "grades"
+    for name in names:
+        row = hostile.ROWS[name]
+        context = {
+            "writes_grades": {"out": str(out)},
+            "reads_the_seed": {"out": str(out)},
+            "phones_home": {"port": port},
+        }
+        text = hostile.text(row, name, **context.get(name, {}))
+        place = submissions / name
+        place.mkdir(parents=True)
+        if text is hostile.NOTHING:
+            continue
+        file = place / "07_vector_add.ipynb"
+        file.write_bytes(text) if isinstance(text, bytes) else file.write_text(
+            text, encoding="utf-8", errors="surrogatepass"
+        )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "dlkernels.coursework.grading.plugin",
+        "--grade",
+        submissions,
+    ]
+    command += [
+        "--grade-out",
+        out,
+        "--grade-sandbox",
+        mode,
+        "--grade-cell-seconds",
+        "6",
+        "--grade-total-seconds",
+        "60",
+    ]
+    command += ["-n", "2", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        list(map(str, command)), cwd=hostile.ROOT, capture_output=True, text=True, timeout=900
+    )
+    results = {
+        p.parent.name: json.loads(p.read_text()) for p in (out / "results").glob("*/07_vector_add.json")
+    }
+    return Graded(out, results, done, calls)
+
+
+@pytest.fixture(scope="module", params=MODES)
+def graded(request, tmp_path_factory):
+    if request.param == "bwrap" and NO_BWRAP:
+        pytest.skip(NO_BWRAP)
+    calls = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen():
+            try:
+                while True:
+                    connection, _ = server.accept()
+                    calls.append(connection.recv(10))
+            except OSError:
+                pass
+
+        threading.Thread(target=listen, daemon=True).start()
+        folder = tmp_path_factory.mktemp("class")
+        before = set(Path(tempfile.gettempdir()).glob("dlk-*"))
+        result = grade(
+            request.param.split(",")[0], ROWS_OF[request.param], folder, server.getsockname()[1], calls
+        )
+        result.mode, result.left = request.param, set(Path(tempfile.gettempdir()).glob("dlk-*")) - before
+        yield result
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_the_run_ends_well_and_no_row_is_missing(graded):
+    assert graded.done.returncode == 0, graded.done.stdout[-3000:] + graded.done.stderr[-2000:]
+    assert set(graded.results) == set(ROWS_OF[graded.mode])
+    with open(graded.out / "grades.csv", encoding="utf-8") as file:
+        assert {line["student"] for line in csv.DictReader(file)} == set(ROWS_OF[graded.mode])
+
+
+@pytest.mark.parametrize("name", list(hostile.ROWS))
+def test_row(graded, name):
+    if name not in ROWS_OF[graded.mode]:
+        pytest.skip("not for rlimits alone" if not hostile.ROWS[name].rlimit else "slow")
+    row, result = hostile.ROWS[name], graded.results[name]
+    told = {f"{t['task']} {t['part']}": (t["points"], t["headline"]) for t in result["tasks"]}
+    assert result["status"].startswith(row.status), result["status"]
+    assert result["points"] == row.points, json.dumps(told, indent=1) + str(result["notes"])
+    assert "checker-error" not in [t["kind"] for t in result["tasks"]], told
+    if row.flag == "equal the public solution":
+        return  # found out when the whole class is known: test_flags
+    assert row.flag in "; ".join(result["flags"])
+    assert bool(row.flag) or not result["flags"], result["flags"]
+
+
+def test_flags_of_the_whole_class(graded):
+    rows = {r["student"]: r for r in json.loads((graded.out / "grades.json").read_text(encoding="utf-8"))}
+    assert any("equal the public solution" in flag for flag in rows["right"]["flags"])
+    assert not any("equal the public solution" in flag for flag in rows["half"]["flags"])
+
+
+def test_nothing_is_left_behind(graded):
+    left = [
+        p.info["cmdline"]
+        for p in psutil.process_iter(["cmdline"])
+        if str(hostile.MARK) in str(p.info["cmdline"])
+    ]
+    assert left == []
+    kernels = [
+        p for p in psutil.process_iter(["cmdline"]) if any("dlk-" in part for part in p.info["cmdline"] or ())
+    ]
+    assert kernels == []
+    assert graded.left == set()
+
+
+def test_no_call_came_through(graded):
+    assert graded.calls == []
+
+
+def test_hidden_cases_and_seed_are_not_in_the_feedback(graded):
+    for path in (graded.out / "feedback").glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        assert "lambda" not in text
+        assert (graded.out / "seed.txt").read_text().strip() not in text
+
+
+def test_every_failure_is_explained_to_the_student(graded):
+    for result in graded.results.values():
+        for task in result["tasks"]:
+            if result["status"] == "graded" and task["points"] < task["max_points"]:
+                assert len(task["text"].splitlines()) >= 2, task
