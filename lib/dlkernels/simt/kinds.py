@@ -311,9 +311,9 @@ class Kinds:
         indices = [self._value(p) for p in parts]
         if _NOT_YET in indices:
             return _NOT_YET
-        if not all(isinstance(as_type(k), nb.Integer) for k in indices if not isinstance(k, list)) or list in map(
-            type, indices
-        ):
+        if not all(
+            isinstance(as_type(k), nb.Integer) for k in indices if not isinstance(k, list)
+        ) or list in map(type, indices):
             return None
         return _of_dtype(kind[1])
 

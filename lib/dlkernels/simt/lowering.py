@@ -213,10 +213,14 @@ class Lowering:
         """``sync = cuda.syncthreads``: a variable that is only ever another name for a function."""
         if isinstance(self.node, ast.Lambda):
             return
-        stores = [n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        stores = [
+            n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        ]
         arguments = {a.arg for a in ast.walk(self.node) if isinstance(a, ast.arg)}
         for statement in ast.walk(self.node):
-            if not (isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Name, ast.Attribute))):
+            if not (
+                isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Name, ast.Attribute))
+            ):
                 continue
             target = statement.targets[0]
             if len(statement.targets) > 1 or not isinstance(target, ast.Name) or target.id in arguments:
@@ -224,9 +228,20 @@ class Lowering:
             if stores.count(target.id) != 1 or _root(statement.value) in self.locals:
                 continue
             found, value = self.static(statement.value)
-            is_value = isinstance(value, (abstract_numbers.Number, np.ndarray, np.dtype, tuple, str, type(None)))
-            places = isinstance(value, DeviceName) and value.path in ("threadIdx", "blockIdx", "blockDim", "gridDim")
-            if found and not is_value and (not isinstance(value, DeviceName) or places or value.path in INTRINSICS):
+            is_value = isinstance(
+                value, (abstract_numbers.Number, np.ndarray, np.dtype, tuple, str, type(None))
+            )
+            places = isinstance(value, DeviceName) and value.path in (
+                "threadIdx",
+                "blockIdx",
+                "blockDim",
+                "gridDim",
+            )
+            if (
+                found
+                and not is_value
+                and (not isinstance(value, DeviceName) or places or value.path in INTRINSICS)
+            ):
                 self.aliases[target.id] = value
                 self.locals.discard(target.id)
 

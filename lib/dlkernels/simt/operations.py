@@ -250,8 +250,11 @@ class Warp:
         lowering.lowered.synchronises = True
         site = lowering.site(node, "collective")
         values = [ast.Constant(0xFFFFFFFF) if a is None else lowering.expression(a) for a in given]
+        visit = (
+            lowering.visited() if self.name == "activemask" else []
+        )  # lanes that are together make one visit
         head = [ast.Constant(SYNC["warp"]), ast.Constant(site), ast.Constant(self.name)]
-        return ast.Yield(ast.Tuple(head + values + lowering.visited(), ast.Load()))
+        return ast.Yield(ast.Tuple(head + values + visit, ast.Load()))
 
 
 class MakeArray:
