@@ -1,0 +1,205 @@
+"""The matrix product in blocks that fit the caches, around a tile that fits the registers.
+
+After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (ACM TOMS 34, 2008)::
+
+    for 4096 columns of b at a time                           WIDTH
+        for 256 of its rows (columns of a) at a time          DEPTH
+            pack them, in panels two vectors wide             one panel at a time fits the L1 cache
+            for 256 rows of a at a time                       HEIGHT
+                pack them                                     they fit the L2 cache
+                for each panel of b
+                    for each 14 rows of a                     ROWS
+                        a tile of the result, in registers, over the whole depth
+
+The tile takes all vector registers but those for two vectors of b and one number of a: 14 x 2 of 32 registers,
+6 x 2 of 16. Small matrices stand in the cache as they are, and nothing is packed.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from numba import get_thread_id, njit, prange
+
+from ..simd import instruction_set, lanes, prefetch
+from ..simd.cache import cached_njit
+from ..simd.pack import pack
+from ..simd.tile import memory, tile_load, tile_multiply_add, tile_store, tile_store_part, tile_zeros
+
+REGISTERS = 32 if instruction_set() in ("AVX-512", "NEON") else 16
+VECTORS = 2
+ROWS = (REGISTERS - VECTORS - 1) // VECTORS
+SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
+DEPTH = 256
+HEIGHT = 256 // ROWS * ROWS
+WIDTH = 4096
+PITCH = DEPTH + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
+PACKED_A = HEIGHT * PITCH  # elements
+SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
+PARALLEL_FROM = 96**3  # multiply-adds; below, waking the threads costs more than it gains
+
+inlined = njit(inline="always")  # not compiled by itself: each level of calls would be compiled again
+
+#: A matrix in a line of memory: element (i, j) is data[at + i * row + j * column].
+Matrix = namedtuple("Matrix", "data at row column")
+
+
+@inlined
+def part(x, i, j):
+    """The matrix that begins at element (i, j) of x."""
+    return Matrix(x.data, x.at + i * x.row + j * x.column, x.row, x.column)
+
+
+# ---- large: packed ---------------------------------------------------------------------------------------
+
+
+@njit
+def pack_panels(b, depth, columns, work, to):
+    """Pack b in panels of `depth` x two vectors, with zeros beyond the last column."""
+    width = VECTORS * lanes(work)
+    for left in range(0, columns, width):
+        here = min(width, columns - left)
+        start = to + left * DEPTH
+        if here < width:
+            work[start : start + depth * width] = 0
+        pack(b.data, b.at + left * b.column, b.row, b.column, depth, here, work, start, width)
+
+
+@njit
+def multiply_packed(work, a, b, c, rows, columns, depth, fresh):
+    """c = a b for packed blocks that begin at elements a and b of `work`; c += a b unless `fresh`."""
+    width = VECTORS * lanes(work)
+    for left in range(0, columns, width):
+        here = min(width, columns - left)
+        for top in range(0, rows, ROWS):
+            at = c.at + top * c.row + left
+            for r in range(ROWS):  # the result is needed after the loop: ask for it now
+                prefetch(c.data, at + r * c.row)
+                prefetch(c.data, at + r * c.row + width - 1)
+            acc = tile_zeros(work, ROWS, VECTORS)
+            acc = tile_multiply_add(
+                acc, depth, work, a + top * PITCH, (PITCH, 1), work, b + left * DEPTH, width
+            )
+            if rows - top < ROWS or here < width:
+                tile_store_part(c.data, at, c.row, acc, rows - top, here, not fresh)
+            elif fresh:
+                tile_store(c.data, at, c.row, acc)
+            else:
+                tile_store(c.data, at, c.row, tile_load(c.data, at, c.row, ROWS, VECTORS) + acc)
+
+
+@inlined
+def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
+    """c = a b, packed."""
+    width = VECTORS * lanes(work)
+    for left in range(0, n, WIDTH):
+        columns = min(WIDTH, n - left)
+        for front in range(0, k, DEPTH):
+            depth = min(DEPTH, k - front)
+            pack_panels(part(b, front, left), depth, columns, work, packed_b)
+            for top in range(0, m, HEIGHT):
+                rows = min(HEIGHT, m - top)
+                block = part(a, top, front)
+                pack(
+                    block.data,
+                    block.at,
+                    block.row,
+                    block.column,
+                    rows,
+                    depth,
+                    work,
+                    packed_a,
+                    np.int64(PITCH),
+                )
+                target = part(c, top, left)
+                multiply_packed(work, packed_a, packed_b, target, rows, columns, depth, front == 0)
+
+
+# ---- small: in place -------------------------------------------------------------------------------------
+
+
+@njit
+def multiply_columns(a, b, b_at, b_step, c, m, k, vectors_are_two):
+    """All rows of c, for the columns of one panel of b; m >= SMALL_ROWS.
+
+    The last tile is moved up so that it ends with the last row: some rows are computed twice, none is guarded.
+    """
+    for row in range(0, m, SMALL_ROWS):
+        top = min(row, m - SMALL_ROWS)
+        a_at, c_at = a.at + top * a.row, c.at + top * c.row
+        if vectors_are_two:
+            acc = tile_zeros(c.data, SMALL_ROWS, 2)
+            acc = tile_multiply_add(acc, k, a.data, a_at, (a.row, a.column), b, b_at, b_step)
+            tile_store(c.data, c_at, c.row, acc)
+        else:
+            one = tile_zeros(c.data, SMALL_ROWS, 1)
+            one = tile_multiply_add(one, k, a.data, a_at, (a.row, a.column), b, b_at, b_step)
+            tile_store(c.data, c_at, c.row, one)
+
+
+@inlined
+def multiply_small(a, b, c, m, n, k):
+    """c = a b without packing, for b with rows that are contiguous, m >= SMALL_ROWS and n >= one vector."""
+    size = lanes(c.data)
+    left = 0
+    while left < n:
+        two = n - left > size and n >= 2 * size
+        start = min(left, n - (2 * size if two else size))  # the last panel, too, is moved back
+        panel = part(c, 0, start)
+        multiply_columns(a, b.data, b.at + start, b.row, panel, m, k, two)
+        left += 2 * size if two else size
+
+
+@inlined
+def multiply(a, b, c, m, n, k, work, packed_a, packed_b):
+    """c = a b by one thread, whatever the sizes."""
+    if m * n * k <= SMALL and b.column == 1 and m >= SMALL_ROWS and n >= lanes(work):
+        multiply_small(a, b, c, m, n, k)
+    else:
+        multiply_large(a, b, c, m, n, k, work, packed_a, packed_b)
+
+
+# ---- what is called from Python --------------------------------------------------------------------------
+
+
+@inlined
+def as_matrix(x):
+    """The array's last two dimensions as a `Matrix`."""
+    size = x.itemsize
+    return Matrix(memory(x), 0, x.strides[x.ndim - 2] // size, x.strides[x.ndim - 1] // size)
+
+
+@cached_njit()
+def matmul_serial(a, b, c, work):
+    """c = a b for 2-D arrays, none of them empty, by one thread. ``work``: memory for packed blocks."""
+    (m, k), n = a.shape, b.shape[1]
+    multiply(as_matrix(a), as_matrix(b), as_matrix(c), m, n, k, memory(work), np.int64(0), np.int64(PACKED_A))
+
+
+def best_parts(m, n, threads):
+    """(down, across): into how many rows and columns of parts a result is cut so that the least is packed twice."""
+    ways = [(down, threads // down) for down in range(1, threads + 1) if threads % down == 0]
+    return min(ways, key=lambda way: -(-m // way[0]) + -(-n // way[1]))
+
+
+@njit
+def multiply_part(task, a, b, c, parts, work, at):
+    """One of the parts of one of the products: a range of rows and a range of columns."""
+    down, across = parts
+    number, i, j = task // (down * across), task // across % down, task % across
+    (_, m, n), k = c.shape, a.shape[2]
+    top, left = i * m // down, j * n // across
+    rows, columns = (i + 1) * m // down - top, (j + 1) * n // across - left
+    a_part, b_part = part(as_matrix(a[number]), top, 0), part(as_matrix(b[number]), 0, left)
+    c_part = part(as_matrix(c[number]), top, left)
+    multiply(a_part, b_part, c_part, rows, columns, k, memory(work), at, at + PACKED_A)
+
+
+@cached_njit(parallel=True)
+def matmul_threads(a, b, c, parts, work, room):
+    """c = a b for 3-D arrays, none of them empty: stacks of matrices, each result in parts = (down, across) parts.
+
+    ``room``: elements of ``work`` for each thread. Every thread packs what it needs by itself: some rows of b are
+    packed by several threads, and in return no thread ever waits for another.
+    """
+    for task in prange(c.shape[0] * parts[0] * parts[1]):
+        multiply_part(np.int64(task), a, b, c, parts, work, room * np.int64(get_thread_id()))

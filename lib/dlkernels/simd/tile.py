@@ -1,0 +1,431 @@
+"""The register tile: the mechanism inside every fast kernel of this book that multiplies and adds.
+
+A matrix product does one multiply-add for every two loads if it is written as a loop: the loads are the limit.
+Keep a small *tile* of the result in vector registers instead, ``rows`` x ``vectors``, and every value that is
+loaded serves many multiply-adds::
+
+                            b: `vectors` vectors, loaded             for each step k:
+                            [........][........]                         load the vectors of b
+    a: one number per row   +--------+--------+                          for each row r:
+      a0, in every lane     |  acc   |  acc   |                              put a[r, k] into every lane
+      a1                    |  acc   |  acc   |                              for each vector v:
+      a2                    |  acc   |  acc   |                                  acc[r, v] += a[r, k] * b[k, v]
+                            +--------+--------+
+
+A tile of 14 x 2 vectors does 28 multiply-adds with 16 loads in each step. The tile is a value of numba's type system
+(`TileType`), made, changed and stored inside one ``@njit`` function::
+
+    acc = tile_zeros(c, 14, 2)
+    acc = tile_multiply_add(acc, depth, a, i, (a_row, a_step), b, j, b_step)
+    tile_store(c, at, c_row, acc)
+
+Matmul, convolution (rows = channels, lanes = pixels), attention (rows = keys, lanes = queries) and LSTM (rows = gates,
+lanes = samples) differ only in what rows, lanes and steps mean, that is, in the strides they pass.
+
+All offsets and strides count elements, from the first element of the array, whose layout is not looked at. They
+are not checked. Offsets that are constants in the calling function become constants in the instructions.
+Why a compiler must be told: LLVM does not keep 28 scalar sums of a Python loop as vectors in registers by itself.
+"""
+
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, models, overload, register_model
+
+from .target import vector_width
+from .vector import ELEMENTS, call_llvm, splat
+
+INDEX = ir.IntType(64)
+
+
+class TileType(types.Type):
+    """numba's type of a tile: ``rows`` x ``vectors`` vectors of ``lanes`` elements of ``dtype``."""
+
+    def __init__(self, dtype, rows, vectors, lanes):
+        self.dtype, self.rows, self.vectors, self.lanes = dtype, rows, vectors, lanes
+        super().__init__(name=f"tile({dtype}, {rows} x {vectors} x {lanes})")
+
+    @property
+    def itemsize(self):
+        return self.dtype.bitwidth // 8
+
+    @property
+    def places(self):
+        """(row, vector) of each of the tile's vectors, in the order in which they are stored."""
+        return [(r, v) for r in range(self.rows) for v in range(self.vectors)]
+
+
+@register_model(TileType)
+class _TileModel(models.PrimitiveModel):
+    """For LLVM a tile is an array of vectors, which it splits into single registers."""
+
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, ir.ArrayType(_vector(fe_type), fe_type.rows * fe_type.vectors))
+
+
+def _vector(tile):
+    element = ir.FloatType() if tile.dtype == types.float32 else ir.DoubleType()
+    return ir.VectorType(element, tile.lanes)
+
+
+def _suffix(tile):
+    return f"v{tile.lanes}{'f32' if tile.dtype == types.float32 else 'f64'}"
+
+
+def _unpack(builder, tile, value):
+    """The tile's vectors as a list of LLVM values."""
+    return [builder.extract_value(value, k) for k in range(len(tile.places))]
+
+
+def _pack(builder, tile, vectors):
+    """The inverse of `_unpack`."""
+    value = ir.Constant(ir.ArrayType(_vector(tile), len(vectors)), ir.Undefined)
+    for k, vector in enumerate(vectors):
+        value = builder.insert_value(value, vector, k)
+    return value
+
+
+def _data(context, builder, array, value):
+    """The address of the first element of an array."""
+    return context.make_array(array)(context, builder, value).data
+
+
+def _constant(value):
+    return ir.Constant(INDEX, value)
+
+
+def _multiple(builder, stride, factor):
+    """stride * factor; LLVM folds it where the stride is a constant."""
+    return builder.mul(stride, _constant(factor))
+
+
+def _load(builder, tile, data, offset):
+    address = builder.bitcast(builder.gep(data, [offset]), _vector(tile).as_pointer())
+    return builder.load(address, align=tile.itemsize)
+
+
+def _store(builder, tile, data, offset, vector):
+    address = builder.bitcast(builder.gep(data, [offset]), _vector(tile).as_pointer())
+    builder.store(vector, address, align=tile.itemsize)
+
+
+def _place(builder, tile, row, r, v):
+    """Offset of vector v of row r in an array with ``row`` elements from one row to the next."""
+    return builder.add(_multiple(builder, row, r), _constant(v * tile.lanes))
+
+
+# ---- what may be passed ----------------------------------------------------------------------------------
+
+
+def _check_array(name, array, dtype=None):
+    if not isinstance(array, types.Array) or array.dtype not in ELEMENTS:
+        raise TypingError(f"{name} expects an array of float32 or float64, not {array}")
+    if dtype is not None and array.dtype != dtype:
+        raise TypingError(f"{name} expects an array of {dtype}, the tile's dtype, not {array}")
+
+
+def _check_tile(name, tile):
+    if not isinstance(tile, TileType):
+        raise TypingError(f"{name} expects a tile, as tile_zeros or tile_load makes one, not {tile}")
+
+
+def _check_writable(name, array):
+    if not array.mutable:
+        raise TypingError(f"{name} expects an array that may be written; this one is read-only")
+
+
+def _tile_type(name, array, rows, vectors, lanes):
+    """The type of a new tile, or None where numba has not yet said that the numbers are constants."""
+    _check_array(name, array)
+    for size in (rows, vectors, *([] if lanes is None else [lanes])):
+        if not isinstance(size, types.IntegerLiteral):
+            raise TypingError(f"{name} expects constants for rows, vectors and lanes, not {size}")
+        if size.literal_value < 1:
+            raise TypingError(f"{name} expects at least 1 row, vector and lane, not {size.literal_value}")
+    width = vector_width(ELEMENTS[array.dtype]) if lanes is None else lanes.literal_value
+    return TileType(array.dtype, rows.literal_value, vectors.literal_value, width)
+
+
+def _given(optional):
+    """numba's type of an argument that may be left out."""
+    return types.none if optional is None else optional
+
+
+# ---- make, load, store -----------------------------------------------------------------------------------
+
+
+@intrinsic(prefer_literal=True)
+def tile_zeros(typingctx, like, rows, vectors, lanes=None):
+    """``tile_zeros(like, rows, vectors)``: a tile of zeros, with the dtype of the array ``like``.
+
+    ``rows`` and ``vectors`` are constants. ``lanes``: elements in a vector, if not what the machine has.
+    """
+    tile = _tile_type("tile_zeros", like, rows, vectors, lanes)
+
+    def emit(context, builder, signature, arguments):
+        return ir.Constant(ir.ArrayType(_vector(tile), len(tile.places)), None)
+
+    return tile(like, rows, vectors, _given(lanes)), emit
+
+
+@intrinsic(prefer_literal=True)
+def tile_load(typingctx, array, at, row, rows, vectors, lanes=None):
+    """``tile_load(array, at, row, rows, vectors)``: the tile whose row r starts at element at + r * row."""
+    tile = _tile_type("tile_load", array, rows, vectors, lanes)
+
+    def emit(context, builder, signature, arguments):
+        start = builder.gep(
+            _data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])]
+        )
+        stride = _cast(context, builder, row, arguments[2])
+        places = [_place(builder, tile, stride, r, v) for r, v in tile.places]
+        return _pack(builder, tile, [_load(builder, tile, start, place) for place in places])
+
+    return tile(array, at, row, rows, vectors, _given(lanes)), emit
+
+
+def _cast(context, builder, index_type, value):
+    return context.cast(builder, value, index_type, types.intp)
+
+
+@intrinsic
+def tile_store(typingctx, array, at, row, tile):
+    """``tile_store(array, at, row, tile)``: write row r of the tile to elements at + r * row and after."""
+    _check_tile("tile_store", tile)
+    _check_array("tile_store", array, tile.dtype)
+    _check_writable("tile_store", array)
+
+    def emit(context, builder, signature, arguments):
+        start = builder.gep(
+            _data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])]
+        )
+        stride = _cast(context, builder, row, arguments[2])
+        for (r, v), vector in zip(tile.places, _unpack(builder, tile, arguments[3]), strict=True):
+            _store(builder, tile, start, _place(builder, tile, stride, r, v), vector)
+        return context.get_dummy_value()
+
+    return types.none(array, at, row, tile), emit
+
+
+# ---- the loop --------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_step, taps=None):
+    """The tile plus, for k = 0 .. count - 1, the outer product of a column of ``a`` and the vectors of ``b``::
+
+        tile[r, :] += a[a_at + r * row + k * step] * b[b_at + k * b_step :]        a_strides = (row, step)
+
+    With ``taps``, a tuple of offsets, each k does several of them, unrolled: for the t-th offset ``shift``::
+
+        tile[r, :] += a[a_at + r * row + k * step + t * tap] * b[b_at + k * b_step + shift :]
+
+    where ``a_strides = (row, step, tap)``. They are the taps of a convolution (shift = ky * width + kx), or merely
+    several steps of a matrix product in one turn of the loop.
+    """
+    _check_tile("tile_multiply_add", tile)
+    _check_array("tile_multiply_add", a, tile.dtype)
+    _check_array("tile_multiply_add", b, tile.dtype)
+    wanted = 2 if taps is None else 3
+    if not isinstance(a_strides, types.BaseTuple) or len(a_strides) != wanted:
+        raise TypingError(f"tile_multiply_add expects a tuple of {wanted} strides for a, not {a_strides}")
+    if taps is not None and not isinstance(taps, types.BaseTuple):
+        raise TypingError(f"tile_multiply_add expects a tuple of offsets as taps, not {taps}")
+
+    def emit(context, builder, signature, arguments):
+        def integers(types_, value):
+            return [
+                _cast(context, builder, one, builder.extract_value(value, k)) for k, one in enumerate(types_)
+            ]
+
+        row, step, tap = (*integers(a_strides, arguments[4]), _constant(0))[:3]
+        shifts = [_constant(0)] if taps is None else integers(taps, arguments[8])
+        steps = _cast(context, builder, count, arguments[1])
+        a_first = builder.gep(
+            _data(context, builder, a, arguments[2]), [_cast(context, builder, a_at, arguments[3])]
+        )
+        b_first = builder.gep(
+            _data(context, builder, b, arguments[5]), [_cast(context, builder, b_at, arguments[6])]
+        )
+        b_stride = _cast(context, builder, b_step, arguments[7])
+        first = _unpack(builder, tile, arguments[0])
+
+        # The skeleton: before -> loop -> after, and straight to `after` where there is nothing to do.
+        before = builder.block
+        loop = builder.append_basic_block("tile.loop")
+        after = builder.append_basic_block("tile.after")
+        builder.cbranch(builder.icmp_signed(">", steps, _constant(0)), loop, after)
+
+        # A phi is a variable that takes one value on entry, another when the loop comes round.
+        builder.position_at_end(loop)
+        k = builder.phi(INDEX, "k")
+        a_now = builder.phi(a_first.type, "a")
+        b_now = builder.phi(b_first.type, "b")
+        tile_now = [builder.phi(_vector(tile), f"acc.{r}.{v}") for r, v in tile.places]
+
+        # One step: load the vectors of b, then one number of a for each row.
+        sums = list(tile_now)
+        for t, shift in enumerate(shifts):
+            b_vectors = [
+                _load(builder, tile, b_now, builder.add(shift, _constant(v * tile.lanes)))
+                for v in range(tile.vectors)
+            ]
+            for r in range(tile.rows):
+                offset = builder.add(_multiple(builder, row, r), _multiple(builder, tap, t))
+                number = builder.load(builder.gep(a_now, [offset]), align=tile.itemsize)
+                lanes = splat(builder, number, tile.lanes)
+                for v in range(tile.vectors):
+                    place = r * tile.vectors + v
+                    operands = [lanes, b_vectors[v], sums[place]]
+                    sums[place] = call_llvm(builder, f"fmuladd.{_suffix(tile)}", _vector(tile), operands)
+
+        k_next = builder.add(k, _constant(1))
+        a_next = builder.gep(a_now, [step])
+        b_next = builder.gep(b_now, [b_stride])
+        last = builder.block
+        builder.cbranch(builder.icmp_signed("<", k_next, steps), loop, after)
+        for phi, entry, again in (
+            (k, _constant(0), k_next),
+            (a_now, a_first, a_next),
+            (b_now, b_first, b_next),
+            *zip(tile_now, first, sums, strict=True),
+        ):
+            phi.add_incoming(entry, before)
+            phi.add_incoming(again, last)
+
+        builder.position_at_end(after)
+        results = []
+        for entry, end in zip(first, sums, strict=True):
+            phi = builder.phi(_vector(tile))
+            phi.add_incoming(entry, before)
+            phi.add_incoming(end, last)
+            results.append(phi)
+        return _pack(builder, tile, results)
+
+    return tile(tile, count, a, a_at, a_strides, b, b_at, b_step, _given(taps)), emit
+
+
+# ---- what may follow the loop: C += acc, C = C * scale + acc, and tiles that reach over the edge ------------
+
+
+@intrinsic
+def tile_scale(typingctx, tile, scale, at):
+    """``tile_scale(tile, scale, at)``: every row of the tile times the elements of ``scale`` from ``at`` on."""
+    _check_tile("tile_scale", tile)
+    _check_array("tile_scale", scale, tile.dtype)
+
+    def emit(context, builder, signature, arguments):
+        start = builder.gep(
+            _data(context, builder, scale, arguments[1]), [_cast(context, builder, at, arguments[2])]
+        )
+        factors = [_load(builder, tile, start, _constant(v * tile.lanes)) for v in range(tile.vectors)]
+        vectors = _unpack(builder, tile, arguments[0])
+        return _pack(
+            builder,
+            tile,
+            [builder.fmul(x, factors[v]) for (_, v), x in zip(tile.places, vectors, strict=True)],
+        )
+
+    return tile(tile, scale, at), emit
+
+
+@intrinsic
+def _add(typingctx, one, other):
+    def emit(context, builder, signature, arguments):
+        pairs = zip(*(_unpack(builder, one, value) for value in arguments), strict=True)
+        return _pack(builder, one, [builder.fadd(x, y) for x, y in pairs])
+
+    return one(one, other), emit
+
+
+@overload(operator.add)
+def _choose_add(one, other):
+    if isinstance(one, TileType) and one == other:
+        return lambda one, other: _add(one, other)
+
+
+def _lane_masks(builder, tile, columns):
+    """For each vector of a row, the lanes that lie in the first ``columns`` columns of the tile."""
+    mask_type = ir.VectorType(INDEX, tile.lanes)
+    limit = splat(builder, columns, tile.lanes)
+    for v in range(tile.vectors):
+        numbers = ir.Constant(mask_type, [v * tile.lanes + lane for lane in range(tile.lanes)])
+        yield builder.icmp_signed("<", numbers, limit)
+
+
+def _in_each_row(builder, tile, rows, emit_row):
+    """Emit ``emit_row(r)`` under the condition r < rows, for each row of the tile."""
+    for r in range(tile.rows):
+        with builder.if_then(builder.icmp_signed("<", _constant(r), rows)):
+            emit_row(r)
+
+
+@intrinsic
+def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
+    """Write, or with ``add`` true add to what is there, the first ``rows`` rows and ``columns`` columns only.
+
+    For tiles that reach over the edge of a matrix: elements outside are neither read nor written.
+    """
+    _check_tile("tile_store_part", tile)
+    _check_array("tile_store_part", array, tile.dtype)
+    _check_writable("tile_store_part", array)
+
+    def emit(context, builder, signature, arguments):
+        start = builder.gep(
+            _data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])]
+        )
+        stride = _cast(context, builder, row, arguments[2])
+        vectors = _unpack(builder, tile, arguments[3])
+        rows_, columns_ = (
+            _cast(context, builder, *pair) for pair in ((rows, arguments[4]), (columns, arguments[5]))
+        )
+        masks = list(_lane_masks(builder, tile, columns_))
+        adding = splat(builder, arguments[6], tile.lanes)
+        align = ir.Constant(ir.IntType(32), tile.itemsize)
+        nothing = ir.Constant(_vector(tile), None)
+        kind = f"{_suffix(tile)}.p0"
+
+        def emit_row(r):
+            for v, mask in enumerate(masks):
+                address = builder.gep(start, [_place(builder, tile, stride, r, v)])
+                address = builder.bitcast(address, _vector(tile).as_pointer())
+                wanted = builder.and_(mask, adding)
+                there = call_llvm(
+                    builder, f"masked.load.{kind}", _vector(tile), [address, align, wanted, nothing]
+                )
+                total = builder.fadd(there, vectors[r * tile.vectors + v])
+                call_llvm(builder, f"masked.store.{kind}", ir.VoidType(), [total, address, align, mask])
+
+        _in_each_row(builder, tile, rows_, emit_row)
+        return context.get_dummy_value()
+
+    return types.none(array, at, row, tile, rows, columns, types.boolean), emit
+
+
+@intrinsic
+def memory(typingctx, array):
+    """``memory(array)``: the memory from the array's first element on, as a line of elements without an end.
+
+    A kernel that takes lines and strides is compiled once, where one that takes matrices is compiled for every
+    combination of layouts. The line neither owns nor bounds its memory: keep the array alive, and count well.
+    """
+    _check_array("memory", array)
+    line = types.Array(array.dtype, 1, "C", readonly=not array.mutable)
+
+    def emit(context, builder, signature, arguments):
+        source = context.make_array(array)(context, builder, arguments[0])
+        result = context.make_array(line)(context, builder)
+        itemsize = context.get_constant(types.intp, array.dtype.bitwidth // 8)
+        context_shape = context.make_tuple(builder, types.UniTuple(types.intp, 1), [_constant(1 << 48)])
+        context_strides = context.make_tuple(builder, types.UniTuple(types.intp, 1), [itemsize])
+        result.data, result.shape, result.strides = source.data, context_shape, context_strides
+        result.nitems, result.itemsize = _constant(1 << 48), itemsize
+        result.meminfo, result.parent = (
+            ir.Constant(result.meminfo.type, None),
+            ir.Constant(result.parent.type, None),
+        )
+        return result._getvalue()
+
+    return line(array), emit
