@@ -475,10 +475,30 @@ def early_return_before_barrier(x, y, n):
     y[i] = s[t]
 
 
+@bug("divergent-barrier", 2, 32, numbers(50), zeros(50))
+def early_return_before_the_grid_barrier(x, y):
+    """As in a published heat equation: threads outside the array leave, the others wait for them."""
+    i = cuda.grid(1)
+    if i >= x.shape[0]:
+        return
+    y[i] = x[i]
+    cuda.cg.this_grid().sync()  # BUG
+    x[i] = y[49 - i]
+
+
+@bug("divergent-barrier", 2, 32, numbers(64), zeros(64))
+def grid_barrier_in_one_block_only(x, y):
+    i = cuda.grid(1)
+    y[i] = x[i]
+    if cuda.blockIdx.x == 0:
+        cuda.cg.this_grid().sync()  # BUG
+    x[i] = y[i]
+
+
 # -- warps -----------------------------------------------------------------------------------------------------------
 
 
-@bug("mask-names-exited-lane", 1, 32, numbers(32), zeros(32))
+@bug({"mask-names-exited-lane", "inactive-lane-read"}, 1, 32, numbers(32), zeros(32))
 def shuffle_after_some_returned(x, y):
     t = cuda.threadIdx.x
     if t >= 20:

@@ -49,9 +49,9 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False):
         try:
             simt.run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
         except simt.KernelError as error:
-            if not trace.findings:
-                raise  # not something that the x-ray found: Python that no GPU runs, an endless loop ...
-            stopped = str(error)
+            if not trace.findings and not isinstance(error, simt.Deadlock):
+                raise  # nothing to x-ray: Python that no GPU runs, an endless loop ...
+            stopped = error
         return Report(trace, stopped)
 
     return launch

@@ -184,7 +184,16 @@ def expressions(trace, table):
 
 
 def totals(trace, rows):
-    """Totals of the launch: a dict of plain numbers. Bytes and efficiency are those of global memory."""
+    """Totals of the launch: a dict of plain numbers. None stands for "no such access".
+
+    global_load_requests, global_load_sectors, and the same for store and atomic; sectors_per_request (mean);
+    bytes_moved = bytes_loaded + bytes_stored + those of atomics, bytes_used, efficiency: global memory.
+    shared_load_requests, shared_store_requests, shared_atomic_requests, shared_bytes_used, shared_wavefronts,
+    bank_conflicts, bank_ways (of the worst request), shared_bytes (per block, static and dynamic).
+    local_requests, local_sectors, const_requests. atomics: updates by single threads; contention: most lanes of
+    a request at one address. requests, accesses, active_lanes (mean): of all memory. barriers: most block
+    barriers that a block passed; grid_barriers.
+    """
 
     def some(space, kind=None):
         return [r for r in rows if r.space == space and kind in (None, r.kind)]

@@ -78,10 +78,14 @@ class Finding:
         return f"line {self.line}: {self.message}{times} {self.cure}"
 
 
-def findings(trace):
-    """All `Finding` of a trace: what stopped the kernel first, then races, then the rest, by line."""
+def findings(trace, stopped=None):
+    """All `Finding` of a trace: what stopped the kernel first, then races, then the rest, by line.
+
+    stopped: the error that ended the launch, if any; a deadlock that the trace does not list becomes a finding.
+    """
     places = _places(trace)
-    found = seen_while_running(trace) + uninitialised_shared(trace, places) + find_races(trace, places)
+    seen = seen_while_running(trace) or ([_deadlock(stopped)] if stopped else [])
+    found = seen + uninitialised_shared(trace, places) + find_races(trace, places)
     rank = {"race": 1, "atomic-against-plain": 1, "uninitialised-shared": 2}
     return sorted(found, key=lambda f: (rank.get(f.kind, 0), f.line, f.kind, f.array, f.message))
 
@@ -315,6 +319,20 @@ def seen_while_running(trace):
             index=tuple(int(i) for i in seen.index),
         )
     return list(merged.values())
+
+
+def _deadlock(error):
+    """A barrier of the grid that can never be passed."""
+    return Finding(
+        kind="divergent-barrier",
+        message=f"`{error.text}`: {' '.join(error.reason.split())}.",
+        cure=_CURES["divergent-barrier"].replace("cuda.syncthreads()", "the barrier"),
+        file=error.file,
+        line=error.line,
+        text=error.text,
+        lines=(error.line,),
+        threads=({"thread": error.thread, "block": error.block},),
+    )
 
 
 def _seen_message(trace, seen):

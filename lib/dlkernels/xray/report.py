@@ -21,13 +21,14 @@ class Report:
     """
 
     def __init__(self, trace, stopped=None):
-        self.trace, self.stopped = trace, stopped
+        self.trace = trace
+        self.stopped = str(stopped) if stopped else None
         self.kernel = trace.kernel
         self.grid, self.block = tuple(trace.grid), tuple(trace.block_shape)
         self.requests, self.request_of = analysis.requests(trace)
         self.expressions = analysis.expressions(trace, self.requests)
         self.total = analysis.totals(trace, self.expressions)
-        self.findings = findings_of.findings(trace)
+        self.findings = findings_of.findings(trace, stopped)
 
     @property
     def races(self):
