@@ -62,21 +62,14 @@ def grade(mode, names, folder, port, calls):
         sys.executable,
         "-m",
         "pytest",
-        "-p",
-        "dlkernels.coursework.grading.plugin",
         "--grade",
         submissions,
-    ]
-    command += [
         "--grade-out",
         out,
         "--grade-sandbox",
         mode,
-        "--grade-cell-seconds",
-        "6",
-        "--grade-total-seconds",
-        "60",
     ]
+    command += ["--grade-cell-seconds", "6", "--grade-total-seconds", "60"]
     command += ["-n", "2", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(
         list(map(str, command)), cwd=hostile.ROOT, capture_output=True, text=True, timeout=900

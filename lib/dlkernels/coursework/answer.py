@@ -75,7 +75,8 @@ class Local:
     def xray(self, grid, block, arguments, require=None):
         """kernel[grid, block](*copies of arguments) in the executor, every load and store recorded.
 
-        Returns (arguments afterwards, report): a dict with "findings" and, where `require` gives limits by name, "excess".
+        Returns (arguments afterwards, report): a dict with "findings" and, where `require` gives limits by name,
+        "excess" and a "picture" of the first request over its limit.
         """
         from dlkernels.simt import cuda as executor
         from dlkernels.xray import BudgetExceeded, xray
@@ -83,12 +84,17 @@ class Local:
         self._admit(KERNEL, "cuda.jit")
         arguments = _copies(arguments)
         report = self._guarded(xray(executor.jit(self.function.py_func), grid, block), *arguments)
-        excess = []
+        excess, picture = [], {}
         try:
             report.require(**(require or {}))
         except BudgetExceeded as error:
             excess = [asdict(e) for e in error.exceeded]
-        return arguments, {"findings": [f.to_dict() for f in report.findings], "excess": excess}
+            picture = _picture(report, excess[0])
+        return arguments, {
+            "findings": [f.to_dict() for f in report.findings],
+            "excess": excess,
+            "picture": picture,
+        }
 
     def _admit(self, language, decorator):
         if not hasattr(self.function, "py_func"):
@@ -120,6 +126,19 @@ class Local:
             if frame.filename == code.co_filename:
                 return linecache.getline(frame.filename, frame.lineno or 0).strip() or (frame.line or "")
         return ""
+
+
+def _picture(report, excess):
+    """The x-ray's drawing of the costliest request of an expression over its limit, where it has one."""
+    draw = {
+        "sectors_per_request": report.thread_map,
+        "efficiency": report.thread_map,
+        "bank_ways": report.bank_strip,
+    }
+    if excess["measure"] not in draw or not excess["text"]:
+        return {}
+    drawn = draw[excess["measure"]](expression=excess["text"], line=excess["line"])
+    return {"svg": drawn.svg, "alt": drawn.alt}
 
 
 def _described(error, line):

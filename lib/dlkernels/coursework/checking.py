@@ -224,19 +224,23 @@ def _budget(task, answer, seed):
         _no_findings(task, case, report, WRONG_ACCESS)
         _compare(task, case, arguments, after)
         _no_findings(task, case, report)
+        picture = report["picture"]
         over = [(e["measure"], e["counted"], e["allowed"], f", at `{e['text']}`") for e in report["excess"]]
     else:
         _, after = _attempt(task, case, lambda: answer.compiled_call(arguments))
         _compare(task, case, arguments, after)
+        picture = {}
         cost = _attempt(task, case, lambda: answer.cost(arguments))
         over = [(name, cost[name], limit, "") for name, limit in budget.require.items() if cost[name] > limit]
     if over:
-        facts = [
-            (_WORDS.get(n, n), f"{_number(v)}{where}; the budget is {_number(b)}")
-            for n, v, b, where in over[:3]
+        said = [
+            (_WORDS.get(n, n), f"{_number(v)}{where}; the budget is {_number(b)}") for n, v, b, where in over
         ]
+        facts = list(dict.fromkeys(said))[:3]  # a load and a store of one expression read the same
         raise _Failed(
-            Failure("over-budget", f"{_headline(case)} right, but over budget", tuple(facts), budget.over)
+            Failure(
+                "over-budget", f"{_headline(case)} right, but over budget", tuple(facts), budget.over, picture
+            )
         )
     return (f"Case: {case.name}. The result is right.", f"Within the budget: {budget.text}.")
 

@@ -3,7 +3,7 @@
 KernelTask      a CUDA kernel; run in the executor, traffic counted by the x-ray
 CompiledTask    a numba function of arrays that writes into its last argument; temporaries counted
 FunctionTask    a plain Python function, checked by a property of its result
-PredictionTask  numbers the student foretells; the truth is computed, never typed
+PredictionTask  numbers the student predicts; the truth is computed, never typed
 """
 
 import importlib
@@ -122,7 +122,7 @@ class FunctionTask(Task):
 
 @dataclass(frozen=True)
 class Question:
-    """One number to foretell. `truth()` computes it; `slips` maps a wrong answer to what it rests on."""
+    """One number to predict. `truth()` computes it; `slips` maps a wrong answer to what it rests on."""
 
     name: str
     text: str

@@ -45,7 +45,9 @@ def as_text(outcome):
     failure = outcome.failure
     lines += [f"  {label:<13} {text}" for label, text in failure.facts]
     lines += [f"  {'likely cause':<13} {failure.cause}"] if failure.cause else []
-    if failure.picture:
+    if "svg" in failure.picture:
+        lines.append(f"  {'the picture':<13} {failure.picture['alt']}")
+    elif failure.picture:
         lines += ["", *("  " + row for row in picture_rows(failure.picture)), "  " + _LEGEND, ""]
     lines.append("  " + advice(outcome))
     return "\n".join(lines)
@@ -107,6 +109,8 @@ def picture_rows(picture):
 
 
 def _svg(picture):
+    if "svg" in picture:
+        return picture["svg"]
     rows, labels, per_cell = _grid(picture)
     cell, left = 9, 70
     width, height = left + cell * max(map(len, rows)), (cell + 5) * len(rows) + 22

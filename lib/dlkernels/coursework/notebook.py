@@ -66,7 +66,7 @@ def budget(task_id, answer, seed=None):
 
 
 def predict(task_id, **numbers):
-    """Compare what you foretold with what the machine counts: predict("07-sectors", neighbours=..., ...)."""
+    """Compare what you predicted with what the machine counts: predict("07-sectors", neighbours=..., ...)."""
     task = _task(task_id, "predict")
     names = {question.name for question in task.questions}
     if set(numbers) != names:

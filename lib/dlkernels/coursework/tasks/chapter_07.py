@@ -139,7 +139,7 @@ def _sectors(kernel, *more):
 
 SECTORS = PredictionTask(
     id="07-sectors",
-    title="Foretell the sectors of three loads",
+    title="Predict the sectors of three loads",
     objective="Predict how many 32-byte sectors one warp needs for a load",
     points=2,
     minutes=10,
@@ -326,7 +326,7 @@ def backward_arguments(n):
 
 BUG = KernelTask(
     id="07-bug",
-    title="Find two bugs in a backward pass",
+    title="Repair two bugs in a backward pass",
     objective="Debug a kernel from what its check reports",
     points=3,
     minutes=15,
