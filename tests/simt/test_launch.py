@@ -262,7 +262,7 @@ def test_a_barrier_that_some_threads_never_reach():
         x[i] = 1
 
     with pytest.raises(
-        Deadlock, match="48 of 64 threads of block .* wait at this barrier, the others have returned"
+        Deadlock, match=r"48 of 64 threads of block .* wait at this barrier, the others have returned"
     ):
         kernel[1, 64](np.zeros(48))
 

@@ -1,5 +1,7 @@
 """What a traced launch records."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numba import float32, int32
@@ -52,7 +54,7 @@ def test_columns_of_a_copy():
     assert set(trace.size) == {4}
     site = trace.sites[trace.site[0]]
     assert (site.text, site.kind, site.function) == ("x[i]", "load", "copy")
-    line = open(site.file).read().splitlines()[site.line - 1]
+    line = Path(site.file).read_text().splitlines()[site.line - 1]
     assert line[site.column : site.end_column] == "x[i]"
     assert (trace.grid, trace.block_shape, trace.kernel) == ((2, 1, 1), (48, 1, 1), "copy")
 

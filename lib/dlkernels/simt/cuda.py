@@ -10,19 +10,47 @@ import sys
 from numba import types
 from numba.core import sigutils
 from numba.core.types import (  # noqa: F401
-    boolean, complex64, complex128, float32, float64, int8, int16, int32, int64, intp, uint8, uint16, uint32, uint64,
-    uintp, void,
+    boolean,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    intp,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    uintp,
+    void,
 )  # fmt: skip
 
 from . import limits
 from .hostarrays import (  # noqa: F401
-    DeviceNDArray, device_array, device_array_like, managed_array, mapped_array, mapped_array_like, pinned_array,
-    pinned_array_like, to_device,
+    DeviceNDArray,
+    device_array,
+    device_array_like,
+    managed_array,
+    mapped_array,
+    mapped_array_like,
+    pinned_array,
+    pinned_array_like,
+    to_device,
 )  # fmt: skip
 from .launch import Kernel
 from .names import DEVICE
 from .streams import (  # noqa: F401
-    Event, Stream, default_stream, event, event_elapsed_time, external_stream, stream, synchronize,
+    Event,
+    Stream,
+    default_stream,
+    event,
+    event_elapsed_time,
+    external_stream,
+    stream,
+    synchronize,
 )  # fmt: skip
 
 globals().update(DEVICE)
@@ -71,7 +99,7 @@ class Reduce:
     def __init__(self, functor):
         self._functor = functor
 
-    def __call__(self, arr, size=None, res=None, init=0, stream=0):
+    def __call__(self, arr, size=None, res=None, init=0, stream=0):  # noqa: F811
         values = (arr.copy_to_host() if isinstance(arr, DeviceNDArray) else arr)[:size]
         total = init
         for value in values:

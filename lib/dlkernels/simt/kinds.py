@@ -28,7 +28,7 @@ def of_argument(value):
         return "i"
     if kind is float:
         return "d"
-    if kind is bool or isinstance(value, np.generic) and value.dtype.kind in "biufc":
+    if kind is bool or (isinstance(value, np.generic) and value.dtype.kind in "biufc"):
         return as_kind(numbers.numba_type(kind))
     data = getattr(value, "data", None)
     if isinstance(data, np.ndarray):
@@ -158,9 +158,7 @@ class Kinds:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 assignments.append((target, lambda: self._value(node.value)))
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            assignments.append((node.target, lambda: self._value(node.value)))
-        elif isinstance(node, ast.NamedExpr):
+        elif (isinstance(node, ast.AnnAssign) and node.value is not None) or isinstance(node, ast.NamedExpr):
             assignments.append((node.target, lambda: self._value(node.value)))
         elif isinstance(node, ast.AugAssign):
             operation = type(node.op).__name__
