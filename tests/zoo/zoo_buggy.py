@@ -290,6 +290,40 @@ def global_scratch_without_barrier(x, scratch):
     x[t] = scratch[(t + 32) % 64]  # BUG
 
 
+@bug("race", 4, 32, numbers(128), zeros(4), zeros(1, dtype="int32"), zeros(4))
+def parts_read_by_a_block_that_is_not_last(x, parts, counter, out):
+    """A fence and a counter, but every block reads all the parts without asking whether it counted last."""
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    if t == 0:
+        parts[b] = x[b * 32]  # BUG
+        cuda.threadfence()
+        cuda.atomic.add(counter, 0, 1)
+        for k in range(4):
+            out[b] += parts[k]  # BUG
+
+
+@bug("race", 4, 32, numbers(128), zeros(4), zeros(1, dtype="int32"), zeros(1))
+def part_stored_after_the_counter(x, parts, counter, out):
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    if t == 0:
+        cuda.threadfence()
+        ticket = cuda.atomic.add(counter, 0, 1)
+        parts[b] = x[b * 32]  # BUG
+        if ticket == 3:
+            for k in range(4):
+                out[0] += parts[k]  # BUG
+
+
+@bug("race", 4, 32, numbers(128), zeros(4), zeros(1, dtype="int32"), zeros(1))
+def counter_without_a_fence(x, parts, counter, out):
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    if t == 0:
+        parts[b] = x[b * 32]  # BUG
+        if cuda.atomic.add(counter, 0, 1) == 3:
+            for k in range(4):
+                out[0] += parts[k]  # BUG
+
+
 # -- atomic against plain ----------------------------------------------------------------------------------------
 
 

@@ -384,3 +384,25 @@ def dynamic_shared_cut_in_two(x, y):
     whole[64 + t] = 2 * x[t]
     cuda.syncthreads()
     y[t] = whole[63 - t] + whole[127 - t]
+
+
+@fine(4, 32, numbers(128), zeros(4), zeros(1, dtype="int32"), zeros(1))
+def last_block_adds_the_parts(x, parts, counter, out):
+    """A reduction in one launch: a fence and an atomic counter order the parts before the block that counts last."""
+    s = cuda.shared.array(32, float32)
+    last = cuda.shared.array(1, int32)
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    s[t] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    if t == 0:
+        part = float32(0)
+        for k in range(32):
+            part += s[k]
+        parts[b] = part
+        cuda.threadfence()
+        last[0] = cuda.atomic.add(counter, 0, 1)
+    cuda.syncthreads()
+    if last[0] == 3 and t == 0:
+        for k in range(4):
+            out[0] += parts[k]
+        counter[0] = 0

@@ -9,6 +9,7 @@
 
 from .. import simt
 from ..simt.trace import Trace
+from . import fences
 from .budget import BudgetExceeded
 from .compiler import Compiled, Unavailable, available, compiled
 from .findings import Finding
@@ -52,6 +53,6 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False):
             if not trace.findings and not isinstance(error, simt.Deadlock):
                 raise  # nothing to x-ray: Python that no GPU runs, an endless loop ...
             stopped = error
-        return Report(trace, stopped)
+        return Report(trace, stopped, fenced=fences.uses_fence(kernel))
 
     return launch

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import columns, races
+from . import columns, fences, races
 from .analysis import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 
 RACE_KINDS = ("race", "atomic-against-plain")
@@ -78,14 +78,14 @@ class Finding:
         return f"line {self.line}: {self.message}{times} {self.cure}"
 
 
-def findings(trace, stopped=None):
+def findings(trace, stopped=None, fenced=False):
     """All `Finding` of a trace: what stopped the kernel first, then races, then the rest, by line.
 
     stopped: the error that ended the launch, if any; a deadlock that the trace does not list becomes a finding.
     """
     places = _places(trace)
     seen = seen_while_running(trace) or ([_deadlock(stopped)] if stopped else [])
-    found = seen + uninitialised_shared(trace, places) + find_races(trace, places)
+    found = seen + uninitialised_shared(trace, places) + find_races(trace, places, fenced)
     rank = {"race": 1, "atomic-against-plain": 1, "uninitialised-shared": 2}
     return sorted(found, key=lambda f: (rank.get(f.kind, 0), f.line, f.kind, f.array, f.message))
 
@@ -93,33 +93,46 @@ def findings(trace, stopped=None):
 # -- races -------------------------------------------------------------------------------------------------
 
 
-def find_races(trace, places=None):
-    """One `Finding` for each pair of source expressions that conflict on an array."""
+def find_races(trace, places=None, fenced=False):
+    """One `Finding` for each pair of source expressions that conflict on an array.
+
+    fenced: the kernel uses ``cuda.threadfence``: blocks may be ordered by atomic counters (see `fences`).
+    """
     rows, place = places or _places(trace)
-    kind, owner, space = trace.kind[rows], trace.thread[rows], trace.space[rows]
     turn = columns.pack(trace.grid_epoch[rows], trace.epoch[rows])
     # Few places are contended between two barriers: a quick look drops the rest.
-    near = races.contended(columns.compact(place, turn), owner, kind)
-    far = np.flatnonzero(space == GLOBAL)
-    far = far[
-        races.contended(
-            columns.compact(place[far], trace.grid_epoch[rows[far]]), trace.block[rows[far]], kind[far]
-        )
-    ]
-    found = []
-    for width, (keep, owner, where) in enumerate(
-        (
-            (near, trace.thread, (trace.warp, trace.warp_epoch)),
-            (near, trace.warp, (trace.block,)),
-            (far, trace.block, ()),
-        )
-    ):
-        r = rows[keep]
-        when = trace.grid_epoch[r] if keep is far else turn[keep]
-        group = columns.pack(place[keep], when, *(column[r] for column in where))
-        i, j = races.unordered_pairs(group, owner[r], trace.kind[r], trace.site[r], trace.thread[r])
-        found.append((np.full(len(i), width), r[i], r[j]))
-    return _describe_races(trace, *(np.concatenate(column) for column in zip(*found, strict=True)))
+    near = races.contended(columns.compact(place, turn), trace.thread[rows], trace.kind[rows])
+    r, where = rows[near], columns.pack(place[near], turn[near])
+    in_warp = columns.pack(where, trace.warp[r], trace.warp_epoch[r])
+    in_block = columns.pack(where, trace.block[r])
+    found = [_conflicts(trace, r, in_warp, trace.thread[r]), _conflicts(trace, r, in_block, trace.warp[r])]
+
+    r, where = _seen_by_blocks(trace, rows, place)
+    if fenced:
+        released, acquired = fences.moments(trace, r)
+        label, _ = columns.group(
+            trace.site[r], *released, *acquired
+        )  # an example speaks for equal moments only
+        i, j = races.unordered_pairs(where, trace.block[r], trace.kind[r], label, trace.thread[r])
+        open_ = fences.unordered(i, j, released, acquired)
+        found.append((r[i[open_]], r[j[open_]]))
+    else:
+        found.append(_conflicts(trace, r, where, trace.block[r]))
+    width = np.repeat(np.arange(len(found)), [len(i) for i, _ in found])
+    return _describe_races(trace, width, *(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _conflicts(trace, rows, where, owner):
+    i, j = races.unordered_pairs(where, owner, trace.kind[rows], trace.site[rows], trace.thread[rows])
+    return rows[i], rows[j]
+
+
+def _seen_by_blocks(trace, rows, place):
+    """(rows, where): accesses of global memory that could meet those of another block; where they could."""
+    keep = np.flatnonzero(trace.space[rows] == GLOBAL)
+    where = columns.compact(place[keep], trace.grid_epoch[rows[keep]])
+    contended = races.contended(where, trace.block[rows[keep]], trace.kind[rows[keep]])
+    return rows[keep[contended]], where[contended]
 
 
 def _places(trace):
