@@ -20,7 +20,7 @@ from collections import namedtuple
 import numpy as np
 from numba import get_thread_id, njit, prange
 
-from ..simd import instruction_set, lanes, prefetch
+from ..simd import instruction_set, lanes, prefetch, vector_width
 from ..simd.cache import cached_njit
 from ..simd.pack import pack
 from ..simd.tile import memory, tile_load, tile_multiply_add, tile_store, tile_store_part, tile_zeros
@@ -175,6 +175,11 @@ def matmul_serial(a, b, c, work):
     multiply(as_matrix(a), as_matrix(b), as_matrix(c), m, n, k, memory(work), np.int64(0), np.int64(PACKED_A))
 
 
+def room(dtype):
+    """Elements of workspace that one thread needs at most."""
+    return PACKED_A + DEPTH * (WIDTH + VECTORS * vector_width(dtype))
+
+
 def best_parts(m, n, threads):
     """(down, across): into how many rows and columns of parts a result is cut so that the least is packed twice."""
     ways = [(down, threads // down) for down in range(1, threads + 1) if threads % down == 0]
@@ -195,11 +200,11 @@ def multiply_part(task, a, b, c, parts, work, at):
 
 
 @cached_njit(parallel=True)
-def matmul_threads(a, b, c, parts, work, room):
+def matmul_threads(a, b, c, parts, work, each):
     """c = a b for 3-D arrays, none of them empty: stacks of matrices, each result in parts = (down, across) parts.
 
-    ``room``: elements of ``work`` for each thread. Every thread packs what it needs by itself: some rows of b are
+    ``each``: elements of ``work`` for one thread. Every thread packs what it needs by itself: some rows of b are
     packed by several threads, and in return no thread ever waits for another.
     """
     for task in prange(c.shape[0] * parts[0] * parts[1]):
-        multiply_part(np.int64(task), a, b, c, parts, work, room * np.int64(get_thread_id()))
+        multiply_part(np.int64(task), a, b, c, parts, work, each * np.int64(get_thread_id()))

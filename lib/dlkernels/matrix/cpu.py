@@ -65,7 +65,7 @@ def matmul_ikj(a, b, out):
 
 # ---- 3, 4: blocks that stay in the cache -------------------------------------------------------------------
 
-BLOCK_ROWS, BLOCK_COLUMNS = 64, 256  # of b: 64 KiB in float32
+BLOCK_ROWS, BLOCK_COLUMNS = 64, 1024  # of b: 256 KiB in float32, for the L2 cache
 
 
 @njit(fastmath=CONTRACT)
@@ -247,41 +247,60 @@ def matmul_vector(a, b, out):
 _kept = threading.local()
 
 
-def workspace(dtype, threads, columns):
-    """Memory for packed blocks of a and b, aligned to vectors and kept for the next call; elements for each thread."""
-    width = blocks.VECTORS * vector_bytes() // dtype.itemsize
-    room = blocks.PACKED_A + blocks.DEPTH * (min(columns, blocks.WIDTH) + width)
-    needed = threads * room
-    line = getattr(_kept, dtype.char, None)
-    if line is None or line.size < needed:
+def workspace(dtype, threads=1):
+    """Memory for packed blocks of a and b, aligned to vectors and kept for the next call.
+
+    The line for one thread is a few MiB, which the system provides page by page as they are used.
+    """
+    kept = _kept.__dict__.get((dtype, threads))
+    if kept is None:
         spare = vector_bytes() // dtype.itemsize
-        line = np.empty(needed + spare, dtype)
-        line = line[-(line.ctypes.data // dtype.itemsize) % spare :]
-        setattr(_kept, dtype.char, line)
-    return line, room
+        line = np.empty(threads * blocks.room(dtype) + spare, dtype)
+        kept = line[-(line.ctypes.data // dtype.itemsize) % spare :]
+        _kept.__dict__[dtype, threads] = kept
+    return kept
 
 
 @implementation(
-    "matmul",
-    device="cpu",
-    adds="a tile generated to fill the registers; a packed too; small matrices in place",
+    "matmul", device="cpu", adds="a tile generated to fill the registers; a packed too; small matrices in place"
 )
 @batched(strided=True)
 def matmul_tile(a, b, out):
-    blocks.matmul_serial(a, b, out, workspace(out.dtype, 1, out.shape[1])[0])
+    blocks.matmul_serial(a, b, out, workspace(out.dtype))
 
 
-@implementation(
-    "matmul", device="cpu", adds="all cores: each multiplies a part of the rows with a part of the columns"
-)
+@implementation("matmul", device="cpu", adds="all cores: each multiplies some rows of a with some columns of b")
 @batched(strided=True, stacks=True)
 def matmul_parallel(a, b, out):
     stack, m, n = out.shape
-    threads, work = get_num_threads(), m * n * a.shape[2]
-    if threads == 1 or stack * work < blocks.PARALLEL_FROM:
+    threads = get_num_threads()
+    if threads == 1 or out.size * a.shape[2] < blocks.PARALLEL_FROM:
         for one in range(stack):
-            blocks.matmul_serial(a[one], b[one], out[one], workspace(out.dtype, 1, n)[0])
+            blocks.matmul_serial(a[one], b[one], out[one], workspace(out.dtype))
     else:
         parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, threads)
-        line, room = workspace(out.dtype, threads, n)
-        blocks.matmul_threads(a, b, out, parts, line, room)
+        blocks.matmul_threads(a, b, out, parts, workspace(out.dtype, threads), blocks.room(out.dtype))
+
+
+def two_matrices(a, b):
+    """a b for two matrices, without the general path's many checks, or None where that path is needed.
+
+    Those checks take longer than the product of two 32 x 32 matrices.
+    """
+    if type(a) is not ndarray or type(b) is not ndarray or a.ndim != 2 or b.ndim != 2:
+        return None
+    (m, k), (rows, n), dtype = a.shape, b.shape, a.dtype
+    work = m * n * k
+    if k != rows or not work or dtype is not b.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
+        return None
+    if not (a.flags.aligned and b.flags.aligned):
+        return None
+    out = empty((m, n), dtype)
+    if work < blocks.PARALLEL_FROM:
+        blocks.matmul_serial(a, b, out, workspace(dtype))
+    else:
+        matmul_parallel.__wrapped__(a[None], b[None], out[None])
+    return out
+
+
+empty, ndarray, FLOAT32, FLOAT64 = np.empty, np.ndarray, np.dtype("float32"), np.dtype("float64")
