@@ -12,6 +12,8 @@ Set ``DLKERNELS_DEVICE`` before the first import to force a choice: ``gpu``, ``e
 import importlib
 import os
 
+import numpy as np
+
 CHOICES = ("gpu", "executor", "simulator")
 
 
@@ -62,4 +64,4 @@ def describe():
 
 def is_device_array(x):
     """True for an array in device memory (of a GPU, or of the executor that stands in for one)."""
-    return hasattr(x, "copy_to_host")
+    return not isinstance(x, np.ndarray) and hasattr(x, "copy_to_host")

@@ -16,6 +16,7 @@ That is all: the rung is then listed (`of`), tested against the reference, compi
 architectures if it names its kernels, and benchmarked, without another line.
 """
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -98,6 +99,7 @@ def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", l
             raise ValueError(f"{of} has an implementation named {function.__name__} on {device} already")
         row = (of, device, function.__name__, len(ladder) + 1, adds, function, tuple(dtypes), limits, largest)
         ladder.append(Implementation(*row, tuple(kernels)))
+        _last_fitting.cache_clear()
         return function
 
     return put
@@ -134,8 +136,12 @@ def call(name, *args):
     """Prepare `args` and run the last rung that fits them: on the GPU for device arrays, else on the CPU."""
     arguments = OPERATIONS[name].prepare(*args)
     device = "gpu" if any(is_device_array(x) for x in arguments) else "cpu"
-    dtype = str(arguments[-1].dtype)
-    fitting = [rung for rung in of(name, device) if dtype in rung.dtypes]
+    return run(_last_fitting(name, device, arguments[-1].dtype), arguments)
+
+
+@functools.cache
+def _last_fitting(name, device, dtype):
+    fitting = [rung for rung in of(name, device) if str(dtype) in rung.dtypes]
     if not fitting:
         raise TypeError(f"{name} has no {device} implementation for {dtype}")
-    return run(fitting[-1], arguments)
+    return fitting[-1]

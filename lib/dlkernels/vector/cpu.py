@@ -76,10 +76,9 @@ def add_parallel(a, b, out):
 @njit
 def _add_streaming_part(a, b, out, start, stop):
     width = simd.lanes(out)
-    i = start
-    while i < stop and simd.until_aligned(out[i:]) != 0:
-        out[i] = a[i] + b[i]
-        i += 1
+    i = min(start + simd.until_aligned(out[start:]), stop)
+    for first in range(start, i):
+        out[first] = a[first] + b[first]
     while i + width <= stop:
         simd.store_nontemporal(out, i, simd.load(a, i) + simd.load(b, i))
         i += width
@@ -155,10 +154,9 @@ def axpy_parallel(alpha, x, y, out):
 def _axpy_streaming_part(alpha, x, y, out, start, stop):
     width = simd.lanes(out)
     scale = simd.broadcast(alpha)
-    i = start
-    while i < stop and simd.until_aligned(out[i:]) != 0:
-        out[i] = alpha * x[i] + y[i]
-        i += 1
+    i = min(start + simd.until_aligned(out[start:]), stop)
+    for first in range(start, i):
+        out[first] = alpha * x[first] + y[first]
     while i + width <= stop:
         simd.store_nontemporal(out, i, simd.fma(scale, simd.load(x, i), simd.load(y, i)))
         i += width
