@@ -61,21 +61,44 @@ def as_html(outcome):
         mark, colour = "\N{PENCIL}", "#8a6d00"
     body = [f"<b>{mark} {escape(headline(outcome))}</b>"]
     if right:
-        body += [f"<div>Checked. {escape(' '.join(outcome.checked))}</div>"]
-        body += [f"<div>Not checked. {escape(outcome.not_checked)}</div>"] if outcome.not_checked else []
+        lines = [("checked", " ".join(outcome.checked[:1])), *(("", line) for line in outcome.checked[1:])]
+        lines += [("not checked", outcome.not_checked)] if outcome.not_checked else []
+        body.append(_table(lines))
     else:
         failure = outcome.failure
         rows = [*failure.facts, *([("likely cause", failure.cause)] if failure.cause else [])]
-        cells = "".join(
-            "<tr><td style='text-align:left;opacity:.75;padding-right:1em;white-space:nowrap;vertical-align:top'>"
-            f"{escape(label)}</td><td style='text-align:left'>{escape(text)}</td></tr>"
-            for label, text in rows
-        )
-        body += [f"<table style='margin:.4em 0;border:0'>{cells}</table>"] if cells else []
+        body += [_table(rows)] if rows else []
         body += [_svg(failure.picture)] if failure.picture else []
-        body += [f"<div>{escape(advice(outcome))}</div>"]
+        body += [f"<div>{_inline(advice(outcome))}</div>"]
+    return card("".join(body), colour)
+
+
+def card(body, colour="#888"):
+    """A block with a coloured edge, as all messages of the course have in a notebook."""
     style = f"border-left:4px solid {colour};padding:.3em 1em;margin:.3em 0;max-width:60em"
-    return f"<div style='{style}'>{''.join(body)}</div>"
+    return f"<div style='{style}'>{body}</div>"
+
+
+def hint_html(task_id, level, levels, text):
+    """A hint as a card."""
+    return card(f"<b>Hint {level} of {levels} for {escape(task_id)}</b><div>{_inline(text)}</div>")
+
+
+def _table(rows):
+    cells = "".join(
+        "<tr><td style='text-align:left;opacity:.75;padding-right:1em;white-space:nowrap;vertical-align:top'>"
+        f"{escape(label)}</td><td style='text-align:left'>{_inline(text)}</td></tr>"
+        for label, text in rows
+    )
+    return f"<table style='margin:.4em 0;border:0'>{cells}</table>"
+
+
+def _inline(text):
+    """Escaped text, with what stands between backticks as code."""
+    parts = escape(text).split("`")
+    if len(parts) % 2 == 0:  # an odd backtick: leave all of them
+        return escape(text)
+    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
 
 
 def _grid(picture):
@@ -122,8 +145,8 @@ def _svg(picture):
         shapes.append(f"<text x='0' y='{y + 9}'>{label}</text>")
         for c, state in enumerate(row):
             shapes.append(_mark(state, left + c * cell, y + 1, cell - 2))
-    legend = "filled: right    cross: wrong    empty: not written"
-    legend += f"    (a mark is {per_cell} elements)" if per_cell > 1 else ""
+    legend = "filled: right; cross: wrong; empty: not written"
+    legend += f" (a mark stands for {per_cell} elements)" if per_cell > 1 else ""
     shapes.append(f"<text x='{left}' y='{height - 6}'>{legend}</text>")
     return (
         f"<svg role='img' aria-label='{alt}' viewBox='0 0 {width} {height}' width='{width}' height='{height}' "

@@ -82,7 +82,9 @@ def hint(task_id, level=None):
     level = progress.next_hint(task_id) if level is None else level
     if level not in range(1, definition.HINT_LEVELS + 1):
         raise ValueError(f"level is {level}; expected 1, 2 or 3.")
-    print(f"Hint {level} of {definition.HINT_LEVELS} for {task_id}\n{task.hints[level - 1]}")
+    levels, text = definition.HINT_LEVELS, task.hints[level - 1]
+    html = feedback.hint_html(task_id, level, levels, text)
+    _display(_Message(f"Hint {level} of {levels} for {task_id}\n{text}", html))
 
 
 def _task(task_id, function):
@@ -92,12 +94,16 @@ def _task(task_id, function):
         raise ValueError(f"{function}({task_id!r}): {error}") from None
 
 
-def _show(outcome):
+def _display(message):
     from IPython.display import display
 
+    display(message)
+
+
+def _show(outcome):
     OUTCOMES.append(outcome)
     progress.note(outcome)
-    display(_Message(feedback.as_text(outcome), feedback.as_html(outcome)))
+    _display(_Message(feedback.as_text(outcome), feedback.as_html(outcome)))
     if outcome.status == checking.UNSOLVED:
         raise NotSolvedYet(outcome)
     if outcome.status != checking.RIGHT:
