@@ -106,18 +106,13 @@ def bank_strip(report, **choice):
 def _choose_all(report, spaces, expression=None, array=None, kind=None, line=None):
     """(numbers of the requests, their Expression): of the costliest expression that matches."""
     wanted = {"text": expression, "array": array, "kind": kind, "line": line}
-    rows = [
-        e
-        for e in report.expressions
-        if e.space in spaces and all(v is None or getattr(e, n) == v for n, v in wanted.items())
-    ]
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    there = [e for e in report.expressions if e.space in spaces]
+    rows = [e for e in there if all(getattr(e, name) == value for name, value in wanted.items())]
     if not rows:
-        have = ", ".join(
-            f"`{e.text}` ({e.kind}, line {e.line})" for e in report.expressions if e.space in spaces
-        )
-        raise ValueError(
-            f"No access to {' or '.join(spaces)} memory matches {wanted}. The kernel has: {have or 'none'}."
-        )
+        asked = "".join(f" with {name}={value!r}" for name, value in wanted.items())
+        have = ", ".join(f"`{e.text}` ({e.kind}, line {e.line})" for e in there) or "none"
+        raise ValueError(f"No access to {' or '.join(spaces)} memory{asked}. The kernel has: {have}.")
     e = max(rows, key=lambda e: (e.sectors_per_request or 0, e.bank_ways or 0))
     table = report.requests
     names = np.array([a.name for a in report.trace.arrays])

@@ -94,7 +94,8 @@ class Report:
 
     def __str__(self):
         head = [w for line in self._head() for w in textwrap.wrap(line, COLUMNS, subsequent_indent=" " * 8)]
-        return "\n".join([*head, "", *self._table(), "", *self._found()])
+        table = ["", *self._table()] if self.expressions else []
+        return "\n".join([*head, *table, "", *self._found()])
 
     def __repr__(self):
         return str(self)
