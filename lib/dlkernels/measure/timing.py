@@ -86,7 +86,8 @@ class Ratio:
     def __str__(self):
         note = ", machine busy" if self.busy else ""
         times = f"{with_unit(self.seconds, 's')} against {with_unit(self.peer_seconds, 's')}"
-        return f"{self.ratio:.2f}x ({self.low:.2f} to {self.high:.2f}; {times}; {self.rounds} rounds{note})"
+        low, ratio, high = (_times(x) for x in (self.low, self.ratio, self.high))
+        return f"{ratio}x ({low} to {high}; {times}; {self.rounds} rounds{note})"
 
     __repr__ = __str__
 
@@ -123,7 +124,8 @@ class Times:
         rows = []
         for name in self.samples:
             r = self.ratio(peer, name)
-            rows.append((name, with_unit(r.seconds, "s"), f"{r.ratio:.2f}", f"{r.low:.2f} to {r.high:.2f}"))
+            low, ratio, high = (_times(x) for x in (r.low, r.ratio, r.high))
+            rows.append((name, with_unit(r.seconds, "s"), ratio, f"{low} to {high}"))
         return Table(("", "time", f"{peer} / this", "quartiles"), tuple(rows), right=(1, 2, 3))
 
     def __str__(self):
@@ -232,6 +234,11 @@ def _keep_quiet(names, measured):
         quiet = [values for values, _ in sorted(measured, key=lambda one: one[1])[:keep]]
     samples = {name: [values[column] for values in quiet] for column, name in enumerate(names)}
     return Times(samples, discarded=len(measured) - len(quiet), busy=busy)
+
+
+def _times(ratio):
+    """A ratio with the digits that are worth reading: 0.0012, 1.50, 34.1, 1020."""
+    return f"{ratio:.2g}" if ratio < 0.1 else f"{ratio:.2f}" if ratio < 10 else f"{float(f'{ratio:.3g}'):g}"
 
 
 def _quartiles(values):
