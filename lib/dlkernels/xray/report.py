@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import textwrap
 
 from . import analysis, budget, metrics, pictures, player, svg, timeline
@@ -114,7 +115,9 @@ class Report:
                 f"{t['bank_conflicts']:,} of them for bank conflicts"
             )
         if t["atomics"]:
-            lines.append(f"atomic: {t['atomics']:,} updates, up to {t['contention']} lanes at one address")
+            lines.append(
+                f"atomic: {t['atomics']:,} updates, up to {_count(t['contention'], 'lane')} at one address"
+            )
         lines.append(f"order:  {_count(t['barriers'], 'barrier')} per block" + self._grid_barriers())
         return lines
 
@@ -198,7 +201,7 @@ def _page(report):
     )
     rows = "".join(_row(e) for e in report.expressions)
     found = "".join(
-        f"<li><strong>{q(f.kind)}</strong>, line {f.line}: {q(f.message)}{q(_times(f))} <em>{q(f.cure)}</em></li>"
+        f"<li><strong>{q(f.kind)}</strong>, line {f.line}: {_code(f.message)}{_times(f)} <em>{_code(f.cure)}</em></li>"
         for f in report.findings
     )
     stopped = f"<p>{_STOPPED}</p>" if report.stopped else ""
@@ -226,6 +229,11 @@ def _row(e):
         f"<td>{_or_blank(_ways(e), 'd')}</td>",
     ]
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _code(sentence):
+    """Text as HTML, with what stands between backticks as code."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(sentence))
 
 
 def _class(heading):
