@@ -106,6 +106,7 @@ def test_a_grid_barrier_needs_all_blocks_on_the_device():
     with pytest.raises(LaunchError, match="CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"):
         kernel[17, 1024](np.zeros(17 * 1024))
     kernel[2, 1024](np.zeros(2 * 1024))
+    assert kernel.overloads["(float64[:],)"].max_cooperative_grid_blocks(1024) == 16
 
 
 @pytest.mark.parametrize(
@@ -298,6 +299,21 @@ def test_a_grid_barrier_that_some_blocks_never_reach():
 
     with pytest.raises(Deadlock, match="1 of 2 blocks wait at the grid barrier"):
         kernel[2, 2](np.zeros(2))
+
+
+def test_a_grid_barrier_that_some_threads_never_reach():
+    @cuda.jit
+    def kernel(x):
+        if cuda.grid(1) < x.size:
+            cuda.cg.this_grid().sync()
+            x[cuda.grid(1)] = 1
+
+    with pytest.raises(Deadlock, match=r"2 of 4 threads of block .* wait at the grid barrier"):
+        kernel[2, 4](np.zeros(6))
+    x = np.zeros(6)
+    trace = simt.run(kernel, 2, 4, [x], trace=simt.Trace())
+    assert [f.kind for f in trace.findings] == ["barrier-after-exit"]
+    assert x.tolist() == [1] * 6  # as most GPUs would do
 
 
 def test_a_shuffle_from_a_lane_that_is_not_there_gives_poison():

@@ -490,12 +490,15 @@ class Launch:
     def _check_grid(self, block, threads):
         if len(threads) < self.threads_per_block:
             self.current = threads[0]
-            self.fault(
-                Deadlock,
+            self._stop_or_note(
+                "barrier-after-exit",
                 f"{len(threads)} of {self.threads_per_block} threads of block {block.place} wait at the grid barrier, the "
                 "others have returned: every thread of the grid must reach it",
                 threads[0].request[1],
+                block,
+                threads,
             )
+            self.current = None
         return []
 
     def _release_grid(self, blocks):

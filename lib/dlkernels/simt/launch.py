@@ -13,7 +13,7 @@ from numba.np.numpy_support import as_dtype
 from . import kinds, numbers
 from .engine import Launch
 from .hostarrays import DeviceNDArray, MappedArray, to_device
-from .limits import check_launch, dimensions
+from .limits import check_launch, dimensions, most_resident_blocks
 from .lowering import Program
 from .memory import AddressSpace, Array, describe
 
@@ -108,6 +108,11 @@ class Kernel:
             f"{self.py_func.__name__}[blockspergrid, threadsperblock](arg0, arg1, ..., argn)"
         )
 
+    @property
+    def overloads(self):
+        """Only for ``overloads[signature].max_cooperative_grid_blocks(blockdim)``, whatever the signature."""
+        return _Overloads()
+
     def _refuse_device(self):
         if self.device:
             raise RuntimeError(f"{self.py_func.__name__} is a device function: only a kernel can be launched")
@@ -118,6 +123,15 @@ class Kernel:
         if key not in self._programs:
             self._programs[key] = Program(self.py_func, argument_kinds, traced, counted)
         return self._programs[key]
+
+
+class _Overloads:
+    def __getitem__(self, signature):
+        return self
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        """Most blocks that a kernel with a grid barrier may have."""
+        return most_resident_blocks(dimensions(blockdim, "blockdim"))
 
 
 class Configured:

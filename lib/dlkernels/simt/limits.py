@@ -83,15 +83,19 @@ def check_shared(static_bytes, dynamic_bytes, name):
         )
 
 
-def check_cooperative(grid, block):
-    """LaunchError where a grid barrier could not be: all blocks must be on the device at once."""
+def most_resident_blocks(block):
+    """How many blocks of this size the pretended device holds at once."""
     threads = block[0] * block[1] * block[2]
     per_multiprocessor = min(MAX_BLOCKS_PER_MULTIPROCESSOR, MAX_THREADS_PER_MULTIPROCESSOR // threads)
-    blocks = grid[0] * grid[1] * grid[2]
-    most = per_multiprocessor * MULTIPROCESSORS
+    return per_multiprocessor * MULTIPROCESSORS
+
+
+def check_cooperative(grid, block):
+    """LaunchError where a grid barrier could not be: all blocks must be on the device at once."""
+    blocks, most = grid[0] * grid[1] * grid[2], most_resident_blocks(block)
     if blocks > most:
         raise LaunchError(
             f"a kernel with a grid barrier needs all its {blocks} blocks on the device at once; the executor's device "
-            f"holds {most} of {threads} threads",
+            f"holds {most} blocks of shape {block}",
             "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
         )
