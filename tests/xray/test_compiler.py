@@ -159,3 +159,14 @@ def test_without_the_compiler(monkeypatch):
     with pytest.raises(Unavailable, match=r"pip install 'dlkernels\[gpu\]'"):
         compiled(scale, "void(float32[::1], float32[::1])")
     assert not available()
+
+
+def test_without_one_library(monkeypatch):
+    pathfinder = pytest.importorskip("cuda.pathfinder")
+
+    def missing(name):
+        raise pathfinder.DynamicLibNotFoundError(name)
+
+    monkeypatch.setattr(pathfinder, "load_nvidia_dynamic_lib", missing)
+    with pytest.raises(Unavailable, match="missing here: the library nvvm"):
+        compiled(scale, "void(float32[::1], float32[::1])")

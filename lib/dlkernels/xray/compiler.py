@@ -146,22 +146,23 @@ class _Tools:
 
 def _toolchain():
     try:
+        config = importlib.import_module("numba").config
         cuda = importlib.import_module("numba.cuda")
         nvjitlink = importlib.import_module("cuda.bindings.nvjitlink")
+        pathfinder = importlib.import_module("cuda.pathfinder")
     except ImportError as error:
         raise Unavailable(f"{_INSTALL} (missing here: {error.name or error})") from error
-    if not hasattr(cuda, "compile_all"):
-        raise Unavailable(f"{_INSTALL} (numba.cuda here is numba's built-in one or its simulator)")
-    return _Tools(cuda, nvjitlink, _nvdisasm())
-
-
-def _nvdisasm():
-    from cuda.pathfinder import find_nvidia_binary_utility
-
-    path = find_nvidia_binary_utility("nvdisasm") or shutil.which("nvdisasm")
-    if path is None:
+    if config.ENABLE_CUDASIM:
+        raise Unavailable("numba's simulator is in use in this process, and it compiles nothing.")
+    for library in ("nvvm", "nvrtc", "nvJitLink"):
+        try:
+            pathfinder.load_nvidia_dynamic_lib(library)
+        except pathfinder.DynamicLibNotFoundError as error:
+            raise Unavailable(f"{_INSTALL} (missing here: the library {library})") from error
+    nvdisasm = pathfinder.find_nvidia_binary_utility("nvdisasm") or shutil.which("nvdisasm")
+    if nvdisasm is None:
         raise Unavailable(f"{_INSTALL} (missing here: nvdisasm)")
-    return path
+    return _Tools(cuda, nvjitlink, nvdisasm)
 
 
 @contextlib.contextmanager
