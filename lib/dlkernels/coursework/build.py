@@ -78,6 +78,14 @@ def graded_call(source):
     return found.groups() if found else None
 
 
+_PARTS = {"check": "results", "budget": "budget", "predict": "prediction"}
+
+
+def part_of(source):
+    """The graded part that a check cell is about: "results", "budget" or "prediction"."""
+    return _PARTS[graded_call(source)[0]]
+
+
 def is_answer(cell):
     return cell.metadata.get("nbgrader", {}).get("solution", False)
 
@@ -131,7 +139,7 @@ def _part(function, task_id, where):
         parts = dict(progress.parts(definition.find(task_id)))
     except ValueError as error:
         raise BuildError(f"{where}: {error}") from None
-    part = {"check": "results", "budget": "budget", "predict": "prediction"}[function]
+    part = _PARTS[function]
     if part not in parts:
         raise BuildError(
             f"{where}: {function}() does not fit the task {task_id}, which has {', '.join(parts)}"

@@ -83,6 +83,13 @@ def check_budget(task, answer, seed=None):
     )
 
 
+def unsolved(task, part):
+    """The outcome for an answer cell that is still as it was shipped."""
+    worth = task.budget.points if part == "budget" else task.points
+    headline = "Not answered yet" if part == "prediction" else "Not solved yet"
+    return Outcome(task.id, part, UNSOLVED, 0, worth, failure=Failure("unsolved", headline))
+
+
 class _Failed(Exception):
     def __init__(self, failure, status=WRONG):
         super().__init__(failure.headline)

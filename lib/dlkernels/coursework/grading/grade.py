@@ -73,9 +73,11 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file):
 
 def _run(session, merged, seed):
     sources, graded = [], {}
+    # Without extra cells, an untouched answer cell needs no process to be found unsolved.
+    untouched = set() if any(step.kind == "extra" for step in merged.steps) else merged.untouched
     for step in merged.steps:
         if step.kind == "check":
-            for outcome in _check(step, session, list(sources), seed):
+            for outcome in _check(step, session, list(sources), seed, untouched):
                 key = (outcome.task, outcome.part)
                 if key not in graded or graded[key].status == checking.RIGHT:
                     graded[key] = outcome
@@ -86,9 +88,12 @@ def _run(session, merged, seed):
     return [_task(outcome) for outcome in graded.values()]
 
 
-def _check(step, session, sources, seed):
+def _check(step, session, sources, seed, untouched):
     """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's names."""
     outcomes = []
+    _, task_id = build.graded_call(step.source)
+    if task_id in untouched:
+        return [checking.unsolved(definition.find(task_id), build.part_of(step.source))]
 
     def check(task_id, answer, hidden=False):
         outcomes.append(_safely(checking.check, definition.find(task_id), answer, seed=seed, hidden=hidden))

@@ -35,6 +35,7 @@ class Merged:
     steps: list
     flags: list = field(default_factory=list)
     answers: dict = field(default_factory=dict)  # id -> source, as handed in
+    untouched: set = field(default_factory=set)  # ids of answer cells that are as they were shipped
 
 
 def load(path):
@@ -111,7 +112,8 @@ def merge(master, shipped, cells):
         if handed_in is None:
             flags.append(f"deleted cell {cell.id}")
         steps += _extra_steps(cell.id, extra)
-    return Merged(steps, sorted(set(flags)), answers)
+    untouched = {i for i, source in answers.items() if source.strip() in ("", shipped[i].source.strip())}
+    return Merged(steps, sorted(set(flags)), answers, untouched)
 
 
 def _named(source):

@@ -86,6 +86,7 @@ class Sandbox:
         home = str(self.folder)
         return {
             **CLEAN_ENVIRONMENT,
+            "PYTHONPATH": str(PACKAGE.parent),
             "HOME": home,
             "TMPDIR": home,
             "IPYTHONDIR": f"{home}/.ipython",

@@ -145,21 +145,22 @@ class Session:
 
     def ask_clean(self, operation, name, sources, **request):
         """Run an admitted answer in the process that the student's notebook never touched."""
-        if self._clean is None or self._clean.poll() is not None:
-            folder = str(self.clean_sandbox.folder)
-            self._clean = self.clean_sandbox.start("-m", "dlkernels.coursework.grading.servant", folder)
-            self._await_line(STARTUP_SECONDS)  # importing the course is not on the student's clock
-        self._number += 1
-        self._send(self.clean_sandbox, {"operation": operation, "name": name, "sources": sources, **request})
-        seconds = self._patience()
         try:
+            if self._clean is None or self._clean.poll() is not None:
+                folder = str(self.clean_sandbox.folder)
+                self._clean = self.clean_sandbox.start("-m", "dlkernels.coursework.grading.servant", folder)
+                self._await_line(STARTUP_SECONDS)  # importing the course is not on the student's clock
+            self._number += 1
+            self._send(
+                self.clean_sandbox, {"operation": operation, "name": name, "sources": sources, **request}
+            )
             self._clean.stdin.write(f"{self._number}\n".encode())
             self._clean.stdin.flush()
-            self._await_line(seconds)
+            self._await_line(self._patience())
         except (OSError, KernelGone) as error:
             stop(self._clean)
-            name, text = getattr(error, "name", "KernelDied"), getattr(error, "text", "the process ended")
             self._clean = None
+            name, text = getattr(error, "name", "KernelDied"), getattr(error, "text", "the process ended")
             raise AnswerFailed(name, text) from None
         return self._receive(self.clean_sandbox)
 

@@ -1,0 +1,552 @@
+"""The grader's parts: reading with suspicion, layouts, zips, merging, flags, reports, exports."""
+
+import base64
+import contextlib
+import csv
+import io
+import json
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import hostile
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dlkernels.coursework import admission, build
+from dlkernels.coursework.grading import exchange, exports, flags, merge, reports, results, submissions
+from dlkernels.coursework.grading.grade import empty_result, fingerprint, grade
+
+EXERCISE = "07_vector_add"
+
+# exchange ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1,
+        -2.5,
+        True,
+        None,
+        "text",
+        [1, [2]],
+        {"a": {"b": 3}},
+        np.arange(6).reshape(2, 3),
+        np.zeros((0, 3), np.float32),
+    ],
+    ids=repr,
+)
+def test_plain_data_crosses(tmp_path, value):
+    exchange.write(value, tmp_path, "x")
+    back = exchange.read(tmp_path, "x")
+    assert np.array_equal(back, value) if isinstance(value, np.ndarray) else back == value
+    if isinstance(value, np.ndarray):
+        assert (back.dtype, back.shape) == (value.dtype, value.shape)
+
+
+def test_arrays_keep_their_bits_and_order(tmp_path):
+    nan = np.array([0x7FC0ABCD], np.uint32).view(np.float32)
+    fortran = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    exchange.write([nan, fortran], tmp_path, "x")
+    back = exchange.read(tmp_path, "x")
+    assert back[0].view(np.uint32)[0] == 0x7FC0ABCD
+    assert np.array_equal(back[1], fortran)
+
+
+@pytest.mark.parametrize(
+    "value", [object(), {1: 2}, {3}, lambda: 0, np.array([object()]), np.array(["a"]), 1j], ids=repr
+)
+def test_anything_else_does_not(tmp_path, value):
+    with pytest.raises(TypeError):
+        exchange.write(value, tmp_path, "x")
+
+
+def test_only_regular_files_of_limited_size_are_read(tmp_path):
+    (tmp_path / "real").write_text("1")
+    (tmp_path / "link.json").symlink_to(tmp_path / "real")
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "folder.json").mkdir()
+    with open(tmp_path / "sparse.json", "wb") as file:
+        file.truncate(1 << 40)
+    for name in ("link", "pipe", "folder", "sparse", "missing"):
+        with pytest.raises(exchange.BadData):
+            exchange.read(tmp_path, name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[" * 100_000,
+        '{"__array__": "../../etc/passwd"}',
+        '{"__array__": 5}',
+        '{"__array__": "x.npy"}',
+        "\udcff",
+        "[" * 30 + "]" * 30,
+    ],
+)
+def test_damaged_replies_are_bad_data(tmp_path, text):
+    (tmp_path / "x.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(exchange.BadData):
+        exchange.read(tmp_path, "x")
+
+
+def npy_bytes(array):
+    out = io.BytesIO()
+    np.save(out, array, allow_pickle=True)
+    return out.getvalue()
+
+
+def test_array_headers_are_not_believed():
+    good = npy_bytes(np.arange(4.0))
+    assert np.array_equal(exchange.parse_array(good), np.arange(4.0))
+    for bad in (
+        good.replace(b"(4,)", b"(9,)"), good.replace(b"(4,), }   ", b"(4000000,) }"[:12] + b" "), good[:-1], good + b"x",
+        good.replace(b"<f8", b"|O8"), npy_bytes(np.array([object()])), good[:20], b"", b"\x93NUMPY\x09\x00" + good[8:],
+        good.replace(b"(4,)", b"(-4)"),
+    ):  # fmt: skip
+        with pytest.raises(exchange.BadData):
+            exchange.parse_array(bad)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 140), st.binary(min_size=1, max_size=6))
+def test_fuzzed_arrays_are_bad_data_or_numbers(place, noise):
+    data = bytearray(npy_bytes(np.arange(3.0)))
+    data[place : place + len(noise)] = noise
+    with contextlib.suppress(exchange.BadData):
+        assert exchange.parse_array(bytes(data)).dtype.kind in "biufc"
+
+
+# submissions ----------------------------------------------------------------------------------------------------------
+
+LAYOUTS = {
+    "folder per student": ["anna/07_vector_add.ipynb", "ben/07_vector_add.ipynb"],
+    "deeper": ["anna/homework/07_vector_add.ipynb", "ben/x/y/07_vector_add (1).ipynb"],
+    "flat": ["anna_07_vector_add.ipynb", "ben-07_vector_add.ipynb"],
+    "flat, name last": ["07_vector_add_anna.ipynb", "07_vector_add-ben.ipynb"],
+    "nbgrader": ["submitted/anna/07_vector_add/07_vector_add.ipynb", "submitted/ben/ps1/07_vector_add.ipynb"],
+    "moodle": [
+        "anna_1_assignsubmission_file_/07_vector_add.ipynb",
+        "ben_2_assignsubmission_file_/07_vector_add.ipynb",
+    ],
+    "moodle, flat": [
+        "anna_1_assignsubmission_file_07_vector_add.ipynb",
+        "ben_2_assignsubmission_file_07_vector_add.ipynb",
+    ],
+    "canvas": ["anna_123_456_07_vector_add.ipynb", "ben_LATE_124_457_07_vector_add-2.ipynb"],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_layouts(tmp_path, layout, zipped):
+    source = tmp_path / "in"
+    for name in LAYOUTS[layout]:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(name)
+    given_ = source
+    if zipped:
+        given_ = tmp_path / "in.zip"
+        with zipfile.ZipFile(given_, "w") as pack:
+            for name in LAYOUTS[layout]:
+                pack.write(source / name, name)
+    folder = submissions.prepare(given_, tmp_path / "out")
+    found = submissions.find(folder, [EXERCISE])
+    assert [(s.student, s.exercise) for s in found] == [("anna", EXERCISE), ("ben", EXERCISE)]
+    assert [s.path.read_text().removeprefix("submitted/") for s in found] == [
+        n.removeprefix("submitted/") for n in LAYOUTS[layout]
+    ]
+
+
+def test_zip_of_a_single_student_is_unpacked(tmp_path):
+    (tmp_path / "in" / "anna").mkdir(parents=True)
+    with zipfile.ZipFile(tmp_path / "in" / "anna" / "work.zip", "w") as pack:
+        pack.writestr("deep/07_vector_add.ipynb", "hello")
+    folder = submissions.prepare(tmp_path / "in", tmp_path / "out")
+    (found,) = submissions.find(folder, [EXERCISE])
+    assert (found.student, found.path.read_text()) == ("anna", "hello")
+
+
+def test_zip_slips_links_and_bombs_are_refused(tmp_path):
+    archive, target = tmp_path / "evil.zip", tmp_path / "a" / "b" / "target"
+    link = zipfile.ZipInfo("anna/link.ipynb")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    evil = [
+        "../up.txt",
+        "/abs.txt",
+        "anna/../../up2.txt",
+        "..\\win.txt",
+        "C:\\x.txt",
+        "a\x07b.txt",
+        "x/" * 30 + "deep.txt",
+    ]
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as pack:
+        for name in evil:
+            pack.writestr(name, "evil")
+        pack.writestr(link, "/etc/passwd")
+        pack.writestr("anna/bomb.ipynb", b"\0" * (50 << 20))
+        pack.writestr("anna/07_vector_add.ipynb", "good")
+    refused = submissions.unpack(archive, target)
+    assert len(refused) == len(evil) + 2
+    assert [p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()] == [
+        "anna/07_vector_add.ipynb"
+    ]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "evil.zip"]
+
+
+def test_links_in_a_folder_are_not_followed(tmp_path):
+    (tmp_path / "in" / "anna").mkdir(parents=True)
+    (tmp_path / "secret.ipynb").write_text("secret")
+    (tmp_path / "in" / "anna" / "07_vector_add.ipynb").symlink_to(tmp_path / "secret.ipynb")
+    (tmp_path / "in" / "ben").symlink_to(tmp_path)
+    found = submissions.find(tmp_path / "in", [EXERCISE])
+    assert [(s.student, s.path) for s in found] == [("anna", None)]
+
+
+def test_several_files_the_newest_counts_and_it_is_flagged(tmp_path):
+    for i, name in enumerate(("07_vector_add.ipynb", "07_vector_add (1).ipynb")):
+        path = tmp_path / "anna" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+        os.utime(path, (1000 + i, 1000 + i))
+    (found,) = submissions.find(tmp_path, [EXERCISE])
+    assert found.path.name == "07_vector_add (1).ipynb"
+    assert found.flags == ("2 notebooks; graded the newest",)
+
+
+def test_roster_gives_everybody_a_row(tmp_path):
+    (tmp_path / "in" / "carl").mkdir(parents=True)
+    (tmp_path / "in" / "carl" / "07_vector_add.ipynb").write_text("x")
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student,email\nanna,a@x\nben,b@x\n")
+    names = [row["student"] for row in submissions.read_roster(roster)]
+    found = submissions.find(tmp_path / "in", [EXERCISE], names)
+    assert [(s.student, s.path is None, s.flags) for s in found] == [
+        ("anna", True, ()), ("ben", True, ()), ("carl", False, ("not in the roster",)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "says"), [("", "is empty"), ("name,email\na,b\n", "must be `student`")])
+def test_bad_rosters(tmp_path, text, says):
+    path = tmp_path / "r.csv"
+    path.write_text(text)
+    with pytest.raises(submissions.BadSubmissions, match=says):
+        submissions.read_roster(path)
+
+
+@pytest.mark.parametrize("make", [lambda p: p / "nothing", lambda p: p / "a.zip"])
+def test_nothing_to_grade_is_a_sentence(tmp_path, make):
+    (tmp_path / "a.zip").write_text("no zip")
+    with pytest.raises(
+        submissions.BadSubmissions, match=r"neither a folder nor a zip|not a zip that can be read"
+    ):
+        submissions.prepare(make(tmp_path), tmp_path / "out")
+
+
+# merging and admission ------------------------------------------------------------------------------------------------
+
+
+def merged(notebook):
+    master, shipped = merge.canonical(hostile.MASTER)
+    cells = [merge._cell(json.loads(json.dumps(c))) for c in notebook.cells if c.cell_type == "code"]
+    return merge.merge(master, shipped, cells)
+
+
+def test_merge_takes_answers_and_nothing_else():
+    notebook = hostile.solved()
+    result = merged(notebook)
+    assert result.flags == []
+    assert result.untouched == {"07-fused"}
+    for step in result.steps:
+        if step.kind == "answer":
+            assert step.source == hostile.cell(notebook, step.id).source
+        if step.kind == "check" and "check(" in step.source:
+            assert "hidden=True" in step.source
+
+
+def test_merge_without_extra_cells_is_the_canonical_notebook():
+    master, _ = merge.canonical(hostile.MASTER)
+    assert [s.id for s in merged(hostile.solved()).steps] == [c.id for c in master]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_fuzzed_notebooks_are_read_or_refused(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("fuzz") / "x.ipynb"
+    text = build.text_of(hostile.solved())
+    kind = data.draw(st.sampled_from(["cut", "noise", "types"]))
+    if kind == "cut":
+        path.write_text(text[: data.draw(st.integers(0, len(text)))])
+    elif kind == "noise":
+        raw = bytearray(text.encode())
+        for _ in range(data.draw(st.integers(1, 20))):
+            raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+        path.write_bytes(raw)
+    else:
+        notebook = json.loads(text)
+        junk = st.sampled_from(
+            [None, 0, [], {}, "x", [None], {"nbgrader": 1}, {"nbgrader": {"grade_id": ["a"]}}, -1.5, True]
+        )
+        for _ in range(data.draw(st.integers(1, 5))):
+            cell = data.draw(st.sampled_from(notebook["cells"]))
+            if isinstance(cell, dict):
+                cell[data.draw(st.sampled_from(["metadata", "source", "id", "cell_type", "outputs"]))] = (
+                    data.draw(junk)
+                )
+        path.write_text(json.dumps(notebook))
+    master, shipped = merge.canonical(hostile.MASTER)
+    with contextlib.suppress(merge.Unreadable):
+        assert len(merge.merge(master, shipped, merge.load(path)).answers) == 6
+
+
+ADD = hostile.cell(hostile.solved(), "07-add").source
+
+
+def test_admission_follows_device_functions_and_constants():
+    cells = [
+        "%matplotlib inline", "import os\nprint(os)", "SCALE = 2\nOTHER = open", "broken(",
+        "@cuda.jit\ndef twice(x):\n    return SCALE * x", "@cuda.jit\ndef unused(x):\n    import os",
+        "@cuda.jit\ndef f(x):\n    x[cuda.grid(1)] = twice(x[0])\nf[1, 1](0)",
+    ]  # fmt: skip
+    sources = [s.strip() for s in admission.collect(cells, "f", admission.KERNEL)]
+    assert len(sources) == 3
+    assert sources[0] == "SCALE = 2"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x.__class__", "open('f')", "getattr(x, 'y')", "eval('1')", "[i for i in x]", "(lambda: 0)()", "x.ctypes.data",
+        "cuda.synchronize()", "cuda.cudadrv", "np.load(x)", "np.lib", "math.__dict__", "f'{x}'", "'{0}'.format(x)",
+        "x.tofile(y)", "x.shape.__class__", "globals()", "type(x)", "print(x)", "x.dtype.type", "cuda.jit", "cuda.current_context()",
+        "unknown_name", "(x := 3)", "yield x", "await x", "x[1:2]", "{1: 2}", "numba.objmode",
+    ],
+)  # fmt: skip
+def test_admission_refuses(body):
+    with pytest.raises(admission.NotAdmitted, match=r"line 3 uses .*cannot contain"):
+        admission.collect([f"@cuda.jit\ndef f(x):\n    {body}"], "f", admission.KERNEL)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@cuda.jit\n@evil\ndef f(x):\n    pass", "@cuda.jit(device=evil())\ndef f(x):\n    pass", "@cuda.jit(evil)\ndef f(x):\n    pass",
+        "@cuda.jit\ndef f(x=evil()):\n    pass", "@cuda.jit\ndef f(x: evil()):\n    pass", "@cuda.jit\ndef f(*x):\n    pass",
+        "@cuda.jit\ndef f(x) -> evil():\n    pass", "@cuda.jit\ndef f(x):\n    def g():\n        pass", "@cuda.jit\ndef f(x):\n    x.a = 3",
+        "@cuda.jit\ndef f(x):\n    with x:\n        pass", "@cuda.jit\ndef f(x):\n    try:\n        pass\n    except:\n        pass",
+        "@cuda.jit\ndef f(x):\n    class A: pass", "@cuda.jit\ndef f(x):\n    global y",
+    ],
+)  # fmt: skip
+def test_admission_refuses_functions_that_run_code_when_they_are_defined(source):
+    with pytest.raises(admission.NotAdmitted):
+        admission.collect([source], "f", admission.KERNEL)
+
+
+@pytest.mark.parametrize("rung", ["cuda.jit", "cuda.jit(device=True)", "cuda.jit(fastmath=True)"])
+def test_admission_takes_the_usual_kernels(rung):
+    source = (
+        f"@{rung}\ndef f(A, B, C):\n    '''C = A @ B'''\n    s = cuda.shared.array((16, 16), np.float32)\n"
+        "    i, j = cuda.grid(2)\n    tx = cuda.threadIdx.x\n    total = np.float32(0)\n    for k in range(A.shape[1] // 16):\n"
+        "        s[tx, cuda.threadIdx.y] = A[i, k]\n        cuda.syncthreads()\n        total += s[tx, k] * B[k, j]\n"
+        "    if i < C.shape[0] and not j >= C.shape[1]:\n        C[i, j] = max(total, 0.0) if total > 0 else -math.exp(total)\n"
+        "    cuda.atomic.add(C, (0, 0), cuda.shfl_down_sync(0xFFFFFFFF, total, 16))\n"
+    )
+    assert len(admission.collect([source], "f", admission.KERNEL)) == 1
+
+
+# flags -------------------------------------------------------------------------------------------------------------------
+
+
+def outcome_of(student, answers, points=20):
+    prints = {i: fingerprint(source) for i, source in answers.items()}
+    return empty_result(student, EXERCISE, "graded") | {"answers": prints, "points": points, "key": student}
+
+
+def test_look_alikes():
+    master = {
+        c.id: c.source
+        for c in build.read(hostile.MASTER).cells
+        if c.cell_type == "code" and build.SOLUTION[0] in c.source
+    }
+    public = {
+        i: "\n".join(line for line in s.splitlines() if line.strip() not in build.SOLUTION)
+        for i, s in master.items()
+    }
+    odd = {
+        i: s.replace("z", "hidden_value").replace("i ", "my_index ").replace("threads", "tpb")
+        + "\nnote = 1 + 2 * 3"
+        for i, s in public.items()
+    }
+    rows = [
+        outcome_of("copies the book", public), outcome_of("original", odd), outcome_of("copies original", odd),
+        outcome_of("short", {"07-add": public["07-add"]}), outcome_of("nothing", {}),
+    ]  # fmt: skip
+    found = flags.look_alikes(rows, {EXERCISE: hostile.MASTER})
+    assert found["copies the book", EXERCISE] == ["all longer answers equal the public solution"]
+    assert found["original", EXERCISE] == ["same longer answers as copies original"]
+    assert found["copies original", EXERCISE] == ["same longer answers as original"]
+    assert {student for student, _ in found} == {"copies the book", "original", "copies original"}
+
+
+def test_fingerprints_ignore_comments_and_layout_only():
+    assert fingerprint("def f(x):\n    # why\n    return  x") == fingerprint("def f(x):\n    return x")
+    assert fingerprint("def f(x): return x") != fingerprint("def f(y): return y")
+    assert fingerprint(hostile.cell(build.read(hostile.EXERCISE), "07-add").source) == ""
+    for source in ("a[" * 10_000, "1" + "+1" * 50_000, "\x00", "def"):
+        assert isinstance(fingerprint(source), str)
+
+
+# results and reports ------------------------------------------------------------------------------------------------------
+
+
+def test_missing_and_unreadable_submissions_are_results_without_a_process(tmp_path):
+    result = grade("anna", EXERCISE, None, hostile.MASTER, "bwrap", None, 1, None)
+    assert (result["points"], result["max_points"], result["status"]) == (0, 20, "missing")
+    (tmp_path / "x.ipynb").write_text("{")
+    result = grade("anna", EXERCISE, tmp_path / "x.ipynb", hostile.MASTER, "bwrap", None, 1, None)
+    assert result["status"].startswith("unreadable: it is not JSON")
+
+
+def test_file_names_for_students_are_safe_and_different():
+    names = ["anna", "../../etc", "a/b", "a_b", "", "..", "x" * 300, "Zoë", "=cmd()", "a\0b", "con."]
+    safe = [results.safe_name(name) for name in names]
+    assert len(set(safe)) == len(names)
+    assert all(
+        name and not set(name) & set('/\\\0:*?"<>|') and name not in (".", "..") and len(name) < 80
+        for name in safe
+    )
+
+
+def test_reports_escape_names_and_texts(tmp_path):
+    evil = "=HYPERLINK('x')<script>`|"
+    submission = submissions.Submission(evil, EXERCISE, None)
+    row = outcome_of(evil, {}) | {"notes": ["<img src=x> `a`"], "flags": ["<b>"]}
+    row["tasks"][0] |= {"text": "```\n<script>alert(1)</script>\n````", "status": "wrong"}
+    results.save(results.path_of(tmp_path, submission), row)
+    reports.write_all(tmp_path, [submission], {EXERCISE: hostile.MASTER})
+    with open(tmp_path / "grades.csv", encoding="utf-8") as file:
+        assert next(csv.DictReader(file))["student"] == "'" + evil
+    (page,) = (tmp_path / "feedback").glob("*.html")
+    overview = (tmp_path / "overview.html").read_text(encoding="utf-8")
+    assert "<script>" not in page.read_text(encoding="utf-8") + overview
+    assert "<img" not in page.read_text(encoding="utf-8")
+    assert "<b>" not in overview
+    (markdown,) = (tmp_path / "feedback").glob("*.md")
+    assert "`````text" in markdown.read_text(encoding="utf-8")
+
+
+def test_a_damaged_result_file_is_graded_again(tmp_path):
+    path = tmp_path / "r.json"
+    for text in ("", "{", "[]", "{}"):
+        path.write_text(text)
+        assert results.load(path) is None
+
+
+def test_the_key_covers_everything_that_decides(tmp_path):
+    from dlkernels.coursework.grading.sandbox import Limits
+
+    path = tmp_path / "x.ipynb"
+    path.write_text("1")
+    submission = submissions.Submission("anna", EXERCISE, path)
+    keys = [
+        results.key_of(submission, hostile.MASTER, "bwrap", Limits(), 1),
+        results.key_of(submission, hostile.MASTER, "rlimit", Limits(), 1),
+        results.key_of(submission, hostile.MASTER, "bwrap", Limits(cell_seconds=1), 1),
+        results.key_of(submission, hostile.MASTER, "bwrap", Limits(), 2),
+        results.key_of(submission, hostile.EXERCISE, "bwrap", Limits(), 1),
+    ]
+    path.write_text("2")
+    keys.append(results.key_of(submission, hostile.MASTER, "bwrap", Limits(), 1))
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_seed_is_secret_and_stays(tmp_path):
+    first = results.secret_seed(tmp_path)
+    assert first == results.secret_seed(tmp_path)
+    assert first != results.secret_seed(tmp_path / "other")
+    assert results.secret_seed(tmp_path, "ours") == results.secret_seed(tmp_path / "x", "ours")
+
+
+# exports ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def graded(tmp_path):
+    rows = [
+        outcome_of("Ant, Anna", {}, 20),
+        outcome_of("ben", {}, 7),
+        outcome_of("Zoë Zed", {}, 3),
+        outcome_of("lost", {}, 1),
+    ]
+    (tmp_path / "grades.json").write_text(json.dumps(rows))
+    return tmp_path
+
+
+CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Exercise 07 (4711),Essay (12)
+    Points Possible,,,,,20,10
+"Ant, Anna",1,a1,anna@x,S1,,9
+"Bee, Ben",2,b2,ben,S1,3,8
+"Zed, Zoe",3,Zoë Zed,zz,S1,,
+"Other, Olga",4,o4,olga,S1,5,
+"""
+
+
+def test_canvas_fills_its_own_file_and_touches_nothing_else(graded, tmp_path):
+    (tmp_path / "export.csv").write_text("\ufeff" + CANVAS, encoding="utf-8")
+    text, lost = exports.canvas(exports.load(graded), tmp_path / "export.csv")
+    before, after = list(csv.reader(io.StringIO(CANVAS))), list(csv.reader(io.StringIO(text)))
+    assert [row[5] for row in after] == ["Exercise 07 (4711)", "20", "20", "7", "3", "5"]
+    assert [row[:5] + row[6:] for row in after] == [row[:5] + row[6:] for row in before]
+    assert lost == ["lost"]
+
+
+def test_canvas_asks_which_column(graded, tmp_path):
+    (tmp_path / "e.csv").write_text(CANVAS.replace("Exercise 07 (4711)", "Week one (4711)"))
+    with pytest.raises(exports.ExportError, match="0 columns fit 07_vector_add"):
+        exports.canvas(exports.load(graded), tmp_path / "e.csv")
+    text, _ = exports.canvas(exports.load(graded), tmp_path / "e.csv", {EXERCISE: "Week one (4711)"})
+    assert "anna@x,S1,20,9" in text
+
+
+def test_moodle_worksheet_and_plain(graded, tmp_path):
+    (tmp_path / "w.csv").write_text(
+        'Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback comments\nP1,"Ant, Anna",a@x,Submitted,,20,\n'
+        "P2,Ben Bee,ben,Submitted,1,20,\n"
+    )
+    text, lost = exports.moodle(exports.load(graded), tmp_path / "w.csv")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [r["Grade"] for r in rows] == ["20", "7"]
+    assert sorted(lost) == ["Zoë Zed", "lost"]
+    plain, _ = exports.moodle(exports.load(graded))
+    assert plain.splitlines()[0] == "student,07_vector_add"
+    assert "ben,7" in plain
+
+
+def test_classroom_is_what_its_reporter_reads(graded):
+    report = json.loads(base64.b64decode(exports.classroom(exports.load(graded))["ben"]))
+    assert (report["version"], report["max_score"], report["status"]) == (1, 20, "fail")
+    assert {"name", "status", "score", "message", "test_code", "filename", "line_no"} == set(
+        report["tests"][0]
+    )
+
+
+def test_export_command_line(graded, tmp_path, capsys):
+    exports.main([str(graded), "--moodle"])
+    assert capsys.readouterr().out.startswith("student,07_vector_add")
+    exports.main([str(graded), "--classroom", str(tmp_path / "c")])
+    assert len(list((tmp_path / "c").iterdir())) == 4
+    with pytest.raises(SystemExit, match=r"has no grades\.json"):
+        exports.main([str(tmp_path / "nowhere"), "--moodle"])
+
+
+def test_students_that_cannot_be_told_apart_are_not_mixed_up(tmp_path):
+    rows = [outcome_of("Zoë", {}, 3), outcome_of("zoe", {}, 20)]
+    with pytest.raises(exports.ExportError, match="cannot be told apart"):
+        exports.moodle(rows)
+    assert Path(tmp_path).exists()
