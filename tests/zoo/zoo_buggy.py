@@ -231,6 +231,29 @@ def race_through_a_device_function(x, y):
     y[t] = shift_left(s, t)
 
 
+@bug("race", 1, 32, numbers(32), zeros(32))
+def halves_of_a_warp_wait_apart(x, y):
+    """Each half waits for itself; then it reads what the other half stored."""
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    s[t] = x[t]  # BUG
+    if t < 16:
+        cuda.syncwarp(0x0000FFFF)
+    else:
+        cuda.syncwarp(0xFFFF0000)
+    y[t] = s[31 - t]  # BUG
+
+
+@bug("race", 1, 32, numbers(32), zeros(32))
+def only_one_half_waits(x, y):
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    s[t] = x[t]  # BUG
+    if t < 16:
+        cuda.syncwarp(0x0000FFFF)
+        y[t] = s[t + 16]  # BUG
+
+
 # -- races on global memory ------------------------------------------------------------------------------------
 
 

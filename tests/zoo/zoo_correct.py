@@ -406,3 +406,27 @@ def last_block_adds_the_parts(x, parts, counter, out):
         for k in range(4):
             out[0] += parts[k]
         counter[0] = 0
+
+
+@fine(1, 32, numbers(32), zeros(32))
+def halves_of_a_warp_mind_their_own(x, y):
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    s[t] = x[t]
+    if t < 16:
+        cuda.syncwarp(0x0000FFFF)
+        y[t] = s[15 - t]
+    else:
+        cuda.syncwarp(0xFFFF0000)
+        y[t] = s[47 - t]
+
+
+@fine(1, 32, numbers(32), zeros(32))
+def a_half_waits_again_within_the_whole(x, y):
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    s[t] = x[t]
+    if t < 16:
+        cuda.syncwarp(0x0000FFFF)
+    cuda.syncwarp()
+    y[t] = s[31 - t]

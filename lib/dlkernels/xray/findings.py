@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import columns, fences, races
+from . import columns, fences, lanes, races
 from .analysis import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 
 RACE_KINDS = ("race", "atomic-against-plain")
@@ -103,9 +103,8 @@ def find_races(trace, places=None, fenced=False):
     # Few places are contended between two barriers: a quick look drops the rest.
     near = races.contended(columns.compact(place, turn), trace.thread[rows], trace.kind[rows])
     r, where = rows[near], columns.pack(place[near], turn[near])
-    in_warp = columns.pack(where, trace.warp[r], trace.warp_epoch[r])
     in_block = columns.pack(where, trace.block[r])
-    found = [_conflicts(trace, r, in_warp, trace.thread[r]), _conflicts(trace, r, in_block, trace.warp[r])]
+    found = [_conflicts_in_warps(trace, r, where), _conflicts(trace, r, in_block, trace.warp[r])]
 
     r, where = _seen_by_blocks(trace, rows, place)
     if fenced:
@@ -125,6 +124,18 @@ def find_races(trace, places=None, fenced=False):
 def _conflicts(trace, rows, where, owner):
     i, j = races.unordered_pairs(where, owner, trace.kind[rows], trace.site[rows], trace.thread[rows])
     return rows[i], rows[j]
+
+
+def _conflicts_in_warps(trace, rows, where):
+    divided = lanes.divided(trace)[trace.warp[rows]]
+    in_step = columns.pack(where, trace.warp[rows], np.where(divided, 0, trace.warp_epoch[rows]))
+    if not divided.any():
+        return _conflicts(trace, rows, in_step, trace.thread[rows])
+    apart = np.where(divided, trace.thread[rows], 0), np.where(divided, trace.warp_epoch[rows], 0)
+    label, _ = columns.group(trace.site[rows], *apart)
+    i, j = races.unordered_pairs(in_step, trace.thread[rows], trace.kind[rows], label, trace.thread[rows])
+    open_ = ~divided[i] | lanes.unordered(trace, rows[i], rows[j])
+    return rows[i[open_]], rows[j[open_]]
 
 
 def _seen_by_blocks(trace, rows, place):
