@@ -532,7 +532,7 @@ def early_return_before_barrier(x, y, n):
     y[i] = s[t]
 
 
-@bug("divergent-barrier", 2, 32, numbers(50), zeros(50))
+@bug("barrier-after-exit", 2, 32, numbers(50), zeros(50))
 def early_return_before_the_grid_barrier(x, y):
     """As in a published heat equation: threads outside the array leave, the others wait for them."""
     i = cuda.grid(1)
