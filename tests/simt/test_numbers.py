@@ -46,12 +46,14 @@ def integer_expressions():
             st.builds("(~{})".format, inner),
             st.builds("({} ** 2)".format, st.sampled_from(INTEGERS)),
             st.builds(
-                "{}({})".format, st.sampled_from(["int32", "uint8", "int64", "uint32", "uint64", "int16"]), inner
+                "{}({})".format,
+                st.sampled_from(["int32", "uint8", "int64", "uint32", "uint64", "int16"]),
+                inner,
             ),
             st.builds(
                 "int64({}({}, {}))".format,
                 st.sampled_from(["min", "max"]),
-                inner,
+                st.sampled_from(["i8[p]", "i32[p]", "i64[p]"]),
                 st.sampled_from(["n", "p", "-2"]),
             ),
         )

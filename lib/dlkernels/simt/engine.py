@@ -11,57 +11,18 @@ import traceback
 import numpy as np
 
 from . import operations
+from .addresses import describe
 from .atomics import atomic
 from .errors import BudgetExceeded, Deadlock, KernelError
 from .limits import MAX_CONSTANT_MEMORY, check_cooperative, check_shared
-from .memory import Array, Memory, TracedMemory, describe
+from .memory import Array, Memory
 from .progress import Progress
+from .threads import Block, Dim3, Thread
 from .trace import WARP, Barrier, Collective, Finding, Site, Snapshot
+from .traced_memory import TracedMemory
 from .warp import combine
 
 BLOCK, WARP_OPERATION, GRID = operations.SYNC["block"], operations.SYNC["warp"], operations.SYNC["grid"]
-
-
-class Dim3(tuple):
-    """(x, y, z), with the three as attributes too."""
-
-    x = property(lambda self: self[0])
-    y = property(lambda self: self[1])
-    z = property(lambda self: self[2])
-
-
-class Thread:
-    """One CUDA thread. ``number`` counts through the launch, ``lane`` through the warp."""
-
-    __slots__ = (
-        "answer", "block", "epoch", "generator", "grid_epoch", "lane", "locals", "number", "request", "steps", "warp",
-        "warp_epoch", "x", "y", "z",
-    )  # fmt: skip
-
-    def __init__(self, block, number, place):
-        self.block, self.number = block, number
-        self.x, self.y, self.z, self.lane, self.warp = place
-        self.epoch = self.warp_epoch = self.grid_epoch = self.steps = 0
-        self.answer = self.request = self.generator = self.locals = None
-
-    @property
-    def place(self):
-        return (self.x, self.y, self.z)
-
-
-class Block:
-    """One CUDA block: its place, its shared memory and its threads."""
-
-    __slots__ = ("arrays", "init", "memory", "number", "threads", "x", "y", "z")
-
-    def __init__(self, number, grid):
-        self.number = number
-        self.x, self.y, self.z = number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])
-        self.arrays, self.memory, self.init, self.threads = {}, None, None, ()
-
-    @property
-    def place(self):
-        return (self.x, self.y, self.z)
 
 
 class Launch:

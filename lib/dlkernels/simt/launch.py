@@ -11,11 +11,12 @@ from numba.core import sigutils, types
 from numba.np.numpy_support import as_dtype
 
 from . import kinds, numbers
+from .addresses import AddressSpace, describe
 from .engine import Launch
 from .hostarrays import DeviceNDArray, MappedArray, to_device
 from .limits import check_launch, dimensions, most_resident_blocks
-from .lowering import Program
-from .memory import AddressSpace, Array, describe
+from .memory import Array
+from .program import Program
 
 ORDER = "DLKERNELS_ORDER"
 _setting = threading.local()

@@ -1,7 +1,7 @@
 """Arrays as a kernel sees them, and the loads and stores that a lowered kernel calls.
 
 A lowered kernel does not write ``a[i]`` but ``_load1(a, i, site)``: one function for each number of indices. There are two
-sets of these functions: plain ones check that the index lies in the array, traced ones also record the access.
+sets of these functions: plain ones check that the index lies in the array, traced ones (traced_memory.py) also record it.
 Negative indices are errors: compiled numba wraps them silently, which is almost never what a kernel means.
 """
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from .errors import KernelError, NotOnAGpu, OutOfBounds
 from .numbers import caster, normal, numba_type
-from .trace import ArrayInfo
 
 _EXACT = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.complex128))
 
@@ -285,6 +284,8 @@ class Memory:
 
     def stand_in_context(self, load_site, store_site, visit=0):
         """What a stand-in for an intrinsic reads and writes arrays with."""
+        from .intrinsics import StandInContext
+
         return StandInContext(self, load_site, store_site, visit)
 
     def _key(self, a, key, site):
@@ -320,193 +321,6 @@ class Memory:
         return True
 
 
-class TracedMemory(Memory):
-    """The same, with every access recorded in ``state.trace``."""
-
-    def __init__(self, state):
-        super().__init__(state)
-        self.trace = state.trace
-        self.record = state.trace._rows.extend
-        self.ports = self._make_ports
-
-    def _make_ports(self):
-        """Closures, not methods: they are called for every access."""
-        record, loadn, storen = self.record, self.loadn, self.storen
-
-        def load1(a, i, site, visit):
-            try:
-                if 0 <= i < a.n0:
-                    offset = a.offset + i * a.s0
-                    value = a.get1(i)
-                    if a.init is None or a.init[offset]:
-                        record((site, visit, a.number, offset))
-                        return value
-            except (TypeError, AttributeError, IndexError):
-                pass
-            return loadn(a, (i,), site, visit)
-
-        def load2(a, i, j, site, visit):
-            try:
-                if 0 <= i < a.n0 and 0 <= j < a.n1:
-                    offset = a.offset + i * a.s0 + j * a.s1
-                    value = a.get2(i, j)
-                    if a.init is None or a.init[offset]:
-                        record((site, visit, a.number, offset))
-                        return value
-            except (TypeError, AttributeError, IndexError):
-                pass
-            return loadn(a, (i, j), site, visit)
-
-        def store1(a, i, value, site, visit):
-            try:
-                if 0 <= i < a.n0:
-                    a.put1(i, value)
-                    offset = a.offset + i * a.s0
-                    if a.init is not None:
-                        a.init[offset] = 1
-                    record((site, visit, a.number, offset))
-                    return
-            except (TypeError, AttributeError, IndexError, ValueError, OverflowError):
-                pass
-            storen(a, (i,), value, site, visit)
-
-        def store2(a, i, j, value, site, visit):
-            try:
-                if 0 <= i < a.n0 and 0 <= j < a.n1:
-                    a.put2((i, j), value)
-                    offset = a.offset + i * a.s0 + j * a.s1
-                    if a.init is not None:
-                        a.init[offset] = 1
-                    record((site, visit, a.number, offset))
-                    return
-            except (TypeError, AttributeError, IndexError, ValueError, OverflowError):
-                pass
-            storen(a, (i, j), value, site, visit)
-
-        return {
-            "_load1": load1,
-            "_load2": load2,
-            "_load3": lambda a, i, j, k, site, visit: loadn(a, (i, j, k), site, visit),
-            "_loadn": loadn,
-            "_store1": store1,
-            "_store2": store2,
-            "_store3": lambda a, i, j, k, value, site, visit: storen(a, (i, j, k), value, site, visit),
-            "_storen": storen,
-            "_iterate": self.iterate,
-            "_field": self.field,
-        }
-
-    def loadn(self, a, key, site, visit=0):
-        value = super().loadn(a, key, site, visit)
-        if type(a) is Array and type(value) is not Array and type(value) is not Record:
-            self.note(a, key, site, visit, writes=False)
-        return value
-
-    def _put(self, a, key, value, site):
-        super()._put(a, key, value, site)
-        self.note(a, key, site, self._visit_of_store, writes=True)
-
-    def storen(self, a, key, value, site, visit=0):
-        self._visit_of_store = visit
-        super().storen(a, key, value, site, visit)
-
-    def note(self, a, key, site, visit, writes, size=0):
-        """Record one access. size: bytes, where it is not one element."""
-        key = key[0] if len(key) == 1 and isinstance(key[0], tuple) else key
-        if check_index(a, key):
-            return
-        offset = a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=False))
-        if size:
-            self.trace._wide[len(self.trace)] = size
-        self.record((site, visit, a.number, offset))
-        if a.init is not None:
-            step = a.data.itemsize
-            if writes:
-                for start in range(offset, offset + (size or step), step):
-                    a.init[start] = 1
-            elif not all(a.init[start] for start in range(offset, offset + (size or step), step)):
-                shown = ", ".join(str(int(k)) for k in key)
-                self.state.finding(
-                    f"uninitialised-{a.space}",
-                    f"{a.space} array {a.name!r} is read at [{shown}] before any thread has written there",
-                    site,
-                    array=a.number,
-                    index=tuple(map(int, key)),
-                )
-
-    def mark(self, a, key):
-        a.init[a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=True))] = 1
-
-    def _check(self, a, key, site, visit):
-        wrong = check_index(a, key)
-        if not wrong:
-            return True
-        kind, message = wrong
-        self.state.finding(kind, message, site, array=a.number, index=tuple(map(int, key)))
-        if not self.trace.collect:
-            self.state.fault(OutOfBounds, message, site)
-        return False
-
-
-class StandInContext:
-    """Given to a Python stand-in of an ``@intrinsic`` as its first argument: reads and writes for it.
-
-    ``load(array, index, count)`` and ``store(array, index, values)`` touch ``count`` neighbouring elements of the last axis
-    as one access, as a 16-byte load or store does: it is recorded as one access of ``count * itemsize`` bytes, and must be
-    aligned to that, as on a GPU.
-    """
-
-    def __init__(self, memory, load_site, store_site, visit):
-        self._memory, self._sites, self._visit = memory, (load_site, store_site), visit
-
-    def load(self, array, index, count):
-        """A tuple of ``count`` values, from ``array[index]`` on."""
-        keys = self._keys(array, index, count, self._sites[0])
-        values = tuple(normal(array.data[key]) for key in keys)
-        size = count * array.data.itemsize
-        self._memory.note(array, keys[0], self._sites[0], self._visit, writes=False, size=size)
-        return values
-
-    def store(self, array, index, values):
-        """Write ``values`` to ``array[index]`` and the elements after it."""
-        site = self._sites[1]
-        keys = self._keys(array, index, len(values), site)
-        if array.readonly:
-            self._memory.state.fault(KernelError, f"array {array.name!r} is read-only", site)
-        for key, value in zip(keys, values, strict=True):
-            array.data[key] = convert(value, array.data.dtype)
-        size = len(values) * array.data.itemsize
-        self._memory.note(array, keys[0], site, self._visit, writes=True, size=size)
-
-    def _keys(self, array, index, count, site):
-        fault = self._memory.state.fault
-        if type(array) is not Array:
-            fault(NotOnAGpu, f"a vector access needs an array, a {type(array).__name__} came", site)
-        *outer, last = (int(k) for k in (index if isinstance(index, tuple) else (index,)))
-        keys = [(*outer, last + k) for k in range(count)]
-        if len(keys[0]) != array.data.ndim:
-            fault(
-                NotOnAGpu,
-                f"array {array.name!r} has {array.data.ndim} axes, {len(keys[0])} indices came",
-                site,
-            )
-        for key in keys:
-            wrong = check_index(array, key)
-            if wrong:
-                self._memory.state.finding(wrong[0], wrong[1], site, array=array.number, index=key)
-                fault(OutOfBounds, wrong[1], site)
-        size = count * array.data.itemsize
-        address = array.address_of(keys[0])
-        if address % size or array.data.strides[-1] != array.data.itemsize:
-            fault(
-                KernelError,
-                f"a vector access of {size} bytes to {array.name!r} at {keys[0]} is not aligned to {size} bytes: "
-                "a GPU would stop with CUDA_ERROR_MISALIGNED_ADDRESS",
-                site,
-            )
-        return keys
-
-
 def _is_element(a, key):
     return len(key) == a.data.ndim and not any(
         isinstance(k, slice) or k is None or k is Ellipsis for k in key
@@ -529,33 +343,3 @@ def convert(value, dtype):
     if isinstance(value, (complex, np.complexfloating)) and dtype.kind != "c":
         raise TypeError("complex to real")
     return caster(numba_type(dtype.type))(value)
-
-
-class AddressSpace:
-    """Hands out virtual device addresses to global arrays: aligned to 256 bytes, shared memory at shared addresses."""
-
-    def __init__(self):
-        self._next = 0
-        self._known = []  # (first byte, one past the last, virtual address)
-
-    def base(self, data):
-        """Virtual address of the first element of a NumPy array (or view)."""
-        root = data
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        low, high = np.lib.array_utils.byte_bounds(root)
-        pointer = data.__array_interface__["data"][0]
-        for known_low, known_high, virtual in self._known:
-            if known_low <= low and high <= known_high:
-                return virtual + pointer - known_low
-        virtual = self._next
-        self._known.append((low, high, virtual))
-        self._next += -(-max(1, high - low) // 256) * 256
-        return virtual + pointer - low
-
-
-def describe(array, base, site=-1):
-    """The trace's entry for an array."""
-    return ArrayInfo(
-        array.name, array.space, array.data.dtype, array.data.shape, array.data.strides, base, site
-    )

@@ -32,7 +32,7 @@ column           dtype    meaning
 
 *Warp instruction.* Rows with equal ``(warp, site, visit)`` are one warp instruction, as a GPU issues a structured
 program: a divergent ``if`` in a loop does not merge different iterations, and two calls of a device function stay apart.
-A thread has at most one row for each ``(site, visit)`` - except in a call such as an atomic ``exch`` in a loop header.
+A thread has at most one row for each ``(site, visit)``.
 
 *Addresses.* Global arrays get virtual base addresses, aligned to 256 bytes and never overlapping; two arguments that share
 memory (a view of one another) share addresses. Shared addresses count from the start of the block's shared memory (every

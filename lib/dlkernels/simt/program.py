@@ -1,0 +1,80 @@
+"""A kernel with all the device functions it calls, lowered and ready to be linked to an engine."""
+
+import ast
+import types
+
+from .lowering import Lowering
+from .operations import VALUES
+from .source import Sites, tree_of
+
+
+class Program:
+    """A kernel and all device functions it calls, lowered for one way of running (traced or not, with budget or not).
+
+    ``sites`` are shared by all of them; ``synchronises`` and ``grid_sync`` tell the engine how threads must take turns.
+    """
+
+    def __init__(self, kernel, argument_kinds, traced, counted):
+        self.traced, self.counted = traced, counted or traced
+        self.sites = Sites()
+        self.files = set()
+        self._functions = {}
+        self._in_progress = set()
+        self.grid_sync = False
+        self.kernel = self.function(kernel, argument_kinds, is_kernel=True)
+
+    @property
+    def synchronises(self):
+        return self.kernel.synchronises
+
+    def function(self, python_function, argument_kinds, is_kernel=False):
+        """The lowered form of a kernel or device function for these kinds of arguments; lowered at its first use."""
+        key = id(python_function), tuple(argument_kinds)
+        if key not in self._functions:
+            self.files.add(python_function.__code__.co_filename)
+            lowered = self._functions[key] = LoweredFunction(self, python_function, argument_kinds, is_kernel)
+            self._in_progress.add(lowered)
+            lowered.lower()
+            self._in_progress.discard(lowered)
+        return self._functions[key]
+
+    def is_recursive(self, lowered):
+        return lowered in self._in_progress
+
+    def link(self, ports):
+        """The kernel as a Python function, its loads, stores and so on bound to ``ports`` (name -> function)."""
+        linked = {}
+
+        def link(lowered):
+            if lowered not in linked:
+                namespace = {"__builtins__": {}, **VALUES, **ports, **lowered.constants}
+                function = types.FunctionType(lowered.code, namespace, lowered.name)
+                function.__defaults__ = lowered.python_function.__defaults__
+                function.__kwdefaults__ = lowered.python_function.__kwdefaults__
+                linked[lowered] = function
+                for name, callee in lowered.callees.items():
+                    namespace[name] = link(callee)
+            return linked[lowered]
+
+        return link(self.kernel)
+
+
+class LoweredFunction:
+    """One kernel or device function, lowered."""
+
+    def __init__(self, program, python_function, argument_kinds, is_kernel):
+        self.program, self.python_function, self.is_kernel = program, python_function, is_kernel
+        self.argument_kinds = argument_kinds
+        self.name = python_function.__name__
+        self.constants, self.callees = {}, {}
+        self.synchronises = False
+        self.code = None
+
+    def lower(self):
+        node = tree_of(self.python_function)
+        body = Lowering(self, node).lower()
+        module = ast.fix_missing_locations(ast.Module([body], []))
+        compiled = compile(module, self.python_function.__code__.co_filename, "exec", dont_inherit=True)
+        self.code = next(
+            c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == body.name
+        )

@@ -1,0 +1,132 @@
+"""Loads and stores that are recorded in a trace."""
+
+from .errors import OutOfBounds
+from .memory import Array, Memory, Record, check_index
+
+
+class TracedMemory(Memory):
+    """The same, with every access recorded in ``state.trace``."""
+
+    def __init__(self, state):
+        super().__init__(state)
+        self.trace = state.trace
+        self.record = state.trace._rows.extend
+        self.ports = self._make_ports
+
+    def _make_ports(self):
+        """Closures, not methods: they are called for every access."""
+        record, loadn, storen = self.record, self.loadn, self.storen
+
+        def load1(a, i, site, visit):
+            try:
+                if 0 <= i < a.n0:
+                    offset = a.offset + i * a.s0
+                    value = a.get1(i)
+                    if a.init is None or a.init[offset]:
+                        record((site, visit, a.number, offset))
+                        return value
+            except (TypeError, AttributeError, IndexError):
+                pass
+            return loadn(a, (i,), site, visit)
+
+        def load2(a, i, j, site, visit):
+            try:
+                if 0 <= i < a.n0 and 0 <= j < a.n1:
+                    offset = a.offset + i * a.s0 + j * a.s1
+                    value = a.get2(i, j)
+                    if a.init is None or a.init[offset]:
+                        record((site, visit, a.number, offset))
+                        return value
+            except (TypeError, AttributeError, IndexError):
+                pass
+            return loadn(a, (i, j), site, visit)
+
+        def store1(a, i, value, site, visit):
+            try:
+                if 0 <= i < a.n0:
+                    a.put1(i, value)
+                    offset = a.offset + i * a.s0
+                    if a.init is not None:
+                        a.init[offset] = 1
+                    record((site, visit, a.number, offset))
+                    return
+            except (TypeError, AttributeError, IndexError, ValueError, OverflowError):
+                pass
+            storen(a, (i,), value, site, visit)
+
+        def store2(a, i, j, value, site, visit):
+            try:
+                if 0 <= i < a.n0 and 0 <= j < a.n1:
+                    a.put2((i, j), value)
+                    offset = a.offset + i * a.s0 + j * a.s1
+                    if a.init is not None:
+                        a.init[offset] = 1
+                    record((site, visit, a.number, offset))
+                    return
+            except (TypeError, AttributeError, IndexError, ValueError, OverflowError):
+                pass
+            storen(a, (i, j), value, site, visit)
+
+        return {
+            "_load1": load1,
+            "_load2": load2,
+            "_load3": lambda a, i, j, k, site, visit: loadn(a, (i, j, k), site, visit),
+            "_loadn": loadn,
+            "_store1": store1,
+            "_store2": store2,
+            "_store3": lambda a, i, j, k, value, site, visit: storen(a, (i, j, k), value, site, visit),
+            "_storen": storen,
+            "_iterate": self.iterate,
+            "_field": self.field,
+        }
+
+    def loadn(self, a, key, site, visit=0):
+        value = super().loadn(a, key, site, visit)
+        if type(a) is Array and type(value) is not Array and type(value) is not Record:
+            self.note(a, key, site, visit, writes=False)
+        return value
+
+    def _put(self, a, key, value, site):
+        super()._put(a, key, value, site)
+        self.note(a, key, site, self._visit_of_store, writes=True)
+
+    def storen(self, a, key, value, site, visit=0):
+        self._visit_of_store = visit
+        super().storen(a, key, value, site, visit)
+
+    def note(self, a, key, site, visit, writes, size=0):
+        """Record one access. size: bytes, where it is not one element."""
+        key = key[0] if len(key) == 1 and isinstance(key[0], tuple) else key
+        if check_index(a, key):
+            return
+        offset = a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=False))
+        if size:
+            self.trace._wide[len(self.trace)] = size
+        self.record((site, visit, a.number, offset))
+        if a.init is not None:
+            step = a.data.itemsize
+            if writes:
+                for start in range(offset, offset + (size or step), step):
+                    a.init[start] = 1
+            elif not all(a.init[start] for start in range(offset, offset + (size or step), step)):
+                shown = ", ".join(str(int(k)) for k in key)
+                self.state.finding(
+                    f"uninitialised-{a.space}",
+                    f"{a.space} array {a.name!r} is read at [{shown}] before any thread has written there",
+                    site,
+                    array=a.number,
+                    index=tuple(map(int, key)),
+                )
+
+    def mark(self, a, key):
+        a.init[a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=True))] = 1
+
+    def _check(self, a, key, site, visit):
+        wrong = check_index(a, key)
+        if not wrong:
+            return True
+        kind, message = wrong
+        self.state.finding(kind, message, site, array=a.number, index=tuple(map(int, key)))
+        if not self.trace.collect:
+            self.state.fault(OutOfBounds, message, site)
+        return False
