@@ -180,6 +180,30 @@ def test_missing_barrier_at_the_end_of_a_loop():
     assert race.scope == "warp"
 
 
+@cuda.jit
+def shuffle_outside_the_mask(x):
+    t = cuda.threadIdx.x
+    x[t] = cuda.shfl_xor_sync(0x0000FFFF, x[t], 1)
+
+
+@cuda.jit
+def makes_a_list(x):
+    x[0] = [1.0, 2.0][0]
+
+
+def test_a_launch_that_cannot_go_on():
+    report = xray(shuffle_outside_the_mask, 1, 32)(floats(32))
+    assert [f.kind for f in report.findings] == ["lane-not-in-mask"]
+    assert "could not go on" in str(report)
+    assert "could not go on" in report._repr_html_()
+    assert "mask" in report.to_dict()["stopped"]
+
+
+def test_what_is_no_finding_is_raised():
+    with pytest.raises(RuntimeError, match="list"):
+        xray(makes_a_list, 1, 1)(floats(1))
+
+
 # -- budgets -----------------------------------------------------------------------------------------------------
 
 

@@ -45,14 +45,16 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False):
     """
 
     def launch(*args):
-        trace = Trace(snapshots=snapshots)
-        stopped = None
+        trace, stopped = Trace(snapshots=snapshots), None
         try:
             simt.run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
         except simt.KernelError as error:
-            if not trace.findings and not isinstance(error, simt.Deadlock):
-                raise  # nothing to x-ray: Python that no GPU runs, an endless loop ...
+            if isinstance(error, simt.BudgetExceeded) or not hasattr(trace, "site"):
+                raise  # an endless loop, or it never started: Python that no GPU runs, no source
             stopped = error
-        return Report(trace, stopped, fenced=fences.uses_fence(kernel))
+        report = Report(trace, stopped, fenced=fences.uses_fence(kernel))
+        if stopped and report.ok:
+            raise stopped  # an error of the kernel's arithmetic, say, that the x-ray has no words for
+        return report
 
     return launch

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..simt import Deadlock
 from . import columns, fences, lanes, races
 from .analysis import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 
@@ -84,7 +85,9 @@ def findings(trace, stopped=None, fenced=False):
     stopped: the error that ended the launch, if any; a deadlock that the trace does not list becomes a finding.
     """
     places = _places(trace)
-    seen = seen_while_running(trace) or ([_deadlock(stopped)] if stopped else [])
+    seen = seen_while_running(trace)
+    if isinstance(stopped, Deadlock) and not any(f.line == stopped.line for f in seen):
+        seen.append(_deadlock(stopped))
     found = seen + uninitialised_shared(trace, places) + find_races(trace, places, fenced)
     rank = {"race": 1, "atomic-against-plain": 1, "uninitialised-shared": 2}
     return sorted(found, key=lambda f: (rank.get(f.kind, 0), f.line, f.kind, f.array, f.message))
@@ -346,7 +349,7 @@ def seen_while_running(trace):
 
 
 def _deadlock(error):
-    """A barrier of the grid that can never be passed."""
+    """A barrier that can never be passed, in the words of the error."""
     return Finding(
         kind="divergent-barrier",
         message=f"`{error.text}`: {' '.join(error.reason.split())}.",
