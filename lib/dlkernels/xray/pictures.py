@@ -23,7 +23,7 @@ def thread_map(report, **choice):
     width = INNER / len(sectors)
     gap = min(3, width * 0.25)
     top, bottom = 38, 120
-    parts = [text(MARGIN, 14, f"{e.kind} {e.text}, line {e.line}", weight="bold"), *_lanes(lane, top)]
+    parts = [text(MARGIN, 14, _title(e), weight="bold"), *_lanes(lane, top)]
     unit = (width - gap) / traffic.SECTOR_BYTES
     for k, sector in enumerate(sectors.tolist()):
         parts.append(rect(MARGIN + k * width, bottom, width - gap, 16, title=f"bytes from {sector * 32}"))
@@ -48,7 +48,7 @@ def sector_strip(report, **choice):
     trace = report.trace
     shown = every[:MOST_REQUESTS]
     parts, lines = (
-        [text(MARGIN, 14, f"{e.kind} {e.text}, line {e.line}", weight="bold")],
+        [text(MARGIN, 14, _title(e), weight="bold")],
         ["request  sectors  bytes used of each"],
     )
     y = 30
@@ -61,7 +61,7 @@ def sector_strip(report, **choice):
             parts.append(rect(MARGIN + k * width, y, width * 0.9, 14, 0.75 * share, title=title))
         lines.append(f"{number:>7}  {len(sectors):>7}  {' '.join(map(str, used.tolist()))}")
         y += 18
-    parts.append(text(MARGIN, y + 10, "one box = one sector of 32 bytes; ink = the part that is used"))
+    parts.append(text(MARGIN, y + 10, "a box: one sector of 32 bytes; ink: the part used"))
     worst = int(report.requests.sectors[every].max())
     alt = (
         f"{e.kind.capitalize()} {e.text} on line {e.line}: {_some(len(shown), len(every))}, "
@@ -78,7 +78,7 @@ def bank_strip(report, **choice):
     height = 8.5
     top = 34
     base = top + height * max(ways, 1)
-    parts = [text(MARGIN, 14, f"{e.kind} {e.text}, line {e.line}", weight="bold")]
+    parts = [text(MARGIN, 14, _title(e), weight="bold")]
     for bank in range(traffic.BANKS):
         x = MARGIN + bank * CELL
         parts.append(line(x, base, x + CELL, base, 1))
@@ -87,7 +87,7 @@ def bank_strip(report, **choice):
             parts.append(rect(x + 0.5, y, CELL - 1, height - 1, 0.12, title=_word(word, lanes)))
             label = lanes[0] if len(lanes) == 1 else f"×{len(lanes)}"
             parts.append(text(x + CELL / 2, y + 6, label, 6.5, "middle"))
-    parts += [text(MARGIN + (b + 0.5) * CELL, base + 12, b, 9, "middle") for b in _TICKS]
+    parts += [text(MARGIN + (b + 0.5) * CELL, base + 12, b, 10, "middle") for b in _TICKS]
     parts.append(text(MARGIN, base + 28, f"bank; in the boxes the lanes. {ways}-way{part_of}"))
     alt = (
         f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(stacks)} of 32 banks are used and the busiest "
@@ -132,6 +132,11 @@ def _choose(report, spaces, **choice):
 # -- parts of pictures ----------------------------------------------------------------------------------------
 
 
+def _title(e):
+    text = " ".join(e.text.split())
+    return f"{e.kind} {text if len(text) <= 34 else text[:33] + '…'}, line {e.line}"
+
+
 def _lane_x(lane):
     return MARGIN + (int(lane) + 0.5) * CELL
 
@@ -142,7 +147,7 @@ def _lanes(active, y):
         rect(MARGIN + k * CELL, y, CELL * 0.9, CELL * 0.9, 0.55 if k in active else 0, title=f"lane {k}")
         for k in range(traffic.WARP)
     ]
-    return cells + [text(_lane_x(k), y - 4, k, 9, "middle") for k in _TICKS]
+    return cells + [text(_lane_x(k), y - 4, k, 10, "middle") for k in _TICKS]
 
 
 def _sector_use(trace, rows):

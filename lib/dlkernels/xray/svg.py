@@ -79,7 +79,7 @@ def line(x1, y1, x2, y2, width=0.6, dash="", opacity=0.7):
     )
 
 
-def text(x, y, words, size=11, anchor="start", weight="normal"):
+def text(x, y, words, size=12, anchor="start", weight="normal"):
     return (
         f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}" text-anchor="{anchor}" font-weight="{weight}" '
         f'fill="currentColor">{html.escape(str(words))}</text>'

@@ -38,7 +38,7 @@ def timeline(report, block=0, arrays=None, panels=MOST_PANELS):
             mine = here[trace.array[here] == number]
             if len(mine):
                 y = _panel(trace, mine, _window(trace, number, rows), y + 8, parts)
-        y += 12
+        y += 18
         table += _table(trace, here, k, names)
     stretches = int(turn.max()) + 1
     shown = f"the first {panels} of {stretches}" if stretches > panels else f"{stretches}"
@@ -47,7 +47,7 @@ def timeline(report, block=0, arrays=None, panels=MOST_PANELS):
         f"Block {block}, {shown} stretch{'es' * (stretches > 1)} between barriers: "
         f"which of its {trace.threads_per_block} threads touch which elements of {touched}."
     )
-    return Picture(canvas(y - 8, parts, alt), alt, "\n".join(table))
+    return Picture(canvas(y - 14, parts, alt), alt, "\n".join(table))
 
 
 def _panel(trace, rows, window, top, parts):
