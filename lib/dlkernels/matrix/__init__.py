@@ -45,7 +45,7 @@ def _product_shape(a, b):
     return (*batch, a.shape[-2], b.shape[-1])
 
 
-from . import cpu  # noqa: E402, F401
+from . import cpu, gpu  # noqa: E402, F401
 
 
 def matmul(a, b, out=None):

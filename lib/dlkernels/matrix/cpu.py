@@ -262,14 +262,18 @@ def workspace(dtype, threads=1):
 
 
 @implementation(
-    "matmul", device="cpu", adds="a tile generated to fill the registers; a packed too; small matrices in place"
+    "matmul",
+    device="cpu",
+    adds="a tile generated to fill the registers; a packed too; small matrices in place",
 )
 @batched(strided=True)
 def matmul_tile(a, b, out):
     blocks.matmul_serial(a, b, out, workspace(out.dtype))
 
 
-@implementation("matmul", device="cpu", adds="all cores: each multiplies some rows of a with some columns of b")
+@implementation(
+    "matmul", device="cpu", adds="all cores: each multiplies some rows of a with some columns of b"
+)
 @batched(strided=True, stacks=True)
 def matmul_parallel(a, b, out):
     stack, m, n = out.shape

@@ -1,0 +1,555 @@
+"""Matrix product on the GPU, in float32.
+
+The ladder of matmul                       what the rung adds
+    matmul_naive            one thread per element; a warp walks down a column of the result
+    matmul_coalesced        a warp walks along a row: its 32 loads of b and its 32 stores are neighbours
+    matmul_shared_tile      a block loads 16 x 16 tiles into shared memory once, and its 256 threads share them
+    matmul_tile_1d          each thread computes 8 elements of a column: a loaded element of b serves 8 times
+    matmul_tile_2d          8 x 8 elements in registers: 64 multiply-adds for 16 loads from shared memory
+    matmul_wide             16 bytes per load; the tile of a is stored turned over, so that shared loads are wide too
+    matmul_unrolled         the loop over a tile written out: no counting between multiply-adds
+    matmul_double_buffered  the next tile is on its way while this one is used; one barrier per tile, not two
+    matmul_batched          a stack of matrices in one launch
+    matmul_split_k          a long inner dimension is cut up when there are too few tiles to fill the GPU
+
+Index arithmetic is unsigned from the first register tile on: an index that might be negative costs a comparison and a
+selection (numba gives it Python's meaning), which in the main loop is more than the arithmetic itself.
+"""
+
+import functools
+
+import numpy as np
+
+from ..device import cuda
+from ..implementations import implementation
+from ..wide import load4, store4
+
+f32, u32 = np.float32, np.uint32
+MATRICES = ["void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"]
+LINES = ["void(float32[::1], float32[::1], float32[::1], uint32, uint32, uint32)"]
+INDEXED = "matrices of less than 2^32 elements"
+SLOW = 1 << 15  # elements of the result: beyond, nobody would wait for these rungs on a GPU
+
+
+def one_by_one(rung):
+    """Let `rung`, written for two matrices, take stacks of them: one launch after the other. No matrix is empty."""
+
+    @functools.wraps(rung)
+    def on_stacks(a, b, out):
+        if 0 in out.shape or a.shape[-1] == 0:
+            return zeros_like(out)
+        for x, y, z in zip(stack(a, out), stack(b, out), stack(out, out), strict=True):
+            rung(x, y, z)
+        return out
+
+    return on_stacks
+
+
+def stack(x, out):
+    """The matrices of x, one for each of the result; a single one is repeated."""
+    count = int(np.prod(out.shape[:-2], dtype=np.int64))
+    if x.ndim == 2:
+        return [x] * count
+    matrices = x.reshape(count, *x.shape[-2:])
+    return [matrices[number] for number in range(count)]
+
+
+def zeros_like(out):
+    out.copy_to_device(np.zeros(out.shape, out.dtype))
+    return out
+
+
+def blocks_for(n, size):
+    return -(-n // size)
+
+
+# ---- one thread per element --------------------------------------------------------------------------------
+
+SIDE = 16
+
+
+@cuda.jit
+def naive_kernel(a, b, out):
+    i, j = cuda.grid(2)  # x, the direction in which a warp lies, runs down the rows
+    if i < out.shape[0] and j < out.shape[1]:
+        total = f32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="one thread per element",
+    dtypes=("float32",),
+    largest=SLOW,
+    kernels=[(naive_kernel, MATRICES)],
+)
+@one_by_one
+def matmul_naive(a, b, out):
+    grid = blocks_for(out.shape[0], SIDE), blocks_for(out.shape[1], SIDE)
+    naive_kernel[grid, (SIDE, SIDE)](a, b, out)
+
+
+@cuda.jit
+def coalesced_kernel(a, b, out):
+    j, i = cuda.grid(2)  # x runs along a row
+    if i < out.shape[0] and j < out.shape[1]:
+        total = f32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="a warp walks along a row of the result: neighbouring threads read neighbours",
+    dtypes=("float32",),
+    largest=SLOW,
+    kernels=[(coalesced_kernel, MATRICES)],
+)
+@one_by_one
+def matmul_coalesced(a, b, out):
+    grid = blocks_for(out.shape[1], SIDE), blocks_for(out.shape[0], SIDE)
+    coalesced_kernel[grid, (SIDE, SIDE)](a, b, out)
+
+
+# ---- tiles in shared memory --------------------------------------------------------------------------------
+
+
+@cuda.jit
+def shared_tile_kernel(a, b, out):
+    a_tile = cuda.shared.array((SIDE, SIDE), f32)
+    b_tile = cuda.shared.array((SIDE, SIDE), f32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    (m, n), k = out.shape, a.shape[1]
+    total = f32(0)
+    for start in range(0, k, SIDE):
+        a_tile[y, x] = a[i, start + x] if i < m and start + x < k else f32(0)
+        b_tile[y, x] = b[start + y, j] if start + y < k and j < n else f32(0)
+        cuda.syncthreads()  # the tiles are complete
+        for p in range(SIDE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()  # nobody reads them any more
+    if i < m and j < n:
+        out[i, j] = total
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="a block loads each tile once into shared memory: 16 times fewer loads from global memory",
+    dtypes=("float32",),
+    kernels=[(shared_tile_kernel, MATRICES)],
+)
+@one_by_one
+def matmul_shared_tile(a, b, out):
+    grid = blocks_for(out.shape[1], SIDE), blocks_for(out.shape[0], SIDE)
+    shared_tile_kernel[grid, (SIDE, SIDE)](a, b, out)
+
+
+# ---- tiles in registers ------------------------------------------------------------------------------------
+
+EDGE, DEPTH, PER_THREAD = 64, 8, 8  # a block's tile of the result is EDGE x EDGE, its threads EDGE * EDGE / 8
+
+
+@cuda.jit
+def tile_1d_kernel(a, b, out, m, n, k):
+    a_tile = cuda.shared.array((EDGE, DEPTH), f32)
+    b_tile = cuda.shared.array((DEPTH, EDGE), f32)
+    sums = cuda.local.array(PER_THREAD, f32)
+    t = u32(cuda.threadIdx.x)
+    top, left = u32(cuda.blockIdx.y) * u32(EDGE), u32(cuda.blockIdx.x) * u32(EDGE)
+    row, column = t // u32(EDGE) * u32(PER_THREAD), t % u32(EDGE)  # of this thread's elements in the tile
+    a_row, a_column = t // u32(DEPTH), t % u32(DEPTH)  # of the element of a that this thread loads
+    b_row, b_column = t // u32(EDGE), t % u32(EDGE)
+    for r in range(PER_THREAD):
+        sums[r] = f32(0)
+    for start in range(u32(0), k, u32(DEPTH)):
+        i, p = top + a_row, start + a_column
+        a_tile[a_row, a_column] = a[i * k + p] if i < m and p < k else f32(0)
+        p, j = start + b_row, left + b_column
+        b_tile[b_row, b_column] = b[p * n + j] if p < k and j < n else f32(0)
+        cuda.syncthreads()
+        for q in range(u32(DEPTH)):
+            factor = b_tile[q, column]
+            for r in range(PER_THREAD):
+                sums[r] += a_tile[row + u32(r), q] * factor
+        cuda.syncthreads()
+    for r in range(PER_THREAD):
+        i, j = top + row + u32(r), left + column
+        if i < m and j < n:
+            out[i * n + j] = sums[r]
+
+
+def sizes(a, b):
+    """m, n and k as the kernels take them."""
+    return u32(a.shape[0]), u32(b.shape[1]), u32(a.shape[1])
+
+
+def line(x):
+    return x.reshape(x.size)
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="8 elements of a column per thread: 9 loads from shared memory for 8 multiply-adds, not 16",
+    limits=INDEXED,
+    dtypes=("float32",),
+    kernels=[(tile_1d_kernel, LINES)],
+)
+@one_by_one
+def matmul_tile_1d(a, b, out):
+    grid = blocks_for(out.shape[1], EDGE), blocks_for(out.shape[0], EDGE)
+    tile_1d_kernel[grid, EDGE * EDGE // PER_THREAD](line(a), line(b), line(out), *sizes(a, b))
+
+
+BIG = 128  # a block's tile of the result is BIG x BIG, computed by 16 x 16 threads of 8 x 8 elements each
+THREADS = 256
+
+
+@cuda.jit
+def tile_2d_kernel(a, b, out, m, n, k):
+    a_tile = cuda.shared.array((BIG, DEPTH), f32)
+    b_tile = cuda.shared.array((DEPTH, BIG), f32)
+    sums = cuda.local.array((8, 8), f32)
+    left_factors, right_factors = cuda.local.array(8, f32), cuda.local.array(8, f32)
+    t = u32(cuda.threadIdx.x)
+    top, left = u32(cuda.blockIdx.y) * u32(BIG), u32(cuda.blockIdx.x) * u32(BIG)
+    row, column = t // u32(16) * u32(8), t % u32(16) * u32(8)
+    clear(sums)
+    for start in range(u32(0), k, u32(DEPTH)):
+        for part in range(4):  # 1024 elements of each tile, 256 threads
+            e = t + u32(part * THREADS)
+            i, p = top + e // u32(DEPTH), start + e % u32(DEPTH)
+            a_tile[e // u32(DEPTH), e % u32(DEPTH)] = a[i * k + p] if i < m and p < k else f32(0)
+            p, j = start + e // u32(BIG), left + e % u32(BIG)
+            b_tile[e // u32(BIG), e % u32(BIG)] = b[p * n + j] if p < k and j < n else f32(0)
+        cuda.syncthreads()
+        for q in range(u32(DEPTH)):
+            for r in range(8):
+                left_factors[r] = a_tile[row + u32(r), q]
+                right_factors[r] = b_tile[q, column + u32(r)]
+            for r in range(8):
+                for c in range(8):
+                    sums[r, c] += left_factors[r] * right_factors[c]
+        cuda.syncthreads()
+    for r in range(8):
+        for c in range(8):
+            i, j = top + row + u32(r), left + column + u32(c)
+            if i < m and j < n:
+                out[i * n + j] = sums[r, c]
+
+
+@cuda.jit(device=True)
+def clear(sums):
+    for r in range(8):
+        for c in range(8):
+            sums[r, c] = f32(0)
+
+
+def big_grid(out):
+    return blocks_for(out.shape[-1], BIG), blocks_for(out.shape[-2], BIG)
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="8 x 8 elements per thread: 16 loads from shared memory for 64 multiply-adds",
+    limits=INDEXED,
+    dtypes=("float32",),
+    kernels=[(tile_2d_kernel, LINES)],
+)
+@one_by_one
+def matmul_tile_2d(a, b, out):
+    tile_2d_kernel[big_grid(out), THREADS](line(a), line(b), line(out), *sizes(a, b))
+
+
+# ---- 16 bytes at a time ------------------------------------------------------------------------------------
+#
+# The tile of a is stored turned over, a_tile[p, i], so that a thread's 8 elements are neighbours and are loaded with
+# two 16-byte instructions. A thread computes rows y .. y + 3 and y + 64 .. y + 67, and columns likewise: then the 16
+# threads that read 4 columns each read 64 neighbours, and no two of them want the same bank.
+
+
+@cuda.jit(device=True)
+def four(x, row, column, rows, columns):
+    """Four neighbours of a row of a matrix; zeros outside it. `columns` is a multiple of four."""
+    if row < rows and column < columns:
+        return load4(x, row * columns + column)
+    return f32(0), f32(0), f32(0), f32(0)
+
+
+@cuda.jit(device=True)
+def put(a_tile, b_tile, base, t, v0, v1, v2, v3, w0, w1, w2, w3):
+    """Store the four elements of a and of b that thread t has loaded, in rows `base` .. `base` + 7 of the tiles."""
+    i, p = t // u32(2), base + t % u32(2) * u32(4)
+    a_tile[p, i] = v0
+    a_tile[p + u32(1), i] = v1
+    a_tile[p + u32(2), i] = v2
+    a_tile[p + u32(3), i] = v3
+    p, j = base + t // u32(32), t % u32(32) * u32(4)
+    b_tile[p, j] = w0
+    b_tile[p, j + u32(1)] = w1
+    b_tile[p, j + u32(2)] = w2
+    b_tile[p, j + u32(3)] = w3
+
+
+@cuda.jit(device=True)
+def step(a_tile, b_tile, p, y, x, sums):
+    """64 multiply-adds with row p of both tiles."""
+    left, right = cuda.local.array(8, f32), cuda.local.array(8, f32)
+    for r in range(4):
+        left[r], left[4 + r] = a_tile[p, y + u32(r)], a_tile[p, y + u32(64 + r)]
+        right[r], right[4 + r] = b_tile[p, x + u32(r)], b_tile[p, x + u32(64 + r)]
+    for r in range(8):
+        for c in range(8):
+            sums[r, c] += left[r] * right[c]
+
+
+@cuda.jit(device=True)
+def store_sums(sums, out, at, i, j, m, n):
+    """Store 8 x 8 sums; (i, j) is the place of the first in the matrix that begins at element `at` of out."""
+    for half in range(2):
+        for r in range(4):
+            row = i + u32(64 * half + r)
+            for side in range(2):
+                column = j + u32(64 * side)
+                if row < m and column < n:
+                    k, c = 4 * half + r, 4 * side
+                    store4(
+                        out,
+                        at + row * n + column,
+                        (sums[k, c], sums[k, c + 1], sums[k, c + 2], sums[k, c + 3]),
+                    )
+
+
+@cuda.jit
+def wide_kernel(a, b, out, m, n, k):
+    a_tile = cuda.shared.array((DEPTH, BIG), f32)
+    b_tile = cuda.shared.array((DEPTH, BIG), f32)
+    sums = cuda.local.array((8, 8), f32)
+    t = u32(cuda.threadIdx.x)
+    top, left = u32(cuda.blockIdx.y) * u32(BIG), u32(cuda.blockIdx.x) * u32(BIG)
+    y, x = t // u32(16) * u32(4), t % u32(16) * u32(4)
+    clear(sums)
+    for start in range(u32(0), k, u32(DEPTH)):
+        v0, v1, v2, v3 = four(a, top + t // u32(2), start + t % u32(2) * u32(4), m, k)
+        w0, w1, w2, w3 = four(b, start + t // u32(32), left + t % u32(32) * u32(4), k, n)
+        put(a_tile, b_tile, u32(0), t, v0, v1, v2, v3, w0, w1, w2, w3)
+        cuda.syncthreads()
+        for p in range(u32(DEPTH)):
+            step(a_tile, b_tile, p, y, x, sums)
+        cuda.syncthreads()
+    store_sums(sums, out, u32(0), top + y, left + x, m, n)
+
+
+def in_fours(a, b):
+    """Whether all rows begin at a multiple of 16 bytes."""
+    return a.shape[-1] % 4 == 0 and b.shape[-1] % 4 == 0
+
+
+FOURS = f"{INDEXED}; n and k that are not multiples of 4 take the kernel of matmul_tile_2d"
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="16 bytes per load and store, to global and from shared memory",
+    limits=FOURS,
+    dtypes=("float32",),
+    kernels=[(wide_kernel, LINES)],
+)
+@one_by_one
+def matmul_wide(a, b, out):
+    kernel = wide_kernel if in_fours(a, b) else tile_2d_kernel
+    kernel[big_grid(out), THREADS](line(a), line(b), line(out), *sizes(a, b))
+
+
+@cuda.jit
+def unrolled_kernel(a, b, out, m, n, k):
+    a_tile = cuda.shared.array((DEPTH, BIG), f32)
+    b_tile = cuda.shared.array((DEPTH, BIG), f32)
+    sums = cuda.local.array((8, 8), f32)
+    t = u32(cuda.threadIdx.x)
+    top, left = u32(cuda.blockIdx.y) * u32(BIG), u32(cuda.blockIdx.x) * u32(BIG)
+    y, x = t // u32(16) * u32(4), t % u32(16) * u32(4)
+    clear(sums)
+    for start in range(u32(0), k, u32(DEPTH)):
+        v0, v1, v2, v3 = four(a, top + t // u32(2), start + t % u32(2) * u32(4), m, k)
+        w0, w1, w2, w3 = four(b, start + t // u32(32), left + t % u32(32) * u32(4), k, n)
+        put(a_tile, b_tile, u32(0), t, v0, v1, v2, v3, w0, w1, w2, w3)
+        cuda.syncthreads()
+        step(a_tile, b_tile, u32(0), y, x, sums)
+        step(a_tile, b_tile, u32(1), y, x, sums)
+        step(a_tile, b_tile, u32(2), y, x, sums)
+        step(a_tile, b_tile, u32(3), y, x, sums)
+        step(a_tile, b_tile, u32(4), y, x, sums)
+        step(a_tile, b_tile, u32(5), y, x, sums)
+        step(a_tile, b_tile, u32(6), y, x, sums)
+        step(a_tile, b_tile, u32(7), y, x, sums)
+        cuda.syncthreads()
+    store_sums(sums, out, u32(0), top + y, left + x, m, n)
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="the loop over a tile written out: no counter, no branch, and loads issued ahead of their use",
+    limits=FOURS,
+    dtypes=("float32",),
+    kernels=[(unrolled_kernel, LINES)],
+)
+@one_by_one
+def matmul_unrolled(a, b, out):
+    kernel = unrolled_kernel if in_fours(a, b) else tile_2d_kernel
+    kernel[big_grid(out), THREADS](line(a), line(b), line(out), *sizes(a, b))
+
+
+# ---- two tiles in turn -------------------------------------------------------------------------------------
+
+TWICE = 2 * DEPTH
+
+
+@cuda.jit(device=True)
+def product_tile(a, b, out, at, m, n, k, first, last):
+    """This block's tile of a[:, first:last] b[first:last], into the matrix that begins at element `at` of out.
+
+    Two tiles of each operand, used in turn: while one is multiplied, the next is on its way to registers, and is
+    then stored into the other. So one barrier per tile is enough. Steps are written out in pairs: all eight
+    would need more than 128 registers, and only one block would fit on a multiprocessor.
+    """
+    a_tile = cuda.shared.array((TWICE, BIG), f32)
+    b_tile = cuda.shared.array((TWICE, BIG), f32)
+    sums = cuda.local.array((8, 8), f32)
+    t = u32(cuda.threadIdx.x)
+    top, left = u32(cuda.blockIdx.y) * u32(BIG), u32(cuda.blockIdx.x) * u32(BIG)
+    y, x = t // u32(16) * u32(4), t % u32(16) * u32(4)
+    clear(sums)
+    base = u32(0)
+    v0, v1, v2, v3 = four(a, top + t // u32(2), first + t % u32(2) * u32(4), m, k)
+    w0, w1, w2, w3 = four(b, first + t // u32(32), left + t % u32(32) * u32(4), k, n)
+    for start in range(first + u32(DEPTH), last + u32(DEPTH), u32(DEPTH)):
+        put(a_tile, b_tile, base, t, v0, v1, v2, v3, w0, w1, w2, w3)
+        cuda.syncthreads()
+        v0, v1, v2, v3 = four(a, top + t // u32(2), start + t % u32(2) * u32(4), m, k)
+        w0, w1, w2, w3 = four(b, start + t // u32(32), left + t % u32(32) * u32(4), k, n)
+        for p in range(base, base + u32(DEPTH), u32(2)):
+            step(a_tile, b_tile, p, y, x, sums)
+            step(a_tile, b_tile, p + u32(1), y, x, sums)
+        base = base ^ u32(DEPTH)
+    store_sums(sums, out, at, top + y, left + x, m, n)
+
+
+@cuda.jit
+def double_buffered_kernel(a, b, out, m, n, k):
+    product_tile(a, b, out, u32(0), m, n, k, u32(0), k)
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="the next tile is loaded while this one is multiplied; one barrier per tile",
+    limits=FOURS,
+    dtypes=("float32",),
+    kernels=[(double_buffered_kernel, LINES)],
+)
+@one_by_one
+def matmul_double_buffered(a, b, out):
+    kernel = double_buffered_kernel if in_fours(a, b) else tile_2d_kernel
+    kernel[big_grid(out), THREADS](line(a), line(b), line(out), *sizes(a, b))
+
+
+# ---- more than one matrix, and less than one -----------------------------------------------------------------
+
+
+@cuda.jit
+def batched_kernel(a, b, out, m, n, k, a_step, b_step):
+    z = u32(cuda.blockIdx.z)
+    product_tile(a[z * a_step :], b[z * b_step :], out, z * m * n, m, n, k, u32(0), k)
+
+
+def strides(a, b):
+    """Elements from one matrix of a stack to the next: 0 where a single one is repeated."""
+    return u32(0 if a.ndim == 2 else a.shape[-2] * a.shape[-1]), u32(
+        0 if b.ndim == 2 else b.shape[-2] * b.shape[-1]
+    )
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="a stack of matrices in one launch: the grid's third dimension counts them",
+    limits=FOURS,
+    dtypes=("float32",),
+    kernels=[(batched_kernel, [LINES[0][:-1] + ", uint32, uint32)"])],
+)
+def matmul_batched(a, b, out):
+    count = int(np.prod(out.shape[:-2], dtype=np.int64))
+    if out.size == 0 or a.shape[-1] == 0 or not in_fours(a, b) or count > MOST_IN_Z:
+        return matmul_double_buffered(a, b, out)
+    m, n, k = u32(out.shape[-2]), u32(out.shape[-1]), u32(a.shape[-1])
+    batched_kernel[(*big_grid(out), count), THREADS](line(a), line(b), line(out), m, n, k, *strides(a, b))
+    return out
+
+
+MOST_IN_Z = 65535  # blocks that a grid may have in its third dimension
+ENOUGH_BLOCKS = 256  # about two for each multiprocessor of a large GPU
+LEAST_DEPTH = 64  # terms below which a part of the sum is not worth a block of its own
+
+
+@cuda.jit
+def split_kernel(a, b, parts, m, n, k, a_step, b_step, splits, depth):
+    z = u32(cuda.blockIdx.z)
+    matrix, first = z // splits, z % splits * depth
+    last = min(first + depth, k)
+    product_tile(a[matrix * a_step :], b[matrix * b_step :], parts, z * m * n, m, n, k, first, last)
+
+
+@cuda.jit
+def sum_parts_kernel(parts, out, splits, size):
+    """out = the sum of `splits` parts of each matrix, in a fixed order: the same result in every run."""
+    i = u32(cuda.blockIdx.x) * u32(cuda.blockDim.x) + u32(cuda.threadIdx.x)
+    if i < u32(out.size):
+        first = i // size * splits * size + i % size
+        total = f32(0)
+        for s in range(splits):
+            total += parts[first + s * size]
+        out[i] = total
+
+
+def splits_for(blocks, k):
+    """Into how many parts to cut k, given the number of tiles."""
+    return max(1, min(ENOUGH_BLOCKS // blocks, k // LEAST_DEPTH))
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="too few tiles to fill the GPU: several blocks share a tile, each a part of the sum; a second kernel adds up",
+    limits=FOURS,
+    dtypes=("float32",),
+    kernels=[
+        (split_kernel, [LINES[0][:-1] + ", uint32, uint32, uint32, uint32)"]),
+        (sum_parts_kernel, ["void(float32[::1], float32[::1], uint32, uint32)"]),
+    ],
+)
+def matmul_split_k(a, b, out):
+    count = int(np.prod(out.shape[:-2], dtype=np.int64))
+    grid, k = big_grid(out), a.shape[-1]
+    splits = splits_for(grid[0] * grid[1] * count, k) if out.size else 1
+    if splits == 1 or not in_fours(a, b):
+        return matmul_batched(a, b, out)
+    depth = blocks_for(blocks_for(k, splits), DEPTH) * DEPTH
+    splits = blocks_for(k, depth)
+    m, n = out.shape[-2:]
+    parts = cuda.device_array(count * splits * m * n, f32)
+    split_kernel[(*grid, count * splits), THREADS](
+        line(a), line(b), parts, u32(m), u32(n), u32(k), *strides(a, b), u32(splits), u32(depth)
+    )
+    sum_parts_kernel[blocks_for(out.size, THREADS), THREADS](parts, line(out), u32(splits), u32(m * n))
+    return out
