@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dlkernels.simt.trace import SHARED
 from dlkernels.xray import analysis, races, traffic
 from dlkernels.xray import columns as grouping
 
@@ -94,7 +95,7 @@ def test_whole_traces_give_the_same(requests, random):
     number, lane, address, size = np.array(rows, np.int64).T
     zero = np.zeros(len(rows), np.int64)
     trace = SimpleNamespace(
-        site=number, array=zero, warp=zero, visit=zero, kind=zero, space=zero + analysis.SHARED,
+        site=number, array=zero, warp=zero, visit=zero, kind=zero, space=zero + SHARED,
         lane=lane, address=address, size=size,
     )  # fmt: skip
     table, found = analysis.requests(trace)

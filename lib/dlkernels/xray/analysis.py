@@ -8,12 +8,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from ..simt.trace import ATOMIC, GLOBAL, KINDS, LOCAL, SHARED, SPACES
 from . import columns, traffic
 
-LOAD, STORE, ATOMIC = 0, 1, 2
-GLOBAL, SHARED, LOCAL, CONST = 0, 1, 2, 3
-KIND_NAMES = ("load", "store", "atomic")
-SPACE_NAMES = ("global", "shared", "local", "const")
 STATIC_SHARED_LIMIT = 48 * 1024
 
 
@@ -159,8 +156,8 @@ def expressions(trace, table):
                 text=site.text,
                 function=site.function,
                 file=site.file,
-                kind=KIND_NAMES[kind],
-                space=SPACE_NAMES[space],
+                kind=KINDS[kind],
+                space=SPACES[space],
                 array=array.name,
                 requests=n,
                 accesses=s["lanes"],
@@ -199,7 +196,7 @@ def totals(trace, rows):
         return [r for r in rows if r.space == space and kind in (None, r.kind)]
 
     found = {}
-    for kind in KIND_NAMES:
+    for kind in KINDS:
         found[f"global_{kind}_requests"] = sum(r.requests for r in some("global", kind))
         found[f"global_{kind}_sectors"] = sum(r.sectors for r in some("global", kind))
     in_global, in_shared, atomic = some("global"), some("shared"), [r for r in rows if r.kind == "atomic"]
@@ -210,7 +207,7 @@ def totals(trace, rows):
     found["bytes_loaded"] = traffic.SECTOR_BYTES * found["global_load_sectors"]
     found["bytes_stored"] = traffic.SECTOR_BYTES * found["global_store_sectors"]
     found["efficiency"] = used / moved if moved else None
-    for kind in KIND_NAMES:
+    for kind in KINDS:
         found[f"shared_{kind}_requests"] = sum(r.requests for r in some("shared", kind))
     found["shared_bytes_used"] = sum(r.bytes_used for r in in_shared)
     found["shared_wavefronts"] = sum(r.wavefronts for r in in_shared)

@@ -11,9 +11,9 @@ if i was released before j was acquired. Taking the last and the first update ne
 
 import numpy as np
 
+from ..simt.trace import ATOMIC, GLOBAL
 from . import columns
 
-ATOMIC, GLOBAL = 2, 0
 MOST_COUNTERS = 16
 NEVER = np.iinfo(np.int64).max
 

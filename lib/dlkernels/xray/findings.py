@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..simt import Deadlock
+from ..simt.trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from . import columns, fences, lanes, races
-from .analysis import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 
 RACE_KINDS = ("race", "atomic-against-plain")
 _SCOPES = ("warp", "block", "grid")

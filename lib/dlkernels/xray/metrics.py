@@ -20,9 +20,3 @@ NSIGHT = {
     "registers": "launch__registers_per_thread",
     "shared_bytes": "launch__shared_mem_per_block_static, ..._dynamic",
 }
-
-
-def table():
-    """The names as lines of text, ours first."""
-    width = max(map(len, NSIGHT))
-    return "\n".join(f"{ours:<{width}}  {nsight}" for ours, nsight in NSIGHT.items())

@@ -13,9 +13,8 @@ ordered either.
 
 import numpy as np
 
+from ..simt.trace import ATOMIC, LOAD, STORE
 from .columns import compact, group, pack
-
-LOAD, STORE, ATOMIC = 0, 1, 2
 
 
 def unordered_pairs(place, owner, kind, site, order):

@@ -6,8 +6,8 @@ dotted one an atomic. Two lines from different threads that meet in one panel, o
 
 import numpy as np
 
+from ..simt.trace import GLOBAL, KINDS, LOAD, SHARED
 from . import columns
-from .analysis import GLOBAL, KIND_NAMES, LOAD, SHARED
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
 
 BINS = 32  # most cells in a row; several threads or elements share a cell beyond that
@@ -69,7 +69,7 @@ def _panel(trace, rows, window, top, parts):
     for c in range(below):
         kinds = sorted(set(lines[2][lines[1] == c].tolist()))
         ink = 0.2 if kinds == [LOAD] else 0.7 if kinds else 0
-        words = ", ".join(KIND_NAMES[k] for k in kinds) or "untouched"
+        words = ", ".join(KINDS[k] for k in kinds) or "untouched"
         note = f"{info.name} {_range(c, each, low)}: {words}"
         parts.append(rect(MARGIN + c * width, strip, width * 0.9, 9, ink, title=note))
     faint = min(0.7, max(0.08, 40 / lines.shape[1]))
@@ -104,7 +104,7 @@ def _table(trace, rows, stretch, names):
     for k, row in enumerate(rows[first].tolist()):
         mine = rows[number == k]
         thread, element = trace.thread[mine] % trace.threads_per_block, trace.element[mine]
-        what = f"{names[trace.array[row]]:<5}  {KIND_NAMES[trace.kind[row]]:<6}"
+        what = f"{names[trace.array[row]]:<5}  {KINDS[trace.kind[row]]:<6}"
         lines.append(f"{stretch:>7}  {what}  {_span(thread):<7}  {_span(element)}")
     return lines
 
