@@ -630,3 +630,48 @@ def test_names_that_need_a_kernel_say_so():
             use()
     assert dlkernels.simt.cuda.uint32 is uint32
     assert dlkernels.simt.cuda.int64 is int64
+
+
+def test_unusual_indices_and_assignments():
+    from collections import namedtuple
+
+    Pair = namedtuple("Pair", "scale values")
+
+    @cuda.jit
+    def kernel(out, four, zero, pair, half):
+        where = (1, 0, 1, 2)
+        four[where] = 7
+        zero[()] += 1
+        (n,) = out.shape
+        a, (b, c) = 1, (2, n)
+        out[0], out[1] = out[1], out[0]
+        out[2] = pair.scale * pair.values[1] + a + b + c
+        out[3] -= 1
+        out[3] //= 2
+        half[0] = half[1] + half[1]
+
+    out, four, zero = np.array([1.0, 2, 3, 10]), np.zeros((2, 1, 2, 3)), np.zeros(())
+    half = np.array([0, 1.5], np.float16)
+    kernel[1, 1](out, four, zero, Pair(10, np.array([0.0, 4.0])), half)
+    assert out.tolist() == [2, 1, 47, 4]
+    assert four[1, 0, 1, 2] == 7
+    assert zero == 1
+    assert half[0] == 3
+
+
+def test_what_is_not_known_is_named():
+    @cuda.jit
+    def kernel(x):
+        x[0] = math.no_such_function(1)
+
+    @cuda.jit
+    def uses_dict(x):
+        x[0] = SETTINGS["a"]
+
+    with pytest.raises(KernelError, match="math has no 'no_such_function'"):
+        kernel[1, 1](np.zeros(1))
+    with pytest.raises(KernelError, match="SETTINGS is a dict"):
+        uses_dict[1, 1](np.zeros(1))
+
+
+SETTINGS = {"a": 1}
