@@ -7,6 +7,7 @@ from dlkernels import implementations   implementations.of("add", device="cpu"):
 
 from . import implementations
 from .device import cuda
+from .matrix import linear, linear_backward, matmul, matmul_backward, matmul_strassen
 from .vector import (
     add,
     axpy,
@@ -39,6 +40,11 @@ __all__ = [
     "implementations",
     "leaky_relu",
     "leaky_relu_backward",
+    "linear",
+    "linear_backward",
+    "matmul",
+    "matmul_backward",
+    "matmul_strassen",
     "relu",
     "relu_backward",
     "sigmoid",

@@ -10,6 +10,7 @@ import numpy as np
 from ..arguments import float_array, one_place, output, same
 from ..device import is_device_array
 from ..implementations import call, operation
+from ..vector.scalar import PARAMETERS
 from . import reference
 
 
@@ -20,6 +21,11 @@ def _prepare_matmul(a, b, out=None):
     one_place(a=a, b=b)
     same("dtype", a=a, b=b)
     shape = _product_shape(a, b)
+    if is_device_array(a) and any(x.shape[:-2] not in ((), shape[:-2]) for x in (a, b)):
+        raise ValueError(
+            f"a has shape {tuple(a.shape)} and b has shape {tuple(b.shape)}; in device memory leading dimensions are "
+            "not broadcast: expected them equal, or one operand with two dimensions."
+        )
     for name, x in (("a", a), ("b", b)):
         if out is x:
             raise ValueError(
@@ -45,17 +51,112 @@ def _product_shape(a, b):
     return (*batch, a.shape[-2], b.shape[-1])
 
 
-from . import cpu, gpu  # noqa: E402, F401
+def _prepare_strassen(a, b, out=None):
+    if is_device_array(a) or is_device_array(b):
+        raise ValueError("a or b is in device memory; expected host memory: matmul_strassen runs on the CPU.")
+    return _prepare_matmul(a, b, out)
+
+
+operation("matmul_strassen", reference.matmul)(_prepare_strassen)
+
+
+@operation("matmul_backward", reference.matmul_backward)
+def _prepare_matmul_backward(grad, a, b):
+    for name, x in (("grad", grad), ("a", a), ("b", b)):
+        _host_array(name, x)
+    same("dtype", grad=grad, a=a, b=b)
+    shape = _product_shape(a, b)
+    if grad.shape != shape:
+        raise ValueError(f"grad has shape {grad.shape}; expected {shape}, the shape of the product.")
+    return grad, a, b
+
+
+@operation("linear", reference.linear)
+def _prepare_linear(x, weight, bias=None, activation=None, out=None):
+    shape = _check_linear(x, weight, bias, activation)
+    given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+    for name, one in given.items():
+        if out is one:
+            raise ValueError(f"out is {name} itself; expected separate memory.")
+    return x, weight, bias, activation, output(out, shape, x.dtype, **given)
+
+
+@operation("linear_backward", reference.linear_backward)
+def _prepare_linear_backward(grad, x, weight, bias=None, activation=None):
+    shape = _check_linear(x, weight, bias, activation)
+    _host_array("grad", grad)
+    same("dtype", x=x, grad=grad)
+    if grad.shape != shape:
+        raise ValueError(f"grad has shape {grad.shape}; expected {shape}, the shape of the layer's result.")
+    return bias, activation, grad, x, weight
+
+
+def _host_array(name, x):
+    float_array(name, x)
+    if is_device_array(x):
+        raise ValueError(
+            f"{name} is in device memory; expected host memory: this runs on the CPU. Use x.copy_to_host()."
+        )
+
+
+def _check_linear(x, weight, bias, activation):
+    """The shape of the layer's result."""
+    given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+    for name, one in given.items():
+        _host_array(name, one)
+    same("dtype", **given)
+    if x.ndim < 1 or weight.ndim != 2 or weight.shape[1] != x.shape[-1]:
+        raise ValueError(
+            f"weight has shape {weight.shape} and x has shape {x.shape}; expected x of shape (..., in) and weight of "
+            "shape (out, in)."
+        )
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise ValueError(
+            f"bias has shape {bias.shape}; expected {weight.shape[:1]}, one number for each row of weight."
+        )
+    if activation is not None and activation not in PARAMETERS:
+        raise ValueError(f"activation is {activation!r}; expected None or one of {', '.join(PARAMETERS)}.")
+    return (*x.shape[:-1], weight.shape[0])
+
+
+from . import backward, cpu, gpu, strassen  # noqa: E402, F401
 
 
 def matmul(a, b, out=None):
     """The matrix product a b; for stacks of matrices, of each pair.
 
-    a: (..., m, k), b: (..., k, n), float32 or float64, same dtype; leading dimensions are broadcast.
-    out: (..., m, n), where to write, or None for a new array.
+    a: (..., m, k), b: (..., k, n), float32 or float64, same dtype; leading dimensions are broadcast. On a GPU:
+    float32, and leading dimensions equal or missing. out: (..., m, n), where to write, or None for a new array.
     """
     if out is None:
         product = cpu.two_matrices(a, b)
         if product is not None:
             return product
     return call("matmul", a, b, out)
+
+
+def matmul_backward(grad, a, b):
+    """The gradients of a and of b, given `grad`, the one with respect to matmul(a, b)."""
+    return call("matmul_backward", grad, a, b)
+
+
+def matmul_strassen(a, b, out=None):
+    """The matrix product a b with seven multiplications for eight, for sides of at least 2048 (Strassen 1969).
+
+    Arguments as for `matmul`. Elements are less accurate than matmul's where they are small beside others.
+    """
+    return call("matmul_strassen", a, b, out)
+
+
+def linear(x, weight, bias=None, activation=None, out=None):
+    """activation(x weight^T + bias): torch.nn.functional.linear, and the activation that follows it.
+
+    x: (..., in), weight: (out, in), bias: (out,) or None, one dtype, float32 or float64.
+    activation: None or a name, such as "relu" or "gelu". out: (..., out), where to write, or None.
+    """
+    return call("linear", x, weight, bias, activation, out)
+
+
+def linear_backward(grad, x, weight, bias=None, activation=None):
+    """The gradients of x, weight and (if there is one) bias, given `grad`, the one with respect to linear(...)."""
+    return call("linear_backward", grad, x, weight, bias, activation)

@@ -90,7 +90,6 @@ def multiply_packed(work, a, b, c, rows, columns, depth, fresh):
 @inlined
 def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
     """c = a b, packed."""
-    width = VECTORS * lanes(work)
     for left in range(0, n, WIDTH):
         columns = min(WIDTH, n - left)
         for front in range(0, k, DEPTH):

@@ -1,0 +1,61 @@
+"""Gradients of the matrix product, and the linear layer y = activation(x w^T + bias), forward and backward.
+
+The gradient of a product is two products: with y = a b and g the gradient of the loss with respect to y,
+
+    dL/da[i, p] = sum over j of g[i, j] b[p, j], that is g b^T,        dL/db = a^T g.
+
+Nothing is transposed in memory: a transposed view has its strides exchanged, and packing follows the strides.
+"""
+
+import numpy as np
+
+from .. import vector
+from ..implementations import implementation
+from .cpu import matmul_parallel
+from .reference import unbroadcast
+
+
+def product(a, b):
+    """a b, into a new array."""
+    shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+    return matmul_parallel(a, b, np.empty(shape, a.dtype))
+
+
+@implementation(
+    "matmul_backward", device="cpu", adds="two products, with transposed views of the other operand"
+)
+def matmul_backward_products(grad, a, b):
+    grad_a = product(grad, np.swapaxes(b, -1, -2))
+    grad_b = product(np.swapaxes(a, -1, -2), grad)
+    return unbroadcast(grad_a, a.shape), unbroadcast(grad_b, b.shape)
+
+
+@implementation(
+    "linear", device="cpu", adds="a product with the transposed weight; bias and activation in one more pass"
+)
+def linear_product(x, weight, bias, activation, out):
+    lines, result = x.reshape(-1, weight.shape[1]), np.ascontiguousarray(out).reshape(-1, weight.shape[0])
+    matmul_parallel(lines, weight.T, result)
+    if bias is not None and activation is not None:
+        vector.bias_activation(result, bias, activation, out=result)
+    elif bias is not None:
+        result += bias
+    elif activation is not None:
+        getattr(vector, activation)(result, out=result)
+    if not np.may_share_memory(result, out):
+        out[...] = result.reshape(out.shape)
+    return out
+
+
+@implementation(
+    "linear_backward",
+    device="cpu",
+    adds="the layer before its activation is computed again, not kept: less memory",
+)
+def linear_backward_products(bias, activation, grad, x, weight):
+    rows, lines = grad.reshape(-1, weight.shape[0]), x.reshape(-1, weight.shape[1])
+    if activation is not None:
+        before = linear_product(lines, weight, bias, None, np.empty(rows.shape, rows.dtype))
+        rows = getattr(vector, f"{activation}_backward")(rows, before)
+    grads = product(rows, weight).reshape(x.shape), product(rows.T, lines)
+    return grads if bias is None else (*grads, rows.sum(axis=0))
