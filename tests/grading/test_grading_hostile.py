@@ -40,7 +40,7 @@ class Graded:
     calls: list
 
 
-def grade(mode, names, folder, port, calls):
+def grade(mode, names, folder, scratch, port, calls):
     submissions, out = folder / "submissions", folder / "grades"
     for name in names:
         row = hostile.ROWS[name]
@@ -97,13 +97,22 @@ def graded(request, tmp_path_factory):
 
         threading.Thread(target=listen, daemon=True).start()
         folder = tmp_path_factory.mktemp("class")
-        before = set(Path(tempfile.gettempdir()).glob("dlk-*"))
+        scratch = Path(
+            tempfile.mkdtemp(prefix="dl")
+        )  # short, for the sockets; where this run's work folders go
+        scratch.chmod(0o755)
         result = grade(
-            request.param.split(",")[0], ROWS_OF[request.param], folder, server.getsockname()[1], calls
+            request.param.split(",")[0],
+            ROWS_OF[request.param],
+            folder,
+            scratch,
+            server.getsockname()[1],
+            calls,
         )
-        result.mode, result.left = request.param, set(Path(tempfile.gettempdir()).glob("dlk-*")) - before
+        result.mode, result.scratch = request.param, scratch
         yield result
     shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(scratch, ignore_errors=True)
 
 
 def test_the_run_ends_well_and_no_row_is_missing(graded):
@@ -142,10 +151,12 @@ def test_nothing_is_left_behind(graded):
     ]
     assert left == []
     kernels = [
-        p for p in psutil.process_iter(["cmdline"]) if any("dlk-" in part for part in p.info["cmdline"] or ())
+        p.info
+        for p in psutil.process_iter(["cmdline"])
+        if str(graded.scratch) in " ".join(p.info["cmdline"] or ())
     ]
     assert kernels == []
-    assert graded.left == set()
+    assert [p.name for p in graded.scratch.iterdir() if p.name.startswith("dlk-")] == []
 
 
 def test_no_call_came_through(graded):

@@ -73,6 +73,7 @@ class _State:
             sandbox.sweep()
             self.mode = sandbox.choose(option.grade_sandbox)
             self.folder = submissions.prepare(option.grade, self.out)
+            self.seed_text = results.secret_text(self.out, option.grade_seed)
             self.seed = results.secret_seed(self.out, option.grade_seed)
         self.submissions = submissions.find(
             self.folder, list(self.masters), [row["student"] for row in self.roster]
@@ -82,6 +83,20 @@ class _State:
                 f"No submissions were found in {self.folder}. Expected notebooks named like "
                 f"{next(iter(self.masters))}.ipynb in a folder for each student; see the instructor's page for other layouts."
             )
+
+    def key(self, submission):
+        from . import results
+
+        return results.key_of(
+            submission, self.masters[submission.exercise], self.mode, self.limits, self.seed
+        )
+
+    def is_done(self, submission):
+        """True if there is a result that is still valid."""
+        from . import results
+
+        result = None if self.force else results.load(results.path_of(self.out, submission))
+        return result is not None and result["key"] == self.key(submission)
 
     def _find_masters(self, config):
         from .. import build
@@ -122,6 +137,8 @@ def pytest_configure(config):
         raise pytest.UsageError(str(error)) from None
     if not config.option.xmlpath:
         config.option.xmlpath = str(config.stash[_STATE].out / "junit.xml")
+    if config.option.grade_dask and getattr(config.option, "numprocesses", None):
+        raise pytest.UsageError("--grade-dask sends the work to a cluster; leave out -n.")
     config.args = [str(config.stash[_STATE].folder)]
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Controller(config), "grading-controller")
@@ -182,15 +199,13 @@ class Grade(pytest.Item):
         state, submission = self.config.stash[_STATE], self.parent.submission
         master = state.masters[submission.exercise]
         path = results.path_of(state.out, submission)
-        key = results.key_of(submission, master, state.mode, state.limits, state.seed)
-        result = None if state.force else results.load(path)
-        if result is None or result["key"] != key:
+        if not state.is_done(submission):
             result = grade(
                 submission.student, submission.exercise, submission.path, master, state.mode, state.limits, state.seed,
                 self.parent,
             )  # fmt: skip
-            result["flags"] = [*submission.flags, *result["flags"]]
-            results.save(path, result | {"key": key})
+            results.save(path, result | {"key": state.key(submission)})
+        result = results.load(path)
         for name in ("student", "exercise", "points", "max_points", "status"):
             self.user_properties.append((name, result[name]))
         if state.strict and result["points"] < result["max_points"]:
@@ -226,20 +241,39 @@ class _Controller:
               if state.mode == "rlimit" else []),
         ]  # fmt: skip
 
+    def pytest_collection_finish(self, session):
+        """With a cluster: everything is graded there first, and the items below find the results."""
+        address = self.config.option.grade_dask
+        if not address or self.config.option.collectonly:
+            return
+        from .cluster import NoCluster, grade_remotely
+
+        try:
+            grade_remotely(address, self.state, self._tell)
+        except NoCluster as error:
+            raise pytest.UsageError(str(error)) from None
+        self.state.force = False  # it was done again, just now
+
     def pytest_runtest_logreport(self, report):
         if report.when != "call":
             return
         self.done += 1
-        now, total = time.monotonic(), len(self.state.submissions)
-        if now - self.shown >= 5 and self.done < total:
+        self._tell(self.done, len(self.state.submissions))
+
+    def _tell(self, done, total):
+        """One line now and then: how much is done, how long the rest will take."""
+        now = time.monotonic()
+        if now - self.shown >= 5 and done < total:
             self.shown = now
-            left = (now - self.begun) / self.done * (total - self.done)
+            left = (now - self.begun) / done * (total - done)
             writer = self.config.pluginmanager.get_plugin("terminalreporter")
             if writer:
-                writer.write_line(f"  {self.done} of {total} graded, about {_clock(left)} left")
+                writer.write_line(f"  {done} of {total} graded, about {_clock(left)} left")
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session):
+        if self.config.option.collectonly:
+            return
         from . import reports
 
         self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters)

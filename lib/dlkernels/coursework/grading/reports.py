@@ -27,7 +27,7 @@ def write_all(out, submissions, masters):
         result = results.load(results.path_of(out, submission))
         if result is None:
             result = empty_result(submission.student, submission.exercise, "not graded") | {"key": ""}
-        rows.append(result)
+        rows.append(result | {"flags": [*submission.flags, *result["flags"]]})
     for (student, exercise), flags in look_alikes(rows, masters).items():
         row = next(r for r in rows if (r["student"], r["exercise"]) == (student, exercise))
         row["flags"] = [*row["flags"], *flags]

@@ -74,12 +74,17 @@ def save(path, result):
     temporary.replace(path)
 
 
-def secret_seed(out, wish=None):
-    """The number that seeds the cases of this class: from `wish`, else from a file made at the first run."""
-    if wish:
-        return int.from_bytes(hashlib.sha256(wish.encode()).digest()[:6], "big")
+def secret_text(out, wish=None):
+    """The secret of this class: `wish`, else what stands in a file made at the first run."""
     path = Path(out) / "seed.txt"
+    if wish:
+        return wish
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(secrets.token_hex(16) + "\n", encoding="utf-8")
-    return secret_seed(out, path.read_text(encoding="utf-8").strip() or "empty")
+    return path.read_text(encoding="utf-8").strip() or "empty"
+
+
+def secret_seed(out, wish=None):
+    """The number that seeds the cases of this class."""
+    return int.from_bytes(hashlib.sha256(secret_text(out, wish).encode()).digest()[:6], "big")

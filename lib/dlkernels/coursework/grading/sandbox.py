@@ -9,6 +9,7 @@ Run by root, the student's process becomes another, unprivileged user inside the
 """
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -24,6 +25,7 @@ import psutil
 PACKAGE = Path(__file__).resolve().parents[2]  # lib/dlkernels
 FIRST_USER = 61_000
 PREFIX = "dlk-"
+_COUNTER = itertools.count()
 CLEAN_ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -67,7 +69,8 @@ class Sandbox:
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         if os.name == "posix" and os.geteuid() == 0 and self.mode == "bwrap":
-            self.user = FIRST_USER + os.getpid() % 4000
+            # A user of its own: limits count processes by user, and the last one's may not all be gone yet.
+            self.user = FIRST_USER + (os.getpid() * 31 + next(_COUNTER)) % 4000
             os.chown(self.folder, self.user, self.user)
         self._before = set(psutil.Process().children(recursive=True))
         if self.mode == "rlimit":
@@ -155,15 +158,23 @@ class Sandbox:
             os.chown(path, self.user, self.user)
 
     def _kill_leftovers(self):
-        """End what the submission left running. In a namespace of processes there is nothing left to end."""
-        for _ in range(5):
+        """End what the submission left running, and wait until it is gone."""
+        for _ in range(20):
             left = [p for p in psutil.Process().children(recursive=True) if p not in self._before]
+            left += [p for p in psutil.process_iter() if _user_of(p) == self.user] if self.user else []
             if not left:
                 return
             for process in left:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
-            psutil.wait_procs(left, timeout=1)
+            psutil.wait_procs(left, timeout=0.5)
+
+
+def _user_of(process):
+    try:
+        return process.uids().real
+    except psutil.Error:
+        return None
 
 
 def stop(process):

@@ -1,0 +1,253 @@
+"""Whole runs of the grader: resuming after a kill, caching, reports, refusals, a Dask cluster."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import hostile
+import pytest
+
+from dlkernels.coursework import build
+from dlkernels.coursework.grading import sandbox
+
+NO_BWRAP = sandbox.why_no_bwrap()
+MODE = "rlimit" if NO_BWRAP else "bwrap"
+FILE = "07_vector_add.ipynb"
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS")
+
+
+def command(submissions, out, *more):
+    base = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--grade",
+        submissions,
+        "--grade-out",
+        out,
+        "--grade-sandbox",
+        MODE,
+    ]
+    return [str(part) for part in [*base, "--grade-seed", "a test", "-q", "-p", "no:cacheprovider", *more]]
+
+
+def run(submissions, out, *more, **options):
+    return subprocess.run(
+        command(submissions, out, *more),
+        cwd=hostile.ROOT,
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        **options,
+    )
+
+
+def write(folder, student, notebook):
+    path = folder / student / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(notebook if isinstance(notebook, str) else build.text_of(notebook), encoding="utf-8")
+
+
+def make_class(folder, size):
+    """Cheap submissions: most are unsolved, broken or missing; every fourth has its first task solved, in its own way."""
+    for i in range(size):
+        notebook = hostile.solved(())
+        if i % 4 == 0:
+            threads = 32 * (1 + i % 32)
+            hostile.cell(
+                notebook, "07-launch"
+            ).source = f"def launch(n):\n    return (n + {threads - 1}) // {threads}, {threads}"
+        write(folder, f"student{i:03d}", notebook if i % 4 != 3 else "{ broken")
+    (folder / "nothing").mkdir()
+
+
+def table(out):
+    """grades.csv without what may differ between two runs."""
+    with open(out / "grades.csv", encoding="utf-8") as file:
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+
+
+def kill_and_resume(tmp_path, size, *more):
+    submissions, whole, broken = tmp_path / "in", tmp_path / "whole", tmp_path / "broken"
+    make_class(submissions, size)
+    assert run(submissions, whole, *more).returncode == 0
+    process = subprocess.Popen(
+        command(submissions, broken, *more), cwd=hostile.ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    results = broken / "results"
+    while process.poll() is None and len(list(results.glob("*/*.json"))) < size // 2:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done = {path: path.stat().st_mtime_ns for path in results.glob("*/*.json")}
+    assert size // 2 <= len(done) < size + 1, "the run was not killed half-way"
+    assert not (broken / "grades.csv").exists()
+    assert run(submissions, broken, *more).returncode == 0
+    assert all(path.stat().st_mtime_ns == then for path, then in done.items()), "finished work was done again"
+    assert table(broken) == table(whole)
+    assert len(table(whole)) == size + 1
+    assert not list(broken.glob("results/*/*.part"))
+    return table(whole)
+
+
+def test_a_killed_run_is_resumed_and_ends_the_same(tmp_path):
+    rows = kill_and_resume(tmp_path, 8)
+    assert [row["points"] for row in rows] == ["0"] + ["2", "0", "0", "0"] * 2
+
+
+@pytest.mark.slow
+def test_200_submissions_killed_and_resumed_on_two_processes(tmp_path):
+    rows = kill_and_resume(tmp_path, 200, "-n", "2")
+    assert sum(int(row["points"]) for row in rows) == 100
+
+
+def test_one_run_with_everything_it_writes(tmp_path):
+    submissions, out = tmp_path / "in", tmp_path / "out"
+    write(submissions, "=anna", hostile.solved(("07-launch",)))
+    write(submissions, "ben", "{")
+    (tmp_path / "roster.csv").write_text("student\n=anna\nben\ncarla\n")
+    more = ("--grade-roster", tmp_path / "roster.csv", "--grade-strict")
+    done = run(submissions, out, *more)
+    assert done.returncode == 1, done.stdout
+    assert "2 of 20 points (graded)" in done.stdout
+    assert "Not graded: 1 missing, 1 unreadable." in done.stdout
+    assert [(r["student"], r["points"], r["status"].split(":")[0]) for r in table(out)] == [
+        ("'=anna", "2", "graded"), ("ben", "0", "unreadable"), ("carla", "0", "missing"),
+    ]  # fmt: skip
+    cases = ET.parse(out / "junit.xml").getroot().findall(".//testcase")
+    properties = [{p.get("name"): p.get("value") for p in case.findall(".//property")} for case in cases]
+    assert [(p["student"], p["points"], p["max_points"]) for p in properties] == [
+        ("=anna", "2", "20"), ("ben", "0", "20"), ("carla", "0", "20"),
+    ]  # fmt: skip
+    assert len(list((out / "feedback").iterdir())) == 6
+    assert "07-launch" in (out / "overview.html").read_text(encoding="utf-8")
+    # nothing changed: nothing is run again, and without --grade-strict the run is a success
+    before = {p: p.stat().st_mtime_ns for p in (out / "results").glob("*/*.json")}
+    assert run(submissions, out, *more[:2]).returncode == 0
+    assert {p: p.stat().st_mtime_ns for p in (out / "results").glob("*/*.json")} == before
+    # one student hands in again: only that one is run
+    write(submissions, "ben", hostile.solved(()))
+    assert run(submissions, out, *more[:2]).returncode == 0
+    changed = [p.parent.name for p, then in before.items() if p.stat().st_mtime_ns != then]
+    assert changed == ["ben"]
+
+
+def test_a_secret_is_made_once_and_another_gives_the_same_verdicts(tmp_path):
+    write(tmp_path / "in", "anna", hostile.solved(("07-add",)))
+    texts = []
+    for _ in range(2):
+        done = subprocess.run(
+            [part for part in command(tmp_path / "in", tmp_path / "out") if part not in ("--grade-seed", "a test")],
+            cwd=hostile.ROOT, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0
+        texts.append((tmp_path / "out" / "seed.txt").read_text())
+    assert texts[0] == texts[1]
+    assert table(tmp_path / "out")[0]["points"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--grade-masters", "nowhere"), "No master notebooks in nowhere"),
+        (("--grade-exercise", "13"), "No master notebooks"),
+        (("--grade-roster", "nowhere.csv"), "The roster nowhere.csv cannot be read"),
+        (("--grade-dask", "tcp://x", "-n", "2"), "leave out -n"),
+    ],
+)
+def test_refusals_are_sentences(tmp_path, more, says):
+    write(tmp_path / "in", "anna", hostile.solved(()))
+    done = run(tmp_path / "in", tmp_path / "out", *more)
+    assert done.returncode == 4
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    (tmp_path / "in").mkdir()
+    done = run(tmp_path / "in", tmp_path / "out")
+    assert (done.returncode, "No submissions were found" in done.stderr) == (4, True)
+
+
+def test_without_bubblewrap_the_grader_stops_and_says_so(tmp_path):
+    write(tmp_path / "in", "anna", hostile.solved(()))
+    arguments = [
+        part.replace(MODE, "auto") if part == MODE else part
+        for part in command(tmp_path / "in", tmp_path / "out")
+    ]
+    done = subprocess.run(
+        arguments, cwd=hostile.ROOT, capture_output=True, text=True, env={**os.environ, "PATH": str(tmp_path)}
+    )
+    assert done.returncode == 4
+    assert "The sandbox cannot be built here" in done.stderr
+    assert "--grade-sandbox=rlimit" in done.stderr
+    assert not (tmp_path / "out" / "results").exists()
+
+
+def test_the_weaker_mode_warns(tmp_path):
+    write(tmp_path / "in", "anna", hostile.solved(()))
+    arguments = [
+        part.replace(MODE, "rlimit") if part == MODE else part
+        for part in command(tmp_path / "in", tmp_path / "out")
+    ]
+    done = subprocess.run(
+        [a for a in arguments if a != "-q"], cwd=hostile.ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert "rlimit does not keep an answer from reading or changing your files" in done.stdout
+
+
+def test_stale_work_folders_are_swept(tmp_path, monkeypatch):
+    monkeypatch.setattr(sandbox.tempfile, "gettempdir", lambda: str(tmp_path))
+    dead = subprocess.Popen([sys.executable, "-c", "pass"])
+    dead.wait()
+    for name in (f"dlk-{dead.pid}-abc", f"dlk-{os.getpid()}-abc", "dlk-x-1", "other"):
+        (tmp_path / name).mkdir()
+    sandbox.sweep()
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
+        [f"dlk-{os.getpid()}-abc", "dlk-x-1", "other"]
+    )
+
+
+def test_dask_gives_the_same_grades_even_if_a_worker_is_killed(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
+    make_class(tmp_path / "in", 8)
+    assert run(tmp_path / "in", tmp_path / "here").returncode == 0
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        process = subprocess.Popen(
+            command(tmp_path / "in", tmp_path / "there", "--grade-dask", cluster.scheduler_address),
+            cwd=hostile.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        results = tmp_path / "there" / "results"
+        while process.poll() is None and not list(results.glob("*/*.json")):
+            time.sleep(0.1)
+        os.kill(cluster.workers[0].pid, signal.SIGKILL)
+        said = process.communicate(timeout=600)[0]
+    assert process.returncode == 0, said
+    assert table(tmp_path / "there") == table(tmp_path / "here")
+
+
+def test_a_cluster_that_does_not_answer_is_a_sentence(tmp_path):
+    pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
+    write(tmp_path / "in", "anna", hostile.solved(()))
+    done = run(tmp_path / "in", tmp_path / "out", "--grade-dask", "tcp://127.0.0.1:9")
+    assert done.returncode == 4
+    assert "No Dask scheduler answers" in done.stdout + done.stderr
+
+
+def test_results_hold_every_check(tmp_path):
+    write(tmp_path / "in", "anna", hostile.solved(()))
+    assert run(tmp_path / "in", tmp_path / "out").returncode == 0
+    result = json.loads((tmp_path / "out" / "results" / "anna" / "07_vector_add.json").read_text())
+    assert len(result["tasks"]) == 8
+    assert {t["status"] for t in result["tasks"]} == {"unsolved"}
+    assert Path(tmp_path / "out" / "grades.json").exists()
