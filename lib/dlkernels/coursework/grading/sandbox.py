@@ -23,7 +23,10 @@ from pathlib import Path
 import psutil
 
 PACKAGE = Path(__file__).resolve().parents[2]  # lib/dlkernels
-FIRST_USER = 61_000
+USERS = (
+    1_950_000_000,
+    61_000,
+)  # numbers nobody has: the first, or where a container knows only 65,536 the second
 PREFIX = "dlk-"
 _COUNTER = itertools.count()
 CLEAN_ENVIRONMENT = {
@@ -69,8 +72,7 @@ class Sandbox:
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         if os.name == "posix" and os.geteuid() == 0 and self.mode == "bwrap":
-            # A user of its own: limits count processes by user, and the last one's may not all be gone yet.
-            self.user = FIRST_USER + (os.getpid() * 31 + next(_COUNTER)) % 4000
+            self.user = _free_user()
             os.chown(self.folder, self.user, self.user)
         self._before = set(psutil.Process().children(recursive=True))
         if self.mode == "rlimit":
@@ -168,6 +170,26 @@ class Sandbox:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
             psutil.wait_procs(left, timeout=0.5)
+
+
+def _free_user():
+    """A user number without processes, new for each sandbox: limits count the processes of a user together."""
+    first = USERS[0] if _knows_user(USERS[0]) else USERS[1]
+    taken = {_user_of(process) for process in psutil.process_iter()}
+    while True:
+        user = first + (os.getpid() * 31 + next(_COUNTER)) % 4000
+        if user not in taken:
+            return user
+
+
+def _knows_user(number):
+    try:
+        ranges = [
+            list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()
+        ]
+    except (OSError, ValueError):
+        return False
+    return any(first <= number < first + count for first, _, count in ranges)
 
 
 def _user_of(process):
