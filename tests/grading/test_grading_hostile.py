@@ -27,7 +27,11 @@ ROWS_OF = {
     "rlimit": list(FEW),
     "rlimit, all": [name for name, row in hostile.ROWS.items() if row.rlimit],
 }
-MODES = ["bwrap", "rlimit", pytest.param("rlimit, all", marks=pytest.mark.slow)]
+MODES = [
+    pytest.param("bwrap", marks=pytest.mark.xdist_group("hostile class, bwrap")),
+    pytest.param("rlimit", marks=pytest.mark.xdist_group("hostile class, rlimit")),
+    pytest.param("rlimit, all", marks=[pytest.mark.slow, pytest.mark.xdist_group("hostile class, slow")]),
+]
 NO_BWRAP = sandbox.why_no_bwrap()
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS")
 
@@ -69,7 +73,7 @@ def grade(mode, names, folder, scratch, port, calls):
         "--grade-sandbox",
         mode,
     ]
-    command += ["--grade-cell-seconds", "6", "--grade-total-seconds", "60"]
+    command += ["--grade-cell-seconds", "10", "--grade-total-seconds", "90"]
     command += ["-n", "2", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(
         list(map(str, command)), cwd=hostile.ROOT, capture_output=True, text=True, timeout=900

@@ -96,6 +96,8 @@ def _check(step, session, sources, seed, untouched):
         return [checking.unsolved(definition.find(task_id), build.part_of(step.source))]
 
     def check(task_id, answer, hidden=False):
+        if hidden and outcomes and outcomes[-1].status != checking.RIGHT:
+            return  # wrong already on the visible cases
         outcomes.append(_safely(checking.check, definition.find(task_id), answer, seed=seed, hidden=hidden))
 
     def budget(task_id, answer):
