@@ -28,8 +28,15 @@ class KernelError(RuntimeError):
             place.append(f"thread {self.thread} of block {self.block}")
         message = f"{', '.join(place)}: {self.reason}" if place else self.reason
         if self.line is not None:
-            message += f"\n  {self.file}:{self.line}\n    {self.text.strip()}"
+            # Jupyter keeps cells in files whose names say nothing to their author
+            cell = "ipykernel_" in self.file or self.file.startswith("<ipython")
+            place = f"notebook cell, line {self.line}" if cell else f"{self.file}:{self.line}"
+            message += f"\n  {place}\n    {self.text.strip()}"
         return message
+
+    def _render_traceback_(self):
+        """What Jupyter shows: the message names the kernel's line; the frames between are the executor's."""
+        return [f"{type(self).__name__}: {self}"]
 
 
 class OutOfBounds(KernelError, IndexError):
@@ -58,3 +65,6 @@ class LaunchError(RuntimeError):
     def __init__(self, reason, code=""):
         self.code = code
         super().__init__(f"{code}: {reason}" if code else reason)
+
+    def _render_traceback_(self):
+        return [f"{type(self).__name__}: {self}"]
