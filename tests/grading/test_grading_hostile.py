@@ -16,7 +16,7 @@ import hostile
 import psutil
 import pytest
 
-from dlkernels.coursework.grading import sandbox
+from dlkernels.coursework.grading import results, sandbox
 
 FEW = (
     "right", "half", "input_transformer", "forged_traffic_report", "kernel_with_dunders", "loop_that_cannot_be_interrupted",
@@ -78,10 +78,8 @@ def grade(mode, names, folder, scratch, port, calls):
     done = subprocess.run(
         list(map(str, command)), cwd=hostile.ROOT, capture_output=True, text=True, timeout=900
     )
-    results = {
-        p.parent.name: json.loads(p.read_text()) for p in (out / "results").glob("*/07_vector_add.json")
-    }
-    return Graded(out, results, done, calls)
+    found = {p.parent.name: json.loads(p.read_text()) for p in (out / "results").glob("*/07_vector_add.json")}
+    return Graded(out, found, done, calls)
 
 
 @pytest.fixture(scope="module", params=MODES)
@@ -172,10 +170,11 @@ def test_hidden_cases_and_seed_are_not_in_the_feedback(graded):
         text = path.read_text(encoding="utf-8")
         assert "lambda" not in text
         assert (graded.out / "seed.txt").read_text().strip() not in text
+        assert str(results.secret_seed(graded.out)) not in text
 
 
 def test_every_failure_is_explained_to_the_student(graded):
     for result in graded.results.values():
         for task in result["tasks"]:
-            if result["status"] == "graded" and task["points"] < task["max_points"]:
+            if task["status"] == "wrong":
                 assert len(task["text"].splitlines()) >= 2, task

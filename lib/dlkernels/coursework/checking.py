@@ -13,6 +13,7 @@ from .answer import AnswerFailed, position
 from .definition import CompiledTask, FunctionTask, KernelTask, PredictionTask, hidden_cases
 
 RIGHT, WRONG, UNSOLVED = "right", "wrong", "unsolved"
+SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def _kernels(task, cases, answer, seed):
         _no_findings(task, case, report, WRONG_ACCESS)
         _compare(task, case, arguments, after)
         _no_findings(task, case, report)
-    said = _said(cases, seed)
+    said = _said(task, cases, seed)
     return (
         *said,
         "No data race, no access outside an array.",
@@ -119,7 +120,7 @@ def _compiled(task, cases, answer, seed):
         arguments = _arguments(case, seed, index)
         _, after = _attempt(task, case, lambda a=arguments: answer.compiled_call(a))
         _compare(task, case, arguments, after)
-    return _said(cases, seed), "Temporary arrays and speed were not looked at."
+    return _said(task, cases, seed), "Temporary arrays and speed were not looked at."
 
 
 def _functions(task, cases, answer, seed):
@@ -130,16 +131,24 @@ def _functions(task, cases, answer, seed):
         if slip:
             facts = [("called with", _short(arguments)), ("expected", slip.expected), ("got", _short(result))]
             raise _Failed(Failure(slip.kind, _headline(case), tuple(facts), slip.cause))
-    return ("Cases: " + "; ".join(c.name for c in cases) + ".",), ""
+    return (_names(task, cases),), ""
 
 
 _CHECKS = {KernelTask: _kernels, CompiledTask: _compiled, FunctionTask: _functions}
 
 
-def _said(cases, seed):
+def _names(task, cases):
+    """The cases in words: visible ones by name, those kept back by number, for who knows them can prepare for them."""
+    kept_back = len(cases) - len(task.cases)
+    more = f"; and {kept_back} more that are not shown" if kept_back else ""
+    return "Cases: " + "; ".join(c.name for c in task.cases) + more + "."
+
+
+def _said(task, cases, seed):
+    seed = f"seed {seed}" if seed < SECRET else "the grader's own"
     return (
-        "Cases: " + "; ".join(c.name for c in cases) + ".",
-        f"Each element of the output against NumPy in float64, on random numbers (seed {seed}); inputs left unchanged.",
+        _names(task, cases),
+        f"Each element of the output against NumPy in float64, on random numbers ({seed}); inputs left unchanged.",
     )
 
 

@@ -35,8 +35,8 @@ def advice(outcome):
     return f'Mend the cell above, run it, then run this one again. hint("{outcome.task}") gives a hint.'
 
 
-def as_text(outcome):
-    """The whole message as plain text."""
+def as_text(outcome, advise=True):
+    """The whole message as plain text; `advise=False` leaves out what to do next."""
     lines = [headline(outcome)]
     if outcome.status == RIGHT:
         lines += [f"  Checked. {line}" if i == 0 else f"  {line}" for i, line in enumerate(outcome.checked)]
@@ -49,7 +49,7 @@ def as_text(outcome):
         lines.append(f"  {'the picture':<13} {failure.picture['alt']}")
     elif failure.picture:
         lines += ["", *("  " + row for row in picture_rows(failure.picture)), "  " + _LEGEND, ""]
-    lines.append("  " + advice(outcome))
+    lines += ["  " + advice(outcome)] if advise else []
     return "\n".join(lines)
 
 

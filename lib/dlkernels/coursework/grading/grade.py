@@ -148,7 +148,7 @@ def _task(outcome):
         "status": outcome.status,
         "headline": feedback.headline(outcome),
         "kind": outcome.failure.kind if outcome.failure else "",
-        "text": feedback.as_text(outcome),
+        "text": feedback.as_text(outcome, advise=False),
     }
 
 

@@ -15,7 +15,7 @@ _STYLE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="vie
 body {{ font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }}
 pre {{ overflow-x: auto; padding: .7em; border: 1px solid #8886; border-radius: 4px; white-space: pre-wrap }}
 table {{ border-collapse: collapse }} td, th {{ text-align: left; padding: .2em .8em; border-bottom: 1px solid #8886 }}
-.n {{ text-align: right }} .scroll {{ overflow-x: auto }}
+.n {{ text-align: right; white-space: nowrap }} .scroll {{ overflow-x: auto }}
 </style><h1>{title}</h1>
 """
 
@@ -163,14 +163,9 @@ def overview_html(rows):
         "<h2>Students</h2><div class=scroll><table><tr><th>student<th>exercise<th class=n>points<th>status<th>flags</tr>"
     )
     for r in rows:
-        cells = (
-            r["student"],
-            r["exercise"],
-            f"{r['points']} / {r['max_points']}",
-            r["status"],
-            "; ".join(r["flags"]),
-        )
-        parts.append("<tr>" + "".join(f"<td>{escape(str(c))}" for c in cells) + "</tr>")
+        points = f"{r['points']} / {r['max_points']}"
+        cells = [escape(str(c)) for c in (r["student"], r["exercise"], r["status"], "; ".join(r["flags"]))]
+        parts.append(f"<tr><td>{cells[0]}<td>{cells[1]}<td class=n>{points}<td>{cells[2]}<td>{cells[3]}</tr>")
     return "\n".join([*parts, "</table></div>"])
 
 
