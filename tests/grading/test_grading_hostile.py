@@ -73,7 +73,7 @@ def grade(mode, names, folder, scratch, port, calls):
         "--grade-sandbox",
         mode,
     ]
-    command += ["--grade-cell-seconds", "10", "--grade-total-seconds", "90"]
+    command += ["--grade-exercise", "07", "--grade-cell-seconds", "10", "--grade-total-seconds", "90"]
     command += ["-n", "2", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(
         list(map(str, command)), cwd=hostile.ROOT, capture_output=True, text=True, timeout=900

@@ -34,7 +34,20 @@ def command(submissions, out, *more):
         "--grade-sandbox",
         MODE,
     ]
-    return [str(part) for part in [*base, "--grade-seed", "a test", "-q", "-p", "no:cacheprovider", *more]]
+    return [
+        str(part)
+        for part in [
+            *base,
+            "--grade-exercise",
+            "07",
+            "--grade-seed",
+            "a test",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            *more,
+        ]
+    ]
 
 
 def run(submissions, out, *more, **options):

@@ -196,6 +196,8 @@ def _check_constant(statement, language):
 def _check_function(function, language, known):
     if not _is_of(function, language) or len(function.decorator_list) != 1:
         _refuse(function, language, "a function without its decorator @" + language.decorators[0])
+    if function.name.startswith("__") or function.name in language.names:
+        _refuse(function, language, f"a new meaning for {function.name}")
     for decorator in function.decorator_list:
         for keyword in getattr(decorator, "keywords", ()):
             if not isinstance(keyword.value, ast.Constant):
