@@ -11,6 +11,9 @@ import numpy as np
 from dlkernels.vector import PARAMETERS
 
 LAYOUTS = ("contiguous", "strided", "reversed", "transposed")
+ELEMENTWISE = {"add", "axpy", "bias_activation"} | {
+    name + end for name in PARAMETERS for end in ("", "_backward")
+}
 VALUES = ("normal", "tiny", "huge", "special")
 
 
@@ -51,6 +54,9 @@ def make(operation, shape, dtype, values="normal", layout="contiguous", seed=0):
     def one(wanted=shape):
         return array(tuple(wanted), np.dtype(dtype), values, layout, rng)
 
+    if operation == "matmul":  # a product of that shape, with four terms in each sum
+        rows, columns = (1, *shape)[-2:]
+        return (one((*shape[:-2], rows, 4)), one((*shape[:-2], 4, columns)))
     if operation == "axpy":
         return (float(rng.uniform(-0.9, 0.9)), one(), one())
     if operation == "bias_activation":

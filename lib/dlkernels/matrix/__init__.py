@@ -26,12 +26,17 @@ def _prepare_matmul(a, b, out=None):
             f"a has shape {tuple(a.shape)} and b has shape {tuple(b.shape)}; in device memory leading dimensions are "
             "not broadcast: expected them equal, or one operand with two dimensions."
         )
-    for name, x in (("a", a), ("b", b)):
-        if out is x:
-            raise ValueError(
-                f"out is {name} itself; expected separate memory: every element of {name} is read many times."
-            )
+    _apart(out, a=a, b=b)
     return a, b, output(out, shape, a.dtype, a=a, b=b)
+
+
+def _apart(out, **inputs):
+    """Raise if out is one of the inputs: a product cannot be made in place."""
+    for name, x in inputs.items():
+        if out is x or (isinstance(out, np.ndarray) and np.shares_memory(out, x)):
+            raise ValueError(
+                f"out overlaps {name}; expected separate memory: every element of {name} is read many times."
+            )
 
 
 def _product_shape(a, b):
@@ -75,9 +80,7 @@ def _prepare_matmul_backward(grad, a, b):
 def _prepare_linear(x, weight, bias=None, activation=None, out=None):
     shape = _check_linear(x, weight, bias, activation)
     given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
-    for name, one in given.items():
-        if out is one:
-            raise ValueError(f"out is {name} itself; expected separate memory.")
+    _apart(out, **given)
     return x, weight, bias, activation, output(out, shape, x.dtype, **given)
 
 

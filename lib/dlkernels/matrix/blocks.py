@@ -23,7 +23,15 @@ from numba import get_thread_id, njit, prange
 from ..simd import instruction_set, lanes, prefetch, vector_width
 from ..simd.cache import cached_njit
 from ..simd.pack import pack
-from ..simd.tile import memory, tile_load, tile_multiply_add, tile_store, tile_store_part, tile_zeros
+from ..simd.tile import (
+    memory,
+    memory_at,
+    tile_load,
+    tile_multiply_add,
+    tile_store,
+    tile_store_part,
+    tile_zeros,
+)
 
 REGISTERS = 32 if instruction_set() in ("AVX-512", "NEON") else 16
 VECTORS = 2
@@ -160,18 +168,57 @@ def multiply(a, b, c, m, n, k, work, packed_a, packed_b):
 # ---- what is called from Python --------------------------------------------------------------------------
 
 
+@cached_njit()
+def matmul_serial(a, b, c, work):
+    """c = a b for C-contiguous matrices, none of them empty, by one thread. ``work``: memory for packed blocks."""
+    (m, k), n = a.shape, b.shape[1]
+    x, y, z = Matrix(memory(a), 0, k, 1), Matrix(memory(b), 0, n, 1), Matrix(memory(c), 0, n, 1)
+    multiply(x, y, z, m, n, k, memory(work), np.int64(0), np.int64(PACKED_A))
+
+
+# Arrays of other layouts come as (address, strides in elements): numba would compile for each mixture of layouts.
+
+
+def place(x):
+    """A stack of matrices as numbers: address, elements to the next matrix, row and column."""
+    return (x.ctypes.data, *(stride // x.itemsize for stride in x.strides))
+
+
 @inlined
-def as_matrix(x):
-    """The array's last two dimensions as a `Matrix`."""
-    size = x.itemsize
-    return Matrix(memory(x), 0, x.strides[x.ndim - 2] // size, x.strides[x.ndim - 1] // size)
+def matrix_at(x, number, work):
+    """Matrix `number` of a stack given by `place`."""
+    address, matrix, row, column = x
+    return Matrix(memory_at(address, work), number * matrix, row, column)
+
+
+@njit
+def multiply_part(task, a, b, c, sizes, parts, work, at):
+    """One of the parts of one of the products: a range of rows and a range of columns."""
+    (_, m, n, k), (down, across) = sizes, parts
+    number, i, j = task // (down * across), task // across % down, task % across
+    top, left = i * m // down, j * n // across
+    rows, columns = (i + 1) * m // down - top, (j + 1) * n // across - left
+    x, y, z = matrix_at(a, number, work), matrix_at(b, number, work), matrix_at(c, number, work)
+    x, y, z = part(x, top, 0), part(y, 0, left), part(z, top, left)
+    multiply(x, y, z, rows, columns, k, memory(work), at, at + PACKED_A)
 
 
 @cached_njit()
-def matmul_serial(a, b, c, work):
-    """c = a b for 2-D arrays, none of them empty, by one thread. ``work``: memory for packed blocks."""
-    (m, k), n = a.shape, b.shape[1]
-    multiply(as_matrix(a), as_matrix(b), as_matrix(c), m, n, k, memory(work), np.int64(0), np.int64(PACKED_A))
+def matmul_strided(a, b, c, sizes, work):
+    """c = a b for stacks of matrices given by `place`, with sizes = (stack, m, n, k), by one thread."""
+    for number in range(sizes[0]):
+        multiply_part(number, a, b, c, sizes, (1, 1), work, 0)
+
+
+@cached_njit(parallel=True)
+def matmul_threads(a, b, c, sizes, parts, work, each):
+    """As `matmul_strided`, by all threads: each product is cut into parts = (down, across) parts.
+
+    ``each``: elements of ``work`` for one thread. Every thread packs what it needs by itself: some rows of b are
+    packed by several threads, and in return no thread ever waits for another.
+    """
+    for task in prange(sizes[0] * parts[0] * parts[1]):
+        multiply_part(np.int64(task), a, b, c, sizes, parts, work, each * np.int64(get_thread_id()))
 
 
 def room(dtype):
@@ -183,27 +230,3 @@ def best_parts(m, n, threads):
     """(down, across): into how many rows and columns of parts a result is cut so that the least is packed twice."""
     ways = [(down, threads // down) for down in range(1, threads + 1) if threads % down == 0]
     return min(ways, key=lambda way: -(-m // way[0]) + -(-n // way[1]))
-
-
-@njit
-def multiply_part(task, a, b, c, parts, work, at):
-    """One of the parts of one of the products: a range of rows and a range of columns."""
-    down, across = parts
-    number, i, j = task // (down * across), task // across % down, task % across
-    (_, m, n), k = c.shape, a.shape[2]
-    top, left = i * m // down, j * n // across
-    rows, columns = (i + 1) * m // down - top, (j + 1) * n // across - left
-    a_part, b_part = part(as_matrix(a[number]), top, 0), part(as_matrix(b[number]), 0, left)
-    c_part = part(as_matrix(c[number]), top, left)
-    multiply(a_part, b_part, c_part, rows, columns, k, memory(work), at, at + PACKED_A)
-
-
-@cached_njit(parallel=True)
-def matmul_threads(a, b, c, parts, work, each):
-    """c = a b for 3-D arrays, none of them empty: stacks of matrices, each result in parts = (down, across) parts.
-
-    ``each``: elements of ``work`` for one thread. Every thread packs what it needs by itself: some rows of b are
-    packed by several threads, and in return no thread ever waits for another.
-    """
-    for task in prange(c.shape[0] * parts[0] * parts[1]):
-        multiply_part(np.int64(task), a, b, c, parts, work, each * np.int64(get_thread_id()))

@@ -266,9 +266,25 @@ def workspace(dtype, threads=1):
     device="cpu",
     adds="a tile generated to fill the registers; a packed too; small matrices in place",
 )
-@batched(strided=True)
+@batched(strided=True, stacks=True)
 def matmul_tile(a, b, out):
-    blocks.matmul_serial(a, b, out, workspace(out.dtype))
+    multiply_stacks(a, b, out, threads=1)
+
+
+def multiply_stacks(a, b, out, threads):
+    """out = a b for 3-D arrays, none of them empty."""
+    (stack, m, n), k = out.shape, a.shape[2]
+    if threads == 1 or stack * m * n * k < blocks.PARALLEL_FROM:
+        if stack == 1 and a.flags.c_contiguous and b.flags.c_contiguous and out.flags.c_contiguous:
+            blocks.matmul_serial(a[0], b[0], out[0], workspace(out.dtype))
+        else:
+            places = blocks.place(a), blocks.place(b), blocks.place(out)
+            blocks.matmul_strided(*places, (stack, m, n, k), workspace(out.dtype))
+    else:
+        parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, threads)
+        places = blocks.place(a), blocks.place(b), blocks.place(out)
+        work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
+        blocks.matmul_threads(*places, (stack, m, n, k), parts, work, each)
 
 
 @implementation(
@@ -276,14 +292,7 @@ def matmul_tile(a, b, out):
 )
 @batched(strided=True, stacks=True)
 def matmul_parallel(a, b, out):
-    stack, m, n = out.shape
-    threads = get_num_threads()
-    if threads == 1 or out.size * a.shape[2] < blocks.PARALLEL_FROM:
-        for one in range(stack):
-            blocks.matmul_serial(a[one], b[one], out[one], workspace(out.dtype))
-    else:
-        parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, threads)
-        blocks.matmul_threads(a, b, out, parts, workspace(out.dtype, threads), blocks.room(out.dtype))
+    multiply_stacks(a, b, out, get_num_threads())
 
 
 def two_matrices(a, b):
@@ -297,13 +306,14 @@ def two_matrices(a, b):
     work = m * n * k
     if k != rows or not work or dtype is not b.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
         return None
-    if not (a.flags.aligned and b.flags.aligned):
+    left, right = a.flags, b.flags
+    if not (left.aligned and right.aligned):
         return None
     out = empty((m, n), dtype)
-    if work < blocks.PARALLEL_FROM:
+    if work < blocks.PARALLEL_FROM and left.c_contiguous and right.c_contiguous:
         blocks.matmul_serial(a, b, out, workspace(dtype))
     else:
-        matmul_parallel.__wrapped__(a[None], b[None], out[None])
+        multiply_stacks(a[None], b[None], out[None], get_num_threads())
     return out
 
 

@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 
 from .memory import lanes, load, store
 from .target import vector_width
-from .tile import TileType, _cast, _check_array, _check_writable, _data, _load, _place, _store
+from .tile import TileType, _cast, _check_array, _check_writable, _data, _load, _place, _store, element
 from .vector import ELEMENTS
 
 
@@ -71,7 +71,7 @@ def pack(source, at, row, column, height, width, target, to, target_row):
             for j in range(0, whole, size):
                 store(target, write + j, load(source, read + j))
             for j in range(whole, width):
-                target[write + j] = source[read + j]
+                target[write + j] = element(source, read + j)
         return
     done, across = 0, 0
     if row == 1:  # neighbours in memory stand below each other: turn square blocks over
@@ -83,4 +83,4 @@ def pack(source, at, row, column, height, width, target, to, target_row):
                 )
     for i in range(height):
         for j in range(across if i < done else 0, width):
-            target[to + i * target_row + j] = source[at + i * row + j * column]
+            target[to + i * target_row + j] = element(source, at + i * row + j * column)

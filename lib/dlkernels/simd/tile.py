@@ -415,17 +415,47 @@ def memory(typingctx, array):
     line = types.Array(array.dtype, 1, "C", readonly=not array.mutable)
 
     def emit(context, builder, signature, arguments):
-        source = context.make_array(array)(context, builder, arguments[0])
-        result = context.make_array(line)(context, builder)
-        itemsize = context.get_constant(types.intp, array.dtype.bitwidth // 8)
-        context_shape = context.make_tuple(builder, types.UniTuple(types.intp, 1), [_constant(1 << 48)])
-        context_strides = context.make_tuple(builder, types.UniTuple(types.intp, 1), [itemsize])
-        result.data, result.shape, result.strides = source.data, context_shape, context_strides
-        result.nitems, result.itemsize = _constant(1 << 48), itemsize
-        result.meminfo, result.parent = (
-            ir.Constant(result.meminfo.type, None),
-            ir.Constant(result.parent.type, None),
-        )
-        return result._getvalue()
+        return _line(context, builder, line, _data(context, builder, array, arguments[0]))
 
     return line(array), emit
+
+
+@intrinsic
+def memory_at(typingctx, address, like):
+    """``memory_at(address, like)``: as `memory`, from a place given as a number, with the dtype of the array ``like``."""
+    _check_array("memory_at", like)
+    line = types.Array(like.dtype, 1, "C")
+
+    def emit(context, builder, signature, arguments):
+        element_type = context.get_data_type(line.dtype)
+        return _line(context, builder, line, builder.inttoptr(arguments[0], element_type.as_pointer()))
+
+    return line(address, like), emit
+
+
+def _line(context, builder, line, data):
+    """An array of one dimension, without owner and practically without end, that begins at `data`."""
+    result = context.make_array(line)(context, builder)
+    single, itemsize = types.UniTuple(types.intp, 1), _constant(line.dtype.bitwidth // 8)
+    result.data, result.nitems, result.itemsize = data, _constant(1 << 48), itemsize
+    result.shape = context.make_tuple(builder, single, [_constant(1 << 48)])
+    result.strides = context.make_tuple(builder, single, [itemsize])
+    result.meminfo, result.parent = (
+        ir.Constant(result.meminfo.type, None),
+        ir.Constant(result.parent.type, None),
+    )
+    return result._getvalue()
+
+
+@intrinsic
+def element(typingctx, line, at):
+    """``element(line, at)``: one number. Unlike ``line[at]``, a negative ``at`` lies before the line's first element."""
+    _check_array("element", line)
+
+    def emit(context, builder, signature, arguments):
+        address = builder.gep(
+            _data(context, builder, line, arguments[0]), [_cast(context, builder, at, arguments[1])]
+        )
+        return builder.load(address, align=line.dtype.bitwidth // 8)
+
+    return line.dtype(line, at), emit

@@ -1,0 +1,355 @@
+"""Every matrix product in the table against float64: shapes, layouts, stacks, special values, gradients, messages."""
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlkernels import (
+    cuda,
+    implementations,
+    linear,
+    linear_backward,
+    matmul,
+    matmul_backward,
+    matmul_strassen,
+    xray,
+)
+from dlkernels.device import name as device_name
+from dlkernels.matrix import blocks, cpu, gpu, reference, strassen
+
+from . import arguments
+
+CPU = implementations.of("matmul", "cpu") + implementations.of("matmul_strassen", "cpu")
+GPU = implementations.of("matmul", "gpu")
+BIG_TILES = [row for row in GPU if row.rung >= 4]
+LAYOUTS = ("contiguous", "strided", "reversed", "transposed")
+
+
+def label(row):
+    return f"{row.device}-{row.name}"
+
+
+def operand(shape, dtype, layout="contiguous", seed=0):
+    return arguments.array(tuple(shape), np.dtype(dtype), "normal", layout, np.random.default_rng(seed))
+
+
+def check(function, a, b, out=None):
+    """function(a, b) against float64; the error allowed is that of a sum of k rounded terms, element by element."""
+    copies = a.copy(), b.copy()
+    got = function(a, b) if out is None else function(a, b, out=out)
+    assert out is None or got is out
+    expected = reference.matmul(a, b)
+    assert got.shape == expected.shape
+    assert got.dtype == a.dtype
+    k, eps = a.shape[-1], np.finfo(a.dtype).eps
+    allowed = (k + 2) * eps * (np.abs(a).astype(float) @ np.abs(b).astype(float)) + np.finfo(a.dtype).tiny
+    wrong = np.argwhere(~(np.abs(got - expected) <= allowed))
+    assert not wrong.size, (
+        f"{wrong.shape[0]} of {got.size} wrong, first {wrong[0]}: {got[tuple(wrong[0])]}, expected {expected[tuple(wrong[0])]}"
+    )
+    np.testing.assert_array_equal(a, copies[0])
+    np.testing.assert_array_equal(b, copies[1])
+    return got
+
+
+# ---- the CPU ladder ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", CPU, ids=label)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_any_sizes_and_layouts(row, data):
+    m, n, k = (data.draw(st.integers(0, 70), label=name) for name in "mnk")
+    dtype = data.draw(st.sampled_from(row.dtypes))
+    layouts = [data.draw(st.sampled_from(LAYOUTS)) for _ in range(3)]
+    out = operand((m, n), dtype, layouts[2], 3) if m and n and data.draw(st.booleans()) else None
+    check(row, operand((m, k), dtype, layouts[0], 1), operand((k, n), dtype, layouts[1], 2), out)
+
+
+# Past a register tile, a packed block in every direction, and the size where small matrices end.
+LARGE = [
+    (130, 130, 130),
+    (261, 45, 300),
+    (1, 300, 700),
+    (300, 1, 515),
+    (270, 270, 1),
+    (13, 4200, 20),
+    (5, 3, 1100),
+]
+
+
+@pytest.mark.parametrize("threads", sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)}))
+@pytest.mark.parametrize("row", [row for row in CPU if row.rung > 1 or row.operation != "matmul"], ids=label)
+def test_large_and_ragged(row, threads):
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads)
+    try:
+        for m, n, k in LARGE:
+            for dtype in row.dtypes:
+                check(row, operand((m, k), dtype, seed=1), operand((k, n), dtype, seed=2))
+    finally:
+        numba.set_num_threads(before)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_layouts_of_large_operands_are_followed_while_packing(layout, dtype):
+    a, b = operand((290, 310), dtype, layout, 1), operand((310, 280), dtype, layout, 2)
+    for left in (a, operand((290, 310), dtype)):
+        for right in (b, operand((310, 280), dtype)):
+            check(matmul, left, right)
+            check(matmul, left, right, operand((290, 280), dtype, layout, 3))
+
+
+STACKS = [((2,), ()), ((), (3,)), ((2, 3), (2, 3)), ((2, 1), (3,)), ((1,), (4,)), ((0,), (1,)), ((7,), (7,))]
+
+
+@pytest.mark.parametrize(("left", "right"), STACKS, ids=str)
+@pytest.mark.parametrize("row", CPU, ids=label)
+def test_stacks_are_broadcast(row, left, right):
+    for m, n, k in ((5, 9, 4), (0, 3, 2), (3, 2, 0), (40, 33, 100)):
+        a, b = operand((*left, m, k), "float32", seed=1), operand((*right, k, n), "float32", seed=2)
+        got = check(row, a, b)
+        np.testing.assert_allclose(got, a @ b, rtol=1e-3, atol=1e-3)
+
+
+def test_a_sum_of_no_terms_is_zero():
+    for shape in ((3, 4), (2, 3, 4)):
+        out = np.full(shape, np.nan, np.float32)
+        result = matmul(np.zeros((*shape[:-1], 0), "f"), np.zeros((*shape[:-2], 0, 4), "f"), out)
+        np.testing.assert_array_equal(result, 0)
+
+
+@pytest.mark.parametrize("sizes", [(5, 6, 7), (20, 40, 33), (150, 140, 300)], ids=str)
+@pytest.mark.parametrize("row", [row for row in CPU if row.operation == "matmul"], ids=label)
+def test_nan_and_infinity_reach_what_numpy_says(row, sizes):
+    m, n, k = sizes
+    rng = np.random.default_rng(0)
+    for dtype in row.dtypes:
+        a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
+        a[m // 2, 1], a[1, k - 1], b[0, n - 1], b[k - 1, 2] = np.nan, np.inf, -np.inf, 0
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(row(a, b), reference.matmul(a, b).astype(dtype), rtol=1e-3, atol=1e-3)
+
+
+def test_unaligned_memory():
+    raw = np.zeros(4 * 12 + 1, np.uint8)[1:].view("<f4").reshape(3, 4)
+    assert not raw.flags.aligned
+    raw[...] = np.arange(12).reshape(3, 4)
+    np.testing.assert_array_equal(matmul(raw, raw.T), raw @ raw.T)
+
+
+def test_every_part_of_a_shared_product_is_computed_once():
+    for threads in (1, 2, 3, 4, 6, 7, 64):
+        for m, n in ((1000, 1000), (10, 5000), (5000, 10)):
+            down, across = blocks.best_parts(m, n, threads)
+            assert down * across == threads
+    assert blocks.best_parts(4000, 100, 4) == (4, 1)
+    assert blocks.best_parts(1000, 1000, 4) == (2, 2)
+
+
+def test_strassen_at_sizes_where_it_works(monkeypatch):
+    monkeypatch.setattr(strassen, "LEAST", 8)
+    for m, n, k in ((64, 64, 64), (71, 59, 67), (16, 17, 33), (40, 16, 90)):
+        a, b = operand((m, k), "float64", seed=1), operand((k, n), "float64", seed=2)
+        np.testing.assert_allclose(matmul_strassen(a, b), a @ b, rtol=1e-10, atol=1e-10)
+        calls = count_products(monkeypatch, a, b)
+        assert calls >= 7, "the matrices were not cut up"
+
+
+def count_products(monkeypatch, a, b):
+    calls = []
+    original = strassen.matmul_parallel
+    with monkeypatch.context() as patch:
+        patch.setattr(strassen, "matmul_parallel", lambda x, y, out: calls.append(1) or original(x, y, out))
+        matmul_strassen(a, b)
+    return len(calls)
+
+
+# ---- the GPU ladder, here in the executor --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", GPU, ids=label)
+def test_gpu_rungs_small_and_ragged(row):
+    for m, n, k in ((5, 7, 3), (1, 1, 1), (20, 36, 12)):
+        check(row, operand((m, k), "float32", seed=1), operand((k, n), "float32", seed=2))
+
+
+@pytest.mark.parametrize("row", GPU, ids=label)
+def test_gpu_rungs_empty_and_stacked(row):
+    for left, right, (m, n, k) in (
+        ((), (), (0, 4, 4)),
+        ((), (), (3, 4, 0)),
+        ((2,), (2,), (3, 4, 4)),
+        ((2,), (), (3, 4, 4)),
+    ):
+        a, b = operand((*left, m, k), "float32", seed=1), operand((*right, k, n), "float32", seed=2)
+        check(row, a, b)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", GPU, ids=label)
+def test_gpu_rungs_over_several_blocks(row):
+    size = (140, 132, 20) if row in BIG_TILES or device_name == "gpu" else (50, 40, 37)
+    m, n, k = size
+    check(row, operand((m, k), "float32", seed=1), operand((k, n), "float32", seed=2))
+    check(row, operand((m, k + 1), "float32", seed=1), operand((k + 1, n + 1), "float32", seed=2))
+
+
+def test_split_sums_are_complete_and_stay_in_their_part(monkeypatch):
+    monkeypatch.setattr(gpu, "LEAST_DEPTH", 8)
+    a, b = operand((2, 4, 28), "float32", seed=1), operand((28, 8), "float32", seed=2)
+    assert gpu.splits_for(2, 28) == 3
+    check(implementations.of("matmul", "gpu")[-1], a, b)
+
+
+def test_device_arrays():
+    a, b = operand((6, 4), "float32", seed=1), operand((4, 8), "float32", seed=2)
+    there = matmul(cuda.to_device(a), cuda.to_device(b))
+    np.testing.assert_allclose(there.copy_to_host(), a @ b, rtol=1e-5, atol=1e-5)
+    with pytest.raises(TypeError, match="matmul has no gpu implementation for float64"):
+        matmul(cuda.to_device(a.astype(float)), cuda.to_device(b.astype(float)))
+    with pytest.raises(ValueError, match="leading dimensions are not broadcast"):
+        matmul(cuda.to_device(np.zeros((2, 1, 3, 4), "f")), cuda.to_device(np.zeros((5, 4, 3), "f")))
+
+
+COMPILER = pytest.mark.skipif(
+    not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`"
+)
+
+
+@COMPILER
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
+@pytest.mark.parametrize("row", GPU, ids=label)
+def test_gpu_kernels_keep_their_sums_in_registers(row, arch):
+    for kernel, signatures in row.kernels:
+        view = xray.compiled(kernel, signatures[0], arch)
+        assert not view.spills
+        assert not view.stack_bytes, "a local array did not fit into registers"
+        if row in BIG_TILES and "sum_parts" not in view.kernel:
+            assert view.occupancy(256).blocks_per_sm >= 2, (
+                f"{view.registers} registers: one block per multiprocessor"
+            )
+        if row.rung >= 7 and "sum_parts" not in view.kernel:
+            assert view.main_loop.ffma_share >= 0.85
+            assert view.main_loop["LDS.32"] == 0, "loads from shared memory are narrow"
+
+
+# ---- gradients ---------------------------------------------------------------------------------------------
+
+
+def slope(function, x, direction, step=1e-5):
+    """The derivative of a scalar function of an array, in one direction, by a central difference."""
+    return (function(x + step * direction) - function(x - step * direction)) / (2 * step)
+
+
+@pytest.mark.parametrize(("left", "right"), [((), ()), ((2,), (2,)), ((2, 1), (3,)), ((4,), ())], ids=str)
+def test_gradients_of_the_product(left, right):
+    a, b = operand((*left, 5, 7), "float64", seed=1), operand((*right, 7, 6), "float64", seed=2)
+    weights = operand(matmul(a, b).shape, "float64", seed=3)
+    grads = matmul_backward(weights, a, b)
+    for number, (x, grad) in enumerate(zip((a, b), grads, strict=True)):
+        assert grad.shape == x.shape
+        direction = operand(x.shape, "float64", seed=4)
+
+        def loss(y, number=number):
+            return float((matmul(*((y, b) if number == 0 else (a, y))) * weights).sum())
+
+        assert (grad * direction).sum() == pytest.approx(slope(loss, x, direction), rel=1e-6)
+    for got, expected in zip(grads, reference.matmul_backward(weights, a, b), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("activation", [None, "relu", "tanh", "gelu", "silu", "sigmoid", "elu", "leaky_relu"])
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("shape", [(9, 7), (2, 3, 7), (7,)], ids=str)
+def test_linear_layer_and_its_gradients(shape, biased, activation):
+    x, weight = operand(shape, "float64", seed=1), operand((5, 7), "float64", seed=2)
+    given = (x, weight, operand((5,), "float64", seed=3)) if biased else (x, weight)
+    rest = () if biased else (None,)
+    y = linear(*given, *rest, activation)
+    np.testing.assert_allclose(y, reference.linear(*given, *rest, activation), rtol=1e-9, atol=1e-9)
+    out = np.empty_like(y)
+    assert linear(*given, *rest, activation, out=out) is out
+    np.testing.assert_array_equal(out, y)
+    weights = operand(y.shape, "float64", seed=4)
+    grads = linear_backward(weights, *given, *rest, activation)
+    assert len(grads) == len(given)
+    for number, grad in enumerate(grads):
+        direction = operand(given[number].shape, "float64", seed=5)
+
+        def loss(one, number=number):
+            return float(
+                (linear(*given[:number], one, *given[number + 1 :], *rest, activation) * weights).sum()
+            )
+
+        assert grad.shape == given[number].shape
+        assert (grad * direction).sum() == pytest.approx(
+            slope(loss, given[number], direction), rel=1e-5, abs=1e-8
+        )
+
+
+def test_linear_in_single_precision_and_any_layout():
+    for layout in LAYOUTS:
+        x, weight = operand((6, 40), "float32", layout, 1), operand((30, 40), "float32", layout, 2)
+        bias, out = operand((30,), "float32", layout, 3), operand((6, 30), "float32", layout, 4)
+        expected = reference.linear(x, weight, bias, "gelu")
+        np.testing.assert_allclose(linear(x, weight, bias, "gelu", out), expected, rtol=1e-4, atol=1e-4)
+        grads = linear_backward(out, x, weight, bias, "gelu")
+        for got, right in zip(grads, reference.linear_backward(out, x, weight, bias, "gelu"), strict=True):
+            np.testing.assert_allclose(got, right, rtol=1e-3, atol=1e-3)
+
+
+# ---- wrong arguments ---------------------------------------------------------------------------------------
+
+A, B = np.ones((3, 4), "f"), np.ones((4, 5), "f")
+WIDE = np.ones((3, 5), "f")
+MISTAKES = {
+    "inner sizes differ": (matmul, (A, A), {}, ValueError, r"a has shape \(3, 4\) and b has shape \(3, 4\); expected \(..., m, k\)"),
+    "a vector": (matmul, (A, np.ones(4, "f")), {}, ValueError, r"A vector is a matrix with one row, x\[None, :\]"),
+    "stacks do not match": (matmul, (np.ones((2, 3, 4), "f"), np.ones((3, 4, 5), "f")), {}, ValueError, "leading dimensions that are equal"),
+    "dtypes differ": (matmul, (A, B.astype(float)), {}, TypeError, "b has dtype float64, but a has dtype float32"),
+    "integers": (matmul, (A.astype(int), B), {}, TypeError, "a has dtype int64"),
+    "a list": (matmul, ([[1.0]], B), {}, TypeError, r"a is a list; expected a NumPy array"),
+    "out of another shape": (matmul, (A, B), {"out": np.zeros((5, 3), "f")}, ValueError, r"out has shape \(5, 3\); expected \(3, 5\)"),
+    "out of another dtype": (matmul, (A, B), {"out": np.zeros((3, 5))}, TypeError, "out has dtype float64"),
+    "out is an operand": (matmul, (np.ones((4, 4), "f"), B[:, :4].copy()), {}, ValueError, "out overlaps a"),
+    "grad of another shape": (matmul_backward, (A, A, B), {}, ValueError, r"grad has shape \(3, 4\); expected \(3, 5\)"),
+    "weight turned over": (linear, (A, B), {}, ValueError, r"weight of shape \(out, in\)"),
+    "bias too long": (linear, (A, B.T.copy(), np.ones(4, "f")), {}, ValueError, r"bias has shape \(4,\); expected \(5,\)"),
+    "unknown activation": (linear, (A, B.T.copy(), None, "swish"), {}, ValueError, "activation is 'swish'; expected None or one of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MISTAKES.items(), ids=MISTAKES.keys())
+def test_wrong_arguments(case):
+    name, (function, args, kwargs, error, message) = case
+    if name == "out is an operand":
+        kwargs = {"out": args[0]}
+    before = [x.copy() for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray)]
+    with pytest.raises(error, match=message):
+        function(*args, **kwargs)
+    after = [x for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray)]
+    for x, y in zip(before, after, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_out_may_not_overlap_an_operand():
+    room = np.ones(30, "f")
+    a, out = room[:12].reshape(3, 4), room[8:23].reshape(3, 5)
+    with pytest.raises(ValueError, match="out overlaps a"):
+        matmul(a, B, out)
+    square = np.ones((4, 4), "f")
+    with pytest.raises(ValueError, match="out overlaps a"):
+        matmul(square.T, square.copy(), square)
+    with pytest.raises(ValueError, match="out"):
+        matmul(square[:], square.copy(), square)
+
+
+def test_the_short_way_gives_what_the_ladder_gives():
+    for m, n, k in ((1, 1, 1), (16, 16, 16), (130, 70, 200)):
+        a, b = operand((m, k), "float32", seed=1), operand((k, n), "float32", seed=2)
+        np.testing.assert_array_equal(cpu.two_matrices(a, b), CPU[-2](a, b))
+    assert cpu.two_matrices([[1.0]], B) is None
