@@ -359,6 +359,22 @@ def output_flood(nb):
     launch(nb, "while True:\n    print('x' * 10000)")
 
 
+@row(ALL)
+def one_giant_message(nb):
+    insert(nb, "from IPython.display import display\ndisplay({'text/plain': 'x' * 10**9}, raw=True)")
+
+
+@row(ALL)
+def forged_messages(nb):
+    insert(
+        nb,
+        "k = get_ipython().kernel\n"
+        "for kind in ('error', 'stream', 'execute_result', 'nonsense'):\n"
+        "    k.session.send(k.iopub_socket, kind, {}, parent=k.get_parent())\n"
+        "k.iopub_socket.send_multipart([b'a', b'<IDS|MSG>', b'no signature', b'{', b'}', b'', b''])",
+    )
+
+
 @row(ALL - LAUNCH)
 def huge_file(nb):
     launch(nb, "with open('huge', 'wb') as f:\n    f.truncate(10**12)")

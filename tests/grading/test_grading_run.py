@@ -170,7 +170,7 @@ def test_a_secret_is_made_once_and_another_gives_the_same_verdicts(tmp_path):
     ("more", "says"),
     [
         (("--grade-masters", "nowhere"), "No master notebooks in nowhere"),
-        (("--grade-exercise", "13"), "No master notebooks"),
+        (("--grade-exercise", "13"), "There is no master notebook for the exercise 13"),
         (("--grade-roster", "nowhere.csv"), "The roster nowhere.csv cannot be read"),
         (("--grade-dask", "tcp://x", "-n", "2"), "leave out -n"),
     ],
@@ -229,6 +229,7 @@ def test_stale_work_folders_are_swept(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_dask_gives_the_same_grades_even_if_a_worker_is_killed(tmp_path):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
     make_class(tmp_path / "in", 8)
@@ -249,6 +250,7 @@ def test_dask_gives_the_same_grades_even_if_a_worker_is_killed(tmp_path):
     assert table(tmp_path / "there") == table(tmp_path / "here")
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_answer_is_a_sentence(tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
     write(tmp_path / "in", "anna", hostile.solved(()))

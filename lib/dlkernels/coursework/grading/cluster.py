@@ -81,7 +81,24 @@ def grade_one(task):
         out = folder / "grades"
         out.mkdir()
         (out / "seed.txt").write_text(task["seed"] + "\n", encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "--grade", "submissions", "--grade-out", "grades", "-q"]
+        # limits.py ties the grader's life to the worker's: a killed worker leaves nothing running
+        launcher = [
+            sys.executable,
+            "-I",
+            Path(__file__).with_name("limits.py"),
+            json.dumps({"folder": str(folder)}),
+        ]
+        command = [
+            *launcher,
+            sys.executable,
+            "-m",
+            "pytest",
+            "--grade",
+            "submissions",
+            "--grade-out",
+            "grades",
+            "-q",
+        ]
         command += ["--grade-masters", "masters", "--grade-sandbox", task["mode"], "-p", "no:cacheprovider"]
         command += [
             "--grade-cell-seconds",

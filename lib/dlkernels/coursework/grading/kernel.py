@@ -10,11 +10,14 @@ import time
 from collections import deque
 from queue import Empty
 
+import zmq
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 from nbval.kernel import RunningKernel
 
 _STEP = 0.25  # seconds between looks at the process and its folder
+_MAX_MESSAGE = 4 << 20
+_MAX_QUEUE = 200
 
 
 class KernelGone(RuntimeError):
@@ -33,7 +36,11 @@ class SandboxKernel(RunningKernel):
         self.reply, self._iopub, self._output = None, deque(), 0
         self.exiting = False  # the notebook asked its kernel to end
         file = sandbox.folder / "kernel.json"
-        self.km = KernelManager(transport="ipc", connection_file=str(file), ip=str(sandbox.folder / "ipc"))
+        self._context = zmq.Context()
+        self._context.sockopts.update({zmq.MAXMSGSIZE: _MAX_MESSAGE, zmq.RCVHWM: _MAX_QUEUE, zmq.LINGER: 0})
+        self.km = KernelManager(
+            transport="ipc", connection_file=str(file), ip=str(sandbox.folder / "ipc"), context=self._context
+        )
         argv = sandbox.argv(
             "-m", "ipykernel_launcher", "-f", "{connection_file}", "--IPKernelApp.log_level=50"
         )
@@ -113,4 +120,5 @@ class SandboxKernel(RunningKernel):
             self.kc.stop_channels()
             self.km.shutdown_kernel(now=True)
             self.km.cleanup_resources()
+            self._context.destroy(linger=0)
             del self.km

@@ -114,6 +114,9 @@ class _State:
         found = {p.stem: p for p in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
         if option.grade_exercise:
             wanted = [f"{e:0>2}" if e.isdigit() else e for e in option.grade_exercise]
+            for name in wanted:
+                if not any(n.startswith(name) for n in found):
+                    raise BadSubmissions(f"There is no master notebook for the exercise {name} in {folder}.")
             found = {n: p for n, p in found.items() if any(n.startswith(w) for w in wanted)}
         if not found:
             raise BadSubmissions(

@@ -13,6 +13,7 @@ replays the cells before it, without those that ended it.
 import json
 import select
 import time
+from queue import Empty
 
 import nbformat
 from nbval.plugin import IPyNbCell, NbCellError
@@ -91,8 +92,12 @@ class Session:
             item.runtest()
         except NbCellError as error:  # nbval stops the kernel when it cannot be interrupted
             raise KernelGone("TimeLimit", f"it did not end within {seconds:g} seconds") from error
-        except RuntimeError as error:
-            raise KernelGone("KernelDied", str(error)) from None
+        except KernelGone:
+            raise
+        except Exception as error:  # the notebook can send its grader messages of any kind
+            raise KernelGone(
+                "BadMessage", f"its kernel said something strange ({type(error).__name__})"
+            ) from None
         if self._kernel.exiting:
             raise KernelGone("KernelDied", "it asked the notebook to end")
         if self.file.timed_out:
@@ -114,9 +119,13 @@ class Session:
             raise AnswerFailed(gone.name, gone.text) from None
         except Exception as error:
             self._stop_kernel()
-            if type(error).__name__ == "Empty":
+            if isinstance(error, AnswerFailed):
+                raise
+            if isinstance(error, Empty):
                 raise AnswerFailed("TimeLimit", f"no result within {seconds:g} seconds") from None
-            raise
+            raise AnswerFailed(
+                "BadMessage", f"the kernel said something strange ({type(error).__name__})"
+            ) from None
         try:
             return self._receive(self.sandbox)
         except AnswerFailed as error:
