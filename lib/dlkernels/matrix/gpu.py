@@ -36,7 +36,7 @@ def one_by_one(rung):
 
     @functools.wraps(rung)
     def on_stacks(a, b, out):
-        if 0 in out.shape or a.shape[-1] == 0:
+        if 0 in out.shape or shape(a)[-1] == 0:
             return zeros_like(out)
         for x, y, z in zip(stack(a, out), stack(b, out), stack(out, out), strict=True):
             rung(x, y, z)
@@ -50,8 +50,13 @@ def stack(x, out):
     count = int(np.prod(out.shape[:-2], dtype=np.int64))
     if x.ndim == 2:
         return [x] * count
-    matrices = x.reshape(count, *x.shape[-2:])
+    matrices = x.reshape(count, *shape(x)[-2:])
     return [matrices[number] for number in range(count)]
+
+
+def shape(x):
+    """The shape as a plain tuple: that of a device array in numba's simulator cannot be read from its end."""
+    return tuple(x.shape)
 
 
 def zeros_like(out):
@@ -253,7 +258,7 @@ def clear(sums):
 
 
 def big_grid(out):
-    return blocks_for(out.shape[-1], BIG), blocks_for(out.shape[-2], BIG)
+    return blocks_for(shape(out)[-1], BIG), blocks_for(shape(out)[-2], BIG)
 
 
 @implementation(
@@ -350,7 +355,7 @@ def wide_kernel(a, b, out, m, n, k):
 
 def in_fours(a, b):
     """Whether all rows begin at a multiple of 16 bytes."""
-    return a.shape[-1] % 4 == 0 and b.shape[-1] % 4 == 0
+    return shape(a)[-1] % 4 == 0 and shape(b)[-1] % 4 == 0
 
 
 FOURS = f"{INDEXED}; n and k that are not multiples of 4 take the kernel of matmul_tile_2d"
@@ -475,8 +480,8 @@ def batched_kernel(a, b, out, m, n, k, a_step, b_step):
 
 def strides(a, b):
     """Elements from one matrix of a stack to the next: 0 where a single one is repeated."""
-    return u32(0 if a.ndim == 2 else a.shape[-2] * a.shape[-1]), u32(
-        0 if b.ndim == 2 else b.shape[-2] * b.shape[-1]
+    return u32(0 if a.ndim == 2 else shape(a)[-2] * shape(a)[-1]), u32(
+        0 if b.ndim == 2 else shape(b)[-2] * shape(b)[-1]
     )
 
 
@@ -490,9 +495,9 @@ def strides(a, b):
 )
 def matmul_batched(a, b, out):
     count = int(np.prod(out.shape[:-2], dtype=np.int64))
-    if out.size == 0 or a.shape[-1] == 0 or not in_fours(a, b) or count > MOST_IN_Z:
+    if out.size == 0 or shape(a)[-1] == 0 or not in_fours(a, b) or count > MOST_IN_Z:
         return matmul_double_buffered(a, b, out)
-    m, n, k = u32(out.shape[-2]), u32(out.shape[-1]), u32(a.shape[-1])
+    m, n, k = u32(shape(out)[-2]), u32(shape(out)[-1]), u32(shape(a)[-1])
     batched_kernel[(*big_grid(out), count), THREADS](line(a), line(b), line(out), m, n, k, *strides(a, b))
     return out
 
@@ -540,13 +545,13 @@ def splits_for(blocks, k):
 )
 def matmul_split_k(a, b, out):
     count = int(np.prod(out.shape[:-2], dtype=np.int64))
-    grid, k = big_grid(out), a.shape[-1]
+    grid, k = big_grid(out), shape(a)[-1]
     splits = splits_for(grid[0] * grid[1] * count, k) if out.size else 1
     if splits == 1 or not in_fours(a, b):
         return matmul_batched(a, b, out)
     depth = blocks_for(blocks_for(k, splits), DEPTH) * DEPTH
     splits = blocks_for(k, depth)
-    m, n = out.shape[-2:]
+    m, n = shape(out)[-2:]
     parts = cuda.device_array(count * splits * m * n, f32)
     split_kernel[(*grid, count * splits), THREADS](
         line(a), line(b), parts, u32(m), u32(n), u32(k), *strides(a, b), u32(splits), u32(depth)
