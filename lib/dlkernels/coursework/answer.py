@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from . import assembly
 from .admission import COMPILED, KERNEL, NotAdmitted, admit
 
 
@@ -25,7 +26,10 @@ class AnswerFailed(Exception):
 
 @dataclass(frozen=True)
 class Cost:
-    """What one call of a compiled function allocated: arrays inside numba's code, bytes in NumPy's."""
+    """What one call of a compiled function allocated: arrays inside numba's code, bytes in NumPy's.
+
+    What the machine code costs (assembly.costs) has names of its own.
+    """
 
     arrays: int
     numpy_bytes: int
@@ -52,11 +56,20 @@ class Local:
         arguments = _copies(arguments)
         return self._guarded(_with_bounds(self.function), *arguments), arguments
 
-    def cost(self, arguments):
-        """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine."""
+    def cost(self, arguments, wanted=()):
+        """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine.
+
+        `wanted` names what is asked for; names of assembly.costs are looked up in the machine code.
+        """
+        self._admit(COMPILED, "njit")
+        found = self._allocated(arguments)
+        if set(wanted) - set(found):
+            found |= self._guarded(lambda: assembly.costs(assembly.of(self.function, arguments)))
+        return found
+
+    def _allocated(self, arguments):
         from numba.core.runtime import _nrt_python, rtsys
 
-        self._admit(COMPILED, "njit")
         _nrt_python.memsys_enable_stats()
         function = _with_bounds(self.function)
         self._guarded(function, *_copies(arguments))  # compiles

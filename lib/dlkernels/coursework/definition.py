@@ -78,7 +78,10 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelTask(Task):
-    """`spec(*arguments)` returns what `arguments[out]` must hold afterwards (NumPy, float64)."""
+    """`spec(*arguments)` returns what `arguments[out]` must hold afterwards (NumPy, float64).
+
+    `tell_first`: findings of the x-ray that explain a wrong result better than the result does.
+    """
 
     spec: Callable
     cases: tuple
@@ -89,6 +92,7 @@ class KernelTask(Task):
     writer: Callable | None = (
         None  # (index, case) -> (block, thread); default: one element per thread in a row
     )
+    tell_first: tuple = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,8 @@ class Remote:
         value = self._clean("compiled_call", COMPILED, arguments=list(arguments))
         return _result(value, arguments)
 
-    def cost(self, arguments):
-        return self._clean("cost", COMPILED, arguments=list(arguments))
+    def cost(self, arguments, wanted=()):
+        return self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))
 
     def xray(self, grid, block, arguments, require=None):
         request = {"grid": grid, "block": block, "require": require or {}}

@@ -43,9 +43,9 @@ def _answer(request, namespace):
     arguments = tuple(request["arguments"])
     if operation == "xray":
         return answer.xray(_size(request["grid"]), _size(request["block"]), arguments, request["require"])
-    return {"call": answer.call, "compiled_call": answer.compiled_call, "cost": answer.cost}[operation](
-        arguments
-    )
+    if operation == "cost":
+        return answer.cost(arguments, request["wanted"])
+    return {"call": answer.call, "compiled_call": answer.compiled_call}[operation](arguments)
 
 
 def _size(size):

@@ -1,0 +1,184 @@
+"""Answers to 08-bug."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+TILE = 16
+
+
+@cuda.jit
+def zero_first(a, b, out):
+    """right"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        cuda.syncthreads()
+        a_tile[y, x] = 0
+        b_tile[y, x] = 0
+        if i < out.shape[0] and start + x < a.shape[1]:
+            a_tile[y, x] = a[i, start + x]
+        if start + y < a.shape[1] and j < out.shape[1]:
+            b_tile[y, x] = b[start + y, j]
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def only_what_is_full_is_added(a, b, out):
+    """right"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        if i < out.shape[0] and start + x < a.shape[1]:
+            a_tile[y, x] = a[i, start + x]
+        if start + y < a.shape[1] and j < out.shape[1]:
+            b_tile[y, x] = b[start + y, j]
+        cuda.syncthreads()
+        if i < out.shape[0] and j < out.shape[1]:
+            for p in range(min(TILE, a.shape[1] - start)):
+                total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def as_given(a, b, out):
+    """wrong race: a fast thread stores the next tile"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        if i < out.shape[0] and start + x < a.shape[1]:
+            a_tile[y, x] = a[i, start + x]
+        if start + y < a.shape[1] and j < out.shape[1]:
+            b_tile[y, x] = b[start + y, j]
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def barrier_still_missing(a, b, out):
+    """wrong race: Between which two statements"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        if i < out.shape[0] and start + x < a.shape[1]:
+            a_tile[y, x] = a[i, start + x]
+        else:
+            a_tile[y, x] = 0
+        if start + y < a.shape[1] and j < out.shape[1]:
+            b_tile[y, x] = b[start + y, j]
+        else:
+            b_tile[y, x] = 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def stale_elements_still_there(a, b, out):
+    """wrong uninitialised-shared: nobody stored"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        if i < out.shape[0] and start + x < a.shape[1]:
+            a_tile[y, x] = a[i, start + x]
+        if start + y < a.shape[1] and j < out.shape[1]:
+            b_tile[y, x] = b[start + y, j]
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def zero_before_the_loop_only(a, b, out):
+    """wrong wrong-value: the last tile is not full"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    a_tile[y, x] = 0
+    b_tile[y, x] = 0
+    for start in range(0, a.shape[1], TILE):
+        if i < out.shape[0] and start + x < a.shape[1]:
+            a_tile[y, x] = a[i, start + x]
+        if start + y < a.shape[1] and j < out.shape[1]:
+            b_tile[y, x] = b[start + y, j]
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def barrier_inside_the_guard(a, b, out):
+    """wrong barrier-after-exit: Keep cuda.syncthreads() out of every"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        if i < out.shape[0] and start + x < a.shape[1]:
+            a_tile[y, x] = a[i, start + x]
+        else:
+            a_tile[y, x] = 0
+        if start + y < a.shape[1] and j < out.shape[1]:
+            b_tile[y, x] = b[start + y, j]
+        else:
+            b_tile[y, x] = 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        if i < out.shape[0] and j < out.shape[1]:
+            cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def barrier_moved_not_added(a, b, out):
+    """wrong race: no barrier"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < a.shape[1] and j < out.shape[1] else 0
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total

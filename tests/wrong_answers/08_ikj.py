@@ -1,0 +1,146 @@
+"""Answers to 08-ikj."""
+
+import numpy as np
+from numba import njit
+
+
+@njit
+def with_a_factor(a, b, out):
+    """right"""
+    m, n = out.shape
+    for i in range(m):
+        for j in range(n):
+            out[i, j] = 0
+        for p in range(a.shape[1]):
+            factor = a[i, p]
+            for j in range(n):
+                out[i, j] = out[i, j] + factor * b[p, j]
+
+
+@njit
+def term_by_term(a, b, out):
+    """right"""
+    out[:, :] = 0
+    for p in range(b.shape[0]):
+        for i in range(out.shape[0]):
+            for j in range(out.shape[1]):
+                out[i, j] += a[i, p] * b[p, j]
+
+
+@njit(fastmath=True)
+def rows_with_fused_multiply_adds(a, b, out):
+    """right"""
+    for i in range(out.shape[0]):
+        row = out[i]
+        row[:] = 0
+        for p in range(a.shape[1]):
+            for j in range(row.size):
+                row[j] += a[i, p] * b[p, j]
+
+
+@njit
+def in_double_precision(a, b, out):
+    """right"""
+    out[:] = 0
+    for i in range(out.shape[0]):
+        for p in range(a.shape[1]):
+            factor = np.float64(a[i, p])
+            for j in range(out.shape[1]):
+                out[i, j] += factor * b[p, j]
+
+
+@njit
+def as_the_formula_is_written(a, b, out):
+    """over budget over-budget: the budget is 0"""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = np.float32(0)
+            for p in range(a.shape[1]):
+                total += a[i, p] * b[p, j]
+            out[i, j] = total
+
+
+@njit
+def down_the_columns(a, b, out):
+    """over budget over-budget: Which index changes in your inner loop"""
+    out[:] = 0
+    for j in range(out.shape[1]):
+        for p in range(a.shape[1]):
+            for i in range(out.shape[0]):
+                out[i, j] += a[i, p] * b[p, j]
+
+
+@njit(fastmath=True)
+def vectors_filled_one_by_one(a, b, out):
+    """over budget over-budget: the budget is 3"""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = np.float32(0)
+            for p in range(a.shape[1]):
+                total += a[i, p] * b[p, j]
+            out[i, j] = total
+
+
+@njit
+def never_set_to_zero(a, b, out):
+    """wrong nothing-written: begin each sum with 0"""
+    for i in range(out.shape[0]):
+        for p in range(a.shape[1]):
+            for j in range(out.shape[1]):
+                out[i, j] += a[i, p] * b[p, j]
+
+
+@njit
+def zero_in_the_wrong_loop(a, b, out):
+    """wrong suspect: must be added up, not replaced"""
+    for i in range(out.shape[0]):
+        for p in range(a.shape[1]):
+            for j in range(out.shape[1]):
+                out[i, j] = 0
+                out[i, j] += a[i, p] * b[p, j]
+
+
+@njit
+def a_transposed(a, b, out):
+    """wrong suspect: This is a.T @ b"""
+    out[:] = 0
+    for i in range(out.shape[0]):
+        for p in range(a.shape[1]):
+            for j in range(out.shape[1]):
+                out[i, j] += a[p, i] * b[p, j]
+
+
+@njit
+def out_transposed(a, b, out):
+    """wrong suspect: rows and columns of out are exchanged"""
+    out[:] = 0
+    for i in range(a.shape[0]):
+        for p in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                out[j, i] += a[i, p] * b[p, j]
+
+
+@njit
+def square_matrices_only(a, b, out):
+    """wrong raised-IndexError: rows of a and the columns of b"""
+    n = a.shape[1]
+    out[:] = 0
+    for i in range(n):
+        for p in range(n):
+            for j in range(n):
+                out[i, j] += a[i, p] * b[p, j]
+
+
+@njit
+def first_term_missing(a, b, out):
+    """wrong suspect: p = 0, is missing"""
+    out[:] = 0
+    for i in range(out.shape[0]):
+        for p in range(1, a.shape[1]):
+            for j in range(out.shape[1]):
+                out[i, j] += a[i, p] * b[p, j]
+
+
+def not_compiled(a, b, out):
+    """wrong raised-NotCompiled: @njit"""
+    out[:] = a @ b

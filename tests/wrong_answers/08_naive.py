@@ -1,0 +1,115 @@
+"""Answers to 08-naive."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+
+@cuda.jit
+def by_hand(a, b, out):
+    """right"""
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if row >= out.shape[0] or column >= out.shape[1]:
+        return
+    total = np.float64(0)
+    p = 0
+    while p < b.shape[0]:
+        total += np.float64(a[row, p]) * b[p, column]
+        p += 1
+    out[row, column] = total
+
+
+@cuda.jit
+def column_of_the_grid_row_of_the_warp(a, b, out):
+    """over budget over-budget: threadIdx.x changes fastest"""
+    i = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    j = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    if i < out.shape[0] and j < out.shape[1]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@cuda.jit
+def no_guard(a, b, out):
+    """wrong out-of-bounds: at the row and at the column"""
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for p in range(a.shape[1]):
+        total += a[i, p] * b[p, j]
+    out[i, j] = total
+
+
+@cuda.jit
+def guard_of_rows_only(a, b, out):
+    """wrong out-of-bounds: at the row and at the column"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@cuda.jit
+def row_from_x(a, b, out):
+    """wrong some-unwritten: cuda.grid(2) gives x first"""
+    i, j = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@cuda.jit
+def one_block_only(a, b, out):
+    """wrong some-unwritten: x counts blocks and threads along a row"""
+    j, i = cuda.threadIdx.x, cuda.threadIdx.y
+    if i < out.shape[0] and j < out.shape[1]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@cuda.jit
+def b_transposed(a, b, out):
+    """wrong suspect: This is a @ b.T"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[j, p]
+        out[i, j] = total
+
+
+@cuda.jit
+def no_sum(a, b, out):
+    """wrong suspect: must be added up"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        for p in range(a.shape[1]):
+            out[i, j] = a[i, p] * b[p, j]
+
+
+@cuda.jit
+def sum_in_an_out_that_holds_nan(a, b, out):
+    """wrong nothing-written: begin each sum with 0"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        for p in range(a.shape[1]):
+            out[i, j] += a[i, p] * b[p, j]
+
+
+@cuda.jit
+def sixteen_terms(a, b, out):
+    """wrong out-of-bounds: compare each of the two indices"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        total = np.float32(0)
+        for p in range(16):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total

@@ -1,0 +1,328 @@
+"""Answers to 08-tiled."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+TILE = 16
+PADDED = 17
+
+
+@cuda.jit
+def counted_tiles(a, b, out):
+    """right"""
+    left = cuda.shared.array((TILE, TILE), np.float32)
+    right = cuda.shared.array((TILE, TILE), np.float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row = cuda.blockIdx.y * TILE + ty
+    column = cuda.blockIdx.x * TILE + tx
+    total = np.float64(0)
+    for t in range((a.shape[1] + TILE - 1) // TILE):
+        left[ty, tx] = 0
+        right[ty, tx] = 0
+        if row < a.shape[0] and t * TILE + tx < a.shape[1]:
+            left[ty, tx] = a[row, t * TILE + tx]
+        if t * TILE + ty < b.shape[0] and column < b.shape[1]:
+            right[ty, tx] = b[t * TILE + ty, column]
+        cuda.syncthreads()
+        for p in range(min(TILE, a.shape[1] - t * TILE)):
+            total += left[ty, p] * np.float64(right[p, tx])
+        cuda.syncthreads()
+    if row < out.shape[0] and column < out.shape[1]:
+        out[row, column] = total
+
+
+@cuda.jit
+def two_pairs_of_tiles_one_barrier(a, b, out):
+    """right"""
+    a_tiles = cuda.shared.array((2, TILE, TILE), np.float32)
+    b_tiles = cuda.shared.array((2, TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    turn = 0
+    for start in range(0, a.shape[1], TILE):
+        p = start + x
+        a_tiles[turn, y, x] = a[i, p] if i < a.shape[0] and p < a.shape[1] else 0
+        p = start + y
+        b_tiles[turn, y, x] = b[p, j] if p < b.shape[0] and j < b.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tiles[turn, y, p] * b_tiles[turn, p, x]
+        turn = 1 - turn
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def padded_rows(a, b, out):
+    """over budget over-budget: The tiles need no padding"""
+    a_tile = cuda.shared.array((TILE, PADDED), np.float32)
+    b_tile = cuda.shared.array((TILE, PADDED), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < out.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def no_tiles(a, b, out):
+    """over budget over-budget: 4608; the budget is 288"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@cuda.jit
+def only_a_has_a_tile(a, b, out):
+    """over budget over-budget: 2448; the budget is 288"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        cuda.syncthreads()
+        if j < out.shape[1]:
+            for p in range(min(TILE, a.shape[1] - start)):
+                total += a_tile[y, p] * b[start + p, j]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def tile_of_b_turned_over(a, b, out):
+    """over budget over-budget: 8, at `b_tile[x, y]`"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[x, y] = b[start + y, j] if start + y < b.shape[0] and j < out.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[x, p]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def rows_along_x(a, b, out):
+    """over budget over-budget: 16, at `a[i, start + x]`"""
+    a_tile = cuda.shared.array((TILE, PADDED), np.float32)
+    b_tile = cuda.shared.array((TILE, PADDED), np.float32)
+    y, x = cuda.threadIdx.x, cuda.threadIdx.y
+    i = cuda.blockIdx.y * TILE + y
+    j = cuda.blockIdx.x * TILE + x
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < out.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def a_barrier_in_the_loop_over_p(a, b, out):
+    """over budget over-budget: 51; the budget is 6"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < out.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+            cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def no_second_barrier(a, b, out):
+    """wrong race: before the next tiles overwrite them"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < out.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def no_first_barrier(a, b, out):
+    """wrong race: before anyone reads them"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < out.shape[1] else 0
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def no_guard(a, b, out):
+    """wrong out-of-bounds: put 0 into the tile elsewhere"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x]
+        b_tile[y, x] = b[start + y, j]
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    out[i, j] = total
+
+
+@cuda.jit
+def all_under_one_guard(a, b, out):
+    """wrong barrier-after-exit: Keep cuda.syncthreads() out of every"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        if i < out.shape[0] and j < out.shape[1]:
+            a_tile[y, x] = a[i, start + x] if start + x < a.shape[1] else 0
+            b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] else 0
+            cuda.syncthreads()
+            for p in range(TILE):
+                total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def early_return(a, b, out):
+    """wrong barrier-after-exit: do not return early"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    if i >= out.shape[0] or j >= out.shape[1]:
+        return
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    out[i, j] = total
+
+
+@cuda.jit
+def one_tile_only(a, b, out):
+    """wrong suspect: Only the first 16 terms"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    a_tile[y, x] = a[i, x] if i < out.shape[0] and x < a.shape[1] else 0
+    b_tile[y, x] = b[y, j] if y < b.shape[0] and j < out.shape[1] else 0
+    cuda.syncthreads()
+    total = np.float32(0)
+    for p in range(TILE):
+        total += a_tile[y, p] * b_tile[p, x]
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def tiles_rounded_down(a, b, out):
+    """wrong suspect: the number of tiles along k was rounded down"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for t in range(max(1, a.shape[1] // TILE)):
+        start = t * TILE
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < out.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def one_block_only(a, b, out):
+    """wrong one-block: but not the block's number"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[y, start + x] if y < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, x] if start + y < b.shape[0] and x < out.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = total
+
+
+@cuda.jit
+def b_tile_transposed(a, b, out):
+    """wrong suspect: This is a @ b.T"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < out.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < out.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[x, p]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
