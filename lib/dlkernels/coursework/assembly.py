@@ -20,7 +20,7 @@ _VECTOR_MULTIPLY = re.compile(
 )
 _SCALAR_MULTIPLY = re.compile(r"v?muls[sd]\s|vfn?m(?:add|sub)\d+s[sd]\s|fn?m(?:ul|add|sub)\s+[sd]\d")
 _X86_ACCESS = re.compile(r"\w+\s.*\(.*\).*%[xyz]mm|\w+\s.*%[xyz]mm.*\(")
-_ARM_ACCESS = re.compile(r"(?:ldu?r|stu?r|ld[1-4]r?|st[1-4]|ldp|stp)[.\w]*\s+\{?\s*[qv]\d")
+_ARM_ACCESS = re.compile(r"(?:ldu?r|stu?r|ld[1-4]r?|st[1-4]|ldp|stp)[.\w]*\s+\{?\s*[sdqv]\d")
 
 
 @dataclass(frozen=True)

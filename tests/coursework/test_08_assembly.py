@@ -1,0 +1,168 @@
+"""The loops of machine code are read alike on all processors: same verdict for the same function."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from llvmlite import binding
+
+from dlkernels.coursework import assembly
+
+# What each order of loops and each register tile costs in memory accesses per vector multiply, by counting.
+FUNCTIONS = '''
+import json
+import numpy as np
+from numba import njit
+from dlkernels.coursework import assembly
+
+@njit
+def ikj(a, b, out):
+    out[:] = 0
+    for i in range(out.shape[0]):
+        for p in range(a.shape[1]):
+            for j in range(out.shape[1]):
+                out[i, j] += a[i, p] * b[p, j]
+
+@njit
+def ijk(a, b, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = np.float32(0)
+            for p in range(a.shape[1]):
+                total += a[i, p] * b[p, j]
+            out[i, j] = total
+
+@njit
+def jki(a, b, out):
+    out[:] = 0
+    for j in range(out.shape[1]):
+        for p in range(a.shape[1]):
+            for i in range(out.shape[0]):
+                out[i, j] += a[i, p] * b[p, j]
+
+@njit(fastmath=True)
+def ijk_reordered(a, b, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = np.float32(0)
+            for p in range(a.shape[1]):
+                total += a[i, p] * b[p, j]
+            out[i, j] = total
+
+@njit
+def four_steps(a, b, out):
+    k = a.shape[1]
+    out[:] = 0
+    for i in range(out.shape[0]):
+        for p in range(0, k - k % 4, 4):
+            x0, x1, x2, x3 = a[i, p], a[i, p + 1], a[i, p + 2], a[i, p + 3]
+            for j in range(out.shape[1]):
+                out[i, j] += x0 * b[p, j] + x1 * b[p + 1, j] + x2 * b[p + 2, j] + x3 * b[p + 3, j]
+
+@njit
+def four_rows(a, b, out):
+    out[:] = 0
+    for i in range(0, out.shape[0] - 3, 4):
+        for p in range(a.shape[1]):
+            x0, x1, x2, x3 = a[i, p], a[i + 1, p], a[i + 2, p], a[i + 3, p]
+            for j in range(out.shape[1]):
+                y = b[p, j]
+                out[i, j] += x0 * y
+                out[i + 1, j] += x1 * y
+                out[i + 2, j] += x2 * y
+                out[i + 3, j] += x3 * y
+
+x = np.zeros((8, 8), np.float32)
+found = {f.__name__: assembly.costs(assembly.of(f, (x, x, x))) for f in (ikj, ijk, jki, ijk_reordered, four_steps, four_rows)}
+print(json.dumps(found))
+'''  # fmt: skip
+
+
+@pytest.mark.skipif(
+    not binding.get_process_triple().startswith("x86_64"), reason="names of x86-64 processors"
+)
+@pytest.mark.parametrize("cpu", ["", "x86-64", "nehalem", "haswell", "skylake-avx512"])
+def test_same_counts_on_every_processor(cpu):
+    named = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""} if cpu else {}
+    done = subprocess.run(
+        [sys.executable, "-c", FUNCTIONS], env=os.environ | named, capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout)
+    assert found["ikj"] == {"scalar_loops": 0, "accesses_per_multiply": 3}
+    assert found["four_steps"] == {"scalar_loops": 0, "accesses_per_multiply": 1.5}
+    assert found["four_rows"] == {"scalar_loops": 0, "accesses_per_multiply": 2.25}
+    assert found["ijk"]["scalar_loops"] > 0
+    assert found["jki"]["scalar_loops"] > 0
+    reordered = found["ijk_reordered"]  # vectors filled element by element, if at all
+    assert reordered["scalar_loops"] > 0 or reordered["accesses_per_multiply"] > 4
+
+
+ROW = """
+define void @row(ptr noalias %out, ptr noalias %b, float %x, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %j = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %away = mul nuw nsw i64 %j, STRIDE
+  %at = getelementptr inbounds float, ptr %b, i64 %away
+  %to = getelementptr inbounds float, ptr %out, i64 PLACE
+  %y = load float, ptr %at
+  %old = load float, ptr %to
+  %product = fmul FAST float %x, %y
+  %sum = fadd FAST float %old, %product
+  store float %sum, ptr %to
+  %next = add nuw nsw i64 %j, 1
+  %again = icmp slt i64 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+  ret void
+}
+"""
+
+
+def compiled(triple, cpu, ir):
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    module = binding.parse_assembly(f'target triple = "{triple}"\n{ir}')
+    machine = binding.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=3)
+    options = binding.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    binding.create_pass_builder(machine, options).getModulePassManager().run(
+        module, binding.create_pass_builder(machine, options)
+    )
+    return machine.emit_assembly(module)
+
+
+TARGETS = [
+    ("aarch64-unknown-linux-gnu", "neoverse-n1"),
+    ("arm64-apple-macosx14.0", "apple-m1"),
+    ("x86_64-unknown-linux-gnu", "haswell"),
+    ("x86_64-apple-macosx14.0", "haswell"),
+    ("x86_64-pc-windows-msvc", "haswell"),
+]
+
+
+def row(stride, place, fast):
+    return ROW.replace("STRIDE", stride).replace("PLACE", place).replace("FAST", fast)
+
+
+@pytest.mark.parametrize(("triple", "cpu"), TARGETS)
+@pytest.mark.parametrize("fast", ["", "fast"])
+def test_a_row_costs_three_accesses_in_every_dialect(triple, cpu, fast):
+    """With a multiply and an add, and with the two in one instruction."""
+    text = compiled(triple, cpu, row("1", "%j", fast))
+    assert assembly.costs(text) == {"scalar_loops": 0, "accesses_per_multiply": 3}
+
+
+@pytest.mark.parametrize(("triple", "cpu"), TARGETS)
+@pytest.mark.parametrize("fast", ["", "fast"])
+def test_a_sum_down_a_column_is_over_the_budget_in_every_dialect(triple, cpu, fast):
+    """The inner loop of ijk: some processors multiply vectors there, but must fill them one by one."""
+    found = assembly.costs(compiled(triple, cpu, row("1000", "0", fast)))
+    assert found["scalar_loops"] > 0 or found["accesses_per_multiply"] > 3
+
+
+def test_no_loop_that_multiplies_counts_as_one():
+    assert assembly.costs("f:\n\tcallq\tsgemm\n\tretq\n")["scalar_loops"] == 1

@@ -1,0 +1,102 @@
+"""Chapter 08: the missing barrier is found by its line, and each budget is at most half of the step before."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from dlkernels.coursework import build, checking, definition
+from dlkernels.coursework.answer import Local
+from dlkernels.coursework.grading import servant
+
+ROOT = Path(__file__).resolve().parents[2]
+MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "08_matmul.ipynb").cells}
+
+
+def given_kernel():
+    """The colleague's kernel, as it stands in the statement of 08-bug."""
+    lines = [line for line in MASTER["08-bug-task"].splitlines() if line.startswith("    ") or not line]
+    source = inspect.cleandoc("\n".join(lines)).strip()
+    ast.parse(source)
+    return source
+
+
+def outcome(task_id, source, name, part=checking.check, **options):
+    return part(definition.find(task_id), Local(servant.define([source])[name]), **options)
+
+
+def test_the_given_kernel_is_rejected_with_the_lines_of_its_race():
+    source = given_kernel()
+    lines = source.splitlines()
+    failure = outcome("08-bug", source, "matmul_repaired").failure
+    assert failure.kind == "race"
+    said = dict(failure.facts)
+    stored = int(re.search(r"stores it at `a_tile\[y, x\]` on line (\d+)", said["it said"])[1])
+    assert lines[stored - 1].strip() == "a_tile[y, x] = a[i, start + x]"
+    assert said["at"] == "a_tile[y, p]"
+    assert re.fullmatch(r"block 0, thread \d+ and block 0, thread \d+", said["happened in"])
+
+
+def test_the_given_kernel_needs_both_repairs():
+    source = given_kernel()
+    last = "            total += a_tile[y, p] * b_tile[p, x]\n"
+    barrier = source.replace(last, last + "        cuda.syncthreads()\n")
+    assert barrier != source
+    assert outcome("08-bug", barrier, "matmul_repaired").failure.kind == "uninitialised-shared"
+    both = barrier
+    for tile, value in (("a_tile", "a[i, start + x]"), ("b_tile", "b[start + y, j]")):
+        line = f"            {tile}[y, x] = {value}\n"
+        both = both.replace(line, f"{line}        else:\n            {tile}[y, x] = 0\n")
+    assert outcome("08-bug", both, "matmul_repaired", hidden=True).status == checking.RIGHT
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_every_barrier_of_the_tiled_kernels_is_needed(which):
+    for task_id, name in (
+        ("08-tiled", "matmul_tiled"),
+        ("08-four", "matmul_four"),
+        ("08-bug", "matmul_repaired"),
+    ):
+        parts = MASTER[task_id].split("        cuda.syncthreads()\n")
+        assert len(parts) == 3
+        without = ["\n", "\n"]
+        without[1 - which] = "        cuda.syncthreads()\n"
+        source = parts[0] + without[0] + parts[1] + without[1] + parts[2]
+        assert outcome(task_id, source, name).failure.kind == "race"
+
+
+def counts(task_id, name, m, k, n):
+    """Totals of the x-ray of a master on an m x k x n product."""
+    from dlkernels.coursework.tasks import chapter_08 as tasks
+    from dlkernels.xray import xray
+
+    case = tasks.case("", m, k, n, tasks.WIDE if task_id == "08-four" else tasks.TILE)
+    kernel = servant.define([MASTER[task_id]])[name]
+    arguments = case.make(definition.np.random.default_rng(0))
+    return xray(kernel, case.grid, case.block)(*arguments).total
+
+
+def test_each_step_costs_at_most_half_of_the_one_before():
+    sizes = (32, 32, 64)
+    naive, tiled, four = (
+        counts(f"08-{step}", f"matmul_{step}", *sizes) for step in ("naive", "tiled", "four")
+    )
+    assert naive["global_load_requests"] == 16 * tiled["global_load_requests"]
+    assert tiled["global_load_requests"] == 2 * four["global_load_requests"]
+    assert tiled["shared_load_requests"] == 2 * four["shared_load_requests"]
+    budget = definition.find("08-four").budget.require
+    assert budget["global_load_requests"] == four["global_load_requests"]
+    assert budget["shared_load_requests"] == four["shared_load_requests"]
+
+
+@pytest.mark.parametrize("task", definition.of_chapter("08"), ids=lambda task: task.id)
+def test_cases_are_not_square_and_not_whole_tiles(task):
+    if isinstance(task, definition.PredictionTask):
+        assert task.questions
+        return
+    rng = definition.np.random.default_rng(0)
+    shapes = [(a.shape[0], a.shape[1], b.shape[1]) for a, b, _ in (case.make(rng) for case in task.cases)]
+    assert any(len(set(shape)) == 3 for shape in shapes)
+    assert any(all(length % 4 for length in shape[1:]) or shape[1] % 16 for shape in shapes)
