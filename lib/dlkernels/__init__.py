@@ -7,7 +7,15 @@ from dlkernels import implementations   implementations.of("add", device="cpu"):
 
 from . import implementations
 from .device import cuda
-from .matrix import linear, linear_backward, matmul, matmul_backward, matmul_strassen
+from .matrix import (
+    linear,
+    linear_backward,
+    matmul,
+    matmul_backward,
+    matmul_half,
+    matmul_int8,
+    matmul_strassen,
+)
 from .vector import (
     add,
     axpy,
@@ -44,6 +52,8 @@ __all__ = [
     "linear_backward",
     "matmul",
     "matmul_backward",
+    "matmul_half",
+    "matmul_int8",
     "matmul_strassen",
     "relu",
     "relu_backward",

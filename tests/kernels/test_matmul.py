@@ -13,6 +13,8 @@ from dlkernels import (
     linear_backward,
     matmul,
     matmul_backward,
+    matmul_half,
+    matmul_int8,
     matmul_strassen,
     xray,
 )
@@ -107,7 +109,7 @@ STACKS = [((2,), ()), ((), (3,)), ((2, 3), (2, 3)), ((2, 1), (3,)), ((1,), (4,))
 
 
 @pytest.mark.parametrize(("left", "right"), STACKS, ids=str)
-@pytest.mark.parametrize("row", CPU, ids=label)
+@pytest.mark.parametrize("row", [CPU[0], *CPU[-3:]], ids=label)
 def test_stacks_are_broadcast(row, left, right):
     for m, n, k in ((5, 9, 4), (0, 3, 2), (3, 2, 0), (40, 33, 100)):
         a, b = operand((*left, m, k), "float32", seed=1), operand((*right, k, n), "float32", seed=2)
@@ -237,6 +239,71 @@ def test_gpu_kernels_keep_their_sums_in_registers(row, arch):
             assert view.main_loop["LDS.32"] == 0, "loads from shared memory are narrow"
 
 
+# ---- 16 and 8 bits -----------------------------------------------------------------------------------------
+
+
+def sixteen_bits(shape, kind, seed=0):
+    x = np.random.default_rng(seed).standard_normal(shape)
+    return (
+        x.astype(np.float16) if kind == "float16" else (x.astype("f").view(np.uint32) >> 16).astype(np.uint16)
+    )
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("row", implementations.of("matmul_half"), ids=label)
+def test_mixed_precision(row, kind):
+    """The GPU's rung also shows that every element is where PTX's documentation says, by a stand-in in the executor."""
+    for left, right, (m, n, k) in (
+        ((), (), (40, 36, 20)),
+        ((2,), (), (3, 4, 5)),
+        ((), (), (2, 3, 0)),
+    ):
+        a, b = sixteen_bits((*left, m, k), kind, 1), sixteen_bits((*right, k, n), kind, 2)
+        got = row(a, b)
+        assert got.dtype == np.float32
+        np.testing.assert_allclose(got, reference.matmul_half(a, b), rtol=1e-5, atol=1e-5)
+
+
+def test_mixed_precision_at_the_ends_of_the_range():
+    a = np.array([[65504, 6e-8, -0.0, 1]], np.float16)  # the largest, the smallest
+    np.testing.assert_array_equal(matmul_half(a, np.eye(4, dtype=np.float16)), a.astype("f"))
+    infinite = np.array([[np.inf, 1]], np.float16)
+    np.testing.assert_array_equal(matmul_half(infinite, np.ones((2, 1), np.float16)), [[np.inf]])
+
+
+@COMPILER
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_tensor_cores_are_used(arch):
+    for kernel, signatures in implementations.of("matmul_half", "gpu")[0].kernels:
+        view = xray.compiled(kernel, signatures[0], arch)
+        assert view.main_loop["TENSOR.HMMA"] == 8
+        assert not view.spills
+        assert not view.stack_bytes
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_eight_bits_are_exact(data):
+    m, n, k = (data.draw(st.integers(0, 70), label=name) for name in "mnk")
+    rng = np.random.default_rng(data.draw(st.integers(0, 100)))
+    a, b = rng.integers(-128, 128, (m, k), dtype=np.int8), rng.integers(-128, 128, (k, n), dtype=np.int8)
+    if data.draw(st.booleans()):
+        a, b = np.asfortranarray(a), b[:, ::-1]
+    got = matmul_int8(a, b)
+    assert got.dtype == np.int32
+    np.testing.assert_array_equal(got, reference.matmul_int8(a, b))
+
+
+def test_eight_bits_at_their_limits_and_beyond_a_block():
+    for m, n, k in ((130, 100, 1100), (3, 70, 4096), (1, 1, 131_071)):
+        a, b = np.full((m, k), -128, np.int8), np.full((k, n), -128, np.int8)
+        np.testing.assert_array_equal(matmul_int8(a, b), k * 128 * 128)
+    stack = np.random.default_rng(0).integers(-128, 128, (2, 9, 12), dtype=np.int8)
+    np.testing.assert_array_equal(matmul_int8(stack, stack[0].T), stack.astype(int) @ stack[0].T.astype(int))
+    with pytest.raises(ValueError, match="sums of 131072 terms might exceed 32 bits"):
+        matmul_int8(np.zeros((1, 131_072), np.int8), np.zeros((131_072, 1), np.int8))
+
+
 # ---- gradients ---------------------------------------------------------------------------------------------
 
 
@@ -316,6 +383,9 @@ MISTAKES = {
     "out of another shape": (matmul, (A, B), {"out": np.zeros((5, 3), "f")}, ValueError, r"out has shape \(5, 3\); expected \(3, 5\)"),
     "out of another dtype": (matmul, (A, B), {"out": np.zeros((3, 5))}, TypeError, "out has dtype float64"),
     "out is an operand": (matmul, (np.ones((4, 4), "f"), B[:, :4].copy()), {}, ValueError, "out overlaps a"),
+    "half of single": (matmul_half, (A, B), {}, TypeError, "a has dtype float32; expected float16 or uint16"),
+    "halves mixed": (matmul_half, (A.astype(np.float16), B.astype(np.uint16)), {}, TypeError, "b has dtype uint16, but a"),
+    "integers of 16 bits": (matmul_int8, (A.astype(np.int16), B), {}, TypeError, "a has dtype int16; expected int8"),
     "grad of another shape": (matmul_backward, (A, A, B), {}, ValueError, r"grad has shape \(3, 4\); expected \(3, 5\)"),
     "weight turned over": (linear, (A, B), {}, ValueError, r"weight of shape \(out, in\)"),
     "bias too long": (linear, (A, B.T.copy(), np.ones(4, "f")), {}, ValueError, r"bias has shape \(4,\); expected \(5,\)"),

@@ -65,6 +65,33 @@ def _prepare_strassen(a, b, out=None):
 operation("matmul_strassen", reference.matmul)(_prepare_strassen)
 
 
+@operation("matmul_half", reference.matmul_half)
+def _prepare_half(a, b, out=None):
+    for name, x in (("a", a), ("b", b)):
+        float_array(name, x, ("float16", "uint16"))
+    one_place(a=a, b=b)
+    same("dtype", a=a, b=b)
+    shape = _product_shape(a, b)
+    _apart(out, a=a, b=b)
+    return a, b, "f16" if a.dtype == np.float16 else "bf16", output(out, shape, np.dtype("float32"), a=a, b=b)
+
+
+@operation("matmul_int8", reference.matmul_int8)
+def _prepare_int8(a, b):
+    for name, x in (("a", a), ("b", b)):
+        float_array(name, x, ("int8",))
+        if is_device_array(x):
+            raise ValueError(
+                f"{name} is in device memory; expected host memory: matmul_int8 runs on the CPU."
+            )
+    shape = _product_shape(a, b)
+    if a.shape[-1] >= int8.LONGEST:
+        raise ValueError(
+            f"a has shape {a.shape}: sums of {a.shape[-1]} terms might exceed 32 bits; expected less than {int8.LONGEST}."
+        )
+    return a, b, np.empty(shape, np.int32)
+
+
 @operation("matmul_backward", reference.matmul_backward)
 def _prepare_matmul_backward(grad, a, b):
     for name, x in (("grad", grad), ("a", a), ("b", b)):
@@ -122,7 +149,8 @@ def _check_linear(x, weight, bias, activation):
     return (*x.shape[:-1], weight.shape[0])
 
 
-from . import backward, cpu, gpu, strassen  # noqa: E402, F401
+from . import backward, cpu, gpu, half, int8, strassen  # noqa: E402, F401
+from .cpu import two_matrices  # noqa: E402
 
 
 def matmul(a, b, out=None):
@@ -132,7 +160,7 @@ def matmul(a, b, out=None):
     float32, and leading dimensions equal or missing. out: (..., m, n), where to write, or None for a new array.
     """
     if out is None:
-        product = cpu.two_matrices(a, b)
+        product = two_matrices(a, b)
         if product is not None:
             return product
     return call("matmul", a, b, out)
@@ -149,6 +177,19 @@ def matmul_strassen(a, b, out=None):
     Arguments as for `matmul`. Elements are less accurate than matmul's where they are small beside others.
     """
     return call("matmul_strassen", a, b, out)
+
+
+def matmul_half(a, b, out=None):
+    """The product of float16 matrices, or of bfloat16 ones given by their bits as uint16; sums and result in float32.
+
+    a: (..., m, k), b: (..., k, n). out: (..., m, n) float32, where to write, or None for a new array.
+    """
+    return call("matmul_half", a, b, out)
+
+
+def matmul_int8(a, b):
+    """The product of int8 matrices as an int32 array: exact, for k below 131,072. Leading dimensions are broadcast."""
+    return call("matmul_int8", a, b)
 
 
 def linear(x, weight, bias=None, activation=None, out=None):

@@ -21,6 +21,7 @@ from ..simd import broadcast, fma, lanes, load, store, vector_bytes
 from ..simd.cache import cached_njit
 from . import blocks
 from .batch import batched
+from .blocks import PARALLEL_FROM, matmul_serial
 
 CONTRACT = {"contract"}  # a * b + c may become one instruction, with one rounding
 
@@ -38,7 +39,7 @@ def _ijk(a, b, out):
             out[i, j] = total
 
 
-@implementation("matmul", device="cpu", adds="three loops, as the formula is written", largest=1 << 20)
+@implementation("matmul", device="cpu", adds="three loops, as the formula is written", largest=1 << 18)
 @batched
 def matmul_ijk(a, b, out):
     _ijk(a, b, out)
@@ -252,13 +253,13 @@ def workspace(dtype, threads=1):
 
     The line for one thread is a few MiB, which the system provides page by page as they are used.
     """
-    kept = _kept.__dict__.get((dtype, threads))
-    if kept is None:
+    lines = _kept.__dict__
+    name = dtype.char if threads == 1 else (dtype.char, threads)
+    if name not in lines:
         spare = vector_bytes() // dtype.itemsize
         line = np.empty(threads * blocks.room(dtype) + spare, dtype)
-        kept = line[-(line.ctypes.data // dtype.itemsize) % spare :]
-        _kept.__dict__[dtype, threads] = kept
-    return kept
+        lines[name] = line[-(line.ctypes.data // dtype.itemsize) % spare :]
+    return lines[name]
 
 
 @implementation(
@@ -274,9 +275,9 @@ def matmul_tile(a, b, out):
 def multiply_stacks(a, b, out, threads):
     """out = a b for 3-D arrays, none of them empty."""
     (stack, m, n), k = out.shape, a.shape[2]
-    if threads == 1 or stack * m * n * k < blocks.PARALLEL_FROM:
+    if threads == 1 or stack * m * n * k < PARALLEL_FROM:
         if stack == 1 and a.flags.c_contiguous and b.flags.c_contiguous and out.flags.c_contiguous:
-            blocks.matmul_serial(a[0], b[0], out[0], workspace(out.dtype))
+            matmul_serial(a[0], b[0], out[0], workspace(out.dtype))
         else:
             places = blocks.place(a), blocks.place(b), blocks.place(out)
             blocks.matmul_strided(*places, (stack, m, n, k), workspace(out.dtype))
@@ -310,8 +311,8 @@ def two_matrices(a, b):
     if not (left.aligned and right.aligned):
         return None
     out = empty((m, n), dtype)
-    if work < blocks.PARALLEL_FROM and left.c_contiguous and right.c_contiguous:
-        blocks.matmul_serial(a, b, out, workspace(dtype))
+    if work < PARALLEL_FROM and left.c_contiguous and right.c_contiguous:
+        matmul_serial(a, b, out, workspace(dtype))
     else:
         multiply_stacks(a[None], b[None], out[None], get_num_threads())
     return out

@@ -21,6 +21,18 @@ def matmul(a, b):
         return np.matmul(_double(a), _double(b))
 
 
+def matmul_half(a, b):
+    """The same, for float16, or bfloat16 given by its bits in uint16."""
+    if np.asarray(a).dtype == np.uint16:
+        a, b = ((np.asarray(x).astype(np.uint32) << 16).view(np.float32) for x in (a, b))
+    return matmul(a, b)
+
+
+def matmul_int8(a, b):
+    """The same, exactly, in 64-bit integers."""
+    return np.matmul(np.asarray(a, dtype=np.int64), np.asarray(b, dtype=np.int64))
+
+
 def matmul_backward(grad, a, b):
     grad, a, b = _double(grad), _double(a), _double(b)
     return (

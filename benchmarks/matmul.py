@@ -1,0 +1,144 @@
+"""Matrix products against NumPy's OpenBLAS (and PyTorch, if it is installed): sizes, threads, dtypes, and the ladder.
+
+    python benchmarks/run.py matmul           all, recorded in results/matmul.json
+    python benchmarks/run.py matmul --quick   a few sizes, not recorded
+
+Each number of threads is measured in a process of its own, since OpenBLAS reads OPENBLAS_NUM_THREADS only when it
+starts. Both sides make a new array for the result. On a machine with AVX-512, our kernels are measured once more as
+they are compiled for AVX2: OpenBLAS may take either, and the records say what NumPy reports of itself.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+CUBES = (16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096)
+RAGGED = (
+    (37, 37, 37),
+    (100, 100, 100),
+    (1000, 777, 333),
+    (333, 1000, 777),
+    (61, 2000, 500),
+    (2000, 61, 500),
+    (1023, 1025, 1031),
+)
+QUICK = ((16, 16, 16), (64, 64, 64), (256, 256, 256), (1000, 777, 333))
+LADDER = (128, 512, 1024, 2048)
+HASWELL = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"}
+
+
+def benchmark(quick=False):
+    """Rows for every size, and geometric means over them; see `summary`."""
+    import numba
+
+    from dlkernels import simd
+
+    runs = [(threads, {}) for threads in sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)})]
+    if simd.instruction_set() == "AVX-512":
+        runs += [(threads, HASWELL) for threads, _ in runs]
+    rows = []
+    for threads, settings in runs:
+        rows += in_process(threads, quick, settings)
+    means = summary(rows)
+    for line in means:
+        print(f"{line['instruction_set']}, {line['threads']} threads, {line['dtype']}: NumPy / ours = {line['mean']:.2f} "
+              f"(geometric mean of {line['sizes']} sizes; lowest {line['lowest']:.2f} at {line['lowest_at']})")  # fmt: skip
+    return {"rows": rows, "means": means}
+
+
+def in_process(threads, quick, settings):
+    """Measure in a process that starts with the given number of threads; returns its rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.json"
+        command = [sys.executable, __file__, str(threads), str(int(quick)), str(file)]
+        environment = {**os.environ, **settings, "OPENBLAS_NUM_THREADS": str(threads)}
+        subprocess.run(command, env=environment, check=True)
+        return json.loads(file.read_text(encoding="utf-8"))
+
+
+def summary(rows):
+    """The geometric mean of NumPy's time / matmul's time over all sizes, and the lowest ratio."""
+    means = []
+    for key in sorted({(r["instruction_set"], r["threads"], r["dtype"]) for r in rows}):
+        chosen = [
+            r for r in rows
+            if (r["instruction_set"], r["threads"], r["dtype"]) == key and r["kind"] == "sizes" and r["name"] == "matmul"
+        ]  # fmt: skip
+        lowest = min(chosen, key=lambda row: row["ratio"])
+        mean = math.exp(sum(math.log(row["ratio"]) for row in chosen) / len(chosen))
+        line = dict(zip(("instruction_set", "threads", "dtype"), key, strict=True))
+        line |= {"sizes": len(chosen), "mean": mean, "lowest": lowest["ratio"]}
+        means.append(line | {"lowest_at": f"{lowest['m']} x {lowest['n']} x {lowest['k']}"})
+    return means
+
+
+# ---- inside the process ------------------------------------------------------------------------------------
+
+
+def measure(threads, quick):
+    import dlkernels
+    from dlkernels import implementations, simd
+    from dlkernels.measure import times
+
+    def rows_of(kind, dtype, size, candidates):
+        m, n, k = size
+        budget = 0.3 if quick else 1.0
+        measured = times(candidates, budget=budget, threads=threads)
+        for name in list(candidates)[1:]:
+            row = {"kind": kind, "dtype": dtype, "m": m, "n": n, "k": k, "threads": threads, "name": name}
+            row |= {"instruction_set": simd.instruction_set(), **measured.ratio("NumPy", name).to_dict()}
+            row["flops"] = 2 * m * n * k / row["seconds"]
+            print(
+                f"{simd.instruction_set():<8}{threads} thr  {dtype}  {m}x{n}x{k:<6} {name:<22}{row['flops'] / 1e9:8.1f} Gflop/s"
+                f"  NumPy / this {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})" + ("  busy" if row["busy"] else ""),
+                flush=True,
+            )  # fmt: skip
+            yield row
+
+    def candidates(size, dtype):
+        m, n, k = size
+        rng = np.random.default_rng(0)
+        a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
+        return a, b, {"NumPy": lambda: np.matmul(a, b), "matmul": lambda: dlkernels.matmul(a, b)}
+
+    rows = []
+    cubes = () if quick else tuple((n, n, n) for n in CUBES)
+    for dtype in ("float32",) if quick else ("float32", "float64"):
+        for size in QUICK if quick else cubes + RAGGED:
+            if dtype == "float32" or max(size) <= 2048:
+                a, b, found = candidates(size, dtype)
+                if dtype == "float32" and torch_here():
+                    found["PyTorch"] = torch_product(a, b)
+                rows += rows_of("sizes", dtype, size, found)
+    for n in () if quick else LADDER:
+        a, b, found = candidates((n, n, n), "float32")
+        out = np.empty((n, n), "float32")
+        for rung in implementations.of("matmul", "cpu") + implementations.of("matmul_strassen", "cpu"):
+            if rung.largest is None or n * n <= rung.largest:
+                found[rung.name] = lambda rung=rung, a=a, b=b, out=out: rung(a, b, out=out)
+        rows += rows_of("ladder", "float32", (n, n, n), found)
+    return rows
+
+
+def torch_here():
+    import importlib.util
+
+    return importlib.util.find_spec("torch") is not None
+
+
+def torch_product(a, b):
+    import torch
+
+    x, y = torch.from_numpy(a), torch.from_numpy(b)
+    return lambda: torch.matmul(x, y)
+
+
+if __name__ == "__main__":
+    threads, quick, file = sys.argv[1:]
+    Path(file).write_text(json.dumps(measure(int(threads), bool(int(quick)))), encoding="utf-8")
