@@ -20,5 +20,6 @@ WRONG = (
     ({"tiled_requests": 2}, "How many tiles"),
     ({"tiled_requests": 32}, "not two for each"),
     ({"tiled_requests": 9}, "Follow one thread"),
-    ({"flops": "many"}, "is a number"),
+    ({"flops": 1}, "Then take all elements"),
+    ({"flops": "many"}, ""),
 )

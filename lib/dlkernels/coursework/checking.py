@@ -311,7 +311,7 @@ def _predictions(task, given):
                 Failure("not-a-number", f"{question.name} is not a number", (("got", _short(said)),))
             )
         if said != truth:
-            cause = question.slips.get(said, "Draw the 32 lanes of one warp and mark what each one touches.")
+            cause = question.slips.get(said, question.otherwise)
             facts = (("question", question.text), ("you said", _short(said)))
             raise _Failed(
                 Failure("prediction", f"{question.name}: not what the machine counts", facts, cause)

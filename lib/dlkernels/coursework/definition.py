@@ -126,12 +126,16 @@ class FunctionTask(Task):
 
 @dataclass(frozen=True)
 class Question:
-    """One number to predict. `truth()` computes it; `slips` maps a wrong answer to what it rests on."""
+    """One number to predict. `truth()` computes it; `slips` maps a wrong answer to what it rests on.
+
+    `otherwise`: what to do about any other wrong answer.
+    """
 
     name: str
     text: str
     truth: Callable
     slips: dict = field(default_factory=dict)
+    otherwise: str = "Draw the 32 lanes of one warp and mark what each one touches."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -174,6 +174,7 @@ COUNT = PredictionTask(
                 * N: "That is a multiply and an add for each element of the result. How many terms has its sum?",
                 _bytes(M, K, N): "That is the number of bytes. Count multiplies and adds.",
             },
+            "Take one element of the result: how many multiplies and adds? Then take all elements.",
         ),
         Question(
             "least_bytes",
@@ -188,6 +189,7 @@ COUNT = PredictionTask(
                 * K
                 * N: "That is what the loads take if nothing is ever used twice. Here each element moves once.",
             },
+            "Write down the number of elements of a, of b and of out, and add.",
         ),
         Question(
             "intensity",
@@ -201,6 +203,7 @@ COUNT = PredictionTask(
                 EDGE / 12: "A multiply-add is two flops: a multiply and an add.",
                 EDGE / 1.5: "That is flops per element. An element of float32 has 4 bytes.",
             },
+            "Write flops and bytes with n for all three lengths, and divide.",
         ),
         Question(
             "naive_requests",
@@ -214,6 +217,7 @@ COUNT = PredictionTask(
                 2 * DEPTH * TILE * TILE: "That is the number of loads of single threads in the block.",
                 2: "That is one round of the loop. How many rounds are there?",
             },
+            "Follow one thread of the warp, and count its loads: the other lanes load at the same moments.",
         ),
         Question(
             "tiled_requests",
@@ -226,6 +230,7 @@ COUNT = PredictionTask(
                 2: f"That is one tile step. How many tiles of {TILE} cover k = {DEPTH}?",
                 2 * TILE: f"One tile step needs two requests, not two for each of the {TILE} terms.",
             },
+            "Follow one thread of the warp through one tile, and count its loads from a and from b. How many tiles are there?",
         ),
     ),
     hints=(
@@ -244,6 +249,7 @@ INITIAL_NAN = (
     "NaN plus anything is NaN: begin each sum with 0."
 )
 
+NO_LIBRARY = "Write the three loops yourself: `a @ b` inside a numba function calls a library."
 
 CPU_CASES = (
     Case("square: (8 x 8) @ (8 x 8)", operands(8, 8, 8)),
@@ -267,6 +273,7 @@ IKJ = CompiledTask(
         "not-finite": INITIAL_NAN,
         "nothing-written": INITIAL_NAN,
         "raised-IndexError": "An index left its array. out has the rows of a and the columns of b.",
+        "raised-ImportError": NO_LIBRARY,
     },
     budget=Budget(
         points=1,
@@ -495,6 +502,7 @@ REGISTER = CompiledTask(
             "An index left its array: the length is no multiple of what you unrolled by. Stop before the end, and do what "
             "is left over in a loop of its own."
         ),
+        "raised-ImportError": NO_LIBRARY,
         "some-unwritten": "These rows are left over: their number is no multiple of what you unrolled by.",
     },
     budget=Budget(
