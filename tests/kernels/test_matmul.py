@@ -19,7 +19,7 @@ from dlkernels import (
     xray,
 )
 from dlkernels.device import name as device_name
-from dlkernels.matrix import blocks, cpu, gpu, reference, strassen
+from dlkernels.matrix import blocks, cpu, gpu_stacks, reference, strassen
 
 from . import arguments
 
@@ -201,9 +201,9 @@ def test_gpu_rungs_over_several_blocks(row):
 
 
 def test_split_sums_are_complete_and_stay_in_their_part(monkeypatch):
-    monkeypatch.setattr(gpu, "LEAST_DEPTH", 8)
+    monkeypatch.setattr(gpu_stacks, "LEAST_DEPTH", 8)
     a, b = operand((2, 4, 28), "float32", seed=1), operand((28, 8), "float32", seed=2)
-    assert gpu.splits_for(2, 28) == 3
+    assert gpu_stacks.splits_for(2, 28) == 3
     check(implementations.of("matmul", "gpu")[-1], a, b)
 
 

@@ -13,9 +13,9 @@ from numba import njit
 from numba.core.errors import TypingError
 
 from dlkernels import simd
+from dlkernels.simd.line import memory
 from dlkernels.simd.pack import pack, transpose_block
 from dlkernels.simd.tile import (
-    memory,
     tile_load,
     tile_multiply_add,
     tile_scale,

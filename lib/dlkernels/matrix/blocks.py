@@ -22,10 +22,9 @@ from numba import get_thread_id, njit, prange
 
 from ..simd import instruction_set, lanes, prefetch, vector_width
 from ..simd.cache import cached_njit
+from ..simd.line import memory, memory_at
 from ..simd.pack import pack
 from ..simd.tile import (
-    memory,
-    memory_at,
     tile_load,
     tile_multiply_add,
     tile_store,

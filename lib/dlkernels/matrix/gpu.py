@@ -9,6 +9,7 @@ The ladder of matmul                       what the rung adds
     matmul_wide             16 bytes per load; the tile of a is stored turned over, so that shared loads are wide too
     matmul_unrolled         the loop over a tile written out: no counting between multiply-adds
     matmul_double_buffered  the next tile is on its way while this one is used; one barrier per tile, not two
+and in gpu_stacks.py
     matmul_batched          a stack of matrices in one launch
     matmul_split_k          a long inner dimension is cut up when there are too few tiles to fill the GPU
 
@@ -467,94 +468,3 @@ def double_buffered_kernel(a, b, out, m, n, k):
 def matmul_double_buffered(a, b, out):
     kernel = double_buffered_kernel if in_fours(a, b) else tile_2d_kernel
     kernel[big_grid(out), THREADS](line(a), line(b), line(out), *sizes(a, b))
-
-
-# ---- more than one matrix, and less than one -----------------------------------------------------------------
-
-
-@cuda.jit
-def batched_kernel(a, b, out, m, n, k, a_step, b_step):
-    z = u32(cuda.blockIdx.z)
-    product_tile(a[z * a_step :], b[z * b_step :], out, z * m * n, m, n, k, u32(0), k)
-
-
-def strides(a, b):
-    """Elements from one matrix of a stack to the next: 0 where a single one is repeated."""
-    return u32(0 if a.ndim == 2 else shape(a)[-2] * shape(a)[-1]), u32(
-        0 if b.ndim == 2 else shape(b)[-2] * shape(b)[-1]
-    )
-
-
-@implementation(
-    "matmul",
-    "gpu",
-    adds="a stack of matrices in one launch: the grid's third dimension counts them",
-    limits=FOURS,
-    dtypes=("float32",),
-    kernels=[(batched_kernel, [LINES[0][:-1] + ", uint32, uint32)"])],
-)
-def matmul_batched(a, b, out):
-    count = int(np.prod(out.shape[:-2], dtype=np.int64))
-    if out.size == 0 or shape(a)[-1] == 0 or not in_fours(a, b) or count > MOST_IN_Z:
-        return matmul_double_buffered(a, b, out)
-    m, n, k = u32(shape(out)[-2]), u32(shape(out)[-1]), u32(shape(a)[-1])
-    batched_kernel[(*big_grid(out), count), THREADS](line(a), line(b), line(out), m, n, k, *strides(a, b))
-    return out
-
-
-MOST_IN_Z = 65535  # blocks that a grid may have in its third dimension
-ENOUGH_BLOCKS = 256  # about two for each multiprocessor of a large GPU
-LEAST_DEPTH = 64  # terms below which a part of the sum is not worth a block of its own
-
-
-@cuda.jit
-def split_kernel(a, b, parts, m, n, k, a_step, b_step, splits, depth):
-    z = u32(cuda.blockIdx.z)
-    matrix, first = z // splits, z % splits * depth
-    last = min(first + depth, k)
-    product_tile(a[matrix * a_step :], b[matrix * b_step :], parts, z * m * n, m, n, k, first, last)
-
-
-@cuda.jit
-def sum_parts_kernel(parts, out, splits, size):
-    """out = the sum of `splits` parts of each matrix, in a fixed order: the same result in every run."""
-    i = u32(cuda.blockIdx.x) * u32(cuda.blockDim.x) + u32(cuda.threadIdx.x)
-    if i < u32(out.size):
-        first = i // size * splits * size + i % size
-        total = f32(0)
-        for s in range(splits):
-            total += parts[first + s * size]
-        out[i] = total
-
-
-def splits_for(blocks, k):
-    """Into how many parts to cut k, given the number of tiles."""
-    return max(1, min(ENOUGH_BLOCKS // blocks, k // LEAST_DEPTH))
-
-
-@implementation(
-    "matmul",
-    "gpu",
-    adds="too few tiles to fill the GPU: several blocks share a tile, each a part of the sum; a second kernel adds up",
-    limits=FOURS,
-    dtypes=("float32",),
-    kernels=[
-        (split_kernel, [LINES[0][:-1] + ", uint32, uint32, uint32, uint32)"]),
-        (sum_parts_kernel, ["void(float32[::1], float32[::1], uint32, uint32)"]),
-    ],
-)
-def matmul_split_k(a, b, out):
-    count = int(np.prod(out.shape[:-2], dtype=np.int64))
-    grid, k = big_grid(out), shape(a)[-1]
-    splits = splits_for(grid[0] * grid[1] * count, k) if out.size else 1
-    if splits == 1 or not in_fours(a, b):
-        return matmul_batched(a, b, out)
-    depth = blocks_for(blocks_for(k, splits), DEPTH) * DEPTH
-    splits = blocks_for(k, depth)
-    m, n = shape(out)[-2:]
-    parts = cuda.device_array(count * splits * m * n, f32)
-    split_kernel[(*grid, count * splits), THREADS](
-        line(a), line(b), parts, u32(m), u32(n), u32(k), *strides(a, b), u32(splits), u32(depth)
-    )
-    sum_parts_kernel[blocks_for(out.size, THREADS), THREADS](parts, line(out), u32(splits), u32(m * n))
-    return out

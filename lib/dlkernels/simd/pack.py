@@ -8,9 +8,10 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from .line import element
 from .memory import lanes, load, store
 from .target import vector_width
-from .tile import TileType, _cast, _check_array, _check_writable, _data, _load, _place, _store, element
+from .tile import TileType, _cast, _check_array, _check_writable, _data, _load, _place, _store
 from .vector import ELEMENTS
 
 

@@ -137,7 +137,7 @@ def _check_writable(name, array):
 
 
 def _tile_type(name, array, rows, vectors, lanes):
-    """The type of a new tile, or None where numba has not yet said that the numbers are constants."""
+    """The type of a new tile."""
     _check_array(name, array)
     for size in (rows, vectors, *([] if lanes is None else [lanes])):
         if not isinstance(size, types.IntegerLiteral):
@@ -402,60 +402,3 @@ def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
         return context.get_dummy_value()
 
     return types.none(array, at, row, tile, rows, columns, types.boolean), emit
-
-
-@intrinsic
-def memory(typingctx, array):
-    """``memory(array)``: the memory from the array's first element on, as a line of elements without an end.
-
-    A kernel that takes lines and strides is compiled once, where one that takes matrices is compiled for every
-    combination of layouts. The line neither owns nor bounds its memory: keep the array alive, and count well.
-    """
-    _check_array("memory", array)
-    line = types.Array(array.dtype, 1, "C", readonly=not array.mutable)
-
-    def emit(context, builder, signature, arguments):
-        return _line(context, builder, line, _data(context, builder, array, arguments[0]))
-
-    return line(array), emit
-
-
-@intrinsic
-def memory_at(typingctx, address, like):
-    """``memory_at(address, like)``: as `memory`, from a place given as a number, with the dtype of the array ``like``."""
-    _check_array("memory_at", like)
-    line = types.Array(like.dtype, 1, "C")
-
-    def emit(context, builder, signature, arguments):
-        element_type = context.get_data_type(line.dtype)
-        return _line(context, builder, line, builder.inttoptr(arguments[0], element_type.as_pointer()))
-
-    return line(address, like), emit
-
-
-def _line(context, builder, line, data):
-    """An array of one dimension, without owner and practically without end, that begins at `data`."""
-    result = context.make_array(line)(context, builder)
-    single, itemsize = types.UniTuple(types.intp, 1), _constant(line.dtype.bitwidth // 8)
-    result.data, result.nitems, result.itemsize = data, _constant(1 << 48), itemsize
-    result.shape = context.make_tuple(builder, single, [_constant(1 << 48)])
-    result.strides = context.make_tuple(builder, single, [itemsize])
-    result.meminfo, result.parent = (
-        ir.Constant(result.meminfo.type, None),
-        ir.Constant(result.parent.type, None),
-    )
-    return result._getvalue()
-
-
-@intrinsic
-def element(typingctx, line, at):
-    """``element(line, at)``: one number. Unlike ``line[at]``, a negative ``at`` lies before the line's first element."""
-    _check_array("element", line)
-
-    def emit(context, builder, signature, arguments):
-        address = builder.gep(
-            _data(context, builder, line, arguments[0]), [_cast(context, builder, at, arguments[1])]
-        )
-        return builder.load(address, align=line.dtype.bitwidth // 8)
-
-    return line.dtype(line, at), emit

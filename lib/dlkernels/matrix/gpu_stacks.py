@@ -1,0 +1,113 @@
+"""Matrix products on the GPU, continued: more than one matrix in a launch, and less than one sum in a block.
+
+matmul_batched    the grid's third dimension counts the matrices of a stack
+matmul_split_k    it also counts the parts of a long sum, where there are too few tiles to fill the GPU
+"""
+
+import numpy as np
+
+from ..device import cuda
+from ..implementations import implementation
+from .gpu import (
+    DEPTH,
+    FOURS,
+    LINES,
+    THREADS,
+    big_grid,
+    blocks_for,
+    f32,
+    in_fours,
+    line,
+    matmul_double_buffered,
+    product_tile,
+    shape,
+    u32,
+)
+
+
+@cuda.jit
+def batched_kernel(a, b, out, m, n, k, a_step, b_step):
+    z = u32(cuda.blockIdx.z)
+    product_tile(a[z * a_step :], b[z * b_step :], out, z * m * n, m, n, k, u32(0), k)
+
+
+def strides(a, b):
+    """Elements from one matrix of a stack to the next: 0 where a single one is repeated."""
+    return u32(0 if a.ndim == 2 else shape(a)[-2] * shape(a)[-1]), u32(
+        0 if b.ndim == 2 else shape(b)[-2] * shape(b)[-1]
+    )
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="a stack of matrices in one launch: the grid's third dimension counts them",
+    limits=FOURS,
+    dtypes=("float32",),
+    kernels=[(batched_kernel, [LINES[0][:-1] + ", uint32, uint32)"])],
+)
+def matmul_batched(a, b, out):
+    count = int(np.prod(out.shape[:-2], dtype=np.int64))
+    if out.size == 0 or shape(a)[-1] == 0 or not in_fours(a, b) or count > MOST_IN_Z:
+        return matmul_double_buffered(a, b, out)
+    m, n, k = u32(shape(out)[-2]), u32(shape(out)[-1]), u32(shape(a)[-1])
+    batched_kernel[(*big_grid(out), count), THREADS](line(a), line(b), line(out), m, n, k, *strides(a, b))
+    return out
+
+
+MOST_IN_Z = 65535  # blocks that a grid may have in its third dimension
+ENOUGH_BLOCKS = 256  # about two for each multiprocessor of a large GPU
+LEAST_DEPTH = 64  # terms below which a part of the sum is not worth a block of its own
+
+
+@cuda.jit
+def split_kernel(a, b, parts, m, n, k, a_step, b_step, splits, depth):
+    z = u32(cuda.blockIdx.z)
+    matrix, first = z // splits, z % splits * depth
+    last = min(first + depth, k)
+    product_tile(a[matrix * a_step :], b[matrix * b_step :], parts, z * m * n, m, n, k, first, last)
+
+
+@cuda.jit
+def sum_parts_kernel(parts, out, splits, size):
+    """out = the sum of `splits` parts of each matrix, in a fixed order: the same result in every run."""
+    i = u32(cuda.blockIdx.x) * u32(cuda.blockDim.x) + u32(cuda.threadIdx.x)
+    if i < u32(out.size):
+        first = i // size * splits * size + i % size
+        total = f32(0)
+        for s in range(splits):
+            total += parts[first + s * size]
+        out[i] = total
+
+
+def splits_for(blocks, k):
+    """Into how many parts to cut k, given the number of tiles."""
+    return max(1, min(ENOUGH_BLOCKS // blocks, k // LEAST_DEPTH))
+
+
+@implementation(
+    "matmul",
+    "gpu",
+    adds="too few tiles to fill the GPU: several blocks share a tile, each a part of the sum; a second kernel adds up",
+    limits=FOURS,
+    dtypes=("float32",),
+    kernels=[
+        (split_kernel, [LINES[0][:-1] + ", uint32, uint32, uint32, uint32)"]),
+        (sum_parts_kernel, ["void(float32[::1], float32[::1], uint32, uint32)"]),
+    ],
+)
+def matmul_split_k(a, b, out):
+    count = int(np.prod(out.shape[:-2], dtype=np.int64))
+    grid, k = big_grid(out), shape(a)[-1]
+    splits = splits_for(grid[0] * grid[1] * count, k) if out.size else 1
+    if splits == 1 or not in_fours(a, b):
+        return matmul_batched(a, b, out)
+    depth = blocks_for(blocks_for(k, splits), DEPTH) * DEPTH
+    splits = blocks_for(k, depth)
+    m, n = shape(out)[-2:]
+    parts = cuda.device_array(count * splits * m * n, f32)
+    split_kernel[(*grid, count * splits), THREADS](
+        line(a), line(b), parts, u32(m), u32(n), u32(k), *strides(a, b), u32(splits), u32(depth)
+    )
+    sum_parts_kernel[blocks_for(out.size, THREADS), THREADS](parts, line(out), u32(splits), u32(m * n))
+    return out
