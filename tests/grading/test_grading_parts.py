@@ -58,7 +58,17 @@ def test_arrays_keep_their_bits_and_order(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "value", [object(), {1: 2}, {3}, lambda: 0, np.array([object()]), np.array(["a"]), 1j], ids=repr
+    "value",
+    [object(), {1: 2}, {3}, lambda: 0, np.array([object()]), np.array(["a"]), 1j],
+    ids=[
+        "object",
+        "dict with a number for a key",
+        "set",
+        "function",
+        "array of objects",
+        "array of text",
+        "complex",
+    ],
 )
 def test_anything_else_does_not(tmp_path, value):
     with pytest.raises(TypeError):
