@@ -70,7 +70,7 @@ def forward(grad, x, out):
 
 @cuda.jit
 def no_zeros(grad, x, out):
-    """wrong some-unwritten:"""
+    """wrong some-unwritten: nobody wrote it"""
     i = cuda.grid(1)
     if i < out.size:
         if x[i] > 0:
@@ -79,6 +79,6 @@ def no_zeros(grad, x, out):
 
 @cuda.jit
 def no_guard(grad, x, out):
-    """wrong out-of-bounds:"""
+    """wrong out-of-bounds: Guard the access"""
     i = cuda.grid(1)
     out[i] = grad[i] if x[i] > 0 else 0.0

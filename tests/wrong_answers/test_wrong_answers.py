@@ -34,7 +34,9 @@ def verdict(value):
     text = getattr(getattr(value, "py_func", value), "__doc__", None) or ""
     if text == "right":
         return "right", "", ""
-    match = re.fullmatch(r"(wrong|over budget) (\S+): (.*)", text)
+    match = re.fullmatch(r"(wrong|over budget) (\S+): (.+)", text)
+    if not match and text.startswith(("right", "wrong", "over budget")):
+        raise ValueError(f"the verdict {text!r} cannot be read: expected e.g. 'wrong KIND: words of the message'")
     return match.groups() if match else None
 
 
