@@ -23,31 +23,9 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on L
 
 
 def command(submissions, out, *more):
-    base = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--grade",
-        submissions,
-        "--grade-out",
-        out,
-        "--grade-sandbox",
-        MODE,
-    ]
-    return [
-        str(part)
-        for part in [
-            *base,
-            "--grade-exercise",
-            "07",
-            "--grade-seed",
-            "a test",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            *more,
-        ]
-    ]
+    options = f"--grade={submissions} --grade-out={out} --grade-sandbox {MODE} --grade-exercise 07 -q -p no:cacheprovider"
+    base = [sys.executable, "-m", "pytest", *options.split(), "--grade-seed", "a test"]
+    return [str(part) for part in [*base, *more]]
 
 
 def run(submissions, out, *more, **options):
@@ -181,6 +159,33 @@ def test_refusals_are_sentences(tmp_path, more, says):
     assert done.returncode == 4
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_pytest_obeys_no_file_among_the_submissions(tmp_path):
+    write(tmp_path / "in", "anna", hostile.solved(()))
+    for place in (tmp_path / "in", tmp_path / "in" / "anna"):
+        (place / "conftest.py").write_text(f"open({str(tmp_path / 'obeyed')!r}, 'w')")
+    assert run(tmp_path / "in", tmp_path / "out").returncode == 0
+    assert not (tmp_path / "obeyed").exists()
+    (tmp_path / "in" / "pytest.ini").write_text("[pytest]\n")
+    arguments = command(tmp_path / "in", tmp_path / "out")
+    assert subprocess.run(arguments, cwd=hostile.ROOT, capture_output=True).returncode == 0
+    split = [
+        part
+        for whole in arguments
+        for part in (whole.split("=", 1) if whole.startswith("--grade=") else [whole])
+    ]
+    done = subprocess.run(split, cwd=hostile.ROOT, capture_output=True, text=True)
+    assert done.returncode == 4
+    assert "a file among the submissions" in done.stderr
+
+
+def test_a_relative_folder(tmp_path):
+    write(tmp_path / "in", "anna", hostile.solved(("07-launch",)))
+    arguments = [*command("in", "out"), "--grade-masters", str(hostile.ROOT / "solutions")]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert [row["points"] for row in table(tmp_path / "out")] == ["2"]
 
 
 def test_an_empty_folder_is_refused(tmp_path):

@@ -1,9 +1,11 @@
 """pytest plugin that grades a class:
 
-    pytest --grade submissions/ --grade-out grades/ [-n 2]
+    pytest --grade=submissions/ --grade-out=grades/ [-n 2]
 
 One item for each student and exercise. An item passes when it was graded, whatever the points; with `--grade-strict` it
 fails when points were lost. Without --grade the plugin does nothing.
+
+pytest itself never looks into the folder of submissions: it would obey a conftest.py or a pytest.ini that it finds there.
 """
 
 import time
@@ -75,6 +77,14 @@ class _State:
             self.folder = submissions.prepare(option.grade, self.out)
             self.seed_text = results.secret_text(self.out, option.grade_seed)
             self.seed = results.secret_seed(self.out, option.grade_seed)
+        self.folder = self.folder.resolve()
+        if config.inipath and config.inipath.resolve().is_relative_to(self.folder):
+            raise submissions.BadSubmissions(
+                f"pytest took its settings from {config.inipath}, a file among the submissions. Look at it, remove it, and "
+                "write --grade=FOLDER with the equals sign: then pytest does not look there for settings."
+            )
+        self.anchor = self.out / ".class"  # an empty folder: all that pytest gets to see
+        self.anchor.mkdir(parents=True, exist_ok=True)
         self.submissions = submissions.find(
             self.folder, list(self.masters), [row["student"] for row in self.roster]
         )
@@ -115,7 +125,7 @@ class _State:
         if option.grade_exercise:
             wanted = [f"{e:0>2}" if e.isdigit() else e for e in option.grade_exercise]
             for name in wanted:
-                if not any(n.startswith(name) for n in found):
+                if found and not any(n.startswith(name) for n in found):
                     raise BadSubmissions(f"There is no master notebook for the exercise {name} in {folder}.")
             found = {n: p for n, p in found.items() if any(n.startswith(w) for w in wanted)}
         if not found:
@@ -142,7 +152,7 @@ def pytest_configure(config):
         config.option.xmlpath = str(config.stash[_STATE].out / "junit.xml")
     if config.option.grade_dask and getattr(config.option, "numprocesses", None):
         raise pytest.UsageError("--grade-dask sends the work to a cluster; leave out -n.")
-    config.args = [str(config.stash[_STATE].folder)]
+    config.args = [str(config.stash[_STATE].anchor)]
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Controller(config), "grading-controller")
 
@@ -158,7 +168,7 @@ def pytest_configure_node(node):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collect_directory(path, parent):
     state = parent.config.stash.get(_STATE, None)
-    if state and path == state.folder:
+    if state and path == state.anchor:
         return Class.from_parent(parent, path=path)
     return None
 
