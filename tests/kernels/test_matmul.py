@@ -223,7 +223,9 @@ COMPILER = pytest.mark.skipif(
 
 
 @COMPILER
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
+@pytest.mark.parametrize(
+    "arch", ["sm_80", *(pytest.param(arch, marks=pytest.mark.slow) for arch in ("sm_75", "sm_90"))]
+)
 @pytest.mark.parametrize("row", GPU, ids=label)
 def test_gpu_kernels_keep_their_sums_in_registers(row, arch):
     for kernel, signatures in row.kernels:
