@@ -36,7 +36,9 @@ def verdict(value):
         return "right", "", ""
     match = re.fullmatch(r"(wrong|over budget) (\S+): (.+)", text)
     if not match and text.startswith(("right", "wrong", "over budget")):
-        raise ValueError(f"the verdict {text!r} cannot be read: expected e.g. 'wrong KIND: words of the message'")
+        raise ValueError(
+            f"the verdict {text!r} cannot be read: expected e.g. 'wrong KIND: words of the message'"
+        )
     return match.groups() if match else None
 
 
