@@ -9,7 +9,7 @@ READY := .venv/.ready
 PYTEST := $(PY) -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help read html work check progress grade release exercises test quick lint bench gpu gpu-record lock clean
+.PHONY: help read html work check progress grade release exercises test nightly quick lint bench gpu gpu-record lock clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,11 +42,15 @@ release: $(READY)  ## pack the exercises for a class, without answers and hidden
 	@$(PY) -m dlkernels.coursework.release
 
 test: $(READY) lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
-	@$(PYTEST) tests -n $(JOBS) --dist loadgroup
+	@$(PYTEST) tests -n $(JOBS) --dist loadgroup -m "not slow" -q --durations=15
 	@$(PYTEST) --nbval solutions -p no:cacheprovider -q
 
-quick: $(READY) lint  ## the tests that take seconds
-	@$(PYTEST) tests -n $(JOBS) --dist loadgroup -m "not slow and not book" -q
+nightly: $(READY)  ## the tests that take long: a class of 200, nbgrader, all architectures
+	@$(PYTEST) tests -n $(JOBS) --dist loadgroup -m slow
+
+quick: $(READY) lint  ## the tests that take less than three minutes together
+	@$(PYTEST) tests/project tests/simt tests/xray tests/zoo tests/measure tests/kernels/test_arguments.py \
+		-n $(JOBS) --dist loadgroup -m "not slow" -q
 
 lint: $(READY)  ## check the style of the code
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
