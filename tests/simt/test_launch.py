@@ -349,8 +349,12 @@ def test_control_c_stops_a_kernel(tmp_path):
     script = tmp_path / "endless.py"
     script.write_text(
         textwrap.dedent("""
+        import signal
+
         import numpy as np
         from dlkernels.simt import cuda
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 
         @cuda.jit
         def kernel(x):
@@ -365,11 +369,14 @@ def test_control_c_stops_a_kernel(tmp_path):
             print("stopped")
         """)
     )
-    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "started\n"
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=20)[0] == "stopped\n"
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "started\n"
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=20)[0] == "stopped\n"
+        finally:
+            process.kill()
 
 
 @cuda.jit
