@@ -3,6 +3,9 @@
     python limits.py '{"memory": 4e9, "file": 6e7, "processes": 256, "seconds": 120, "user": 61234,
         "folder": "/tmp/dlk-1"}' program arguments...
 
+"parent" is the process that must still be there when this one starts. With nothing but "parent" it only ties
+the two together, which closes the moment in which a killed grader would leave its sandbox behind.
+
 Uses the standard library only and is run as a file, so that nothing of the course is imported twice.
 """
 
@@ -26,14 +29,17 @@ def main(wish, *command):
         os.setgroups([])
         os.setgid(wish["user"])
         os.setuid(wish["user"])
-    os.chdir(wish["folder"])
+    if "folder" in wish:
+        os.chdir(wish["folder"])
+        os.umask(0o077)
     if sys.platform == "linux":
         import ctypes
         import signal
 
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: end when the grader ends
+    if wish.get("parent", os.getppid()) != os.getppid():
+        sys.exit("the grader ended before this began")
     os.environ.pop("JPY_PARENT_PID", None)  # in a namespace of processes the parent always seems to be gone
-    os.umask(0o077)
     os.execv(command[0], command)
 
 

@@ -108,9 +108,10 @@ class Sandbox:
             "user": self.user,
             "folder": str(self.folder),
         }
-        launcher = [sys.executable, "-I", str(Path(__file__).with_name("limits.py")), json.dumps(wish)]
-        inside = [*launcher, sys.executable, *arguments]
-        return [*bwrap_command(self.folder, self.user), *inside] if self.mode == "bwrap" else inside
+        inside = [*_launcher(wish), sys.executable, *arguments]
+        if self.mode == "rlimit":
+            return [*_launcher(wish | {"parent": os.getpid()}), sys.executable, *arguments]
+        return [*_launcher({"parent": os.getpid()}), *bwrap_command(self.folder, self.user), *inside]
 
     def start(self, *arguments):
         """Start Python with `arguments` inside; stdin and stdout are pipes."""
@@ -199,6 +200,10 @@ def _user_of(process):
         return None
 
 
+def _launcher(wish):
+    return [sys.executable, "-I", str(Path(__file__).with_name("limits.py")), json.dumps(wish)]
+
+
 def stop(process):
     """End a process and its group, and wait for it."""
     if process.poll() is None:
@@ -216,7 +221,7 @@ def stop(process):
 def bwrap_command(folder, user=None):
     """bubblewrap's part of a command line: Python and the course read-only, `folder` to write, nothing else."""
     command = [
-        "bwrap",
+        shutil.which("bwrap"),
         "--unshare-pid",
         "--unshare-net",
         "--unshare-ipc",
