@@ -31,9 +31,9 @@ check: $(READY)  ## check your answers to one exercise: make check EX=07
 progress: $(READY)  ## show which tasks you have solved
 	@$(PY) -m dlkernels.coursework.progress
 
-grade: $(READY)  ## grade a class: make grade SUBMISSIONS=folder
+grade: $(READY)  ## grade a class: make grade SUBMISSIONS=folder [ROSTER=class.csv]
 	@test -n "$(SUBMISSIONS)" || { echo "Say which folder holds the submissions: make grade SUBMISSIONS=folder"; exit 2; }
-	@$(PYTEST) --grade "$(SUBMISSIONS)" --grade-out grades -n $(JOBS)
+	@$(PYTEST) --grade="$(SUBMISSIONS)" --grade-out=grades $(if $(ROSTER),--grade-roster="$(ROSTER)") -n $(JOBS)
 
 exercises: $(READY)  ## make exercises/ again from solutions/
 	@$(PY) -m dlkernels.coursework.build
@@ -45,8 +45,15 @@ test: $(READY) lint html  ## all that CI runs: lint, library, grading, notebooks
 	@$(PYTEST) tests -n $(JOBS) --dist loadgroup -m "not slow" -q --durations=15
 	@$(PYTEST) --nbval solutions -p no:cacheprovider -q
 
-nightly: $(READY)  ## the tests that take long: a class of 200, nbgrader, all architectures
-	@$(PYTEST) tests -n $(JOBS) --dist loadgroup -m slow
+nightly: $(READY) build/nbgrader  ## the tests that take long: a class of 200, nbgrader, all architectures
+	@DLKERNELS_NBGRADER=build/nbgrader $(PYTEST) tests -n $(JOBS) --dist loadgroup -m slow
+
+# nbgrader has an environment of its own: beside the grader it would slow every test down.
+build/nbgrader: requirements.lock
+	@"$(PYTHON)" -m venv $@
+	@$@/bin/pip install -q --disable-pip-version-check nbgrader==0.9.6 -c requirements.lock numba numpy matplotlib \
+		psutil threadpoolctl nbval pytest
+	@touch $@
 
 quick: $(READY) lint  ## the tests that take less than three minutes together
 	@$(PYTEST) tests/project tests/simt tests/xray tests/zoo tests/measure tests/kernels/test_arguments.py \
