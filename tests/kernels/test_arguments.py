@@ -53,6 +53,12 @@ def test_wrong_arguments(case):
         np.testing.assert_array_equal(kwargs["out"], before)
 
 
+def test_an_empty_out_shares_nothing():
+    """NumPy gives rows of no elements a stride of zero, as if they were one."""
+    empty = np.empty((2, 0), np.float32)
+    assert add(empty, empty, out=np.empty((2, 0), np.float32)).shape == (2, 0)
+
+
 def test_host_and_device_arrays_do_not_mix():
     with pytest.raises(ValueError, match=r"a in device memory, but b in host memory.*cuda\.to_device"):
         add(cuda.to_device(X), X)
