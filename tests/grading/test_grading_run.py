@@ -252,6 +252,7 @@ def test_dask_gives_the_same_grades_even_if_a_worker_is_killed(tmp_path):
         os.kill(cluster.workers[0].pid, signal.SIGKILL)
         said = process.communicate(timeout=600)[0]
     assert process.returncode == 0, said
+    assert "8 of 8 graded on the cluster" in said
     assert table(tmp_path / "there") == table(tmp_path / "here")
 
 

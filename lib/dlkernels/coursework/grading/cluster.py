@@ -24,7 +24,10 @@ class NoCluster(RuntimeError):
 
 
 def grade_remotely(address, state, tell):
-    """Grade on the cluster what has no valid result yet; `tell(done, total)` is called as results come in."""
+    """Grade on the cluster what has no valid result yet; `tell(done, total)` is called as results come in.
+
+    Returns how many results came back, of how many that were sent.
+    """
     try:
         from distributed import Client, as_completed
     except ImportError:
@@ -33,7 +36,8 @@ def grade_remotely(address, state, tell):
         ) from None
     pending = [s for s in state.submissions if s.path is not None and not state.is_done(s)]
     if not pending:
-        return
+        return 0, 0
+    came = 0
     try:
         client = Client(address, timeout="20s")
     except (OSError, TimeoutError, ValueError) as error:
@@ -48,7 +52,9 @@ def grade_remotely(address, state, tell):
             if future.status == "finished":
                 submission, result = futures[future], json.loads(future.result())
                 results.save(results.path_of(state.out, submission), result | {"student": submission.student})
+                came += 1
             tell(done, len(pending))
+    return came, len(pending)
 
 
 def _task(state, submission):

@@ -262,9 +262,11 @@ class _Controller:
         from .cluster import NoCluster, grade_remotely
 
         try:
-            grade_remotely(address, self.state, self._tell)
+            came, sent = grade_remotely(address, self.state, self._tell)
         except NoCluster as error:
             raise pytest.UsageError(str(error)) from None
+        rest = "" if came == sent else f"; the other {sent - came} are graded here"
+        session.config.get_terminal_writer().line(f"{came} of {sent} graded on the cluster{rest}")
         self.state.force = False  # it was done again, just now
 
     def pytest_runtest_logreport(self, report):
