@@ -108,4 +108,8 @@ def _same_view(x, y):
 
 
 def _overlaps_itself(x):
-    return x.size > 0 and 0 in x.strides and any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True))
+    return (
+        x.size > 0
+        and 0 in x.strides
+        and any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True))
+    )
