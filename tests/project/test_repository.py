@@ -70,7 +70,7 @@ def test_lock_covers_what_the_package_asks_for():
 
 
 def test_nothing_names_a_path_of_one_machine():
-    pattern = re.compile(r"(?<![\w./-])/(?:work|root|home)/|\.pyenv/|--(?:extra-)?index-url")
+    pattern = re.compile(r"(?<![\w./-])/(?:work|root|home)/|\.pyenv\b|--(?:extra-)?index[-]url")
     found = []
     for path in tracked():
         if path.suffix in (".svg", ".png", ".lock") or "_vendor" in path.parts or path == Path(__file__):

@@ -2,7 +2,7 @@
 
 `functions(real)` builds them for one type, `real` being `np.float32` or `np.float64`: every constant must have
 the type of the data, because numba computes ``float32 * 0.5`` in double precision (0.5 is a float64), which
-halves the width of a vector instruction and costs 32 to 64 times on most GPUs.
+halves the width of a vector instruction and is far slower on many GPUs.
 
 Each takes the element and the operation's `parameter` (a slope or scale; most ignore it). A backward function
 takes the gradient that arrives, the element, and the parameter.
