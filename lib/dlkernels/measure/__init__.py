@@ -4,6 +4,7 @@ ratio(peer, ours)       how much faster, measured fairly on a noisy machine
 times({...})            several candidates at once
 peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative
+Timeline()              which thread ran which piece of work, from when to when, and its picture
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 """
 
@@ -12,10 +13,14 @@ from .machine import MachineCard, machine_card
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
 from .table import Table, with_unit
+from .timeline import WAIT, Timeline
+from .timeline_clock import nanoseconds, new_log, note
+from .timeline_plot import draw_timelines
 from .timing import Clock, Ratio, Times, limit_threads, ratio, times
 
 __all__ = [
     "STREAM",
+    "WAIT",
     "Clock",
     "MachineCard",
     "Peaks",
@@ -24,10 +29,15 @@ __all__ = [
     "Recorded",
     "Roof",
     "Table",
+    "Timeline",
     "Times",
     "alt_text",
+    "draw_timelines",
     "limit_threads",
     "machine_card",
+    "nanoseconds",
+    "new_log",
+    "note",
     "peaks",
     "provenance",
     "ratio",

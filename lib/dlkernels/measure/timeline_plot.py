@@ -1,0 +1,148 @@
+"""The picture of a `Timeline`: one row for each thread, time to the right, a bar for each piece of work.
+
+Pieces of a loop are coloured by the iteration, dark for the first, light for the last. Pieces with names are drawn
+by kind, each with a hatch of its own, and carry their name where there is room.
+"""
+
+from .timeline import WAIT
+
+WIDTH = 5.0  # inches, as all figures of the book
+CELLS = 300  # at most so many bars in a row: shorter pieces that touch are drawn as one
+HATCHES = ("", "//", "xx", "--", "\\\\")
+LETTER = 0.066  # inches of one letter of a label
+
+
+def draw_timelines(timelines):
+    """Draw several timelines under each other on one time axis; returns a figure with ``alt_text``.
+
+    ``timelines``: name -> `Timeline`. Show it with ``figures.show(figure, alt=figure.alt_text)``.
+    """
+    from matplotlib import pyplot
+
+    from .. import figures
+
+    if not timelines:
+        raise ValueError("no timelines given; expected a dict of name -> Timeline")
+    rows = [len(timeline.threads) for timeline in timelines.values()]
+    named = any(timelines)
+    height = sum(0.34 * n + (0.42 if named else 0.12) for n in rows) + 0.75
+    figure, grid = figures.subplots(
+        len(rows),
+        1,
+        sharex=True,
+        squeeze=False,
+        figsize=(WIDTH, height),
+        height_ratios=[n + 0.4 for n in rows],
+    )
+    longest = max(timeline.elapsed for timeline in timelines.values())
+    unit, scale = _unit(longest)
+    numbered = [_is_numbered(timeline) for timeline in timelines.values()]
+    colours = _Colours(timelines.values())
+    for axes, (name, timeline), by_number in zip(grid[:, 0], timelines.items(), numbered, strict=True):
+        _draw(axes, timeline, scale, longest, colours, by_number)
+        axes.set_title(name)
+    axes.set(xlim=(0, longest * scale * 1.01), xlabel=f"time in {unit}")
+    _keys(figure, grid[:, 0], colours, any(numbered))
+    figure.alt_text = " ".join(
+        f"{name}: {t.alt_text}" if name else t.alt_text for name, t in timelines.items()
+    )
+    pyplot.close(figure)  # a notebook shows the returned figure; left open it would show it twice
+    return figure
+
+
+class _Colours:
+    """Fill and hatch of a piece: by iteration, or by kind. The same in all panels."""
+
+    def __init__(self, timelines):
+        from matplotlib import colors
+
+        pieces = [piece for timeline in timelines for piece in timeline.pieces]
+        numbers = [piece.label for piece in pieces if isinstance(piece.label, int)]
+        self.kinds = list(dict.fromkeys(piece.kind for piece in pieces))
+        self.norm = colors.Normalize(0, max(numbers, default=1))
+
+    def of_number(self, number):
+        import matplotlib
+
+        return matplotlib.colormaps["cividis"](self.norm(number))
+
+    def of_kind(self, kind):
+        from matplotlib.colors import to_rgba
+
+        if kind == WAIT:
+            return {"facecolor": "none", "hatch": "...", "linewidth": 0.5}
+        place = [k for k in self.kinds if k != WAIT].index(kind)
+        return {"facecolor": to_rgba(f"C{place % 5}", 0.4), "hatch": HATCHES[place % 5], "linewidth": 0.8}
+
+
+def _is_numbered(timeline):
+    return all(isinstance(piece.label, int) for piece in timeline.pieces)
+
+
+def _unit(seconds):
+    """The unit that fits the longest time, and by what to multiply seconds."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return unit, 1 / size
+    return "ns", 1e9
+
+
+def _draw(axes, timeline, scale, longest, colours, by_number):
+    from .. import figures
+
+    share, threads, origin = timeline.busy(), timeline.threads, timeline.start
+    axes.barh(range(len(threads)), timeline.elapsed * scale, height=0.72, color="0.5", alpha=0.15)  # idle
+    for row, thread in enumerate(threads):
+        pieces = timeline.of(thread)
+        for first, last, piece in _cells(pieces, longest / CELLS * 1e9) if by_number else _whole(pieces):
+            left, width = (first - origin) * 1e-9 * scale, (last - first) * 1e-9 * scale
+            bar = [(left, width)], (row - 0.36, 0.72)
+            if by_number:
+                axes.broken_barh(
+                    *bar, facecolor=colours.of_number(piece.label), linewidth=0, antialiased=False
+                )
+                continue
+            axes.broken_barh(*bar, edgecolor=figures.INK, **colours.of_kind(piece.kind))
+            room = (last - first) * 1e-9 / longest * WIDTH * 0.78  # inches; the rest is the rows' names
+            if piece.kind != WAIT and len(str(piece.label)) * LETTER < room:
+                axes.text(left + width / 2, row, str(piece.label), ha="center", va="center", fontsize=8)
+    names = [f"{thread}\n{share[thread]:.0%} busy" for thread in threads]
+    axes.set_yticks(range(len(threads)), names, fontsize=8)
+    axes.set_ylim(len(threads) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+
+
+def _whole(pieces):
+    return [(piece.start, piece.end, piece) for piece in pieces]
+
+
+def _cells(pieces, least):
+    """(start, end, piece) of bars: neighbours that touch are joined until a bar is ``least`` nanoseconds long."""
+    cells = []
+    for piece in pieces:
+        if cells and piece.start - cells[-1][1] < least / 4:
+            first, _, earlier = cells[-1]
+            if piece.start - first < least:
+                cells[-1] = first, max(cells[-1][1], piece.end), earlier
+                continue
+            cells[-1] = first, piece.start, earlier  # no hairline between bars that touch
+        cells.append((piece.start, piece.end, piece))
+    return cells
+
+
+def _keys(figure, axes, colours, numbered):
+    """What colours mean: a bar of iterations, or a legend where there are several kinds."""
+    from matplotlib import patches, pyplot
+
+    from .. import figures
+
+    if numbered:
+        mappable = pyplot.cm.ScalarMappable(colours.norm, "cividis")
+        bar = figure.colorbar(mappable, ax=list(axes), label="iteration", aspect=30, pad=0.02, fraction=0.05)
+        bar.outline.set_visible(False)
+    elif len(colours.kinds) > 1:
+        handles = [
+            patches.Patch(label=kind, edgecolor=figures.INK, **colours.of_kind(kind))
+            for kind in colours.kinds
+        ]
+        figure.legend(handles=handles, loc="outside upper right", ncols=len(handles))
