@@ -5,6 +5,7 @@ times({...})            several candidates at once
 peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative
 Timeline()              which thread ran which piece of work, from when to when, and its picture
+strong_scaling(job)     the same job with 1, 2, ... threads, and the serial share that explains it; weak_scaling
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 """
 
@@ -12,6 +13,15 @@ from .limits import STREAM, Peaks, peaks
 from .machine import MachineCard, machine_card
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
+from .scaling import (
+    StrongScaling,
+    WeakScaling,
+    amdahl,
+    gustafson,
+    serial_share,
+    strong_scaling,
+    weak_scaling,
+)
 from .table import Table, with_unit
 from .timeline import WAIT, Timeline
 from .timeline_clock import nanoseconds, new_log, note
@@ -28,11 +38,15 @@ __all__ = [
     "Ratio",
     "Recorded",
     "Roof",
+    "StrongScaling",
     "Table",
     "Timeline",
     "Times",
+    "WeakScaling",
     "alt_text",
+    "amdahl",
     "draw_timelines",
+    "gustafson",
     "limit_threads",
     "machine_card",
     "nanoseconds",
@@ -46,6 +60,9 @@ __all__ = [
     "roofline",
     "roofline_table",
     "roofs",
+    "serial_share",
+    "strong_scaling",
     "times",
+    "weak_scaling",
     "with_unit",
 ]
