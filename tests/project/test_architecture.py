@@ -38,6 +38,7 @@ def allowed(part):
     return {
         "simt": {"simt"},
         "simd": {"simd"},
+        "schedules": {"schedules", "simd"},
         "xray": {"xray", "simt", "figures"},
         "device": {"simt"},
         "arguments": {"device", "arguments"},

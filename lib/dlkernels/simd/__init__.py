@@ -25,14 +25,18 @@ does not have, and replaces a store past the cache by a usual one where there is
 Indices count elements from the start of the array, are not checked, and are not wrapped if negative.
 """
 
+from .atomic import atomic_load, compare_and_swap, fetch_add
 from .memory import fence, lanes, load, prefetch, store, store_nontemporal, until_aligned
 from .target import instruction_set, vector_bytes, vector_width
 from .vector import VectorType, broadcast, fma, maximum, minimum, reduce_add
 
 __all__ = [
     "VectorType",
+    "atomic_load",
     "broadcast",
+    "compare_and_swap",
     "fence",
+    "fetch_add",
     "fma",
     "instruction_set",
     "lanes",

@@ -1,0 +1,97 @@
+"""Atomic operations on array elements: read, change and write back as one step that no other thread can divide.
+
+    counter = np.zeros(1, np.int64)
+    mine = fetch_add(counter, 0, 4)     # in any number of threads: nobody else gets the same four
+
+numba has them for GPUs only. These work in ``@njit`` functions on a CPU, for int32 and int64, and give all threads
+one order of events (LLVM's ``seq_cst``). In Python code they are ordinary statements, for one thread at a time.
+Indices are not checked, and are not wrapped if negative.
+"""
+
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, overload
+
+from .memory import _address
+
+
+def _check(name, array, index):
+    if not isinstance(array, types.Array) or array.dtype not in (types.int32, types.int64):
+        raise TypingError(f"{name} expects an array of int32 or int64, not {array}")
+    if array.ndim != 1 or array.layout != "C" or not array.aligned or not array.mutable:
+        raise TypingError(f"{name} expects a 1-D, C-contiguous array that may be written, not {array}")
+    if not isinstance(index, types.Integer):
+        raise TypingError(f"{name} expects an integer index, not {index}")
+    return array.dtype
+
+
+@intrinsic
+def _fetch_add(typingctx, array, i, value):
+    dtype = _check("fetch_add", array, i)
+
+    def emit(context, builder, signature, arguments):
+        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        change = context.cast(builder, arguments[2], value, dtype)
+        return builder.atomic_rmw("add", address, change, "seq_cst")
+
+    return dtype(array, i, value), emit
+
+
+@intrinsic
+def _compare_and_swap(typingctx, array, i, expected, new):
+    dtype = _check("compare_and_swap", array, i)
+
+    def emit(context, builder, signature, arguments):
+        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        old = context.cast(builder, arguments[2], expected, dtype)
+        wanted = context.cast(builder, arguments[3], new, dtype)
+        pair = builder.cmpxchg(address, old, wanted, "seq_cst", "seq_cst")
+        return builder.extract_value(pair, 1)
+
+    return types.boolean(array, i, expected, new), emit
+
+
+@intrinsic
+def _load(typingctx, array, i):
+    dtype = _check("atomic_load", array, i)
+
+    def emit(context, builder, signature, arguments):
+        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        return builder.load_atomic(address, "seq_cst", dtype.bitwidth // 8)
+
+    return dtype(array, i), emit
+
+
+def fetch_add(array, i, value):
+    """Add ``value`` to ``array[i]`` in one step; returns what was there before. int32 or int64, 1-D, C-contiguous."""
+    old = array[i]
+    array[i] += value
+    return old
+
+
+def compare_and_swap(array, i, expected, new):
+    """If ``array[i]`` is ``expected``, store ``new`` there, in one step; returns whether it was."""
+    if array[i] != expected:
+        return False
+    array[i] = new
+    return True
+
+
+def atomic_load(array, i):
+    """``array[i]`` as it is at this moment: the compiler may not use a value that it read before."""
+    return array[i]
+
+
+@overload(fetch_add, inline="always")
+def _fetch_add_compiled(array, i, value):
+    return lambda array, i, value: _fetch_add(array, i, value)
+
+
+@overload(compare_and_swap, inline="always")
+def _compare_and_swap_compiled(array, i, expected, new):
+    return lambda array, i, expected, new: _compare_and_swap(array, i, expected, new)
+
+
+@overload(atomic_load, inline="always")
+def _atomic_load_compiled(array, i):
+    return lambda array, i: _load(array, i)
