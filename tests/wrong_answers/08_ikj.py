@@ -51,7 +51,7 @@ def in_double_precision(a, b, out):
 
 @njit
 def as_the_formula_is_written(a, b, out):
-    """over budget over-budget: the budget is 0"""
+    """over budget over-budget: the budget is 0.25"""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             total = np.float32(0)
@@ -79,6 +79,49 @@ def vectors_filled_one_by_one(a, b, out):
             for p in range(a.shape[1]):
                 total += a[i, p] * b[p, j]
             out[i, j] = total
+
+
+@njit
+def a_vector_loop_beside_the_work(a, b, out):
+    """over budget over-budget: the budget is 0.25"""
+    for j in range(out.shape[1]):
+        out[0, j] = np.float32(0.5) * b[0, j]
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = np.float32(0)
+            for p in range(a.shape[1]):
+                total += a[i, p] * b[p, j]
+            out[i, j] = total
+
+
+@njit
+def a_vector_loop_that_works_for_nothing(a, b, out):
+    """over budget over-budget: the budget is 86400"""
+    for _ in range(8 * a.shape[1]):
+        for i in range(out.shape[0]):
+            for j in range(out.shape[1]):
+                out[i, j] = np.float32(0.5) * out[i, j] + b[0, j]
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = np.float32(0)
+            for p in range(a.shape[1]):
+                total += a[i, p] * b[p, j]
+            out[i, j] = total
+
+
+@njit
+def a_vector_loop_that_is_never_run(a, b, out):
+    """over budget over-budget: the budget is 0.25"""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = np.float32(0)
+            for p in range(a.shape[1]):
+                total += a[i, p] * b[p, j]
+            out[i, j] = total
+    if out.shape[0] > 1000:
+        for p in range(a.shape[1]):
+            for j in range(out.shape[1]):
+                out[0, j] += a[0, p] * b[p, j]
 
 
 @njit

@@ -79,6 +79,19 @@ def four_rows(a, b, out):
 
 
 @njit
+def a_thrifty_loop_beside_the_work(a, b, out):
+    """over budget over-budget: the budget is 1.75"""
+    if a.shape[1] >= 4:
+        for j in range(out.shape[1]):
+            out[0, j] = a[0, 0] * b[0, j] + a[0, 1] * b[1, j] + a[0, 2] * b[2, j] + a[0, 3] * b[3, j]
+    out[:] = 0
+    for i in range(out.shape[0]):
+        for p in range(a.shape[1]):
+            for j in range(out.shape[1]):
+                out[i, j] += a[i, p] * b[p, j]
+
+
+@njit
 def a_temporary_for_each_row(a, b, out):
     """over budget over-budget: works on an array of its own"""
     (m, n), k = out.shape, a.shape[1]

@@ -7,5 +7,5 @@ checking.py    compares with the specification   check.py    checks a notebook f
 diagnosis.py   the likely cause of a failure     progress.py what was solved on this machine
 feedback.py    words and pictures of a failure   release.py  a zip for a class
 notebook.py    what a notebook imports           grading/    the pytest plugin for instructors
-assembly.py    the loops of a function's machine code
+executed.py    what a compiled function multiplies and loads
 """

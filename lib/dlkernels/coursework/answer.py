@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from . import assembly
+from . import executed
 from .admission import COMPILED, KERNEL, NotAdmitted, admit
 
 
@@ -28,7 +28,7 @@ class AnswerFailed(Exception):
 class Cost:
     """What one call of a compiled function allocated: arrays inside numba's code, bytes in NumPy's.
 
-    What the machine code costs (assembly.costs) has names of its own.
+    What the compiled code multiplies and loads (executed.costs) has names of its own.
     """
 
     arrays: int
@@ -59,12 +59,12 @@ class Local:
     def cost(self, arguments, wanted=()):
         """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine.
 
-        `wanted` names what is asked for; names of assembly.costs are looked up in the machine code.
+        `wanted` names what is asked for; for names of executed.costs the compiled code is run with counters.
         """
         self._admit(COMPILED, "njit")
         found = self._allocated(arguments)
         if set(wanted) - set(found):
-            found |= self._guarded(lambda: assembly.costs(assembly.of(self.function, arguments)))
+            found |= self._guarded(lambda: executed.of(self.function, _copies(arguments)))
         return found
 
     def _allocated(self, arguments):

@@ -258,6 +258,7 @@ CPU_CASES = (
     Case("one row: (1 x 20) @ (20 x 33)", operands(1, 20, 33)),
 )
 CPU_BUDGET_CASE = Case("(24 x 36) @ (36 x 80)", operands(24, 36, 80))
+VECTORISED = {"scalar_share": 0.25, "multiplies": 24 * 36 * 80 * 5 // 4}  # a quarter for the ends of loops
 
 IKJ = CompiledTask(
     id="08-ikj",
@@ -277,11 +278,11 @@ IKJ = CompiledTask(
     },
     budget=Budget(
         points=1,
-        text="the inner loop multiplies whole vectors, with at most 3 memory accesses for each",
-        require={"scalar_loops": 0, "accesses_per_multiply": 3},
+        text="whole vectors are multiplied, each product once, with at most 3 memory accesses for each vector",
+        require=VECTORISED | {"accesses_per_multiply": 3},
         over=(
-            "The result is right, but the compiler could not fill vectors from neighbouring elements. Which index "
-            "changes in your inner loop, and which way does it walk through b and out?"
+            "The result is right, but in the loop that does the work the compiler could not fill vectors from "
+            "neighbouring elements. Which index changes in your inner loop, and which way does it walk through b and out?"
         ),
         case=CPU_BUDGET_CASE,
     ),
@@ -507,11 +508,11 @@ REGISTER = CompiledTask(
     },
     budget=Budget(
         points=2,
-        text="at most 1.75 memory accesses for each vector multiply (task 2 has 3), and no array allocated",
-        require={"scalar_loops": 0, "accesses_per_multiply": 1.75, "arrays": 0},
+        text="at most 1.75 memory accesses for each vector multiply (task 2 has 3), each product once, and no array allocated",
+        require=VECTORISED | {"accesses_per_multiply": 1.75, "arrays": 0},
         over=(
-            "The result is right, but the inner loop asks memory too often, is not vectorised any more, or works on an "
-            "array of its own. Each round should load and store out[i, j] once for several terms of the sum."
+            "The result is right, but the loop that does the work asks memory too often, is not vectorised any more, or "
+            "works on an array of its own. Each round should load and store out[i, j] once for several terms of the sum."
         ),
         case=CPU_BUDGET_CASE,
     ),
@@ -580,10 +581,11 @@ FOUR = KernelTask(
     hints=(
         "In task 4 a thread loads two numbers from shared memory for one multiply-add. With two numbers of a column of a "
         "and two of a row of b, how many products can it make?",
-        "Four tiles in shared memory: two of a, one below the other, and two of b, side by side. Every thread stores one "
-        "element into each, has four sums, and in each round of the loop over p loads one number from each tile.",
-        "`top, bottom = a_top[y, p], a_bottom[y, p]` and `left, right = b_left[p, x], b_right[p, x]`, then four lines such "
-        "as `top_left += top * left`. Row i is blockIdx.y * 32 + threadIdx.y, the lower one i + 16; the columns alike.",
+        "Each of the two tiles has two halves, one below the other. Every thread stores one element into each of the four "
+        "halves, has four sums, and in each round of the loop over p loads one number from each half.",
+        "`top, bottom = a_tile[y, p], a_tile[y + TILE, p]` and `left, right = b_tile[p, x], b_tile[p + TILE, x]`, then "
+        "four lines such as `sums[0, 0] += top * left`. Row i is blockIdx.y * 32 + threadIdx.y, the lower one i + 16; "
+        "the columns alike.",
     ),
 )
 

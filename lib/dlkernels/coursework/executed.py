@@ -1,0 +1,146 @@
+"""Count what a compiled numba function does: multiplications in vectors and one by one, accesses to memory.
+
+LLVM's final code of the function is run once more, with a counter in every basic block that multiplies or adds
+floating-point numbers. So a loop counts as often as it is run, whatever stands beside it, and the counts are the same
+on a busy machine. The ratio of accesses to multiplications depends neither on the width of a vector, nor on how often
+LLVM writes a loop out.
+"""
+
+import ctypes
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+_LABEL = re.compile(r'("[^"]+"|[-\w.$]+):')
+_NUMBERS = r"(?:<(\d+) x (?:float|double)>|float|double)"
+_FLAGS = r"(?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*"
+_MULTIPLY = re.compile(rf"= (?:fmul|fdiv) {_FLAGS}{_NUMBERS} ")
+_ADD = re.compile(rf"= (?:fadd|fsub) {_FLAGS}{_NUMBERS} ")
+_FUSED = re.compile(rf"call {_FLAGS}{_NUMBERS} @llvm\.(?:fma|fmuladd)\.")
+_ACCESS = re.compile(rf"= load {_NUMBERS},|^store {_NUMBERS} ")
+_ONE_BY_ONE = re.compile(r"call (.*)@llvm\.(vector\.reduce\.fadd|masked\.gather|masked\.scatter)\.v(\d+)f")
+
+
+@dataclass
+class Block:
+    """What one run of a basic block does; additions within a multiply-add are not counted again."""
+
+    label: str
+    vectors: int = 0  # instructions that multiply whole vectors
+    in_vectors: int = 0  # numbers multiplied or added in vectors
+    one_by_one: int = 0  # numbers multiplied or added by themselves
+    multiplied: int = 0  # numbers
+    accesses: int = 0  # of vectors, or of numbers, to memory
+
+
+def blocks(text):
+    """The basic blocks of a module in LLVM's text form, as `Block`s, in order."""
+    found = []
+    for line in map(str.strip, text.splitlines()):
+        label = _LABEL.match(line)
+        if line.startswith("define ") or label:
+            found.append(Block(label[1] if label else ""))
+        elif found:
+            _count(found[-1], line)
+    return found
+
+
+def _count(block, line):
+    multiply = _MULTIPLY.search(line) or _FUSED.search(line)
+    lanes = int((multiply or _ADD.search(line) or (0, 0))[1] or 1)
+    if multiply or _ADD.search(line):
+        block.in_vectors += lanes if lanes > 1 else 0
+        block.one_by_one += lanes == 1
+    if multiply:
+        block.vectors += lanes > 1
+        block.multiplied += lanes
+    block.accesses += bool(_ACCESS.search(line))
+    if found := _ONE_BY_ONE.search(line):
+        if "gather" in found[2] or "scatter" in found[2]:  # fetches its numbers one after the other
+            block.accesses += int(found[3])
+        elif "reassoc" not in found[1] and "fast" not in found[1]:  # adds them in the order of the loop
+            block.one_by_one += int(found[3])
+
+
+def with_counters(text, counts):
+    """The module with a counter in each block that computes; its runs are added to counts[number of the block]."""
+    lines, number, waiting = [], -1, None
+    computes = [block.one_by_one + block.in_vectors > 0 for block in blocks(text)]
+    for line in text.splitlines():
+        bare = line.strip()
+        if waiting is not None and bare and " = phi " not in bare and not _LABEL.match(bare):
+            address = counts.ctypes.data + 8 * waiting
+            lines.append(
+                f"  %ran.{waiting} = atomicrmw add ptr inttoptr (i64 {address} to ptr), i64 1 monotonic"
+            )
+            waiting = None
+        lines.append(line)
+        if bare.startswith("define ") or _LABEL.match(bare):
+            number += 1
+            waiting = number if computes[number] else None
+    return "\n".join(lines)
+
+
+def costs(text, runs):
+    """What a module costs whose block k was run runs[k] times.
+
+    scalar_share: of all multiplications and additions, those of single numbers. accesses_per_multiply: accesses to
+    memory for each multiplication of a vector, in the blocks that multiply. multiplies: numbers that were multiplied.
+    """
+    work = [(block, int(n)) for block, n in zip(blocks(text), runs, strict=True)]
+
+    def total(name, of=lambda block: True):
+        return sum(getattr(block, name) * n for block, n in work if of(block))
+
+    vectors, alone = total("vectors"), total("one_by_one")
+    accesses = total("accesses", lambda block: block.vectors)
+    return {
+        "scalar_share": round(alone / (alone + total("in_vectors")), 3) if vectors else 1,
+        "accesses_per_multiply": round(accesses / vectors, 3) if vectors else 0,
+        "multiplies": total("multiplied"),
+    }
+
+
+def of(function, arguments):
+    """`costs` of one call of a numba function, compiled anew for this machine; the arguments are not kept as they are."""
+    from numba import njit, typeof
+
+    options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
+    fresh = njit(**options)(function.py_func)
+    with _no_version_for_special_strides():
+        fresh.compile(tuple(map(typeof, arguments)))
+    (result,) = fresh.overloads.values()
+    text = result.library.get_llvm_str()
+    runs = np.zeros(len(blocks(text)), np.int64)
+    _run(with_counters(text, runs), result, arguments)
+    return costs(text, runs)
+
+
+def _run(text, result, arguments):
+    """Call a function through the door that numba made for Python, in a module of its own."""
+    from llvmlite import binding
+
+    module = binding.parse_assembly(text)
+    target = binding.Target.from_triple(module.triple or binding.get_process_triple())
+    features = binding.get_host_cpu_features().flatten()
+    machine = target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=1)
+    engine = binding.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    environment = engine.get_global_value_address(result.fndesc.env_name)
+    ctypes.c_void_p.from_address(environment).value = id(result.environment)
+    door = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
+    door(engine.get_function_address(result.fndesc.llvm_cpython_wrapper_name))(None, tuple(arguments), None)
+
+
+@contextmanager
+def _no_version_for_special_strides():
+    """LLVM also vectorises a loop down a column, for the case that rows have one element: that is not meant here."""
+    from llvmlite import binding
+
+    binding.set_option("dlkernels", "-enable-mem-access-versioning=false")
+    try:
+        yield
+    finally:
+        binding.set_option("dlkernels", "-enable-mem-access-versioning=true")
