@@ -5,11 +5,18 @@ times({...})            several candidates at once
 peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative
 Timeline()              which thread ran which piece of work, from when to when, and its picture
+line_map(array)         which cache line each element lies in, and who writes to it; line_picture() draws it
+bandwidth_ladder()      byte/s read from each level of memory; latency_ladder(): seconds for one load
 strong_scaling(job)     the same job with 1, 2, ... threads, and the serial share that explains it; weak_scaling
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 """
 
+from .bandwidth import bandwidth_ladder
+from .latency import latency_ladder
+from .levels import Ladder, ladder_picture
 from .limits import STREAM, Peaks, peaks
+from .line_picture import line_picture
+from .lines import LineMap, empty_aligned, line_bytes, line_map
 from .machine import MachineCard, machine_card
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
@@ -32,6 +39,8 @@ __all__ = [
     "STREAM",
     "WAIT",
     "Clock",
+    "Ladder",
+    "LineMap",
     "MachineCard",
     "Peaks",
     "Point",
@@ -45,9 +54,16 @@ __all__ = [
     "WeakScaling",
     "alt_text",
     "amdahl",
+    "bandwidth_ladder",
     "draw_timelines",
+    "empty_aligned",
     "gustafson",
+    "ladder_picture",
+    "latency_ladder",
     "limit_threads",
+    "line_bytes",
+    "line_map",
+    "line_picture",
     "machine_card",
     "nanoseconds",
     "new_log",
