@@ -1,0 +1,275 @@
+"""What is wrong with a run, in words: from its Outcome to Findings."""
+
+import traceback
+from collections import Counter
+from dataclasses import dataclass
+
+from . import locks, queues, workers
+from .scheduler import BLOCKED, DONE, Abandoned, NotInARun
+from .tracing import source
+
+ERROR, WARNING = "error", "warning"
+SPINS = 3  # forced turns from which on a thread counts as busy waiting
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong. `facts` are (label, text) pairs; `cause` says why, or what to do."""
+
+    kind: str
+    headline: str
+    facts: tuple = ()
+    cause: str = ""
+    severity: str = ERROR
+    name: str = ""  # of the exception
+
+    def __str__(self):
+        lines = [f"{self.kind}: {self.headline}"]
+        lines += [f"  {label:<10} {text}" for label, text in self.facts]
+        lines += [f"  {'why':<10} {self.cause}"] if self.cause else []
+        return "\n".join(lines)
+
+
+def of(outcome, judge):
+    """The findings of a run, the most telling first."""
+    found = []
+    if outcome.ending == "deadlock":
+        found.append(_deadlock(outcome))
+    elif outcome.ending == "too-long":
+        found.append(_too_long(outcome))
+    elif outcome.ending == "stuck":
+        found.append(_stuck(outcome))
+    found += [_exception(outcome, task, error) for task, error in outcome.errors]
+    if outcome.ending == "ended" and not outcome.errors:
+        slip = judge(outcome.result) if judge else None
+        if slip:
+            found.append(_wrong(outcome, str(slip)))
+        found += [_held(lock) for lock in outcome.held]
+    found += [
+        _busy(outcome, name) for name, n in outcome.spins.items() if n >= SPINS and outcome.ending == "ended"
+    ]
+    return found
+
+
+def _at(file, line):
+    return f"line {line}: `{source(file, line)}`"
+
+
+def _position(task):
+    return _at(getattr(task, "file", ""), task.line)
+
+
+# nobody goes on ----------------------------------------------------------------------------------------------------
+
+
+def _deadlock(outcome):
+    stuck = [t for t in outcome.tasks if t.last != DONE and t.doing]
+    facts = []
+    for task in stuck:
+        holder = getattr(task.resource, "held_by", None)
+        said = task.doing
+        if holder is not None:
+            who = "which it holds itself" if holder is task else f"which {holder.name} holds"
+            said += f", {who} since line {task.resource.held_since}"
+            said += " and will not release: it has ended" if holder.last == DONE else ""
+        facts.append((task.name, f"{said} ({_position(task)})"))
+    names = [t.name for t in stuck]
+    headline = "nobody can go on: " + " and ".join(
+        [", ".join(names[:-1]), names[-1]] if len(names) > 1 else names
+    )
+    return Finding(
+        "deadlock", headline + (" wait" if len(names) > 1 else " waits"), tuple(facts), _why_stuck(stuck)
+    )
+
+
+def _why_stuck(stuck):
+    ring = _ring(stuck)
+    if len(ring) > 1:
+        return (
+            f"{' waits for '.join(t.name for t in [*ring, ring[0]])}: each holds what the one before it wants. "
+            "If all threads take the locks in the same order, there is no such ring."
+        )
+    for task in stuck:
+        resource = task.resource
+        holder = getattr(resource, "held_by", None)
+        if holder is task:
+            return "A Lock cannot be taken twice by the same thread; an RLock can."
+        if holder is not None and holder.last == DONE:
+            return f"{holder.name} ended without releasing {resource.label}: `with` releases it on every way out."
+    for task in stuck:
+        resource = task.resource
+        if isinstance(resource, locks.Condition):
+            return (
+                "The notification came before the wait, or to the wrong thread, or never. Look at the state in a loop "
+                "under the lock before waiting, and notify whenever the state changes."
+            )
+        if isinstance(resource, queues.Queue):
+            if "room" in task.doing:
+                return "The queue is full and nobody takes anything out any more."
+            if "tasks" in task.doing:
+                return "Every get must be followed by one task_done."
+            return "Nobody puts anything in any more. Each consumer needs a sign that the work is over."
+        if isinstance(resource, locks.Event):
+            return "Nobody is left to set the event."
+        if isinstance(resource, locks.Barrier):
+            return "Fewer threads come to the barrier than it waits for."
+        if isinstance(resource, locks.Semaphore):
+            return "Every acquire needs its release, on every way out; and the first value is how many may enter."
+        if isinstance(resource, workers.Future):
+            return "The task it waits for has no free worker to run on."
+    return ""
+
+
+def _ring(stuck):
+    """Threads that wait for each other's locks in a ring."""
+    for start in stuck:
+        path, task = [], start
+        while task is not None and task not in path:
+            path.append(task)
+            holder = getattr(task.resource, "held_by", None)
+            task = holder if holder is not None and holder.last == BLOCKED else None
+        if task is not None:
+            return path[path.index(task) :]
+    return []
+
+
+def _too_long(outcome):
+    tail = outcome.events[len(outcome.events) // 2 :]
+    where = {}
+    for event in tail:
+        where.setdefault(event.task, Counter())[(event.file, event.line)] += 1
+    alive = {t.name for t in outcome.tasks if t.last != DONE}
+    busy = {name: lines for name, lines in where.items() if name in alive}
+    if not busy:
+        busy = {
+            t.name: Counter({(getattr(t, "file", ""), t.line): 1}) for t in outcome.tasks if t.last != DONE
+        }
+    facts = []
+    for name, lines in busy.items():
+        numbers = sorted({line for (_, line), _ in lines.most_common(8)})
+        facts.append((name, f"repeats line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"))
+    backs_off = {e.task for e in tail if e.text.startswith(("does not get", "finds", "sleeps"))}
+    steps = f"after {len(outcome.points) or 'many'} steps nothing has come to an end"
+    if len(busy) > 1 and len(backs_off & set(busy)) > 1:
+        cause = (
+            "Each gives way to the other, again and again: they move, and get nowhere. Give them different waiting times "
+            "(a random back-off), or take the locks in one order so that nobody has to give way."
+        )
+        return Finding("livelock", steps, tuple(facts), cause)
+    cause = (
+        "The loop waits for something that nobody does. Does every path through it come closer to its end?"
+    )
+    return Finding("endless", steps, tuple(facts), cause)
+
+
+def _stuck(outcome):
+    facts = tuple((t.name, _position(t)) for t in outcome.tasks if t.last != DONE)
+    cause = (
+        "The explorer controls threading, queue, time and concurrent.futures where they are imported at the top. "
+        "Reading a file or the network, or a lock made by a library, it cannot see."
+    )
+    return Finding("blocked", "a thread waits for something that the explorer does not control", facts, cause)
+
+
+# wrong -------------------------------------------------------------------------------------------------------------
+
+
+def _exception(outcome, task, error):
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == getattr(task, "file", "")]
+    line = frames[-1].lineno if frames else task.line
+    name = type(error).__name__
+    facts = [
+        ("it said", f"{name}: {error}" if str(error) else name),
+        (task.name, _at(getattr(task, "file", ""), line)),
+    ]
+    if isinstance(error, AssertionError) and task.name == "main":
+        lost = _lost_update(outcome)
+        kind = "lost-update" if lost else "wrong-result"
+        return Finding(
+            kind, str(error) or "an assertion does not hold", tuple(facts[1:]), lost or _stale(outcome)
+        )
+    headline = f"{task.name} ended with {name}"
+    cause = (
+        "" if isinstance(error, (NotImplementedError, NotInARun, Abandoned)) else _stale(outcome, task.name)
+    )
+    return Finding("exception", headline, tuple(facts), cause, name=name)
+
+
+def _wrong(outcome, slip):
+    lost = _lost_update(outcome)
+    return Finding("lost-update" if lost else "wrong-result", slip, (), lost or _stale(outcome))
+
+
+def _lost_update(outcome):
+    """A read, another thread's write, and a write over it without looking again."""
+    seen = {}
+    for event in outcome.events:
+        if event.place is None or event.kind not in ("read", "write") or event.place[1] is None:
+            continue
+        reads = seen.setdefault(event.place, {})
+        if event.kind == "read":
+            reads[event.task] = (event, None)
+            continue
+        if event.task in reads:
+            read, between = reads[event.task]
+            if between is not None and not _same_value(between, read):
+                return (
+                    f"{event.task} read {read.text}{_value(read)} in line {read.line}. Then {between.task} wrote "
+                    f"{_written(between)} in line {between.line}. {event.task} did not see it and wrote "
+                    f"{_written(event)} over it in line {event.line}: the update of {between.task} is lost."
+                )
+            del reads[event.task]
+        for task, (read, _) in list(reads.items()):
+            if task != event.task:
+                reads[task] = (read, event)
+    return ""
+
+
+def _same_value(write, read):
+    return bool(write.value) and write.value == read.value
+
+
+def _stale(outcome, who=None):
+    """A thread that looked at something, and went on after another thread had changed it."""
+    last = {}
+    best = ""
+    for event in outcome.events:
+        if event.place is None:
+            continue
+        base = event.place[0]
+        if event.kind == "read":
+            last[(base, event.task)] = event
+        for (other_base, task), read in list(last.items()):
+            if other_base == base and task != event.task and event.kind in ("write", "call"):
+                later = any(e.task == task for e in outcome.events[outcome.events.index(event) + 1 :])
+                if later and (who is None or task == who) and read.point != event.point:
+                    best = (
+                        f"{task} looked at {read.text}{_value(read)} in line {read.line}; before it went on, {event.task} "
+                        f"changed {event.text} in line {event.line}. What {task} had seen was no longer true."
+                    )
+                del last[(base, task)]
+    return best
+
+
+def _value(event):
+    return f" ({event.value})" if event.value else ""
+
+
+def _written(event):
+    return event.value or event.text
+
+
+def _held(lock):
+    holder = lock.held_by
+    facts = ((holder.name, f"took {lock.label} in line {lock.held_since} and did not give it back"),)
+    cause = "`with` releases a lock on every way out, also through return and an exception."
+    return Finding("lock-not-released", f"{lock.label} is still held when everything is over", facts, cause)
+
+
+def _busy(outcome, name):
+    task = next(t for t in outcome.tasks if t.name == name)
+    lines = Counter((e.file, e.line) for e in outcome.events if e.task == name)
+    (file, line), _ = lines.most_common(1)[0] if lines else ((getattr(task, "file", ""), task.line), 0)
+    facts = ((name, f"asks again and again, {_at(file, line)}"),)
+    cause = "A core is kept busy with waiting. A Condition, an Event or a queue lets the thread sleep until it is woken."
+    return Finding("busy-waiting", f"{name} waits by asking", facts, cause, WARNING)

@@ -1,0 +1,202 @@
+"""What an exploration found, for a person: a verdict, the interleaving as a table and as a picture."""
+
+from html import escape
+
+from .findings import ERROR
+from .tracing import source
+
+ROWS = 60  # of a table; more are left out in the middle
+
+
+class Table:
+    """Who did what when: rows of (step, thread, line, code, what happened)."""
+
+    head = ("step", "thread", "line", "code", "what happens")
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def shown(self, most=ROWS):
+        """The rows, with the middle left out if there are too many."""
+        if len(self.rows) <= most:
+            return self.rows
+        left = len(self.rows) - most
+        return [
+            *self.rows[: most // 2],
+            ("...", "", "", f"({left} more steps)", ""),
+            *self.rows[-most // 2 :],
+        ]
+
+    def __str__(self):
+        rows = [tuple(str(x) for x in row) for row in (self.head, *self.shown())]
+        rows = [(*row[:3], _cut(row[3], 34), row[4]) for row in rows]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        right = (0, 2)
+        lines = []
+        for row in rows:
+            cells = [row[i].rjust(w) if i in right else row[i].ljust(w) for i, w in enumerate(widths)]
+            lines.append("  ".join([*cells, row[4]]).rstrip())
+        lines.insert(1, "  ".join("-" * w for w in widths) + "  " + "-" * len(self.head[4]))
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def __len__(self):
+        return len(self.rows)
+
+    def _repr_html_(self):
+        numbers = "text-align:right"
+        cells = []
+        for row in self.shown():
+            step, thread, line, code, text = (escape(str(x)) for x in row)
+            cells.append(
+                f"<tr><td style='{numbers}'>{step}</td><td>{thread}</td><td style='{numbers}'>{line}</td>"
+                f"<td style='text-align:left'><code>{code}</code></td><td style='text-align:left'>{text}</td></tr>"
+            )
+        head = "".join(f"<th style='text-align:left'>{h}</th>" for h in self.head)
+        return (
+            "<div style='overflow-x:auto'><table class='interleaving' style='white-space:nowrap'>"
+            f"<thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table></div>"
+        )
+
+
+def _cut(text, most):
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+class Run:
+    """One run: how it ended, its result, what was found, and who did what."""
+
+    def __init__(self, outcome, found, schedule, shared):
+        self.outcome, self.findings, self.schedule, self.shared = outcome, found, schedule, shared
+        self.result, self.ending, self.points = outcome.result, outcome.ending, outcome.points
+        self.errors = [f for f in found if f.severity == ERROR]
+        self.systematic = False  # one of the runs with few interruptions, which come in order
+
+    @property
+    def ok(self):
+        return not self.errors
+
+    @property
+    def interruptions(self):
+        """How often a thread that could go on had to wait for another."""
+        return sum(p.chosen != p.default and not p.forced for p in self.points)
+
+    @property
+    def table(self):
+        """The interleaving as a Table: what a thread does on one line without a break is one row."""
+        focus, rows, last = self.schedule.focus, [], None
+        for event in self.outcome.events:
+            if event.site is not None and event.site not in (self.shared if focus is None else focus):
+                continue
+            text = _said(event)
+            key = (event.task, event.file, event.line)
+            if key == last and rows and text not in rows[-1][-1]:
+                rows[-1][-1].append(text)
+            else:
+                rows.append([event.task, event.line, source(event.file, event.line), [text]])
+                last = key
+        return Table(
+            [(i + 1, task, line or "", code, "; ".join(t)) for i, (task, line, code, t) in enumerate(rows)]
+        )
+
+    def figure(self):
+        """(figure, alternative text): a lane for each thread, a box for each step."""
+        from .picture import interleaving
+
+        return interleaving(self)
+
+    def show(self):
+        """Show `figure` in a notebook or on a page."""
+        from dlkernels import figures
+
+        figures.show(*self.figure())
+
+    def __str__(self):
+        lines = [str(f) for f in self.findings] or [f"ended; result {self.result!r}"]
+        return "\n".join([*lines, "", str(self.table)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        return _findings_html(self.findings) + self.table._repr_html_()
+
+
+def _said(event):
+    if event.kind == "read":
+        return f"reads {event.text}" + (f": {event.value}" if event.value else "")
+    if event.kind == "write":
+        return f"writes {event.text}" + (f": {event.value}" if event.value else "")
+    if event.kind == "call":
+        return f"uses {event.text}"
+    return event.text
+
+
+class Report:
+    """Result of `explore`. Prints as the verdict and, where something is wrong, the interleaving that shows it."""
+
+    def __init__(self, search, run, seconds):
+        self.run, self.seconds = run, seconds
+        self.schedules, self.complete, self.preemptions = search.count, search.complete, search.preemptions
+        self.results = dict(sorted(search.results.items(), key=lambda item: -item[1]))
+
+    findings = property(lambda self: self.run.findings)
+    ok = property(lambda self: self.run.ok)
+    schedule = property(lambda self: self.run.schedule)
+    table = property(lambda self: self.run.table)
+    result = property(lambda self: self.run.result)
+
+    @property
+    def finding(self):
+        """The first finding, or None."""
+        return self.findings[0] if self.findings else None
+
+    def figure(self):
+        return self.run.figure()
+
+    def show(self):
+        self.run.show()
+
+    @property
+    def verdict(self):
+        """One sentence."""
+        count = f"{self.schedules} schedule{'s' if self.schedules != 1 else ''}"
+        if not self.ok:
+            kinds = self.run.errors[0].kind.replace("-", " ")
+            times = self.run.interruptions
+            how = f"{times or 'no'} interruption{'s' if times != 1 else ''}"
+            return f"{kinds}, found in {count}. The run shown has {how}."
+        bound = f"at most {self.preemptions} interruptions"
+        extent = f"all schedules with {bound}, and random ones" if self.complete else f"not all with {bound}"
+        return f"nothing found in {count} ({extent})."
+
+    def __str__(self):
+        lines = [self.verdict, *(str(f) for f in self.findings)]
+        if len(self.results) > 1:
+            lines.append("results   " + ", ".join(f"{r} ({n}x)" for r, n in list(self.results.items())[:6]))
+        if not self.ok:
+            lines += ["", str(self.table)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        body = f"<p><b>{escape(self.verdict)}</b></p>" + _findings_html(self.findings)
+        return body + (self.table._repr_html_() if not self.ok else "")
+
+
+def _findings_html(found):
+    parts = []
+    for f in found:
+        rows = [*f.facts, *([("why", f.cause)] if f.cause else [])]
+        cells = "".join(
+            f"<tr><td style='vertical-align:top'>{escape(a)}</td><td style='text-align:left'>{_code(b)}</td></tr>"
+            for a, b in rows
+        )
+        parts.append(f"<p>{escape(f.kind.replace('-', ' '))}: {escape(f.headline)}</p><table>{cells}</table>")
+    return "".join(parts)
+
+
+def _code(text):
+    parts = escape(text).split("`")
+    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))

@@ -1,0 +1,160 @@
+"""Watch the program's own code, instruction by instruction, and make a point before each access to something shared.
+
+Python calls a trace function before every instruction of the frames that ask for it. Only the program's files are
+traced: not the standard library, installed packages or this library.
+"""
+
+import linecache
+import os
+import sys
+import sysconfig
+from collections import defaultdict
+from pathlib import Path
+
+from . import sites
+
+_LIBRARY = str(Path(__file__).resolve().parents[1]) + os.sep
+_FOREIGN = tuple(
+    {
+        str(Path(sysconfig.get_paths()[p]).resolve()) + os.sep
+        for p in ("stdlib", "platstdlib", "purelib", "platlib")
+    }
+    | {sysconfig.get_paths()[p] + os.sep for p in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | {_LIBRARY, "<frozen", "<__array_function__", "<string>"}  # the last: methods that dataclass writes
+)
+_SIMPLE = (int, float, str, bool, type(None))
+# Before 3.13 a traced frame's variables are copied out before the trace function and back after it. What another thread
+# did to a closure's variable meanwhile would be undone, if the copy were not renewed first.
+_RENEW = sys.version_info < (3, 13)
+
+
+class Tracer:
+    """`focus`: the sites at which a thread can be interrupted; None: wherever something is accessed.
+
+    `own_files`: files that count as the program's although they lie in a library.
+    """
+
+    def __init__(self, focus=None, own_files=()):
+        self.focus, self.own_files = focus, frozenset(own_files)
+        self.accesses = defaultdict(list)  # base -> [(task number, key, kind, site)]
+        self.keep = []
+        self.known_files = {}
+
+    def begin(self, scheduler, task):
+        """Trace the calling thread from here on."""
+        self.scheduler = scheduler
+        task.file = ""
+        sys.settrace(self._call)
+
+    def end(self, task):
+        """Stop tracing the calling thread."""
+        sys.settrace(None)
+        if not self.scheduler.stopping:
+            self._settle(task)
+
+    def is_own(self, file):
+        """Whether `file` belongs to the program."""
+        known = self.known_files.get(file)
+        if known is None:
+            known = file in self.own_files or not file.startswith(_FOREIGN)
+            self.known_files[file] = known
+        return known
+
+    def where(self, task):
+        """(file, line) of the program at which the calling thread stands."""
+        frame = sys._getframe(2)
+        while frame is not None and not self.is_own(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None and frame.f_lineno:
+            task.file, task.line = frame.f_code.co_filename, frame.f_lineno
+        return getattr(task, "file", ""), task.line
+
+    def _call(self, frame, event, argument):
+        code = frame.f_code
+        if not self.is_own(code.co_filename):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        get, scheduler = sites.of(code).get, self.scheduler
+
+        def instruction(frame, event, argument):
+            if event == "opcode" and not scheduler.stopping:
+                scheduler.ticks += 1
+                me = scheduler.running
+                if me.pending:
+                    self._settle(me)
+                site = get(frame.f_lasti)
+                if site is not None and scheduler.crowd:
+                    self._visit(frame, site, me)
+                elif scheduler.ticks > scheduler.max_ticks:
+                    scheduler.point()
+            return instruction
+
+        return instruction
+
+    def _visit(self, frame, site, me):
+        access = site.locate(frame)
+        if access is None:
+            return
+        if self.focus is None or site in self.focus:
+            self.scheduler.point()
+            if _RENEW:
+                _ = frame.f_locals
+            access = site.locate(frame) or access
+        self.accesses[access.base].append((me.number, access.key, access.kind, site))
+        self.keep.append(access.owner)
+        me.line, me.file = site.line, site.file
+        value = _shown(access.peek) if access.kind == "read" else ""
+        event = self.scheduler.note(
+            me, "call" if site.space == "call" else access.kind, site.text, place=(access.base, access.key), value=value,
+            site=site,
+        )  # fmt: skip
+        event.line = site.line
+        if access.kind == "write":
+            me.pending = (event, access.peek)
+
+    def _settle(self, task):
+        """After a write: look at what was written."""
+        if task.pending:
+            (event, peek), task.pending = task.pending, None
+            event.value = _shown(peek)
+
+    def shared(self):
+        """The sites of this run that touched something that another thread touched too, one of them writing."""
+        found = set()
+        for accesses in self.accesses.values():
+            if len({number for number, *_ in accesses}) < 2:
+                continue
+            by_key = defaultdict(list)
+            for access in accesses:
+                by_key[access[1]].append(access)
+            whole = by_key.get(None, [])
+            for key, group in by_key.items():
+                together = group if key is None else group + whole
+                everyone = accesses if key is None else together
+                if len({n for n, *_ in everyone}) > 1 and any(kind == "write" for _, _, kind, _ in everyone):
+                    found.update(site for *_, site in everyone)
+        return found
+
+
+def _shown(peek):
+    """A present value in a few characters, or "" if it cannot be seen."""
+    try:
+        value = peek()
+    except Exception:
+        return ""
+    if isinstance(value, _SIMPLE) or (
+        isinstance(value, list | tuple) and len(value) <= 6 and all(isinstance(x, _SIMPLE) for x in value)
+    ):
+        text = repr(value)
+    elif hasattr(value, "item") and getattr(value, "size", 0) == 1:
+        text = str(value.item())
+    elif isinstance(value, list | dict | set):
+        text = f"{len(value)} elements"
+    else:
+        return ""
+    return text if len(text) <= 24 else text[:21] + "..."
+
+
+def source(file, line):
+    """The program's line, without its indentation."""
+    return linecache.getline(file, line).strip()
