@@ -85,6 +85,20 @@ class Local:
         tracemalloc.stop()
         return asdict(Cost(arrays, numpy_bytes))
 
+    def play(self, task, arguments):
+        """The scenario of `task` with this answer, under chosen schedules: see playing.play."""
+        self._admit_python()
+        from . import playing
+
+        return self._guarded(lambda: playing.play(task, self.function, _copies(arguments)))
+
+    def stress(self, task, arguments):
+        """The scenario of `task` with this answer and real threads: see playing.stress."""
+        self._admit_python()
+        from . import playing
+
+        return self._guarded(lambda: playing.stress(task, self.function, _copies(arguments), task.stress))
+
     def xray(self, grid, block, arguments, require=None):
         """kernel[grid, block](*copies of arguments) in the executor, every load and store recorded.
 
@@ -118,6 +132,18 @@ class Local:
             return
         try:
             admit(self.function, language)
+        except NotAdmitted as error:
+            raise AnswerFailed("NotAdmitted", str(error)) from None
+
+    def _admit_python(self):
+        if not callable(self.function):
+            raise AnswerFailed("TypeError", f"this is {self.function!r}; a function or class is asked for")
+        if self.admitted:
+            return
+        from . import plain_python
+
+        try:
+            plain_python.admit(self.function)
         except NotAdmitted as error:
             raise AnswerFailed("NotAdmitted", str(error)) from None
 

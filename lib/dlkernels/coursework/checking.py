@@ -4,45 +4,23 @@
 """
 
 import time
-from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from . import diagnosis
+from . import diagnosis, scenes
 from .answer import AnswerFailed, position
-from .definition import CompiledTask, FunctionTask, KernelTask, PredictionTask, hidden_cases
+from .definition import (
+    CompiledTask,
+    FunctionTask,
+    KernelTask,
+    PredictionTask,
+    ScenarioTask,
+    ThreadTask,
+    hidden_cases,
+)
+from .outcome import RIGHT, UNSOLVED, Failed, Failure, Outcome
 
-RIGHT, WRONG, UNSOLVED = "right", "wrong", "unsolved"
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
-
-
-@dataclass(frozen=True)
-class Failure:
-    """What went wrong, for a person: `facts` are (label, text) lines; `picture` describes a drawing (feedback.py)."""
-
-    kind: str
-    headline: str
-    facts: tuple = ()
-    cause: str = ""
-    picture: dict = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Result of one check. `checked` says exactly what was looked at, and `not_checked` what was not."""
-
-    task: str
-    part: str  # "results", "budget" or "prediction"
-    status: str
-    points: int
-    max_points: int
-    checked: tuple = ()
-    not_checked: str = ""
-    failure: Failure | None = None
-    seconds: float = 0.0
-
-    def to_dict(self):
-        return asdict(self)
 
 
 def check(task, answer, seed=None, hidden=False):
@@ -60,7 +38,7 @@ def check(task, answer, seed=None, hidden=False):
             cases = task.cases + (hidden_cases(task) if hidden else ())
             checked, note = _CHECKS[type(task)](task, cases, answer, seed)
         status, failure = RIGHT, None
-    except _Failed as failed:
+    except Failed as failed:
         status, failure, checked, note = failed.status, failed.failure, (), ""
     points = task.points if status == RIGHT else 0
     return Outcome(
@@ -75,7 +53,7 @@ def check_budget(task, answer, seed=None):
     try:
         checked = _budget(task, answer, seed)
         status, failure = RIGHT, None
-    except _Failed as failed:
+    except Failed as failed:
         status, failure, checked = failed.status, failed.failure, ()
     points = budget.points if status == RIGHT else 0
     note = "Time was not looked at: these are counts, equal on every machine."
@@ -89,12 +67,6 @@ def unsolved(task, part):
     worth = task.budget.points if part == "budget" else task.points
     headline = "Not answered yet" if part == "prediction" else "Not solved yet"
     return Outcome(task.id, part, UNSOLVED, 0, worth, failure=Failure("unsolved", headline))
-
-
-class _Failed(Exception):
-    def __init__(self, failure, status=WRONG):
-        super().__init__(failure.headline)
-        self.failure, self.status = failure, status
 
 
 def _arguments(case, seed, index):
@@ -130,11 +102,25 @@ def _functions(task, cases, answer, seed):
         slip = task.judge(arguments, result)
         if slip:
             facts = [("called with", _short(arguments)), ("expected", slip.expected), ("got", _short(result))]
-            raise _Failed(Failure(slip.kind, _headline(case), tuple(facts), slip.cause))
+            raise Failed(Failure(slip.kind, _headline(case), tuple(facts), slip.cause))
     return (_names(task, cases),), ""
 
 
-_CHECKS = {KernelTask: _kernels, CompiledTask: _compiled, FunctionTask: _functions}
+def _scenarios(task, cases, answer, seed):
+    threads = isinstance(task, ThreadTask)
+    said, note = scenes.check(
+        task, cases, answer, lambda case, i: _arguments(case, seed, i), _attempt, threads
+    )
+    return (_names(task, cases), *said), note
+
+
+_CHECKS = {
+    KernelTask: _kernels,
+    CompiledTask: _compiled,
+    FunctionTask: _functions,
+    ScenarioTask: _scenarios,
+    ThreadTask: _scenarios,
+}
 
 
 def _names(task, cases):
@@ -158,7 +144,7 @@ def _attempt(task, case, run):
         return run()
     except AnswerFailed as error:
         if error.name == "NotImplementedError":
-            raise _Failed(Failure("unsolved", "Not solved yet"), UNSOLVED) from None
+            raise Failed(Failure("unsolved", "Not solved yet"), UNSOLVED) from None
         facts = [
             ("it said", error.text or error.name),
             ("at the line", error.line),
@@ -167,7 +153,7 @@ def _attempt(task, case, run):
         facts = [fact for fact in facts if fact[1]]
         kind = "raised-" + error.name
         cause = task.advice.get(kind) or _CAUSES.get(error.name, "")
-        raise _Failed(
+        raise Failed(
             Failure(kind, f"{_headline(case)} it stopped with {error.name}", tuple(facts), cause)
         ) from None
 
@@ -189,11 +175,11 @@ def _compare(task, case, arguments, after):
         if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):
             facts = (("first change", f"element {_index(np.argwhere(x != y)[0])} of argument {i + 1}"),)
             cause = "Inputs may only be read. Which of your stores writes to the wrong array?"
-            raise _Failed(Failure("input-changed", f"{_headline(case)} an input was changed", facts, cause))
+            raise Failed(Failure("input-changed", f"{_headline(case)} an input was changed", facts, cause))
     expected = task.spec(*arguments)
     comparison = diagnosis.compare(after[out], expected, arguments[out], task.rtol, task.atol)
     if comparison.bad:
-        raise _Failed(_mismatch(task, case, arguments, comparison))
+        raise Failed(_mismatch(task, case, arguments, comparison))
 
 
 def _mismatch(task, case, arguments, comparison):
@@ -245,6 +231,9 @@ def _budget(task, answer, seed):
             (e["measure"], e["counted"], e["allowed"], f", at `{e['text']}`" if e["text"] else "")
             for e in report["excess"]
         ]
+    elif isinstance(task, ScenarioTask):
+        over = [(*entry, "") for entry in scenes.budget(task, case, arguments, answer, _attempt)]
+        picture = {}
     else:
         _, after = _attempt(task, case, lambda: answer.compiled_call(arguments))
         _compare(task, case, arguments, after)
@@ -256,7 +245,7 @@ def _budget(task, answer, seed):
             (_WORDS.get(n, n), f"{_number(v)}{where}; the budget is {_number(b)}") for n, v, b, where in over
         ]
         facts = list(dict.fromkeys(said))[:3]  # a load and a store of one expression read the same
-        raise _Failed(
+        raise Failed(
             Failure(
                 "over-budget", f"{_headline(case)} right, but over budget", tuple(facts), budget.over, picture
             )
@@ -292,7 +281,7 @@ def _no_findings(task, case, report, kinds=None):
         facts = [fact for fact in facts if fact[1]]
         cause = task.advice.get(finding["kind"], finding["cure"])
         said = f"{_headline(case)} {finding['kind'].replace('-', ' ')}"
-        raise _Failed(Failure(finding["kind"], said, tuple(facts), cause))
+        raise Failed(Failure(finding["kind"], said, tuple(facts), cause))
 
 
 def _who(finding):
@@ -306,19 +295,23 @@ def _predictions(task, given):
     for question in task.questions:
         said, truth = given[question.name], question.truth()
         if said is None or said is ...:
-            raise _Failed(Failure("unsolved", "Not answered yet", (("missing", question.name),)), UNSOLVED)
+            raise Failed(Failure("unsolved", "Not answered yet", (("missing", question.name),)), UNSOLVED)
         if isinstance(said, bool) or not isinstance(said, int | float | str):
-            raise _Failed(
+            raise Failed(
                 Failure("not-a-number", f"{question.name} is not a number", (("got", _short(said)),))
             )
-        if said != truth:
+        if not _near(said, truth, question.tolerance):
             cause = question.slips.get(said, question.otherwise)
             facts = (("question", question.text), ("you said", _short(said)))
-            raise _Failed(
-                Failure("prediction", f"{question.name}: not what the machine counts", facts, cause)
-            )
+            raise Failed(Failure("prediction", f"{question.name}: not what the machine counts", facts, cause))
     asked = "; ".join(f"{q.name} = {q.truth()}" for q in task.questions)
     return (f"Counted by running it: {asked}.",), ""
+
+
+def _near(said, truth, tolerance):
+    if tolerance and isinstance(said, int | float) and isinstance(truth, int | float):
+        return abs(said - truth) <= tolerance * abs(truth)
+    return said == truth
 
 
 def _headline(case):

@@ -3,6 +3,9 @@
 KernelTask      a CUDA kernel; run in the executor, traffic counted by the x-ray
 CompiledTask    a numba function of arrays that writes into its last argument; temporaries counted
 FunctionTask    a plain Python function, checked by a property of its result
+ParallelTask    a numba function with prange: as CompiledTask, and every access of its loop watched
+ScenarioTask    plain Python that the course's own scenario calls and observes: fake clocks, counted calls
+ThreadTask      the same for code with threads, under every schedule that matters and with real threads
 PredictionTask  numbers the student predicts; the truth is computed, never typed
 """
 
@@ -108,6 +111,28 @@ class CompiledTask(Task):
 
 
 @dataclass(frozen=True)
+class Watch:
+    """How `dlkernels.threads.watch` runs a ParallelTask. `case`: a small one; default: the task's first."""
+
+    threads: int = 2
+    schedule: str = "static"
+    chunk: int | None = None
+    case: Case | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParallelTask(CompiledTask):
+    """A function with `prange`. Right is: the compiled result for several numbers of threads, no race, nothing carried.
+
+    `out="result"`: the function returns its result. The budget may name what `watch` counts (false_sharing, line_transfers,
+    cache_lines, loads, stores, allocations, temporaries, imbalance) beside the names of `answer.Cost`.
+    """
+
+    out: int | str = -1
+    watch: Watch = field(default_factory=Watch)
+
+
+@dataclass(frozen=True)
 class Slip:
     """How a result of a FunctionTask is wrong, and why that probably is."""
 
@@ -124,11 +149,42 @@ class FunctionTask(Task):
     cases: tuple
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScenarioTask(Task):
+    """`scenario(answer, *arguments)` runs the student's function or class and returns plain data, or events.Played.
+
+    It is a function of the module of tasks: in grading it runs where the answer runs, in the clean process. Arguments are
+    plain data. The result is compared with `spec(*arguments)`, or `judge(arguments, result)` returns None or a Slip.
+    The budget's `require` names counts of events.Played; the most over all schedules counts.
+    """
+
+    scenario: Callable
+    cases: tuple
+    spec: Callable | None = None
+    judge: Callable | None = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        if (self.spec is None) == (self.judge is None):
+            raise ValueError(f"task {self.id}: give either spec or judge")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadTask(ScenarioTask):
+    """A ScenarioTask whose scenario runs threads: explored (threads/exploration.py), then `stress` real runs."""
+
+    preemptions: int = 2
+    schedules: int = 300
+    seconds: float = 10.0  # of CPU time, for a case: a limit that right answers do not reach
+    stress: int = 20
+    allow_busy_waiting: bool = False
+
+
 @dataclass(frozen=True)
 class Question:
     """One number to predict. `truth()` computes it; `slips` maps a wrong answer to what it rests on.
 
-    `otherwise`: what to do about any other wrong answer.
+    `otherwise`: what to do about any other wrong answer. `tolerance`: relative, for what cannot be counted exactly.
     """
 
     name: str
@@ -136,6 +192,7 @@ class Question:
     truth: Callable
     slips: dict = field(default_factory=dict)
     otherwise: str = "Draw the 32 lanes of one warp and mark what each one touches."
+    tolerance: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

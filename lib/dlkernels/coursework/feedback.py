@@ -2,7 +2,7 @@
 
 from html import escape
 
-from .checking import RIGHT, UNSOLVED
+from .outcome import RIGHT, UNSOLVED
 
 _MARKS = ".x_"  # right, wrong, not written: three shapes, so that no colour is needed
 _LEGEND = ". right   x wrong   _ not written"
@@ -45,7 +45,9 @@ def as_text(outcome, advise=True):
     failure = outcome.failure
     lines += [f"  {label:<13} {text}" for label, text in failure.facts]
     lines += [f"  {'likely cause':<13} {failure.cause}"] if failure.cause else []
-    if "svg" in failure.picture:
+    if "table" in failure.picture:
+        lines += ["", *("  " + row for row in _interleaving(failure.picture).splitlines()), ""]
+    elif "svg" in failure.picture:
         lines.append(f"  {'the picture':<13} {failure.picture['alt']}")
     elif failure.picture:
         lines += ["", *("  " + row for row in picture_rows(failure.picture)), "  " + _LEGEND, ""]
@@ -131,7 +133,16 @@ def picture_rows(picture):
     )
 
 
+def _interleaving(picture, html=False):
+    from dlkernels.threads.report import Table
+
+    table = Table([tuple(row) for row in picture["table"]])
+    return table._repr_html_() if html else str(table)
+
+
 def _svg(picture):
+    if "table" in picture:
+        return _interleaving(picture, html=True)
     if "svg" in picture:
         return picture["svg"]
     rows, labels, per_cell = _grid(picture)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .. import plain_python
 from ..admission import COMPILED, KERNEL, NotAdmitted, collect
 from ..answer import AnswerFailed
 
@@ -31,14 +32,41 @@ class Remote:
         after, report = self._clean("xray", KERNEL, arguments=list(arguments), **request)
         return _same_arrays(after, arguments), report
 
+    def play(self, task, arguments):
+        played = self._clean("play", plain_python, arguments=list(arguments), task=task.id)
+        return _played(played)
+
+    def stress(self, task, arguments):
+        done = self._clean("stress", plain_python, arguments=list(arguments), task=task.id)
+        if not isinstance(done, dict) or not isinstance(done.get("results"), list):
+            raise AnswerFailed("NoResult", "what came back is not the result of a run")
+        return done
+
     def _clean(self, operation, language, **request):
         try:
-            sources = collect(self._sources, self._name, language)
+            if language is plain_python:
+                sources = plain_python.collect(self._sources, self._name)
+            else:
+                sources = collect(self._sources, self._name, language)
         except NotAdmitted as error:
             raise AnswerFailed("NotAdmitted", str(error)) from None
         except LookupError as error:
             raise AnswerFailed("NameError", error.args[0]) from None
+        request["plain"] = language is plain_python
         return self._session.ask_clean(operation, self._name, sources, **request)
+
+
+_PLAYED = {"result", "counts", "finding", "table", "schedules", "complete", "interruptions"}
+
+
+def _played(value):
+    """What playing.play says, or AnswerFailed if something else came back."""
+    fits = isinstance(value, dict) and value.keys() >= _PLAYED and isinstance(value["counts"], dict)
+    fits = fits and isinstance(value["schedules"], int) and isinstance(value["table"], list)
+    fits = fits and (value["finding"] is None or isinstance(value["finding"], dict))
+    if not fits:
+        raise AnswerFailed("NoResult", "what came back is not the report of a run")
+    return value
 
 
 def _result(value, arguments):

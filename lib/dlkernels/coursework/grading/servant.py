@@ -10,6 +10,7 @@ import linecache
 import math
 import sys
 
+from dlkernels.coursework import definition, plain_python
 from dlkernels.coursework.answer import AnswerFailed, Local
 from dlkernels.coursework.grading import exchange
 
@@ -43,6 +44,8 @@ def _answer(request, namespace):
     arguments = tuple(request["arguments"])
     if operation == "xray":
         return answer.xray(_size(request["grid"]), _size(request["block"]), arguments, request["require"])
+    if operation in ("play", "stress"):
+        return getattr(answer, operation)(definition.find(request["task"]), arguments)
     if operation == "cost":
         return answer.cost(arguments, request["wanted"])
     return {"call": answer.call, "compiled_call": answer.compiled_call}[operation](arguments)
@@ -71,9 +74,12 @@ def prelude():
     }
 
 
-def define(sources):
-    """Run admitted source texts and return their namespace. Their lines can be shown in messages."""
-    namespace = prelude()
+def define(sources, plain=False):
+    """Run admitted source texts and return their namespace. Their lines can be shown in messages.
+
+    `plain`: the answer is plain Python (plain_python.py), else a kernel or compiled function.
+    """
+    namespace = plain_python.prelude() if plain else prelude()
     for i, source in enumerate(sources):
         file = f"<answer {i}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
@@ -91,7 +97,7 @@ def main(folder):
         number = int(line)
         request = exchange.read(folder, f"req-{number}")
         try:
-            namespace = define(request["sources"])
+            namespace = define(request["sources"], request.get("plain", False))
         except Exception as error:
             failed = [type(error).__name__, str(error)[:2000], "", ""]
             exchange.write({"failed": failed}, folder, f"res-{number}")

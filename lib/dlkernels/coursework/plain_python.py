@@ -1,0 +1,321 @@
+"""What an answer in plain Python may contain (ScenarioTask, ThreadTask): see PlainPython's rules.
+
+When a class is graded, an admitted answer runs in the clean process beside the course's own code. So it may name no
+module but the few below, and of them only what is listed; reach no attribute that leads out of its own objects
+(`__class__`, `gi_frame`, `str.format` ...); and catch nothing that ends a run (`except:`). Names of its own are free.
+"""
+
+import ast
+import builtins
+import inspect
+import linecache
+import textwrap
+
+from .admission import NAMED, NotAdmitted, _words
+
+WHERE = "an answer in this notebook cannot contain"
+BUILTINS = _words("""
+    range min max abs int float bool complex str bytes repr list dict set frozenset tuple enumerate zip map filter sorted
+    reversed sum any all iter next isinstance len round divmod pow print slice object super property staticmethod
+    classmethod True False None NotImplementedError Exception ValueError TypeError KeyError IndexError LookupError
+    RuntimeError StopIteration AssertionError ArithmeticError ZeroDivisionError OverflowError TimeoutError OSError
+    AttributeError NameError NotImplemented Ellipsis
+""")
+MODULES = {
+    "threading": _words(
+        "Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier BrokenBarrierError current_thread get_ident local"
+    ),
+    "queue": _words("Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
+    "time": _words("sleep monotonic perf_counter time"),
+    "concurrent": _words("futures"),
+    "math": frozenset(name for name in dir(__import__("math")) if not name.startswith("_")),
+    "random": _words("random uniform randrange randint choice shuffle sample"),
+    "np": _words("""
+        array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange linspace concatenate stack
+        vstack hstack split array_split sum mean median std var min max minimum maximum argmin argmax argsort sort abs exp
+        log sqrt tanh sin cos where clip cumsum prod dot matmul outer any all isnan isfinite allclose array_equal percentile
+        quantile polyfit diff unique bincount float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_
+        intp inf nan pi e newaxis ndarray reshape transpose copy copyto linalg lstsq interp floor ceil log2 log10 square
+    """),
+    "statistics": _words("median mean stdev"),
+    "itertools": _words("chain islice count repeat cycle accumulate product combinations zip_longest"),
+}
+FREE = _words("""
+    Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier current_thread get_ident Queue LifoQueue
+    PriorityQueue SimpleQueue Empty Full sleep perf_counter monotonic ThreadPoolExecutor as_completed deque
+""")
+FUTURES = _words("ThreadPoolExecutor as_completed wait Future TimeoutError CancelledError")
+ATTRIBUTES = _words("""
+    acquire release locked wait wait_for notify notify_all set clear is_set start join run is_alive name daemon ident
+    put get put_nowait get_nowait task_done qsize empty full maxsize parties n_waiting broken reset abort
+    submit map shutdown result exception done cancel cancelled running add_done_callback
+    append appendleft extend extendleft pop popleft popitem insert remove index count sort reverse copy rotate
+    keys values items setdefault update add discard union intersection difference issubset issuperset symmetric_difference
+    shape size ndim dtype T nbytes itemsize strides sum mean min max std var prod any all argmin argmax argsort cumsum dot
+    astype fill tolist item reshape ravel flatten transpose round clip
+    split strip startswith endswith lower upper replace args send close throw real imag bit_length is_integer
+    __init__
+""")
+METHODS = _words("""
+    __init__ __enter__ __exit__ __iter__ __next__ __len__ __call__ __repr__ __str__ __contains__ __getitem__ __setitem__
+    __bool__
+""")
+_BANNED = _words("format format_map mro tofile dump dumps ctypes data_as setflags obj")
+_LEADS_OUT = ("f_", "gi_", "tb_", "co_", "cr_", "ag_", "func_")
+_REFUSED = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.AsyncFunctionDef,
+    ast.AsyncFor,
+    ast.AsyncWith,
+    ast.Await,
+    ast.Match,
+    *((ast.TypeAlias,) if hasattr(ast, "TypeAlias") else ()),
+    *((ast.TryStar,) if hasattr(ast, "TryStar") else ()),
+)
+_SAID = NAMED | {"AsyncFunctionDef": "async", "AsyncFor": "async", "AsyncWith": "async", "Await": "await"}
+
+
+def prelude():
+    """The names that every such answer may use."""
+    import concurrent.futures
+    import itertools
+    import math
+    import queue
+    import random
+    import statistics
+    import threading
+    import time
+    from collections import deque
+
+    import numpy as np
+
+    names = {
+        "threading": threading, "queue": queue, "time": time, "concurrent": concurrent, "math": math, "random": random,
+        "np": np, "statistics": statistics, "itertools": itertools, "deque": deque, "sleep": time.sleep,
+        "perf_counter": time.perf_counter, "monotonic": time.monotonic,
+        "as_completed": concurrent.futures.as_completed, "ThreadPoolExecutor": concurrent.futures.ThreadPoolExecutor,
+    }  # fmt: skip
+    for module in (threading, queue):
+        names |= {name: getattr(module, name) for name in FREE if hasattr(module, name)}
+    return {"__name__": "answer", **names}
+
+
+def collect(cells, name):
+    """The source texts, with the line numbers of their cells, of `name` and of all that it uses from `cells`, admitted.
+
+    Raises NotAdmitted, and LookupError where nothing is called `name`. Other code in the cells is left out.
+    """
+    found = {}
+    for text in cells:
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue  # magics, or a broken cell: the notebook's own run reports it
+        for statement in tree.body:
+            for target in _defined(statement):
+                found.pop(target, None)
+                found[target] = (_cut(text, statement), statement)
+    if name not in found:
+        raise LookupError(f"no function or class called {name} was found")
+    wanted, queue = {name}, [name]
+    while queue:
+        for node in ast.walk(found[queue.pop()][1]):
+            if isinstance(node, ast.Name) and node.id in found and node.id not in wanted:
+                wanted.add(node.id)
+                queue.append(node.id)
+    check([found[needed][1] for needed in wanted], wanted)
+    return [text for needed, (text, _) in found.items() if needed in wanted]
+
+
+def _defined(statement):
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return [statement.name]
+    if isinstance(statement, ast.Assign):
+        return [t.id for t in statement.targets if isinstance(t, ast.Name)]
+    return []
+
+
+def _cut(text, statement):
+    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
+    return "\n" * (first - 1) + "\n".join(text.splitlines()[first - 1 : statement.end_lineno])
+
+
+def admit(answer):
+    """Raise NotAdmitted unless `answer`, a function or class of this process, keeps the rules. Its helpers are not seen."""
+    statement = statement_of(answer)
+    known = set(getattr(_some_function(answer), "__globals__", {}))
+    check([statement], known - set(dir(builtins)))
+
+
+def statement_of(answer):
+    """The syntax tree of a function or class; classes of a notebook have no file, their functions do."""
+    function = _some_function(answer)
+    if function is None:
+        raise NotAdmitted("no function", 0, WHERE)
+    file, line = function.__code__.co_filename, function.__code__.co_firstlineno
+    lines = linecache.getlines(file, function.__globals__)
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
+        return tree.body[0]
+    kind = ast.ClassDef if isinstance(answer, type) else ast.FunctionDef
+    inside = [n for n in ast.walk(tree) if isinstance(n, kind) and n.name == answer.__name__]
+    found = [
+        n for n in inside if min([n.lineno, *(d.lineno for d in n.decorator_list)]) <= line <= n.end_lineno
+    ]
+    if not found:
+        raise NotAdmitted(f"no source of {answer.__name__}", line, WHERE)
+    return found[-1]
+
+
+def _some_function(answer):
+    if not isinstance(answer, type):
+        return answer if hasattr(answer, "__code__") else None
+    for member in vars(answer).values():
+        member = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
+        if hasattr(member, "__code__"):
+            return member
+    return None
+
+
+def check(statements, own):
+    """Raise NotAdmitted unless the top-level `statements` keep the rules. `own`: further names they may use."""
+    local, attributes = set(own), set()
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                local.add(node.id)
+            elif isinstance(node, ast.arg):
+                local.add(node.arg)
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                local.add(node.name)
+                attributes.add(node.name)
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                local.add(node.name)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                attributes.add(node.attr)
+            if isinstance(node, ast.ClassDef):
+                for part in node.body:
+                    attributes |= set(_defined(part))
+    for statement in statements:
+        _Rules(local, attributes).visit(statement)
+
+
+class _Rules(ast.NodeVisitor):
+    def __init__(self, local, attributes):
+        self.local, self.attributes, self.modules = local - set(MODULES), attributes, []
+
+    def refuse(self, node, what=None):
+        what = what or _SAID.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
+        raise NotAdmitted(what, getattr(node, "lineno", 0), WHERE)
+
+    def visit(self, node):
+        if isinstance(node, _REFUSED):
+            self.refuse(node)
+        super().visit(node)
+
+    def name(self, node, name):
+        """Refuse a name that would stand for something of Python's or of the course's."""
+        if name in MODULES:
+            self.refuse(node, f"{name} by itself; use what is in it, as in {name}.{_example(name)}")
+        if (_hidden(name) and name != "__slots__") or (hasattr(builtins, name) and name not in BUILTINS):
+            self.refuse(node, f"the name {name}")
+
+    def visit_FunctionDef(self, node):
+        if node.name not in METHODS:
+            self.name(node, node.name)
+        if getattr(node, "type_params", None):
+            self.refuse(node, "type parameters")
+        for decorator in node.decorator_list:
+            plain = isinstance(decorator, ast.Name) and decorator.id in (
+                "staticmethod",
+                "classmethod",
+                "property",
+            )
+            setter = isinstance(decorator, ast.Attribute) and decorator.attr == "setter"
+            if not plain and not (setter and isinstance(decorator.value, ast.Name)):
+                self.refuse(decorator, f"the decorator @{ast.unparse(decorator)}")
+        for part in (node.args, *node.body):
+            self.visit(part)
+        if node.returns:
+            self.visit(node.returns)
+
+    def visit_ClassDef(self, node):
+        self.name(node, node.name)
+        if node.decorator_list or node.keywords or getattr(node, "type_params", None):
+            self.refuse(node, "a class with a decorator or a metaclass")
+        for part in (*node.bases, *node.body):
+            self.visit(part)
+
+    def visit_arg(self, node):
+        self.name(node, node.arg)
+        self.generic_visit(node)
+
+    def visit_keyword(self, node):
+        if node.arg and _hidden(node.arg):
+            self.refuse(node)
+        self.generic_visit(node)
+
+    def visit_Name(self, node):
+        name = node.id
+        if hasattr(builtins, name) and name not in BUILTINS and isinstance(node.ctx, ast.Load):
+            self.refuse(node, f"{name}()")
+        self.name(node, name)
+        if isinstance(node.ctx, ast.Load) and name not in self.local | BUILTINS | FREE:
+            self.refuse(node, f"the name {name!r}, which is not defined in an answer")
+
+    def visit_Attribute(self, node):
+        if isinstance(node.value, ast.Name) and node.value.id in MODULES:
+            if node.attr not in MODULES[node.value.id] or not isinstance(node.ctx, ast.Load):
+                self.refuse(node)
+            if node.attr == "futures":
+                self.refuse(node, "concurrent.futures by itself")
+            return
+        if ast.unparse(node.value) in ("concurrent.futures", "np.linalg"):
+            allowed = FUTURES if node.attr in FUTURES else _words("norm solve lstsq")
+            if node.attr not in allowed or not isinstance(node.ctx, ast.Load):
+                self.refuse(node)
+            return
+        if (
+            node.attr in _BANNED
+            or node.attr.startswith(_LEADS_OUT)
+            or (_hidden(node.attr) and node.attr != "__init__")
+        ):
+            self.refuse(node)
+        if node.attr not in ATTRIBUTES | self.attributes | METHODS:
+            self.refuse(node)
+        self.visit(node.value)
+
+    def visit_ExceptHandler(self, node):
+        if node.type is None:
+            self.refuse(node, "a bare `except:` (write `except Exception:`)")
+        if node.name:
+            self.name(node, node.name)
+        self.generic_visit(node)
+
+    def visit_Try(self, node):
+        for part in node.finalbody:
+            for inner in ast.walk(part):
+                if isinstance(inner, ast.Return | ast.Break | ast.Continue):
+                    self.refuse(inner, f"`{ast.unparse(inner)}` in a finally block, which hides errors")
+        self.generic_visit(node)
+
+    def visit_Global(self, node):
+        if set(node.names) & (set(MODULES) | FREE | BUILTINS):
+            self.refuse(node)
+
+
+def _hidden(name):
+    """Two underscores in front, or such a name with its class in front: Python's own and other classes' private names."""
+    return name.startswith("__") or (name.startswith("_") and "__" in name[1:])
+
+
+def _example(module):
+    return {
+        "threading": "Lock()",
+        "queue": "Queue()",
+        "np": "zeros",
+        "concurrent": "futures.ThreadPoolExecutor",
+    }.get(module, sorted(MODULES[module])[0])

@@ -1,0 +1,158 @@
+"""Play a task's scenario with an answer, in this process: under chosen schedules, or with real threads.
+
+What comes back is plain data (numbers, text, lists, dicts, arrays), so that it can cross the wall of the sandbox.
+"""
+
+import sys
+import threading
+from dataclasses import asdict
+
+import numpy as np
+
+from dlkernels.threads import Finding, explore
+
+from .definition import Slip, ThreadTask
+from .events import Played
+
+PATIENCE = 10.0  # seconds for one run with real threads
+
+
+class NotPlain(TypeError):
+    """The result is not plain data."""
+
+
+def plain(value, depth=0):
+    """`value` with exact plain types (tuples become lists); raises NotPlain for anything else."""
+    if depth > 15:
+        raise NotPlain("it is nested too deeply")
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if type(value) is np.ndarray and value.dtype.kind in "biufc":
+        return value
+    if type(value) in (list, tuple):
+        return [plain(x, depth + 1) for x in value]
+    if type(value) is dict and all(type(k) in (str, int) for k in value):
+        return {str(k): plain(x, depth + 1) for k, x in value.items()}
+    raise NotPlain(f"a {type(value).__name__} is not plain data (numbers, text, lists, dicts, arrays)")
+
+
+def judged(task, arguments, result):
+    """None, or the Slip of a result."""
+    if task.judge is not None:
+        return task.judge(arguments, result)
+    expected = plain(task.spec(*arguments))
+    if same(result, expected):
+        return None
+    return Slip("wrong-result", short(expected), task.advice.get("wrong-result", ""))
+
+
+def same(a, b):
+    """Equality of plain data; numbers of floating point may differ in the last digits."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        a, b = np.asarray(a), np.asarray(b)
+        return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-6, atol=1e-9, equal_nan=True))
+    if isinstance(a, float) or isinstance(b, float):
+        return (
+            isinstance(a, int | float) and isinstance(b, int | float) and abs(a - b) <= 1e-9 * max(1, abs(b))
+        )
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in b)
+    return type(a) is type(b) and a == b
+
+
+def play(task, answer, arguments, seed=0):
+    """The scenario of `task` with `answer` under its schedules.
+
+    Returns {"result", "counts", "finding": {kind, headline, facts, cause, name} or None, "table", "schedules", "complete"}.
+    `counts` holds the largest of each count over all schedules.
+    """
+    last, counts = {}, {}
+
+    def judge(result):
+        if isinstance(result, Played):
+            for name, n in result.counts.items():
+                counts[name] = max(counts.get(name, 0), n)
+            result = result.result
+        try:
+            result = plain(result)
+        except NotPlain as error:
+            return Finding("type", "the result cannot be looked at", (("got", str(error)),))
+        last["result"] = result
+        slip = judged(task, arguments, result)
+        if slip is None:
+            return None
+        return Finding(
+            slip.kind, "wrong result", (("expected", slip.expected), ("got", short(result))), slip.cause
+        )
+
+    threads = isinstance(task, ThreadTask)
+    options = (
+        {"preemptions": task.preemptions, "schedules": task.schedules, "seconds": task.seconds}
+        if threads
+        else {}
+    )
+    if not threads:
+        options = {"schedules": 1}
+    report = explore(lambda: task.scenario(answer, *arguments), judge=judge, seed=seed, **options)
+    found = [
+        f for f in report.findings if f.kind != "busy-waiting" or (threads and not task.allow_busy_waiting)
+    ]
+    return {
+        "result": last.get("result"),
+        "counts": counts,
+        "finding": asdict(found[0]) if found else None,
+        "table": [list(row) for row in report.table.shown(24)] if found and threads else [],
+        "schedules": report.schedules,
+        "complete": report.complete,
+        "interruptions": report.run.interruptions,
+    }
+
+
+def stress(task, answer, arguments, times):
+    """The scenario with real threads, `times` times in a row, switched as often as Python can.
+
+    Returns {"results": [...], "hung": bool, "error": text or ""}; stops at the first run that fails or hangs.
+    """
+    before, out = sys.getswitchinterval(), {"results": [], "hung": False, "error": ""}
+    hook, threading.excepthook = threading.excepthook, lambda told: out.update(error=_said(told.exc_value))
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(times):
+            box = {}
+            worker = threading.Thread(target=_real, args=(task, answer, arguments, box), daemon=True)
+            worker.start()
+            worker.join(PATIENCE)
+            if worker.is_alive():
+                out["hung"] = True
+            elif "error" in box:
+                out["error"] = box["error"]
+            else:
+                out["results"].append(box["result"])
+            if out["hung"] or out["error"]:
+                break
+    finally:
+        sys.setswitchinterval(before)
+        threading.excepthook = hook
+    return out
+
+
+def _real(task, answer, arguments, box):
+    try:
+        result = task.scenario(answer, *arguments)
+        box["result"] = plain(result.result if isinstance(result, Played) else result)
+    except Exception as error:
+        box["error"] = _said(error)
+
+
+def _said(error):
+    return f"{type(error).__name__}: {error}"[:300]
+
+
+def short(value):
+    """A value in a few words."""
+    text = f"array {np.array2string(value, threshold=8)}" if isinstance(value, np.ndarray) else repr(value)
+    return text if len(text) <= 160 else text[:157] + "..."
