@@ -6,10 +6,11 @@ The ladder of matmul                       what the rung adds
     matmul_shared_tile      a block loads 16 x 16 tiles into shared memory once, and its 256 threads share them
     matmul_tile_1d          each thread computes 8 elements of a column: a loaded element of b serves 8 times
     matmul_tile_2d          8 x 8 elements in registers: 64 multiply-adds for 16 loads from shared memory
+in gpu_wide.py
     matmul_wide             16 bytes per load; the tile of a is stored turned over, so that shared loads are wide too
     matmul_unrolled         the loop over a tile written out: no counting between multiply-adds
     matmul_double_buffered  the next tile is on its way while this one is used; one barrier per tile, not two
-and in gpu_stacks.py
+in gpu_stacks.py
     matmul_batched          a stack of matrices in one launch
     matmul_split_k          a long inner dimension is cut up when there are too few tiles to fill the GPU
 
@@ -23,7 +24,6 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
-from ..wide import load4, store4
 
 f32, u32 = np.float32, np.uint32
 MATRICES = ["void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"]
@@ -69,6 +69,21 @@ def blocks_for(n, size):
     return -(-n // size)
 
 
+def tiles(out, edge):
+    """The grid (across, down) that covers each matrix of out with edge x edge tiles."""
+    return blocks_for(shape(out)[-1], edge), blocks_for(shape(out)[-2], edge)
+
+
+def line(x):
+    return x.reshape(x.size)
+
+
+def launch(kernel, a, b, out, edge, threads):
+    """Run a kernel that takes lines of memory and m, n, k: one block for each edge x edge tile of the result."""
+    m, n, k = u32(out.shape[0]), u32(out.shape[1]), u32(a.shape[1])
+    kernel[tiles(out, edge), threads](line(a), line(b), line(out), m, n, k)
+
+
 # ---- one thread per element --------------------------------------------------------------------------------
 
 SIDE = 16
@@ -94,8 +109,8 @@ def naive_kernel(a, b, out):
 )
 @one_by_one
 def matmul_naive(a, b, out):
-    grid = blocks_for(out.shape[0], SIDE), blocks_for(out.shape[1], SIDE)
-    naive_kernel[grid, (SIDE, SIDE)](a, b, out)
+    across, down = tiles(out, SIDE)
+    naive_kernel[(down, across), (SIDE, SIDE)](a, b, out)
 
 
 @cuda.jit
@@ -118,8 +133,7 @@ def coalesced_kernel(a, b, out):
 )
 @one_by_one
 def matmul_coalesced(a, b, out):
-    grid = blocks_for(out.shape[1], SIDE), blocks_for(out.shape[0], SIDE)
-    coalesced_kernel[grid, (SIDE, SIDE)](a, b, out)
+    coalesced_kernel[tiles(out, SIDE), (SIDE, SIDE)](a, b, out)
 
 
 # ---- tiles in shared memory --------------------------------------------------------------------------------
@@ -153,8 +167,7 @@ def shared_tile_kernel(a, b, out):
 )
 @one_by_one
 def matmul_shared_tile(a, b, out):
-    grid = blocks_for(out.shape[1], SIDE), blocks_for(out.shape[0], SIDE)
-    shared_tile_kernel[grid, (SIDE, SIDE)](a, b, out)
+    shared_tile_kernel[tiles(out, SIDE), (SIDE, SIDE)](a, b, out)
 
 
 # ---- tiles in registers ------------------------------------------------------------------------------------
@@ -191,15 +204,6 @@ def tile_1d_kernel(a, b, out, m, n, k):
             out[i * n + j] = sums[r]
 
 
-def sizes(a, b):
-    """m, n and k as the kernels take them."""
-    return u32(a.shape[0]), u32(b.shape[1]), u32(a.shape[1])
-
-
-def line(x):
-    return x.reshape(x.size)
-
-
 @implementation(
     "matmul",
     "gpu",
@@ -210,8 +214,7 @@ def line(x):
 )
 @one_by_one
 def matmul_tile_1d(a, b, out):
-    grid = blocks_for(out.shape[1], EDGE), blocks_for(out.shape[0], EDGE)
-    tile_1d_kernel[grid, EDGE * EDGE // PER_THREAD](line(a), line(b), line(out), *sizes(a, b))
+    launch(tile_1d_kernel, a, b, out, EDGE, EDGE * EDGE // PER_THREAD)
 
 
 BIG = 128  # a block's tile of the result is BIG x BIG, computed by 16 x 16 threads of 8 x 8 elements each
@@ -258,10 +261,6 @@ def clear(sums):
             sums[r, c] = f32(0)
 
 
-def big_grid(out):
-    return blocks_for(shape(out)[-1], BIG), blocks_for(shape(out)[-2], BIG)
-
-
 @implementation(
     "matmul",
     "gpu",
@@ -272,199 +271,4 @@ def big_grid(out):
 )
 @one_by_one
 def matmul_tile_2d(a, b, out):
-    tile_2d_kernel[big_grid(out), THREADS](line(a), line(b), line(out), *sizes(a, b))
-
-
-# ---- 16 bytes at a time ------------------------------------------------------------------------------------
-#
-# The tile of a is stored turned over, a_tile[p, i], so that a thread's 8 elements are neighbours and are loaded with
-# two 16-byte instructions. A thread computes rows y .. y + 3 and y + 64 .. y + 67, and columns likewise: then the 16
-# threads that read 4 columns each read 64 neighbours, and no two of them want the same bank.
-
-
-@cuda.jit(device=True)
-def four(x, row, column, rows, columns):
-    """Four neighbours of a row of a matrix; zeros outside it. `columns` is a multiple of four."""
-    if row < rows and column < columns:
-        return load4(x, row * columns + column)
-    return f32(0), f32(0), f32(0), f32(0)
-
-
-@cuda.jit(device=True)
-def put(a_tile, b_tile, base, t, v0, v1, v2, v3, w0, w1, w2, w3):
-    """Store the four elements of a and of b that thread t has loaded, in rows `base` .. `base` + 7 of the tiles."""
-    i, p = t // u32(2), base + t % u32(2) * u32(4)
-    a_tile[p, i] = v0
-    a_tile[p + u32(1), i] = v1
-    a_tile[p + u32(2), i] = v2
-    a_tile[p + u32(3), i] = v3
-    p, j = base + t // u32(32), t % u32(32) * u32(4)
-    b_tile[p, j] = w0
-    b_tile[p, j + u32(1)] = w1
-    b_tile[p, j + u32(2)] = w2
-    b_tile[p, j + u32(3)] = w3
-
-
-@cuda.jit(device=True)
-def step(a_tile, b_tile, p, y, x, sums):
-    """64 multiply-adds with row p of both tiles."""
-    left, right = cuda.local.array(8, f32), cuda.local.array(8, f32)
-    for r in range(4):
-        left[r], left[4 + r] = a_tile[p, y + u32(r)], a_tile[p, y + u32(64 + r)]
-        right[r], right[4 + r] = b_tile[p, x + u32(r)], b_tile[p, x + u32(64 + r)]
-    for r in range(8):
-        for c in range(8):
-            sums[r, c] += left[r] * right[c]
-
-
-@cuda.jit(device=True)
-def store_sums(sums, out, at, i, j, m, n):
-    """Store 8 x 8 sums; (i, j) is the place of the first in the matrix that begins at element `at` of out."""
-    for half in range(2):
-        for r in range(4):
-            row = i + u32(64 * half + r)
-            for side in range(2):
-                column = j + u32(64 * side)
-                if row < m and column < n:
-                    k, c = 4 * half + r, 4 * side
-                    store4(
-                        out,
-                        at + row * n + column,
-                        (sums[k, c], sums[k, c + 1], sums[k, c + 2], sums[k, c + 3]),
-                    )
-
-
-@cuda.jit
-def wide_kernel(a, b, out, m, n, k):
-    a_tile = cuda.shared.array((DEPTH, BIG), f32)
-    b_tile = cuda.shared.array((DEPTH, BIG), f32)
-    sums = cuda.local.array((8, 8), f32)
-    t = u32(cuda.threadIdx.x)
-    top, left = u32(cuda.blockIdx.y) * u32(BIG), u32(cuda.blockIdx.x) * u32(BIG)
-    y, x = t // u32(16) * u32(4), t % u32(16) * u32(4)
-    clear(sums)
-    for start in range(u32(0), k, u32(DEPTH)):
-        v0, v1, v2, v3 = four(a, top + t // u32(2), start + t % u32(2) * u32(4), m, k)
-        w0, w1, w2, w3 = four(b, start + t // u32(32), left + t % u32(32) * u32(4), k, n)
-        put(a_tile, b_tile, u32(0), t, v0, v1, v2, v3, w0, w1, w2, w3)
-        cuda.syncthreads()
-        for p in range(u32(DEPTH)):
-            step(a_tile, b_tile, p, y, x, sums)
-        cuda.syncthreads()
-    store_sums(sums, out, u32(0), top + y, left + x, m, n)
-
-
-def in_fours(a, b):
-    """Whether all rows begin at a multiple of 16 bytes."""
-    return shape(a)[-1] % 4 == 0 and shape(b)[-1] % 4 == 0
-
-
-FOURS = f"{INDEXED}; n and k that are not multiples of 4 take the kernel of matmul_tile_2d"
-
-
-@implementation(
-    "matmul",
-    "gpu",
-    adds="16 bytes per load and store, to global and from shared memory",
-    limits=FOURS,
-    dtypes=("float32",),
-    kernels=[(wide_kernel, LINES)],
-)
-@one_by_one
-def matmul_wide(a, b, out):
-    kernel = wide_kernel if in_fours(a, b) else tile_2d_kernel
-    kernel[big_grid(out), THREADS](line(a), line(b), line(out), *sizes(a, b))
-
-
-@cuda.jit
-def unrolled_kernel(a, b, out, m, n, k):
-    a_tile = cuda.shared.array((DEPTH, BIG), f32)
-    b_tile = cuda.shared.array((DEPTH, BIG), f32)
-    sums = cuda.local.array((8, 8), f32)
-    t = u32(cuda.threadIdx.x)
-    top, left = u32(cuda.blockIdx.y) * u32(BIG), u32(cuda.blockIdx.x) * u32(BIG)
-    y, x = t // u32(16) * u32(4), t % u32(16) * u32(4)
-    clear(sums)
-    for start in range(u32(0), k, u32(DEPTH)):
-        v0, v1, v2, v3 = four(a, top + t // u32(2), start + t % u32(2) * u32(4), m, k)
-        w0, w1, w2, w3 = four(b, start + t // u32(32), left + t % u32(32) * u32(4), k, n)
-        put(a_tile, b_tile, u32(0), t, v0, v1, v2, v3, w0, w1, w2, w3)
-        cuda.syncthreads()
-        step(a_tile, b_tile, u32(0), y, x, sums)
-        step(a_tile, b_tile, u32(1), y, x, sums)
-        step(a_tile, b_tile, u32(2), y, x, sums)
-        step(a_tile, b_tile, u32(3), y, x, sums)
-        step(a_tile, b_tile, u32(4), y, x, sums)
-        step(a_tile, b_tile, u32(5), y, x, sums)
-        step(a_tile, b_tile, u32(6), y, x, sums)
-        step(a_tile, b_tile, u32(7), y, x, sums)
-        cuda.syncthreads()
-    store_sums(sums, out, u32(0), top + y, left + x, m, n)
-
-
-@implementation(
-    "matmul",
-    "gpu",
-    adds="the loop over a tile written out: no counter, no branch, and loads issued ahead of their use",
-    limits=FOURS,
-    dtypes=("float32",),
-    kernels=[(unrolled_kernel, LINES)],
-)
-@one_by_one
-def matmul_unrolled(a, b, out):
-    kernel = unrolled_kernel if in_fours(a, b) else tile_2d_kernel
-    kernel[big_grid(out), THREADS](line(a), line(b), line(out), *sizes(a, b))
-
-
-# ---- two tiles in turn -------------------------------------------------------------------------------------
-
-TWICE = 2 * DEPTH
-
-
-@cuda.jit(device=True)
-def product_tile(a, b, out, at, m, n, k, first, last):
-    """This block's tile of a[:, first:last] b[first:last], into the matrix that begins at element `at` of out.
-
-    Two tiles of each operand, used in turn: while one is multiplied, the next is on its way to registers, and is
-    then stored into the other. So one barrier per tile is enough. Steps are written out in pairs: all eight
-    would need more than 128 registers, and only one block would fit on a multiprocessor.
-    """
-    a_tile = cuda.shared.array((TWICE, BIG), f32)
-    b_tile = cuda.shared.array((TWICE, BIG), f32)
-    sums = cuda.local.array((8, 8), f32)
-    t = u32(cuda.threadIdx.x)
-    top, left = u32(cuda.blockIdx.y) * u32(BIG), u32(cuda.blockIdx.x) * u32(BIG)
-    y, x = t // u32(16) * u32(4), t % u32(16) * u32(4)
-    clear(sums)
-    base = u32(0)
-    v0, v1, v2, v3 = four(a, top + t // u32(2), first + t % u32(2) * u32(4), m, k)
-    w0, w1, w2, w3 = four(b, first + t // u32(32), left + t % u32(32) * u32(4), k, n)
-    for start in range(first + u32(DEPTH), last + u32(DEPTH), u32(DEPTH)):
-        put(a_tile, b_tile, base, t, v0, v1, v2, v3, w0, w1, w2, w3)
-        cuda.syncthreads()
-        v0, v1, v2, v3 = four(a, top + t // u32(2), start + t % u32(2) * u32(4), m, k)
-        w0, w1, w2, w3 = four(b, start + t // u32(32), left + t % u32(32) * u32(4), k, n)
-        for p in range(base, base + u32(DEPTH), u32(2)):
-            step(a_tile, b_tile, p, y, x, sums)
-            step(a_tile, b_tile, p + u32(1), y, x, sums)
-        base = base ^ u32(DEPTH)
-    store_sums(sums, out, at, top + y, left + x, m, n)
-
-
-@cuda.jit
-def double_buffered_kernel(a, b, out, m, n, k):
-    product_tile(a, b, out, u32(0), m, n, k, u32(0), k)
-
-
-@implementation(
-    "matmul",
-    "gpu",
-    adds="the next tile is loaded while this one is multiplied; one barrier per tile",
-    limits=FOURS,
-    dtypes=("float32",),
-    kernels=[(double_buffered_kernel, LINES)],
-)
-@one_by_one
-def matmul_double_buffered(a, b, out):
-    kernel = double_buffered_kernel if in_fours(a, b) else tile_2d_kernel
-    kernel[big_grid(out), THREADS](line(a), line(b), line(out), *sizes(a, b))
+    launch(tile_2d_kernel, a, b, out, BIG, THREADS)

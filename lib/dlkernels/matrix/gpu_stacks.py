@@ -8,21 +8,8 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
-from .gpu import (
-    DEPTH,
-    FOURS,
-    LINES,
-    THREADS,
-    big_grid,
-    blocks_for,
-    f32,
-    in_fours,
-    line,
-    matmul_double_buffered,
-    product_tile,
-    shape,
-    u32,
-)
+from .gpu import BIG, DEPTH, LINES, THREADS, blocks_for, f32, line, shape, tiles, u32
+from .gpu_wide import FOURS, in_fours, matmul_double_buffered, product_tile
 
 
 @cuda.jit
@@ -51,7 +38,7 @@ def matmul_batched(a, b, out):
     if out.size == 0 or shape(a)[-1] == 0 or not in_fours(a, b) or count > MOST_IN_Z:
         return matmul_double_buffered(a, b, out)
     m, n, k = u32(shape(out)[-2]), u32(shape(out)[-1]), u32(shape(a)[-1])
-    batched_kernel[(*big_grid(out), count), THREADS](line(a), line(b), line(out), m, n, k, *strides(a, b))
+    batched_kernel[(*tiles(out, BIG), count), THREADS](line(a), line(b), line(out), m, n, k, *strides(a, b))
     return out
 
 
@@ -98,7 +85,7 @@ def splits_for(blocks, k):
 )
 def matmul_split_k(a, b, out):
     count = int(np.prod(out.shape[:-2], dtype=np.int64))
-    grid, k = big_grid(out), shape(a)[-1]
+    grid, k = tiles(out, BIG), shape(a)[-1]
     splits = splits_for(grid[0] * grid[1] * count, k) if out.size else 1
     if splits == 1 or not in_fours(a, b):
         return matmul_batched(a, b, out)

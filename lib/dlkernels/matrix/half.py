@@ -18,7 +18,7 @@ from ..device import cuda
 from ..implementations import implementation
 from ..wide import intrinsic, types
 from .cpu import matmul_parallel
-from .gpu import blocks_for, f32, line, one_by_one, sizes, u32
+from .gpu import f32, launch, one_by_one, u32
 
 
 def widen(x):
@@ -191,8 +191,7 @@ def matmul_half_tensor_cores(a, b, kind, out):
 
     @one_by_one
     def product(x, y, z):
-        grid = blocks_for(z.shape[1], EDGE), blocks_for(z.shape[0], EDGE)
-        kernel[grid, 32 * WARPS](line(x), line(y), line(z), *sizes(x, y))
+        launch(kernel, x, y, z, EDGE, 32 * WARPS)
 
     return product(bits(a), bits(b), out)
 
