@@ -123,6 +123,19 @@ def test_tables_print_and_show():
     assert "1.80" in weak._repr_html_()
 
 
+def test_tables_say_when_others_had_the_cores():
+    team = Team(0.001, 0.004)
+    assert "other programs" not in str(team.strong((1, 2)))
+    team.machine.others = ((0, 1e9),)
+    assert "(other programs were running)" in str(team.strong((1, 2)))
+    assert "(other programs were running)" in str(team.weak((1, 2)))
+
+
+def test_a_share_without_meaning_prints_no_digits():
+    hindered = Team(0.001, 0.004, per_start=1.0).strong((1, 2))
+    assert str(hindered.serial) == "far above 100%"
+
+
 @pytest.mark.parametrize("workers", [(), (1,), (2, 1), (1, 1), (0, 1)])
 def test_workers_must_rise(workers):
     with pytest.raises(ValueError, match="rising numbers"):

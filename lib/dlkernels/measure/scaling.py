@@ -71,6 +71,8 @@ class Share:
         return self.share
 
     def __str__(self):
+        if self.share > 10:  # the workers hindered each other, or others had the cores
+            return "far above 100%"
         return f"{self.share:.1%} ({self.low:.1%} to {self.high:.1%})"
 
     __repr__ = __str__
@@ -78,6 +80,9 @@ class Share:
 
 class _Scaling:
     """What both measurements share: a table, as text and as HTML."""
+
+    def _note(self):
+        return " (other programs were running)" if self.times.busy else ""
 
     def __str__(self):
         return str(self.table())
@@ -123,7 +128,8 @@ class StrongScaling(_Scaling):
             cells = f"{r.ratio:.2f}", f"{r.low:.2f} to {r.high:.2f}", f"{self.efficiency(n):.0%}"
             rows.append((str(n), with_unit(r.seconds, "s"), *cells))
         headings = ("workers", "time", "speed-up", "quartiles", "efficiency")
-        return Table(headings, tuple(rows), (0, 1, 2, 3, 4), f"Serial share that fits: {self.serial}")
+        caption = f"Serial share that fits: {self.serial}{self._note()}"
+        return Table(headings, tuple(rows), (0, 1, 2, 3, 4), caption)
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,7 +161,7 @@ class WeakScaling(_Scaling):
             "quartiles",
             "efficiency",
         )
-        return Table(headings, tuple(rows), tuple(range(6)))
+        return Table(headings, tuple(rows), tuple(range(6)), f"The job grows with the workers{self._note()}")
 
 
 def _name(size, workers):
