@@ -11,5 +11,6 @@ tracing.py points        sites.py what is accessed  substitution.py names       
 from .exploration import Schedule, explore, replay
 from .findings import Finding
 from .report import Report, Run
+from .watching import watch
 
-__all__ = ["Finding", "Report", "Run", "Schedule", "explore", "replay"]
+__all__ = ["Finding", "Report", "Run", "Schedule", "explore", "replay", "watch"]
