@@ -8,9 +8,11 @@ Timeline()              which thread ran which piece of work, from when to when,
 line_map(array)         which cache line each element lies in, and who writes to it; line_picture() draws it
 bandwidth_ladder()      byte/s read from each level of memory; latency_ladder(): seconds for one load
 strong_scaling(job)     the same job with 1, 2, ... threads, and the serial share that explains it; weak_scaling
+hot_loop(function)      the innermost loop of a compiled function, as the processor's instructions
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 """
 
+from .assembly import HotLoop, hot_loop
 from .bandwidth import bandwidth_ladder
 from .latency import latency_ladder
 from .levels import Ladder, ladder_picture
@@ -39,6 +41,7 @@ __all__ = [
     "STREAM",
     "WAIT",
     "Clock",
+    "HotLoop",
     "Ladder",
     "LineMap",
     "MachineCard",
@@ -58,6 +61,7 @@ __all__ = [
     "draw_timelines",
     "empty_aligned",
     "gustafson",
+    "hot_loop",
     "ladder_picture",
     "latency_ladder",
     "limit_threads",
