@@ -22,7 +22,7 @@ BUILTINS = _words(
 )
 MODULES = _words("cuda math np numba")
 _TYPES = _words("float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64")
-NUMBA_NAMES = _TYPES | _words("njit prange")
+NUMBA_NAMES = _TYPES | _words("njit prange get_thread_id get_num_threads")
 SCALARS = _TYPES | _words("float16 bool_ inf nan pi e")
 CUDA = _words("""
     grid gridsize threadIdx blockIdx blockDim gridDim laneid warpsize shared local const array array_like

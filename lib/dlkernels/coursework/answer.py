@@ -4,6 +4,7 @@
 sandbox, so a student's own check and the graded one are the same code.
 """
 
+import contextlib
 import functools
 import linecache
 import traceback
@@ -50,11 +51,30 @@ class Local:
         arguments = _copies(arguments)
         return self._guarded(self.function, *arguments), arguments
 
-    def compiled_call(self, arguments):
-        """As `call`, for a numba function: recompiled with every index checked."""
+    def compiled_call(self, arguments, threads=None):
+        """As `call`, for a numba function: recompiled with every index checked. `threads`: of its parallel loops."""
         self._admit(COMPILED, "njit")
         arguments = _copies(arguments)
-        return self._guarded(_with_bounds(self.function), *arguments), arguments
+        with _threads(threads):
+            return self._guarded(_with_bounds(self.function), *arguments), arguments
+
+    def watch(self, arguments, threads, schedule, chunk, wanted=()):
+        """One call with every load and store recorded (threads.watch): what a check needs, as plain data.
+
+        Returns {"races": [...], "carried": [...], "counts": {...}, "examples": {...}}; `wanted`: names of counts.
+        """
+        from dlkernels.threads import watch
+
+        from . import parallel
+
+        self._admit(COMPILED, "njit")
+        report = self._guarded(lambda: watch(self.function, threads, schedule, chunk)(*_copies(arguments)))
+        return {
+            "races": [parallel.facts_of(race) for race in report.races[:20]],
+            "carried": list(report.carried),
+            "counts": report.counts(),
+            "examples": parallel.examples(report, wanted),
+        }
 
     def cost(self, arguments, wanted=()):
         """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine.
@@ -209,6 +229,22 @@ def _with_bounds(function):
 
     options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
     return njit(boundscheck=True, **options)(function.py_func)
+
+
+@contextlib.contextmanager
+def _threads(number):
+    """`number` threads for numba's parallel loops, as many as there are at most."""
+    if number is None:
+        yield
+        return
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(number, numba.config.NUMBA_NUM_THREADS))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def _copies(arguments):

@@ -7,19 +7,22 @@ import time
 
 import numpy as np
 
-from . import diagnosis, scenes
+from . import diagnosis, parallel, scenes
 from .answer import AnswerFailed, position
 from .definition import (
     CompiledTask,
     FunctionTask,
     KernelTask,
+    ParallelTask,
     PredictionTask,
     ScenarioTask,
     ThreadTask,
     hidden_cases,
+    unwritten,
 )
 from .outcome import RIGHT, UNSOLVED, Failed, Failure, Outcome
 
+THREADS = (1, 2, 4)  # of a compiled parallel loop, as far as numba has them
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 
 
@@ -95,6 +98,34 @@ def _compiled(task, cases, answer, seed):
     return _said(task, cases, seed), "Temporary arrays and speed were not looked at."
 
 
+def _threads():
+    from numba import config
+
+    return sorted({min(n, config.NUMBA_NUM_THREADS) for n in THREADS})
+
+
+def _parallel(task, cases, answer, seed):
+    """Compiles, watches, then compares: a race is told by its iterations, not by a number that came out by chance."""
+    first = _arguments(cases[0], seed, 0)
+    _attempt(task, cases[0], lambda: answer.compiled_call(first))
+    case, how = task.watch.case or task.cases[0], task.watch
+    watched = _arguments(case, seed, 2000)
+    seen = _attempt(task, case, lambda: answer.watch(watched, how.threads, how.schedule, how.chunk))
+    parallel.no_race(task, case, seen)
+    for index, case in enumerate(cases):
+        arguments = _arguments(case, seed, index)
+        for threads in _threads():
+            result, after = _attempt(
+                task, case, lambda a=arguments, t=threads: answer.compiled_call(a, threads=t)
+            )
+            _compare(task, case, arguments, after, result)
+    said = (
+        f"Compiled, with {' and '.join(map(str, _threads()))} threads.",
+        "No two iterations touch the same element where one writes; nothing is carried from one to the next.",
+    )
+    return (*_said(task, cases, seed), *said), "Cache lines and speed were not looked at."
+
+
 def _functions(task, cases, answer, seed):
     for index, case in enumerate(cases):
         arguments = _arguments(case, seed, index)
@@ -117,6 +148,7 @@ def _scenarios(task, cases, answer, seed):
 _CHECKS = {
     KernelTask: _kernels,
     CompiledTask: _compiled,
+    ParallelTask: _parallel,
     FunctionTask: _functions,
     ScenarioTask: _scenarios,
     ThreadTask: _scenarios,
@@ -169,17 +201,30 @@ _CAUSES = {
 }
 
 
-def _compare(task, case, arguments, after):
-    out = task.out % len(arguments)
+def _compare(task, case, arguments, after, result=None):
+    out = None if task.out == "result" else task.out % len(arguments)
     for i, (x, y) in enumerate(zip(arguments, after, strict=True)):
         if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):
             facts = (("first change", f"element {_index(np.argwhere(x != y)[0])} of argument {i + 1}"),)
             cause = "Inputs may only be read. Which of your stores writes to the wrong array?"
             raise Failed(Failure("input-changed", f"{_headline(case)} an input was changed", facts, cause))
-    expected = task.spec(*arguments)
-    comparison = diagnosis.compare(after[out], expected, arguments[out], task.rtol, task.atol)
+    expected = np.asarray(task.spec(*arguments))
+    got, before = (after[out], arguments[out]) if out is not None else _returned(case, result, expected)
+    comparison = diagnosis.compare(got, np.atleast_1d(expected), before, task.rtol, task.atol)
     if comparison.bad:
         raise Failed(_mismatch(task, case, arguments, comparison))
+
+
+def _returned(case, result, expected):
+    """(what was returned, an array that equals none of it)."""
+    if not isinstance(result, int | float | np.ndarray | np.generic) or np.shape(result) != expected.shape:
+        kind = f"an array of shape {np.shape(result)}" if isinstance(result, np.ndarray) else repr(result)
+        wanted = f"an array of shape {expected.shape}" if expected.shape else "a number"
+        facts = (("expected", wanted), ("got", kind[:120]))
+        raise Failed(
+            Failure("type", f"{_headline(case)} the result is of another kind", facts, "What does it return?")
+        )
+    return np.atleast_1d(result), unwritten(*np.atleast_1d(expected).shape, dtype=np.float64)
 
 
 def _mismatch(task, case, arguments, comparison):
@@ -187,7 +232,8 @@ def _mismatch(task, case, arguments, comparison):
     first = comparison.first
     unwritten = comparison.state[first] == diagnosis.UNWRITTEN
     total = comparison.state.size
-    facts = [("first wrong", f"element {_index(first)}; {comparison.bad} of {total} are wrong")]
+    where = f"element {_index(first)}; {comparison.bad} of {total} are wrong"
+    facts = [("first wrong", where if total > 1 or task.out != "result" else "the number returned")]
     is_kernel = isinstance(task, KernelTask)
     if is_kernel:
         facts.append(("belongs to", _thread(task, case, first, comparison.state.shape)))
@@ -235,11 +281,15 @@ def _budget(task, answer, seed):
         over = [(*entry, "") for entry in scenes.budget(task, case, arguments, answer, _attempt)]
         picture = {}
     else:
-        _, after = _attempt(task, case, lambda: answer.compiled_call(arguments))
-        _compare(task, case, arguments, after)
+        result, after = _attempt(task, case, lambda: answer.compiled_call(arguments))
+        _compare(task, case, arguments, after, result)
         picture = {}
-        cost = _attempt(task, case, lambda: answer.cost(arguments, list(budget.require)))
-        over = [(name, cost[name], limit, "") for name, limit in budget.require.items() if cost[name] > limit]
+        cost, where = _cost(task, case, arguments, answer)
+        over = [
+            (name, cost[name], limit, where.get(name, ""))
+            for name, limit in budget.require.items()
+            if cost[name] > limit
+        ]
     if over:
         said = [
             (_WORDS.get(n, n), f"{_number(v)}{where}; the budget is {_number(b)}") for n, v, b, where in over
@@ -253,7 +303,23 @@ def _budget(task, answer, seed):
     return (f"Case: {case.name}. The result is right.", f"Within the budget: {budget.text}.")
 
 
-_WORDS = {
+def _cost(task, case, arguments, answer):
+    """({name: count}, {name: where}) of what the budget limits."""
+    names, how = set(task.budget.require), getattr(task, "watch", None)
+    watched = names & parallel.COUNTS.keys() if how else set()
+    cost, where = {}, {}
+    if watched:
+        seen = _attempt(
+            task, case, lambda: answer.watch(arguments, how.threads, how.schedule, how.chunk, sorted(watched))
+        )
+        parallel.no_race(task, case, seen)
+        cost, where = dict(seen["counts"]), {k: f" ({v})" for k, v in seen["examples"].items()}
+    if names - watched:
+        cost |= _attempt(task, case, lambda: answer.cost(arguments, sorted(names - watched)))
+    return cost, where
+
+
+_WORDS = parallel.COUNTS | {
     "sectors_per_request": "sectors per request",
     "bank_ways": "ways of the worst bank conflict",
     "bytes_loaded": "bytes loaded",

@@ -20,9 +20,17 @@ class Remote:
         value = self._session.ask_notebook("call", self._name, arguments)
         return _result(value, arguments)
 
-    def compiled_call(self, arguments):
-        value = self._clean("compiled_call", COMPILED, arguments=list(arguments))
+    def compiled_call(self, arguments, threads=None):
+        value = self._clean("compiled_call", COMPILED, arguments=list(arguments), threads=threads)
         return _result(value, arguments)
+
+    def watch(self, arguments, threads, schedule, chunk, wanted=()):
+        how = {"threads": threads, "schedule": schedule, "chunk": chunk, "wanted": list(wanted)}
+        seen = self._clean("watch", COMPILED, arguments=list(arguments), **how)
+        lists = isinstance(seen, dict) and all(isinstance(seen.get(k), list) for k in ("races", "carried"))
+        if not lists or not all(isinstance(seen.get(k), dict) for k in ("counts", "examples")):
+            raise AnswerFailed("NoResult", "what came back is not the report of a watched call")
+        return seen
 
     def cost(self, arguments, wanted=()):
         return self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))

@@ -44,11 +44,15 @@ def _answer(request, namespace):
     arguments = tuple(request["arguments"])
     if operation == "xray":
         return answer.xray(_size(request["grid"]), _size(request["block"]), arguments, request["require"])
+    if operation == "watch":
+        return answer.watch(arguments, *(request[k] for k in ("threads", "schedule", "chunk", "wanted")))
+    if operation == "compiled_call":
+        return answer.compiled_call(arguments, request.get("threads"))
     if operation in ("play", "stress"):
         return getattr(answer, operation)(definition.find(request["task"]), arguments)
     if operation == "cost":
         return answer.cost(arguments, request["wanted"])
-    return {"call": answer.call, "compiled_call": answer.compiled_call}[operation](arguments)
+    return {"call": answer.call}[operation](arguments)
 
 
 def _size(size):
@@ -59,7 +63,7 @@ def prelude():
     """The names every answer may use, as the first cell of an exercise defines them."""
     import numba
     import numpy as np
-    from numba import njit, prange
+    from numba import get_num_threads, get_thread_id, njit, prange
 
     from dlkernels import cuda
 
@@ -71,6 +75,8 @@ def prelude():
         "numba": numba,
         "njit": njit,
         "prange": prange,
+        "get_thread_id": get_thread_id,
+        "get_num_threads": get_num_threads,
     }
 
 

@@ -81,7 +81,7 @@ def races(recorder, columns):
         pair = _conflict(group, kinds, units, columns["thread"][group])
         if pair is None:
             continue
-        key = tuple(columns["place"][list(pair)]) + (int(columns["root"][pair[0]]),)
+        key = (*columns["place"][list(pair)].tolist(), int(columns["root"][pair[0]]))
         found.setdefault(key, [pair, 0])[1] += 1
     return [_race(recorder, columns, pair, n) for pair, n in found.values()]
 
