@@ -1,5 +1,8 @@
 """Every matrix product in the table against float64: shapes, layouts, stacks, special values, gradients, messages."""
 
+import subprocess
+import sys
+
 import numba
 import numpy as np
 import pytest
@@ -19,7 +22,7 @@ from dlkernels import (
     xray,
 )
 from dlkernels.device import name as device_name
-from dlkernels.matrix import blocks, cpu, gpu_stacks, reference, strassen
+from dlkernels.matrix import blocks, cpu, gpu_stacks, half, reference, strassen
 
 from . import arguments
 
@@ -264,6 +267,48 @@ def test_mixed_precision(row, kind):
         got = row(a, b)
         assert got.dtype == np.float32
         np.testing.assert_allclose(got, reference.matmul_half(a, b), rtol=1e-5, atol=1e-5)
+
+
+def test_all_numbers_of_16_bits_are_widened_exactly():
+    """Zeros of both signs, the smallest (subnormal) ones, infinities and all that are no numbers included."""
+    for kind in ("float16", "bfloat16"):
+        bits = np.arange(2**16, dtype=np.uint16).reshape(256, 256)
+        x = bits.view(np.float16) if kind == "float16" else bits
+        wide = x.astype("f") if kind == "float16" else (bits.astype(np.uint32) << 16).view("f")
+        block = np.empty((256, 256), "f")
+        half.widen_block(bits, 0, 0, kind == "bfloat16", block)
+        np.testing.assert_array_equal(block, wide)
+        np.testing.assert_array_equal(np.signbit(block), np.signbit(wide))
+
+
+# Across the blocks that are widened at a time: more than one in each direction, and ragged.
+@pytest.mark.parametrize(("m", "n", "k"), [(270, 1030, 40), (20, 530, 1100), (1, 3, 1030), (515, 1, 3)])
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_mixed_precision_block_by_block(m, n, k, kind):
+    a, b = sixteen_bits((m, k), kind, 1), sixteen_bits((k, n), kind, 2)
+    expected = reference.matmul_half(a, b)
+    np.testing.assert_allclose(matmul_half(a, b), expected, rtol=1e-4, atol=1e-4)
+    turned = np.asfortranarray(a), sixteen_bits((n, k), kind, 3).T
+    np.testing.assert_allclose(matmul_half(*turned), reference.matmul_half(*turned), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system does not tell the most memory used")
+def test_no_operand_is_widened_whole():
+    """Two matrices of 16 MiB in 16 bits would take 64 MiB in float32; blocks, and room to pack them, take 7 a thread."""
+    script = """
+import resource, sys
+import numpy as np
+from dlkernels import matmul_half
+rng = np.random.default_rng(0)
+a, b = rng.standard_normal((16, 2**19), "f").astype(np.float16), np.ones((2**19, 16), np.float16)
+matmul_half(a[:, :64], b[:64])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+matmul_half(a, b)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    kilobytes = int(done.stdout) / (1024 if sys.platform == "darwin" else 1)
+    assert kilobytes < 20_000
 
 
 def test_mixed_precision_at_the_ends_of_the_range():

@@ -6,196 +6,106 @@ NumPy has no bfloat16; here it travels as uint16, the upper half of the bits of 
 
     float16    1 sign, 5 exponent, 10 fraction bits      0.00006 to 65504, 3 digits
     bfloat16   1 sign, 8 exponent, 7 fraction bits       the range of float32, 2 digits
+
+matmul_half_blocks         here: a CPU without 16-bit arithmetic widens a block when it is needed, never a whole matrix
+matmul_half_tensor_cores   in gpu_tensor.py
 """
 
-import functools
-
 import numpy as np
-from llvmlite import ir
+from numba import get_num_threads, njit, prange
 
-from .. import device
-from ..device import cuda
 from ..implementations import implementation
-from ..wide import intrinsic, types
-from .cpu import matmul_parallel
-from .gpu import f32, launch, one_by_one, u32
+from ..simd.cache import cached_njit
+from .batch import batched
+from .blocks import PARALLEL_FROM, matmul_serial, room
+
+DEPTH, WIDTH, HEIGHT = 512, 512, 256  # of the blocks: 1 MiB of b as float32, 0.5 MiB of a and of the result
+ROOM = room(np.dtype(np.float32))  # elements
+EXPONENTS = np.float32(2.0**112)  # float16 counts exponents from -15, float32 from -127
+
+SIGN, SPECIAL = (
+    np.uint32(0x8000),
+    np.uint32(0x7F800000),
+)  # exponent of a float32 that is infinite or not a number
+LEAST_SPECIAL = np.uint32(0x7C00 << 13)  # and of such a float16, in its place of a float32
 
 
-def widen(x):
-    """float32 from float16, or from the bits of bfloat16 in uint16: exact."""
-    if x.dtype == np.float16:
-        return x.astype(np.float32)
-    return (x.astype(np.uint32) << 16).view(np.float32)
+@njit
+def widen_row(row, bfloat, bits, numbers):
+    """float32 from 16 bits each, exactly; ``bits`` and ``numbers`` are the same memory."""
+    if bfloat:
+        for j in range(row.size):
+            bits[j] = np.uint32(row[j]) << np.uint32(16)
+        return
+    for j in range(row.size):
+        half = np.uint32(row[j])
+        sign, rest = (half & SIGN) << np.uint32(16), (half & ~SIGN) << np.uint32(13)
+        bits[j] = sign | rest | (SPECIAL if rest >= LEAST_SPECIAL else np.uint32(0))
+    for j in range(row.size):
+        numbers[j] *= EXPONENTS
+
+
+@njit
+def widen_block(x, top, left, bfloat, block):
+    """Fill the float32 ``block`` with the part of x that begins at (top, left)."""
+    bits = block.view(np.uint32)
+    for i in range(block.shape[0]):
+        widen_row(x[top + i, left : left + block.shape[1]], bfloat, bits[i], block[i])
+
+
+@njit
+def multiply_strip(a, b, bfloat, out, top, bottom, left, right):
+    """The part of the product in rows `top` to `bottom` and columns `left` to `right`."""
+    k, columns = a.shape[1], right - left
+    work = np.empty(ROOM, np.float32)
+    b_room, a_room = np.empty(DEPTH * columns, np.float32), np.empty(HEIGHT * DEPTH, np.float32)
+    c_room = np.empty(HEIGHT * columns, np.float32)
+    for front in range(0, k, DEPTH):
+        depth = min(DEPTH, k - front)
+        b_block = b_room[: depth * columns].reshape(depth, columns)
+        widen_block(b, front, left, bfloat, b_block)
+        for i in range(top, bottom, HEIGHT):
+            rows = min(HEIGHT, bottom - i)
+            a_block = a_room[: rows * depth].reshape(rows, depth)
+            widen_block(a, i, front, bfloat, a_block)
+            c_block = c_room[: rows * columns].reshape(rows, columns)
+            matmul_serial(a_block, b_block, c_block, work)
+            for r in range(rows):
+                target = out[i + r, left:right]
+                if front:
+                    target += c_block[r]
+                else:
+                    target[:] = c_block[r]
+
+
+@cached_njit(parallel=True)
+def multiply_half(a, b, bfloat, out, down):
+    """out = a b for the bits of 16-bit numbers; strips of columns, and `down` parts of rows, by all threads."""
+    (m, n), across = out.shape, (out.shape[1] + WIDTH - 1) // WIDTH
+    for task in prange(down * across):
+        i, left = task // across, task % across * WIDTH
+        multiply_strip(a, b, bfloat, out, i * m // down, (i + 1) * m // down, left, min(left + WIDTH, n))
+
+
+def rung(bfloat):
+    @batched
+    def product(a, b, out):
+        (m, n), k = out.shape, a.shape[1]
+        threads = get_num_threads() if m * n * k >= PARALLEL_FROM else 1
+        down = min(-(-m // 16), -(-threads // -(-n // WIDTH)))
+        multiply_half(a, b, bfloat, out, down)
+
+    return product
+
+
+PRODUCTS = {"f16": rung(bfloat=False), "bf16": rung(bfloat=True)}
 
 
 @implementation(
     "matmul_half",
     device="cpu",
-    adds="operands are widened once, then multiplied in float32",
+    adds="blocks are widened when they are needed, then multiplied in float32",
     dtypes=("float32",),
 )
-def matmul_half_widened(a, b, kind, out):
-    return matmul_parallel(widen(a), widen(b), out)
-
-
-# ---- tensor cores ------------------------------------------------------------------------------------------
-#
-# One instruction, given by all 32 threads of a warp together, multiplies a 16 x 16 by a 16 x 8 matrix. Each thread
-# holds a few elements in its registers: with group = lane // 4 and t = lane % 4,
-#
-#     a0: row group,     columns 2t, 2t + 1      b0: rows 2t, 2t + 1, column group
-#     a1: row group + 8, columns 2t, 2t + 1      b1: rows 2t + 8, 2t + 9, column group
-#     a2: row group,     columns 2t + 8, 2t + 9  c0, c1: row group,     columns 2t, 2t + 1
-#     a3: row group + 8, columns 2t + 8, 2t + 9  c2, c3: row group + 8, columns 2t, 2t + 1
-#
-# (PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type".)
-
-
-def tensor_core_instruction(kind):
-    """The instruction as an intrinsic, by inline PTX; `kind` is "f16" or "bf16". Needs compute capability 8.0."""
-
-    @intrinsic
-    def mma(typing_context, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
-        def generate(context, builder, signature, args):
-            word, number = ir.IntType(32), ir.FloatType()
-            words = [
-                context.cast(builder, value, kind_of, types.uint32)
-                for value, kind_of in zip(args[:6], signature.args[:6], strict=True)
-            ]
-            result = ir.LiteralStructType([number] * 4)
-            text = (
-                f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "
-                "{$0,$1,$2,$3}, {$4,$5,$6,$7}, {$8,$9}, {$10,$11,$12,$13};"
-            )
-            signature_ = ir.FunctionType(result, [word] * 6 + [number] * 4)
-            code = ir.InlineAsm(signature_, text, "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f", side_effect=True)
-            sums = builder.call(code, [*words, *args[6:]])
-            return context.make_tuple(
-                builder, signature.return_type, [builder.extract_value(sums, k) for k in range(4)]
-            )
-
-        return types.UniTuple(types.float32, 4)(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3), generate
-
-    return mma
-
-
-def tensor_core_by_shuffles(kind):
-    """What the instruction does, thread by thread, for the executor, which has no tensor cores. Finite numbers only."""
-    fraction, bias = (10, 15) if kind == "f16" else (7, 127)
-    one, exponents = 1 << fraction, (1 << (15 - fraction)) - 1
-
-    @cuda.jit(device=True)
-    def number(bits):
-        exponent, digits = (bits >> fraction) & exponents, bits & (one - 1)
-        if exponent == 0:
-            size = digits * 2.0 ** (1 - bias - fraction)
-        else:
-            size = (digits + one) * 2.0 ** (exponent - bias - fraction)
-        return -size if bits & 0x8000 else size
-
-    @cuda.jit(device=True)
-    def mma(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
-        lane = cuda.laneid
-        group, t = lane // 4, lane % 4
-        for half in range(2):
-            for q in range(4):
-                upper = int(cuda.shfl_sync(0xFFFFFFFF, a0 if half == 0 else a2, group * 4 + q))
-                lower = int(cuda.shfl_sync(0xFFFFFFFF, a1 if half == 0 else a3, group * 4 + q))
-                left = int(cuda.shfl_sync(0xFFFFFFFF, b0 if half == 0 else b1, 2 * t * 4 + q))
-                right = int(cuda.shfl_sync(0xFFFFFFFF, b0 if half == 0 else b1, (2 * t + 1) * 4 + q))
-                for shift in range(0, 32, 16):
-                    u, v = number((upper >> shift) & 0xFFFF), number((lower >> shift) & 0xFFFF)
-                    x, y = number((left >> shift) & 0xFFFF), number((right >> shift) & 0xFFFF)
-                    c0, c1 = f32(c0 + u * x), f32(c1 + u * y)
-                    c2, c3 = f32(c2 + v * x), f32(c3 + v * y)
-        return c0, c1, c2, c3
-
-    return mma
-
-
-EDGE, DEPTH = 64, 16  # four warps, each for 32 x 32 elements: 2 x 4 products of 16 x 8
-WARPS = 4
-
-
-@functools.cache
-def tensor_core_kernel(kind, real):
-    """The kernel for "f16" or "bf16"; with `real` false, with the stand-in for the executor."""
-    mma = tensor_core_instruction(kind) if real else tensor_core_by_shuffles(kind)
-
-    @cuda.jit(device=True)
-    def pair(low, high):
-        return u32(low) | (u32(high) << u32(16))
-
-    @cuda.jit
-    def kernel(a, b, out, m, n, k):
-        a_tile = cuda.shared.array((EDGE, DEPTH), np.uint16)
-        b_tile = cuda.shared.array((DEPTH, EDGE), np.uint16)
-        sums = cuda.local.array((2, 4, 4), f32)
-        t = u32(cuda.threadIdx.x)
-        warp, lane = t // u32(32), t % u32(32)
-        group, pairs = lane // u32(4), lane % u32(4) * u32(2)
-        top, left = u32(cuda.blockIdx.y) * u32(EDGE), u32(cuda.blockIdx.x) * u32(EDGE)
-        y, x = warp // u32(2) * u32(32), warp % u32(2) * u32(32)
-        for r in range(2):
-            for c in range(4):
-                for e in range(4):
-                    sums[r, c, e] = f32(0)
-        for start in range(u32(0), k, u32(DEPTH)):
-            for part in range(EDGE * DEPTH // (32 * WARPS)):
-                e = t + u32(part * 32 * WARPS)
-                i, p = e // u32(DEPTH), e % u32(DEPTH)
-                a_tile[i, p] = a[(top + i) * k + start + p] if top + i < m and start + p < k else np.uint16(0)
-                p, j = e // u32(EDGE), e % u32(EDGE)
-                b_tile[p, j] = (
-                    b[(start + p) * n + left + j] if start + p < k and left + j < n else np.uint16(0)
-                )
-            cuda.syncthreads()
-            for r in range(2):
-                i = y + u32(16 * r) + group
-                a0 = pair(a_tile[i, pairs], a_tile[i, pairs + u32(1)])
-                a1 = pair(a_tile[i + u32(8), pairs], a_tile[i + u32(8), pairs + u32(1)])
-                a2 = pair(a_tile[i, pairs + u32(8)], a_tile[i, pairs + u32(9)])
-                a3 = pair(a_tile[i + u32(8), pairs + u32(8)], a_tile[i + u32(8), pairs + u32(9)])
-                for c in range(4):
-                    j = x + u32(8 * c) + group
-                    b0 = pair(b_tile[pairs, j], b_tile[pairs + u32(1), j])
-                    b1 = pair(b_tile[pairs + u32(8), j], b_tile[pairs + u32(9), j])
-                    s0, s1, s2, s3 = sums[r, c, 0], sums[r, c, 1], sums[r, c, 2], sums[r, c, 3]
-                    s0, s1, s2, s3 = mma(a0, a1, a2, a3, b0, b1, s0, s1, s2, s3)
-                    sums[r, c, 0], sums[r, c, 1], sums[r, c, 2], sums[r, c, 3] = s0, s1, s2, s3
-            cuda.syncthreads()
-        for r in range(2):
-            for c in range(4):
-                for e in range(4):
-                    i = top + y + u32(16 * r + e // 2 * 8) + group
-                    j = left + x + u32(8 * c + e % 2) + pairs
-                    if i < m and j < n:
-                        out[i * n + j] = sums[r, c, e]
-
-    return kernel
-
-
-BITS = ["void(uint16[::1], uint16[::1], float32[::1], uint32, uint32, uint32)"]
-
-
-@implementation(
-    "matmul_half",
-    device="gpu",
-    adds="tensor cores: a warp multiplies 16 x 16 by 16 x 8 in one instruction",
-    limits="compute capability 8.0 or newer; in the executor a stand-in by shuffles takes the instruction's place",
-    dtypes=("float32",),
-    kernels=[(tensor_core_kernel(kind, True), BITS) for kind in ("f16", "bf16")],
-)
-def matmul_half_tensor_cores(a, b, kind, out):
-    kernel = tensor_core_kernel(kind, device.name == "gpu")
-
-    @one_by_one
-    def product(x, y, z):
-        launch(kernel, x, y, z, EDGE, 32 * WARPS)
-
-    return product(bits(a), bits(b), out)
-
-
-def bits(x):
-    """Device array of the numbers' bits."""
-    return x if x.dtype == np.uint16 else x.view(np.uint16)
+def matmul_half_blocks(a, b, kind, out):
+    return PRODUCTS[kind](a.view(np.uint16), b.view(np.uint16), out)
