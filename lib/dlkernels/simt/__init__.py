@@ -3,8 +3,17 @@
 ``cuda`` carries the names of ``numba.cuda``. ``run(kernel, grid, block, args, trace=Trace())`` records every access.
 """
 
-from . import cuda
-from .errors import BudgetExceeded, Deadlock, KernelError, LaunchError, NotOnAGpu, OutOfBounds, SourceNotFound
+from . import compiled, cuda
+from .errors import (
+    BudgetExceeded,
+    Deadlock,
+    KernelError,
+    LaunchError,
+    NotOnAGpu,
+    OutOfBounds,
+    SourceNotFound,
+    Unsupported,
+)
 from .intrinsics import stand_in
 from .launch import Kernel, budget, order, run
 from .retarget import retarget
@@ -20,7 +29,9 @@ __all__ = [
     "OutOfBounds",
     "SourceNotFound",
     "Trace",
+    "Unsupported",
     "budget",
+    "compiled",
     "cuda",
     "order",
     "retarget",

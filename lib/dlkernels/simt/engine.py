@@ -35,6 +35,7 @@ class Launch:
         self.threads_per_block = block[0] * block[1] * block[2]
         self.blocks = grid[0] * grid[1] * grid[2]
         self.current = None
+        self.only = None  # numbers of the blocks to run; None: all
         self.shared_layout, self.shared_used = {}, 0
         self.local_layout, self.local_used = {}, 0
         self.constants, self.constant_used = {}, 0
@@ -254,7 +255,7 @@ class Launch:
 
     def _run_blocks(self):
         progress = Progress(self.name, self.blocks)
-        for number in self._shuffle(range(self.blocks)):
+        for number in self._shuffle(range(self.blocks)) if self.only is None else self.only:
             block = Block(number, self.grid)
             if self.program.synchronises:
                 self._start(block)

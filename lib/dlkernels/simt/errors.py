@@ -59,6 +59,17 @@ class SourceNotFound(KernelError):
     """The kernel's Python source cannot be read, so the executor cannot follow it."""
 
 
+class Unsupported(KernelError):
+    """The compiled engine cannot take this kernel; the executor can. Raised before anything ran.
+
+    construct: what it cannot take. line: where (None if it is not one place).
+    """
+
+    def __init__(self, construct, *, site=None, kernel=""):
+        self.construct = construct
+        super().__init__(f"the compiled engine does not take {construct}", site=site, kernel=kernel)
+
+
 class LaunchError(RuntimeError):
     """The launch itself is not possible. ``code`` is the name of the CUDA driver's error where it has one."""
 

@@ -1,0 +1,20 @@
+"""The compiled engine: a CUDA kernel as a function for the CPU, for real sizes. It follows MCUDA (Stratton, Stone, Hwu 2008).
+
+A kernel goes through these passes, one file each:
+
+lowering       the source, without ``cuda``: every barrier a statement of its own     (calls.py: calls)
+structure      no ``return``, ``break``, ``continue`` where code is to be cut
+uniformity     which variables are the same for the whole block
+interchange    long uniform loops go outside the loop over the threads
+splitting      pieces that one loop over the threads can run, cut at barriers
+replication    which variables each thread needs one of between two pieces
+inference      their types, from numba's own type inference
+generation     one function of loops over threads, compiled by numba
+running        its blocks, shared out over CPU threads
+
+memory, storage, casts, arithmetic, atomics and warp are what the generated function calls: numba intrinsics.
+"""
+
+from .engine import program, run
+
+__all__ = ["program", "run"]

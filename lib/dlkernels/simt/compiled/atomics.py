@@ -1,0 +1,133 @@
+"""``cuda.atomic``: in memory that other blocks see, LLVM's atomic instructions; in a block's own memory, plain ones.
+
+One CPU thread runs all threads of a block, one after the other, so a block's shared memory needs no atomic instruction.
+"""
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from ..atomics import OPERATIONS
+from .casts import convert
+from .memory import Access, bit_of, check_array, guarded, integers, note
+
+ORDER = "seq_cst"
+_NATIVE = {"add": "add", "sub": "sub", "and_": "and", "or_": "or", "xor": "xor", "exch": "xchg"}
+
+
+def _new_value(name, builder, kind, old, operand):
+    """The value that an operation stores, computed as ``simt/atomics.py`` says."""
+    floating = isinstance(kind, types.Float)
+    b = builder
+
+    def less(x, y):
+        if floating:
+            return b.fcmp_ordered("<", x, y)
+        return b.icmp_signed("<", x, y) if kind.signed else b.icmp_unsigned("<", x, y)
+
+    def nan(x):
+        return b.fcmp_unordered("uno", x, x) if floating else ir.IntType(1)(0)
+
+    if name in ("add", "sub"):
+        return getattr(b, ("f" if floating else "") + name)(old, operand)
+    if name in ("and_", "or_", "xor"):
+        return getattr(b, name)(old, operand)
+    if name == "exch":
+        return operand
+    if name in ("max", "min", "nanmax", "nanmin"):
+        better = less(old, operand) if name.endswith("max") else less(operand, old)
+        chosen = b.select(b.or_(better, nan(old)), operand, old)
+        return b.select(nan(operand), old if name.startswith("nan") else operand, chosen)
+    one, zero = old.type(1), old.type(0)
+    if name == "inc":
+        return b.select(b.icmp_unsigned(">=", old, operand), zero, b.add(old, one))
+    wraps = b.or_(b.icmp_unsigned("==", old, zero), b.icmp_unsigned(">", old, operand))
+    return b.select(wraps, operand, b.sub(old, one))
+
+
+def _loop(name, builder, kind, pointer, operand):
+    """Compare and exchange until nobody came between; returns the old value."""
+    bits = ir.IntType(kind.bitwidth)
+    raw = builder.bitcast(pointer, bits.as_pointer())
+    first = builder.load(raw)
+    before, loop, done = (
+        builder.block,
+        builder.append_basic_block("again"),
+        builder.append_basic_block("done"),
+    )
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    seen = builder.phi(bits)
+    seen.add_incoming(first, before)
+    old = builder.bitcast(seen, operand.type)
+    new = builder.bitcast(_new_value(name, builder, kind, old, operand), bits)
+    pair = builder.cmpxchg(raw, seen, new, ORDER, ORDER)
+    seen.add_incoming(builder.extract_value(pair, 0), loop)
+    builder.cbranch(builder.extract_value(pair, 1), done, loop)
+    builder.position_at_end(done)
+    return old
+
+
+def _update(name, builder, kind, pointer, operands, own):
+    """One read-modify-write; returns the old value."""
+    if name == "cas":
+        expected, value = operands
+        if own:
+            old = builder.load(pointer)
+            same = builder.icmp_unsigned("==", old, expected)
+            builder.store(builder.select(same, value, old), pointer)
+            return old
+        return builder.extract_value(builder.cmpxchg(pointer, expected, value, ORDER, ORDER), 0)
+    (operand,) = operands
+    if own:
+        old = builder.load(pointer)
+        builder.store(_new_value(name, builder, kind, old, operand), pointer)
+        return old
+    if isinstance(kind, types.Integer):
+        if name in _NATIVE:
+            return builder.atomic_rmw(_NATIVE[name], pointer, operand, ORDER)
+        if name in ("max", "min", "nanmax", "nanmin"):
+            return builder.atomic_rmw(("" if kind.signed else "u") + name[-3:], pointer, operand, ORDER)
+    return _loop(name, builder, kind, pointer, operand)
+
+
+def _make(name, own):
+    allowed = OPERATIONS[name][0]
+
+    @intrinsic(prefer_literal=True)
+    def atomic(typing, flag, site, array, index, operands):
+        check_array(array, len(integers(index)))
+        if len(integers(index)) != array.ndim or not array.mutable:
+            raise TypingError(
+                "an atomic operation needs one index for each axis of an array that is not read-only"
+            )
+        if str(array.dtype) not in allowed:
+            raise TypingError(f"cuda.atomic.{name} does not exist for {array.dtype}")
+        given = [types.unliteral(t) for t in operands]
+        if not all(isinstance(t, (types.Integer, types.Float, types.Boolean)) for t in given):
+            raise TypingError(f"cuda.atomic.{name} cannot take {given}")
+
+        def generate(context, builder, signature, args):
+            at = Access(context, builder, array, args[2], index, args[3])
+            packed = args[4]
+            values = [
+                convert(context, builder, builder.extract_value(packed, k), t, array.dtype)
+                for k, t in enumerate(given)
+            ]
+
+            def perform():
+                return _update(name, builder, array.dtype, at.pointer(), values, own)
+
+            if flag == types.none:
+                return perform()
+            ok = at.ok()
+            note(builder, args[0], bit_of(site), ok)
+            return guarded(builder, ok, perform, ir.Constant(context.get_value_type(array.dtype), None))
+
+        return array.dtype(flag, site, array, index, operands), generate
+
+    return atomic
+
+
+ATOMICS = {(name, own): _make(name, own) for name in OPERATIONS for own in (False, True)}

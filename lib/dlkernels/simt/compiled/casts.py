@@ -1,0 +1,55 @@
+"""Conversions between number types as a GPU does them: a float outside an integer's range saturates, nan becomes 0."""
+
+from functools import cache
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+
+def convert(context, builder, value, source, target):
+    """``value`` of numba type ``source`` as ``target``, in LLVM."""
+    source, target = types.unliteral(source), types.unliteral(target)
+    if isinstance(source, types.Float) and isinstance(target, types.Integer):
+        kind, integer = value.type, ir.IntType(target.bitwidth)
+        letter = "s" if target.signed else "u"
+        width = {"half": "f16", "float": "f32", "double": "f64"}[str(kind)]
+        name = f"llvm.fpto{letter}i.sat.i{target.bitwidth}.{width}"
+        function = builder.module.globals.get(name)
+        if function is None:
+            function = ir.Function(builder.module, ir.FunctionType(integer, [kind]), name)
+        return builder.call(function, [value])
+    return context.cast(builder, value, source, target)
+
+
+@cache
+def caster(target):
+    """The intrinsic that converts any number to the numba type ``target``."""
+
+    @intrinsic
+    def cast(typing, value):
+        if not isinstance(value, (types.Number, types.Boolean)):
+            raise TypingError(f"a {value} cannot be converted to {target}")
+        if isinstance(value, types.Complex) and not isinstance(target, types.Complex):
+            raise TypingError("a complex number cannot be converted to a real one")
+
+        def generate(context, builder, signature, args):
+            return convert(context, builder, args[0], value, target)
+
+        return target(value), generate
+
+    return cast
+
+
+@intrinsic
+def to_int(typing, value):
+    """``int(value)``: integers keep their type's sign in 64 bits, floats are cut off and saturate."""
+    if not isinstance(value, (types.Integer, types.Float, types.Boolean)):
+        raise TypingError(f"int() does not take a {value}")
+    target = types.uint64 if isinstance(value, types.Integer) and not value.signed else types.int64
+
+    def generate(context, builder, signature, args):
+        return convert(context, builder, args[0], value, target)
+
+    return target(value), generate

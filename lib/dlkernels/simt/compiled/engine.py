@@ -1,0 +1,113 @@
+"""Launch a kernel on the compiled engine."""
+
+import numpy as np
+from numba import typeof
+
+from .. import kinds
+from ..engine import Launch
+from ..errors import KernelError, OutOfBounds, Unsupported
+from ..launch import Arguments, Kernel
+from ..limits import check_launch, dimensions
+from ..memory import Array
+from .program import Unit
+from .running import Failure, Run, cpu_threads
+
+ORDERS = ("forward", "reverse")
+
+
+def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, order="forward"):
+    """Launch ``kernel`` compiled for the CPU. Arguments and errors as in ``simt.run``.
+
+    checked: stop at an index outside its array, with the executor's message; False: such an index is undefined behaviour.
+    threads: CPU threads (default: all cores). order: "forward" or "reverse", of the threads in a block and of the blocks.
+    Raises ``Unsupported`` before anything has run where the kernel has something that only the executor can do.
+    """
+    if not isinstance(kernel, Kernel):
+        kernel = Kernel(getattr(kernel, "py_func", kernel))
+    if order not in ORDERS:
+        raise ValueError(f'order is {order!r}; the compiled engine knows "forward" and "reverse"')
+    grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
+    check_launch(grid, block, shared_bytes)
+    prepared = Arguments(kernel, args, None)
+    unit, function = _compiled(kernel, prepared, block, shared_bytes, checked, order)
+    values = [plain(v) for v in prepared.values]
+    if unit.wide and any(v.lead % 32 for v in prepared.values if isinstance(v, Array)):
+        unit.refuse_line("16-byte accesses to an array that does not begin at a multiple of 32 bytes")
+    try:
+        Run(function, grid, values, shared_bytes, order, threads or cpu_threads()).run()
+    except Failure as failure:
+        _explain(kernel, unit, grid, block, prepared, shared_bytes, order, failure)
+    prepared.copy_back()
+
+
+def program(kernel, block, args, shared_bytes=0, checked=True, order="forward"):
+    """The passes' results for a launch with these arguments, as source text: {"lowered": ..., "generated": ...}."""
+    if not isinstance(kernel, Kernel):
+        kernel = Kernel(getattr(kernel, "py_func", kernel))
+    prepared = Arguments(kernel, args, None)
+    unit, _ = _compiled(kernel, prepared, dimensions(block, "blockdim"), shared_bytes, checked, order)
+    return unit.stages
+
+
+def plain(value):
+    """An argument as compiled code takes it: the executor's arrays as NumPy arrays."""
+    if isinstance(value, Array):
+        return value.data
+    if isinstance(value, tuple):
+        return type(value)(*map(plain, value)) if hasattr(value, "_fields") else tuple(map(plain, value))
+    return value
+
+
+def _compiled(kernel, prepared, block, shared_bytes, checked, order):
+    """The unit and its function for these types of arguments, made once and kept with the kernel."""
+    known = kernel.__dict__.setdefault("_compiled", {})
+    values = [plain(v) for v in prepared.values]
+    types = tuple(typeof(v) for v in values)
+    key = block, types, checked, order, shared_bytes
+    if key not in known:
+        argument_kinds = [kinds.of_argument(v) for v in prepared.values]
+        lowered = kernel.program(argument_kinds, False, False)  # refuses what no GPU could run
+        if lowered.grid_sync:
+            pass  # refused with its line by the lowering
+        try:
+            unit = Unit(kernel, lowered, types, block, checked, order, shared_bytes)
+            known[key] = unit, unit.build()
+        except Unsupported as error:
+            known[key] = error
+    found = known[key]
+    if isinstance(found, Unsupported):
+        raise found.with_traceback(None)
+    return found
+
+
+def _explain(kernel, unit, grid, block, prepared, shared_bytes, order, failure):
+    """Raise the error of a block that failed: run it again in the executor, which knows line, thread and index."""
+    argument_kinds = [kinds.of_argument(v) for v in prepared.values]
+    lowered = kernel.program(argument_kinds, False, False)
+    values = [_copy(v) for v in prepared.values]
+    launch = Launch(lowered, unit.name, grid, block, values, shared_bytes, order, None, None)
+    launch.only = [failure.block]
+    launch.run()  # raises
+    place = (
+        failure.block % grid[0],
+        failure.block // grid[0] % grid[1],
+        failure.block // (grid[0] * grid[1]),
+    )
+    if failure.flag & (Unit.DIVERGED | Unit.RAISED):
+        raise KernelError(
+            f"in block {place} threads take different ways around the barrier or warp operation at line {failure.line}, "
+            "which the compiled engine cannot follow; the executor can: cuda.engine('traced')",
+            kernel=unit.name,
+        )
+    lines = ", ".join(map(str, unit.lines_of(failure.flag)))
+    raise OutOfBounds(
+        f"block {place} used an index outside an array (line {lines}). Run alone in the executor it does not: the index depends "
+        "on the order in which threads run",
+        kernel=unit.name,
+    )
+
+
+def _copy(value):
+    if isinstance(value, Array):
+        return Array(np.copy(value.data), value.name, value.space, readonly=value.readonly, lead=value.lead)
+    return tuple(map(_copy, value)) if isinstance(value, tuple) else value

@@ -1,0 +1,283 @@
+"""How a compiled kernel reads and writes arrays: numba intrinsics, each a few LLVM instructions.
+
+A lowered kernel does not write ``a[i]`` but ``load(flag, site, a, i)``. With a ``flag`` the index is checked::
+
+    a[i]        ok = (unsigned) i < n;  *flag |= ok ? 0 : 1 << site;  value = ok ? a.data[i] : 0
+
+Nothing jumps out of the loop over the threads, so LLVM can still turn that loop into vector instructions, and removes the
+check where it can prove it (a guard, the bounds of a loop). The flag is looked at when the block is done. Without a flag
+(``None``) nothing is checked. A negative index is an error, as in the executor: the comparison is unsigned.
+"""
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+from .casts import convert
+
+INDEX = ir.IntType(64)
+FLAG = types.CPointer(types.int64)
+
+
+def integers(index):
+    """Types of the parts of an index; TypingError for anything that is no whole number."""
+    parts = list(index) if isinstance(index, types.BaseTuple) else [index]
+    for part in parts:
+        if not isinstance(part, types.Integer):
+            raise TypingError(f"an index must be a whole number, not {part}")
+    return parts
+
+
+def check_array(array, count):
+    """TypingError unless ``array`` is an array of plain values with at least ``count`` axes."""
+    if not isinstance(array, types.Array):
+        raise TypingError(f"{array} cannot be indexed")
+    if not isinstance(array.dtype, (types.Number, types.Boolean)):
+        raise TypingError(f"elements of type {array.dtype}")
+    if count > array.ndim:
+        raise TypingError(f"an array of {array.ndim} axes takes no {count} indices")
+
+
+class Access:
+    """One element (or row) of an array, in LLVM: ``ok``, and ``pointer`` to it."""
+
+    def __init__(self, context, builder, array_type, array, index_type, index):
+        self.context, self.builder, self.type = context, builder, array_type
+        parts = integers(index_type)
+        values = cgutils.unpack_tuple(builder, index) if isinstance(index_type, types.BaseTuple) else [index]
+        self.indices = [
+            builder.sext(v, INDEX) if t.signed and v.type.width < 64
+            else builder.zext(v, INDEX) if v.type.width < 64 else v
+            for t, v in zip(parts, values, strict=True)
+        ]  # fmt: skip
+        self.array = context.make_array(array_type)(context, builder, array)
+        self.shape = cgutils.unpack_tuple(builder, self.array.shape, array_type.ndim)
+        self.strides = cgutils.unpack_tuple(builder, self.array.strides, array_type.ndim)
+
+    def ok(self, last=0):
+        """i1: every index lies inside; ``last`` more elements of the last axis too."""
+        b, result = self.builder, None
+        for axis, (i, n) in enumerate(zip(self.indices, self.shape, strict=False)):
+            inside = b.icmp_unsigned("<", i, n)
+            if last and axis == len(self.indices) - 1:
+                inside = b.and_(inside, b.icmp_unsigned("<", b.add(i, INDEX(last)), n))
+            result = inside if result is None else b.and_(result, inside)
+        return result
+
+    def pointer(self):
+        missing = self.type.ndim - len(self.indices)
+        indices = self.indices + [INDEX(0)] * missing
+        return cgutils.get_item_pointer2(
+            self.context, self.builder, self.array.data, self.shape, self.strides, self.type.layout, indices, False
+        )  # fmt: skip
+
+
+def note(builder, flag, bit, ok):
+    """``*flag |= ok ? 0 : bit``, where there is a flag."""
+    bad = builder.select(ok, INDEX(0), INDEX(bit))
+    builder.store(builder.or_(builder.load(flag), bad), flag)
+
+
+def bit_of(site):
+    return 1 << (site.literal_value % 48)
+
+
+def guarded(builder, ok, make, default):
+    """``make()`` where ``ok``, else ``default``."""
+    before = builder.block
+    inside, after = builder.append_basic_block("inside"), builder.append_basic_block("after")
+    builder.cbranch(ok, inside, after)
+    builder.position_at_end(inside)
+    value = make()
+    inside = builder.block
+    builder.branch(after)
+    builder.position_at_end(after)
+    if value is None:
+        return None
+    phi = builder.phi(value.type)
+    phi.add_incoming(value, inside)
+    phi.add_incoming(default, before)
+    return phi
+
+
+@intrinsic(prefer_literal=True)
+def load(typing, flag, site, array, index):
+    """``array[index]``: an element, a view of the rest where indices are missing, or a tuple's item."""
+    if isinstance(array, types.BaseTuple):
+        return _load_tuple(flag, site, array, index)
+    count = len(integers(index))
+    check_array(array, count)
+    if count < array.ndim:
+        return _load_view(flag, site, array, index, count)
+
+    def generate(context, builder, signature, args):
+        at = Access(context, builder, array, args[2], index, args[3])
+
+        def fetch():
+            return arrayobj.load_item(context, builder, array, at.pointer())
+
+        if flag == types.none:
+            return fetch()
+        ok = at.ok()
+        note(builder, args[0], bit_of(site), ok)
+        return guarded(builder, ok, fetch, ir.Constant(context.get_value_type(array.dtype), None))
+
+    return array.dtype(flag, site, array, index), generate
+
+
+def _load_view(flag, site, array, index, count):
+    layout = "C" if array.layout == "C" else "A"
+    view = types.Array(array.dtype, array.ndim - count, layout, readonly=not array.mutable)
+
+    def generate(context, builder, signature, args):
+        at = Access(context, builder, array, args[2], index, args[3])
+        if flag != types.none:
+            ok = at.ok()
+            note(builder, args[0], bit_of(site), ok)
+            at.indices = [builder.select(ok, i, INDEX(0)) for i in at.indices]
+        made = context.make_array(view)(context, builder)
+        arrayobj.populate_array(
+            made, at.pointer(), at.shape[count:], at.strides[count:], at.array.itemsize, None
+        )
+        if flag != types.none:  # of an array without elements there is no row 0: the view is empty then
+            shape = [builder.select(ok, n, INDEX(0)) for n in at.shape[count:]]
+            made.shape = cgutils.pack_array(builder, shape)
+        return made._getvalue()
+
+    return view(flag, site, array, index), generate
+
+
+def _load_tuple(flag, site, values, index):
+    if isinstance(index, types.IntegerLiteral):
+        number, count = index.literal_value, len(values)
+        if not -count <= number < count:
+            raise TypingError(f"index {number} lies outside a tuple of {count}")
+
+        def generate(context, builder, signature, args):
+            return builder.extract_value(args[2], number % count)
+
+        return values[number](flag, site, values, index), generate
+    if not (isinstance(values, types.UniTuple) and isinstance(index, types.Integer)):
+        raise TypingError("a tuple of several types takes a constant index only")
+
+    def generate_dynamic(context, builder, signature, args):
+        i = convert(context, builder, args[3], index, types.int64)
+        ok = builder.icmp_unsigned("<", i, INDEX(len(values)))
+        if flag != types.none:
+            note(builder, args[0], bit_of(site), ok)
+        result = ir.Constant(context.get_value_type(values.dtype), None)
+        for k in range(len(values)):
+            result = builder.select(
+                builder.icmp_unsigned("==", i, INDEX(k)), builder.extract_value(args[2], k), result
+            )
+        return result
+
+    return values.dtype(flag, site, values, index), generate_dynamic
+
+
+@intrinsic(prefer_literal=True)
+def store(typing, flag, site, array, index, value):
+    """``array[index] = value``, converted as a C cast does; floats that do not fit into an integer saturate."""
+    count = len(integers(index))
+    check_array(array, count)
+    if count != array.ndim or not array.mutable:
+        raise TypingError("a kernel stores single elements of arrays that are not read-only")
+    value_type = types.unliteral(value)
+    if not isinstance(value_type, (types.Number, types.Boolean)):
+        raise TypingError(f"a {value_type} cannot be stored in an array")
+    if isinstance(value_type, types.Complex) and not isinstance(array.dtype, types.Complex):
+        raise TypingError("a complex number cannot be stored in an array of real ones")
+
+    def generate(context, builder, signature, args):
+        at = Access(context, builder, array, args[2], index, args[3])
+        converted = convert(context, builder, args[4], value_type, array.dtype)
+
+        def put():
+            arrayobj.store_item(context, builder, array, converted, at.pointer())
+
+        if flag == types.none:
+            put()
+        else:
+            ok = at.ok()
+            note(builder, args[0], bit_of(site), ok)
+            guarded(builder, ok, put, None)
+        return context.get_dummy_value()
+
+    return types.void(flag, site, array, index, value_type), generate
+
+
+# -- 16 bytes at a time -----------------------------------------------------------------------------------------------
+
+
+def _aligned(builder, at, count):
+    """i1: the access begins at a multiple of its own size (the array itself does)."""
+    b = builder
+    offset = b.sub(b.ptrtoint(at.pointer(), INDEX), b.ptrtoint(at.array.data, INDEX))
+    size = b.mul(at.array.itemsize, INDEX(count))
+    return b.icmp_unsigned("==", b.urem(offset, size), INDEX(0))
+
+
+def _neighbours(builder, at, count):
+    first = at.pointer()
+    return [builder.gep(first, [INDEX(k)]) for k in range(count)]
+
+
+@intrinsic(prefer_literal=True)
+def load_wide(typing, flag, site, array, index, count):
+    """A tuple of ``count`` neighbours of the last axis, from ``array[index]`` on."""
+    check_array(array, len(integers(index)))
+    number = count.literal_value
+    result = types.UniTuple(array.dtype, number)
+    if len(integers(index)) != array.ndim or array.layout != "C":
+        raise TypingError("a vector access needs a contiguous array and one index for each axis")
+
+    def generate(context, builder, signature, args):
+        at = Access(context, builder, array, args[2], index, args[3])
+
+        def fetch():
+            values = [
+                arrayobj.load_item(context, builder, array, p) for p in _neighbours(builder, at, number)
+            ]
+            return context.make_tuple(builder, result, values)
+
+        if flag == types.none:
+            return fetch()
+        ok = builder.and_(at.ok(number - 1), _aligned(builder, at, number))
+        note(builder, args[0], bit_of(site), ok)
+        return guarded(builder, ok, fetch, ir.Constant(context.get_value_type(result), None))
+
+    return result(flag, site, array, index, count), generate
+
+
+@intrinsic(prefer_literal=True)
+def store_wide(typing, flag, site, array, index, values):
+    """Store the tuple ``values`` at ``array[index]`` and after."""
+    check_array(array, len(integers(index)))
+    number = len(values)
+    if len(integers(index)) != array.ndim or array.layout != "C" or not array.mutable:
+        raise TypingError("a vector access needs a contiguous array and one index for each axis")
+
+    def generate(context, builder, signature, args):
+        at = Access(context, builder, array, args[2], index, args[3])
+        converted = [
+            convert(
+                context, builder, builder.extract_value(args[4], k), types.unliteral(values[k]), array.dtype
+            )
+            for k in range(number)
+        ]
+
+        def put():
+            for pointer, value in zip(_neighbours(builder, at, number), converted, strict=True):
+                arrayobj.store_item(context, builder, array, value, pointer)
+
+        if flag == types.none:
+            put()
+        else:
+            ok = builder.and_(at.ok(number - 1), _aligned(builder, at, number))
+            note(builder, args[0], bit_of(site), ok)
+            guarded(builder, ok, put, None)
+        return context.get_dummy_value()
+
+    return types.void(flag, site, array, index, values), generate
