@@ -63,7 +63,7 @@ def candidates(case, n):
 def compare(case, n, threads, budget):
     """Rows (dicts) of one size: ratio to the peer, and share of the bandwidth of the triad in the same rounds."""
     found = candidates(case, n)
-    measured = times(found, budget=budget, threads=threads)
+    measured = times(found, budget=budget, threads=threads, pin=threads > 1)
     peer = next(iter(found))  # NumPy, else PyTorch, else the first rung
     rows = []
     for name in found:

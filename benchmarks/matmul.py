@@ -4,8 +4,9 @@
     python benchmarks/run.py matmul --quick   a few sizes, not recorded
 
 Each number of threads is measured in a process of its own, since OpenBLAS reads OPENBLAS_NUM_THREADS only when it
-starts. Both sides make a new array for the result. On a machine with AVX-512, our kernels are measured once more as
-they are compiled for AVX2: OpenBLAS may take either, and the records say what NumPy reports of itself.
+starts; two threads get a core each. Both sides make a new array for the result. On a machine with AVX-512, our
+kernels are measured once more as they are compiled for AVX2: OpenBLAS may take either, and the records say what NumPy
+reports of itself.
 """
 
 import json
@@ -88,8 +89,8 @@ def measure(threads, quick):
 
     def rows_of(kind, dtype, size, candidates):
         m, n, k = size
-        budget = 0.3 if quick else 1.0
-        measured = times(candidates, budget=budget, threads=threads)
+        budget = 0.3 if quick else 0.6
+        measured = times(candidates, budget=budget, threads=threads, pin=threads > 1)
         for name in list(candidates)[1:]:
             row = {"kind": kind, "dtype": dtype, "m": m, "n": n, "k": k, "threads": threads, "name": name}
             row |= {"instruction_set": simd.instruction_set(), **measured.ratio("NumPy", name).to_dict()}

@@ -34,6 +34,11 @@ class Machine(timing.Clock):
     def own(self):
         return self.used
 
+    def others_work(self):
+        before = self.used
+        self.sleep(0.001)
+        return self.used > before
+
     def everyone(self):
         return self.used + sum(max(0.0, min(end, self.time) - begin) for begin, end in self.others)
 

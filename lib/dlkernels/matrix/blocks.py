@@ -15,6 +15,7 @@ The tile takes all vector registers but those for two vectors of b and one numbe
 6 x 2 of 16. Small matrices stand in the cache as they are, and nothing is packed.
 """
 
+import functools
 from collections import namedtuple
 
 import numpy as np
@@ -42,7 +43,7 @@ WIDTH = 4096
 PITCH = DEPTH + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
 PACKED_A = HEIGHT * PITCH  # elements
 SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
-PARALLEL_FROM = 96**3  # multiply-adds; below, waking the threads costs more than it gains
+PARALLEL_FROM = 90**3  # multiply-adds; below, waking the threads costs more than it gains
 
 inlined = njit(inline="always")  # not compiled by itself: each level of calls would be compiled again
 
@@ -192,39 +193,58 @@ def matrix_at(x, number, work):
 
 @njit
 def multiply_part(task, a, b, c, sizes, parts, work, at):
-    """One of the parts of one of the products: a range of rows and a range of columns."""
-    (_, m, n, k), (down, across) = sizes, parts
-    number, i, j = task // (down * across), task // across % down, task % across
+    """One of the parts of a product: a range of rows and a range of columns."""
+    (m, n, k), (down, across) = sizes, parts
+    i, j = task // across, task % across
     top, left = i * m // down, j * n // across
     rows, columns = (i + 1) * m // down - top, (j + 1) * n // across - left
-    x, y, z = matrix_at(a, number, work), matrix_at(b, number, work), matrix_at(c, number, work)
-    x, y, z = part(x, top, 0), part(y, 0, left), part(z, top, left)
+    x, y, z = part(a, top, 0), part(b, 0, left), part(c, top, left)
     multiply(x, y, z, rows, columns, k, memory(work), at, at + PACKED_A)
+
+
+@njit
+def multiply_part_of_stack(task, a, b, c, sizes, parts, work, at):
+    """One of the parts of one of the products."""
+    number = task // (parts[0] * parts[1])
+    x, y, z = matrix_at(a, number, work), matrix_at(b, number, work), matrix_at(c, number, work)
+    multiply_part(task % (parts[0] * parts[1]), x, y, z, sizes[1:], parts, work, at)
 
 
 @cached_njit()
 def matmul_strided(a, b, c, sizes, work):
     """c = a b for stacks of matrices given by `place`, with sizes = (stack, m, n, k), by one thread."""
     for number in range(sizes[0]):
-        multiply_part(number, a, b, c, sizes, (1, 1), work, 0)
+        multiply_part_of_stack(number, a, b, c, sizes, (1, 1), work, 0)
 
 
 @cached_njit(parallel=True)
-def matmul_threads(a, b, c, sizes, parts, work, each):
-    """As `matmul_strided`, by all threads: each product is cut into parts = (down, across) parts.
+def matmul_threads(a, b, c, parts, work, each):
+    """As `matmul_serial`, by all threads: the product is cut into parts = (down, across) parts.
 
     ``each``: elements of ``work`` for one thread. Every thread packs what it needs by itself: some rows of b are
     packed by several threads, and in return no thread ever waits for another.
     """
+    (m, k), n = a.shape, b.shape[1]
+    for task in prange(parts[0] * parts[1]):
+        x, y, z = Matrix(memory(a), 0, k, 1), Matrix(memory(b), 0, n, 1), Matrix(memory(c), 0, n, 1)
+        multiply_part(np.int64(task), x, y, z, (m, n, k), parts, work, each * np.int64(get_thread_id()))
+
+
+@cached_njit(parallel=True)
+def matmul_strided_threads(a, b, c, sizes, parts, work, each):
+    """As `matmul_strided`, by all threads, which share the parts of all products as in `matmul_threads`."""
     for task in prange(sizes[0] * parts[0] * parts[1]):
-        multiply_part(np.int64(task), a, b, c, sizes, parts, work, each * np.int64(get_thread_id()))
+        at = each * np.int64(get_thread_id())
+        multiply_part_of_stack(np.int64(task), a, b, c, sizes, parts, work, at)
 
 
+@functools.cache
 def room(dtype):
     """Elements of workspace that one thread needs at most."""
     return PACKED_A + DEPTH * (WIDTH + VECTORS * vector_width(dtype))
 
 
+@functools.lru_cache(1024)
 def best_parts(m, n, threads):
     """(down, across): into how many rows and columns of parts a result is cut so that the least is packed twice."""
     ways = [(down, threads // down) for down in range(1, threads + 1) if threads % down == 0]

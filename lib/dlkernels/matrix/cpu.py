@@ -21,7 +21,7 @@ from ..simd import broadcast, fma, lanes, load, store, vector_bytes
 from ..simd.cache import cached_njit
 from . import blocks
 from .batch import batched
-from .blocks import PARALLEL_FROM, matmul_serial
+from .blocks import PARALLEL_FROM, matmul_serial, matmul_threads
 
 CONTRACT = {"contract"}  # a * b + c may become one instruction, with one rounding
 
@@ -275,17 +275,26 @@ def matmul_tile(a, b, out):
 def multiply_stacks(a, b, out, threads):
     """out = a b for 3-D arrays, none of them empty."""
     (stack, m, n), k = out.shape, a.shape[2]
+    if stack == 1 and a.flags.c_contiguous and b.flags.c_contiguous and out.flags.c_contiguous:
+        multiply_contiguous(a[0], b[0], out[0], threads)
+        return
+    places = blocks.place(a), blocks.place(b), blocks.place(out)
     if threads == 1 or stack * m * n * k < PARALLEL_FROM:
-        if stack == 1 and a.flags.c_contiguous and b.flags.c_contiguous and out.flags.c_contiguous:
-            matmul_serial(a[0], b[0], out[0], workspace(out.dtype))
-        else:
-            places = blocks.place(a), blocks.place(b), blocks.place(out)
-            blocks.matmul_strided(*places, (stack, m, n, k), workspace(out.dtype))
+        blocks.matmul_strided(*places, (stack, m, n, k), workspace(out.dtype))
     else:
         parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, threads)
-        places = blocks.place(a), blocks.place(b), blocks.place(out)
         work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
-        blocks.matmul_threads(*places, (stack, m, n, k), parts, work, each)
+        blocks.matmul_strided_threads(*places, (stack, m, n, k), parts, work, each)
+
+
+def multiply_contiguous(a, b, out, threads):
+    """out = a b for C-contiguous matrices, none of them empty."""
+    m, n = out.shape
+    if threads == 1 or m * n * a.shape[1] < PARALLEL_FROM:
+        matmul_serial(a, b, out, workspace(out.dtype))
+    else:
+        parts = blocks.best_parts(m, n, threads)
+        matmul_threads(a, b, out, parts, workspace(out.dtype, threads), blocks.room(out.dtype))
 
 
 @implementation(
@@ -311,8 +320,9 @@ def two_matrices(a, b):
     if not (left.aligned and right.aligned):
         return None
     out = empty((m, n), dtype)
-    if work < PARALLEL_FROM and left.c_contiguous and right.c_contiguous:
-        matmul_serial(a, b, out, workspace(dtype))
+    if left.c_contiguous and right.c_contiguous:
+        threads = 1 if work < PARALLEL_FROM else get_num_threads()
+        multiply_contiguous(a, b, out, threads)
     else:
         multiply_stacks(a[None], b[None], out[None], get_num_threads())
     return out

@@ -39,8 +39,9 @@ from ..simd import (
     vector_width,
 )
 from . import machine
+from .cores import settle
 from .table import Table, with_unit
-from .timing import FOREIGN_CORES, TICK, Clock, limit_threads, settle
+from .timing import FOREIGN_CORES, TICK, Clock, limit_threads
 
 STREAM = {"copy": 2, "scale": 2, "add": 3, "triad": 3}  # arrays that the loop names
 STORES = {"plain": "usual stores", "nontemporal": "stores past the cache"}

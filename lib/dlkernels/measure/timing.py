@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 import psutil
 
+from .cores import one_core_each, others_run, settle
 from .table import Table, with_unit
 
 LEAST_ROUNDS = 3
@@ -46,25 +47,21 @@ class Clock:
         """Processor seconds used by all threads of this process."""
         return time.process_time()
 
+    def others_work(self):
+        """Whether other threads of this process compute."""
+        running = others_run()
+        if running is not None:
+            return running
+        start, own = self.now(), self.own()
+        self.sleep(0.012)  # a running thread's time is counted at the system's ticks, 4 to 10 ms apart
+        return self.own() - own > 0.25 * (self.now() - start)
+
     def everyone(self):
         """Processor seconds used by all programs, or taken by another virtual machine."""
         spent = psutil.cpu_times()
         return sum(
             getattr(spent, kind, 0.0) for kind in ("user", "nice", "system", "irq", "softirq", "steal")
         )
-
-
-def settle(clock, limit=0.2):
-    """Wait until no other thread of this process computes, at most ``limit`` seconds."""
-    if not clock.own_is_fine:
-        clock.sleep(0.05)
-        return
-    deadline = clock.now() + limit
-    while clock.now() < deadline:
-        start, used = clock.now(), clock.own()
-        clock.sleep(0.002)
-        if clock.own() - used < 0.25 * (clock.now() - start):
-            return
 
 
 @dataclass(frozen=True)
@@ -150,12 +147,13 @@ def ratio(peer, ours, **options):
     return times({"peer": peer, "ours": ours}, **options).ratio("peer", "ours")
 
 
-def times(candidates, budget=2.0, rounds=50, threads=None, clock=None):
+def times(candidates, budget=2.0, rounds=50, threads=None, pin=False, clock=None):
     """Time several functions against each other, interleaved.
 
     ``candidates``: name -> function without arguments. Each is called once untimed first, so compilation is
     not counted. ``budget``: seconds after which no new round begins, though at least three rounds are run;
-    fewer than ``rounds`` are made when the spread is small. ``threads``: see `limit_threads`. Returns `Times`.
+    fewer than ``rounds`` are made when the spread is small. ``threads``: see `limit_threads`. ``pin``: whether
+    the threads of the candidates' pools get a core each, see `one_core_each`. Returns `Times`.
     """
     if not isinstance(candidates, dict) or not candidates or not all(map(callable, candidates.values())):
         raise TypeError(
@@ -170,8 +168,10 @@ def times(candidates, budget=2.0, rounds=50, threads=None, clock=None):
     with limit_threads(threads) if threads else contextlib.nullcontext():
         calls = {name: _calls_per_sample(function, clock) for name, function in candidates.items()}
         gc.disable()  # as timeit does: a collection would hit one candidate at random
+        pinned = one_core_each(candidates.values(), clock) if pin else contextlib.nullcontext()
         try:
-            measured = _run_rounds(candidates, calls, budget, rounds, clock)
+            with pinned:
+                measured = _run_rounds(candidates, calls, budget, rounds, clock)
         finally:
             if collecting:
                 gc.enable()
