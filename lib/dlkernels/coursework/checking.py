@@ -20,7 +20,7 @@ from .definition import (
     hidden_cases,
     unwritten,
 )
-from .outcome import RIGHT, UNSOLVED, Failed, Failure, Outcome
+from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome  # noqa: F401 (for who imports them from here)
 
 THREADS = (1, 2, 4)  # of a compiled parallel loop, as far as numba has them
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
@@ -132,7 +132,11 @@ def _functions(task, cases, answer, seed):
         result, _ = _attempt(task, case, lambda a=arguments: answer.call(a))
         slip = task.judge(arguments, result)
         if slip:
-            facts = [("called with", _short(arguments)), ("expected", slip.expected), ("got", _short(result))]
+            facts = [
+                ("called with", _short(arguments)),
+                ("expected", slip.expected),
+                ("got", slip.got or _short(result)),
+            ]
             raise Failed(Failure(slip.kind, _headline(case), tuple(facts), slip.cause))
     return (_names(task, cases),), ""
 

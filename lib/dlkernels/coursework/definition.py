@@ -134,11 +134,12 @@ class ParallelTask(CompiledTask):
 
 @dataclass(frozen=True)
 class Slip:
-    """How a result of a FunctionTask is wrong, and why that probably is."""
+    """How a result is wrong, and why that probably is. `got`: what came, in words; default: the result itself."""
 
     kind: str
     expected: str
     cause: str
+    got: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,7 +86,10 @@ def play(task, answer, arguments, seed=0):
         if slip is None:
             return None
         return Finding(
-            slip.kind, "wrong result", (("expected", slip.expected), ("got", short(result))), slip.cause
+            slip.kind,
+            "wrong result",
+            (("expected", slip.expected), ("got", slip.got or short(result))),
+            slip.cause,
         )
 
     threads = isinstance(task, ThreadTask)

@@ -70,7 +70,7 @@ def _again(task, case, arguments, result):
     """The grader's own look at the result that came back."""
     slip = judged(task, arguments, result)
     if slip:
-        facts = (("expected", slip.expected), ("got", short(result)))
+        facts = (("expected", slip.expected), ("got", slip.got or short(result)))
         raise Failed(Failure(slip.kind, f"Case {case.name!r}: wrong result", facts, slip.cause))
 
 
@@ -87,5 +87,5 @@ def _no_hitch(task, case, arguments, done):
     for result in done["results"]:
         slip = judged(task, arguments, result)
         if slip:
-            facts = (("expected", slip.expected), ("got", short(result)))
+            facts = (("expected", slip.expected), ("got", slip.got or short(result)))
             raise Failed(Failure(slip.kind, f"{where} wrong result", facts, slip.cause))

@@ -2,7 +2,7 @@
 
 import traceback
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import locks, queues, workers
 from .scheduler import BLOCKED, DONE, Abandoned, NotInARun
@@ -43,7 +43,7 @@ def of(outcome, judge):
     if outcome.ending == "ended" and not outcome.errors:
         slip = judge(outcome.result) if judge else None
         if slip:
-            found.append(_wrong(outcome, str(slip)))
+            found.append(_wrong(outcome, slip))
         found += [_held(lock) for lock in outcome.held]
     found += [
         _busy(outcome, name) for name, n in outcome.spins.items() if n >= SPINS and outcome.ending == "ended"
@@ -196,8 +196,14 @@ def _exception(outcome, task, error):
 
 
 def _wrong(outcome, slip):
+    """`slip`: what a judge says, a sentence or a Finding. A lost update explains it better than the judge can."""
     lost = _lost_update(outcome)
-    return Finding("lost-update" if lost else "wrong-result", slip, (), lost or _stale(outcome))
+    if isinstance(slip, Finding):
+        if slip.kind == "wrong-result":
+            kind = "lost-update" if lost else slip.kind
+            return replace(slip, kind=kind, cause=lost or slip.cause or _stale(outcome))
+        return slip
+    return Finding("lost-update" if lost else "wrong-result", str(slip), (), lost or _stale(outcome))
 
 
 def _lost_update(outcome):
