@@ -1,0 +1,162 @@
+"""Answers to 01-bug."""
+
+import statistics
+
+
+def all_data_first(function, make_data, clock, repeats):
+    """right"""
+    pieces = [make_data() for _ in range(repeats + 1)]
+    function(pieces.pop())
+    times = []
+    for data in pieces:
+        times.append(-clock())
+        function(data)
+        times[-1] += clock()
+    times.sort()
+    half = repeats // 2
+    return times[half] if repeats % 2 else (times[half - 1] + times[half]) / 2
+
+
+def three_to_warm_up(function, make_data, clock, repeats):
+    """right"""
+    for _ in range(3):
+        function(make_data())
+    times = []
+    for _ in range(repeats):
+        data = make_data()
+        start = clock()
+        function(data)
+        times.append(clock() - start)
+    return statistics.median(times)
+
+
+def as_given(function, make_data, clock, repeats):
+    """wrong warm-up: The first call compiles"""
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        data = make_data()
+        function(data)
+        times.append(clock() - start)
+    return sum(times) / len(times)
+
+
+def warm_up_alone(function, make_data, clock, repeats):
+    """wrong setup-timed: before you read the clock"""
+    function(make_data())
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        data = make_data()
+        function(data)
+        times.append(clock() - start)
+    return sum(times) / len(times)
+
+
+def the_mean(function, make_data, clock, repeats):
+    """wrong mean: One long run pulls it up"""
+    function(make_data())
+    times = []
+    for _ in range(repeats):
+        data = make_data()
+        start = clock()
+        function(data)
+        times.append(clock() - start)
+    return sum(times) / len(times)
+
+
+def data_made_once(function, make_data, clock, repeats):
+    """wrong cached: it lies in the cache"""
+    data = make_data()
+    function(data)
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        function(data)
+        times.append(clock() - start)
+    return statistics.median(times)
+
+
+def warm_up_with_the_first_data(function, make_data, clock, repeats):
+    """wrong cached: Call make_data() for each"""
+    times = []
+    for k in range(repeats):
+        data = make_data()
+        if k == 0:
+            function(data)
+        start = clock()
+        function(data)
+        times.append(clock() - start)
+    return statistics.median(times)
+
+
+def all_at_once(function, make_data, clock, repeats):
+    """wrong count: One pair around each call"""
+    function(make_data())
+    pieces = [make_data() for _ in range(repeats)]
+    start = clock()
+    for data in pieces:
+        function(data)
+    return (clock() - start) / repeats
+
+
+def first_time_thrown_away(function, make_data, clock, repeats):
+    """wrong warm-up: Make it before you read the clock"""
+    times = []
+    for _ in range(repeats + 1):
+        data = make_data()
+        start = clock()
+        function(data)
+        times.append(clock() - start)
+    return statistics.median(times[1:])
+
+
+def the_best(function, make_data, clock, repeats):
+    """wrong smallest: a lucky run"""
+    function(make_data())
+    times = []
+    for _ in range(repeats):
+        data = make_data()
+        start = clock()
+        function(data)
+        times.append(clock() - start)
+    return min(times)
+
+
+def not_sorted(function, make_data, clock, repeats):
+    """wrong middle: Sort it first"""
+    function(make_data())
+    times = []
+    for _ in range(repeats):
+        data = make_data()
+        start = clock()
+        function(data)
+        times.append(clock() - start)
+    return times[repeats // 2]
+
+
+def upper_of_two(function, make_data, clock, repeats):
+    """wrong upper: the mean of the two in the middle"""
+    function(make_data())
+    times = []
+    for _ in range(repeats):
+        data = make_data()
+        start = clock()
+        function(data)
+        times.append(clock() - start)
+    return sorted(times)[repeats // 2]
+
+
+def never_called(function, make_data, clock, repeats):
+    """wrong no-call: never called"""
+    start = clock()
+    make_data()
+    return clock() - start
+
+
+def one_reading(function, make_data, clock, repeats):
+    """wrong clock: Two readings belong to each time"""
+    function(make_data())
+    data = make_data()
+    function(data)
+    return clock()
