@@ -45,6 +45,7 @@ def allowed(part):
         "implementations": {"device", "implementations"},
         "wide": {"simt", "wide", "device"},
         "figures": {"figures"},
+        "threads": {"threads", "figures"},
         "measure": {"measure", "simd", "device", "implementations", "figures"},
     }.get(part)
 

@@ -124,7 +124,8 @@ class Search:
                     first = run
                 if first is not None:
                     patience -= 1
-                    if not self.keep_going and (first.systematic or not patience):
+                    simple = first.systematic or first.ending == "too-long"
+                    if not self.keep_going and (simple or not patience):
                         break
                 if self.count >= self.limit or time.process_time() > self.until:
                     break
@@ -202,6 +203,8 @@ class Search:
     def _shortest(self, failing, names):
         """The same failure with as few choices as possible: they are what a reader has to follow."""
         kind, self.focus = failing.errors[0].kind, failing.schedule.focus
+        if failing.ending == "too-long":
+            return failing  # its many choices are what it is about
         best, choices = failing, dict(failing.schedule.choices)
         changed, tries = True, 0
         while changed and tries < 150:
