@@ -3,6 +3,7 @@
 What comes back is plain data (numbers, text, lists, dicts, arrays), so that it can cross the wall of the sandbox.
 """
 
+import functools
 import sys
 import threading
 from dataclasses import asdict
@@ -100,7 +101,8 @@ def play(task, answer, arguments, seed=0):
     )
     if not threads:
         options = {"schedules": 1}
-    report = explore(lambda: task.scenario(answer, *arguments), judge=judge, seed=seed, **options)
+    scenario = functools.partial(task.scenario, answer, *arguments)  # so that the explorer sees whose code it is
+    report = explore(scenario, judge=judge, seed=seed, **options)
     found = [
         f for f in report.findings if f.kind != "busy-waiting" or (threads and not task.allow_busy_waiting)
     ]

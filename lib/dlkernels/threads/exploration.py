@@ -5,6 +5,7 @@ switches* that are forced on a thread: most bugs need one or two). Between them 
 made where a thread touches what another thread touches too, which the first runs find out.
 """
 
+import functools
 import heapq
 import itertools
 import random
@@ -88,7 +89,8 @@ class Search:
             )
         self.seed, self.preemptions, self.limit, self.seconds = seed, preemptions, schedules, seconds
         self.keep_going, self.focus = keep_going, None
-        code = getattr(getattr(scenario, "__func__", scenario), "__code__", None)
+        program = scenario.func if isinstance(scenario, functools.partial) else scenario
+        code = getattr(getattr(program, "__func__", program), "__code__", None)
         self.own_files = {code.co_filename} if code else set()
         self.length, self.complete, self.count, self.results = 10, False, 0, {}
 
