@@ -5,8 +5,8 @@
 
 Each number of threads is measured in a process of its own, since OpenBLAS reads OPENBLAS_NUM_THREADS only when it
 starts; two threads get a core each. Both sides make a new array for the result. On a machine with AVX-512, our
-kernels are measured once more as they are compiled for AVX2: OpenBLAS may take either, and the records say what NumPy
-reports of itself.
+kernels are measured once more as they are compiled for AVX2, and, if OpenBLAS did not choose its own AVX-512 kernels
+(it goes by the processor's name), once more against those: then both sides use the same instructions.
 """
 
 import json
@@ -30,7 +30,9 @@ RAGGED = (
     (1023, 1025, 1031),
 )
 QUICK = ((16, 16, 16), (64, 64, 64), (256, 256, 256), (1000, 777, 333))
+KEY = ("instruction_set", "blas", "threads", "dtype")
 LADDER = (128, 512, 1024, 2048)
+SKYLAKE = {"OPENBLAS_CORETYPE": "SKYLAKEX"}
 HASWELL = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"}
 
 
@@ -39,16 +41,18 @@ def benchmark(quick=False):
     import numba
 
     from dlkernels import simd
+    from dlkernels.measure.machine import blas_kernels
 
     runs = [(threads, {}) for threads in sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)})]
     if simd.instruction_set() == "AVX-512":
-        runs += [(threads, HASWELL) for threads, _ in runs]
+        variants = [HASWELL] if blas_kernels() == "SkylakeX" else [HASWELL, SKYLAKE]
+        runs += [(threads, variant) for variant in variants for threads, _ in runs]
     rows = []
     for threads, settings in runs:
         rows += in_process(threads, quick, settings)
     means = summary(rows)
     for line in means:
-        print(f"{line['instruction_set']}, {line['threads']} threads, {line['dtype']}: NumPy / ours = {line['mean']:.2f} "
+        print(f"{line['instruction_set']} against {line['blas']}, {line['threads']} threads, {line['dtype']}: NumPy / ours = {line['mean']:.2f} "
               f"(geometric mean of {line['sizes']} sizes; lowest {line['lowest']:.2f} at {line['lowest_at']})")  # fmt: skip
     return {"rows": rows, "means": means}
 
@@ -66,14 +70,14 @@ def in_process(threads, quick, settings):
 def summary(rows):
     """The geometric mean of NumPy's time / matmul's time over all sizes, and the lowest ratio."""
     means = []
-    for key in sorted({(r["instruction_set"], r["threads"], r["dtype"]) for r in rows}):
+    for key in sorted({tuple(r[name] for name in KEY) for r in rows}):
         chosen = [
             r for r in rows
-            if (r["instruction_set"], r["threads"], r["dtype"]) == key and r["kind"] == "sizes" and r["name"] == "matmul"
+            if tuple(r[name] for name in KEY) == key and r["kind"] == "sizes" and r["name"] == "matmul"
         ]  # fmt: skip
         lowest = min(chosen, key=lambda row: row["ratio"])
         mean = math.exp(sum(math.log(row["ratio"]) for row in chosen) / len(chosen))
-        line = dict(zip(("instruction_set", "threads", "dtype"), key, strict=True))
+        line = dict(zip(KEY, key, strict=True))
         line |= {"sizes": len(chosen), "mean": mean, "lowest": lowest["ratio"]}
         means.append(line | {"lowest_at": f"{lowest['m']} x {lowest['n']} x {lowest['k']}"})
     return means
@@ -86,6 +90,7 @@ def measure(threads, quick):
     import dlkernels
     from dlkernels import implementations, simd
     from dlkernels.measure import times
+    from dlkernels.measure.machine import blas_kernels
 
     def rows_of(kind, dtype, size, candidates):
         m, n, k = size
@@ -93,7 +98,11 @@ def measure(threads, quick):
         measured = times(candidates, budget=budget, threads=threads, pin=threads > 1)
         for name in list(candidates)[1:]:
             row = {"kind": kind, "dtype": dtype, "m": m, "n": n, "k": k, "threads": threads, "name": name}
-            row |= {"instruction_set": simd.instruction_set(), **measured.ratio("NumPy", name).to_dict()}
+            row |= {
+                "instruction_set": simd.instruction_set(),
+                "blas": blas_kernels() or "unknown",
+                **measured.ratio("NumPy", name).to_dict(),
+            }
             row["flops"] = 2 * m * n * k / row["seconds"]
             print(
                 f"{simd.instruction_set():<8}{threads} thr  {dtype}  {m}x{n}x{k:<6} {name:<22}{row['flops'] / 1e9:8.1f} Gflop/s"
@@ -117,7 +126,7 @@ def measure(threads, quick):
                 if dtype == "float32" and torch_here():
                     found["PyTorch"] = torch_product(a, b)
                 rows += rows_of("sizes", dtype, size, found)
-    for n in () if quick else LADDER:
+    for n in () if quick or "OPENBLAS_CORETYPE" in os.environ else LADDER:
         a, b, found = candidates((n, n, n), "float32")
         out = np.empty((n, n), "float32")
         for rung in implementations.of("matmul", "cpu") + implementations.of("matmul_strassen", "cpu"):

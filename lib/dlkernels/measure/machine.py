@@ -192,7 +192,22 @@ def threading_layer():
 
 def _blas():
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    return f"{blas['name']} {blas['version']}"
+    kernels = blas_kernels()
+    return f"{blas['name']} {blas['version']}" + (f", kernels for {kernels}" if kernels else "")
+
+
+def blas_kernels():
+    """For which processor the kernels of NumPy's BLAS were made that it chose when it started, or None.
+
+    OpenBLAS chooses by the processor's name; one that it does not know gets those of an older relative.
+    """
+    with contextlib.suppress(ImportError):
+        from threadpoolctl import threadpool_info
+
+        for library in threadpool_info():
+            if library["user_api"] == "blas" and library.get("architecture"):
+                return library["architecture"]
+    return None
 
 
 def _versions():
