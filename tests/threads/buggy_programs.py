@@ -435,14 +435,15 @@ def waits_for_a_flag_that_nobody_sets():
     run(wait, lambda: None)
 
 
-@bug("wrong-result", "", result="ok")
+@bug("wrong-result", "", result=["a", "b", "c"])
 def a_b_a():
     """A stack that is changed if its top is still the same: the top came back, what lies below did not."""
-    a, b, c = Box(name="a", below=None), Box(name="b", below=None), Box(name="c", below=None)
-    a.below, b.below = b, c
-    stack, lock = Box(top=a), threading.Lock()
+    c = Box(name="c", below=None)
+    b = Box(name="b", below=c)
+    a = Box(name="a", below=b)
+    stack, lock, kept = Box(top=a), threading.Lock(), []
 
-    def replace(old, new):  # compare and swap
+    def swap(old, new):  # compare and swap
         with lock:
             if stack.top is old:
                 stack.top = new
@@ -452,20 +453,25 @@ def a_b_a():
     def pop():
         while True:
             top = stack.top
-            below = top.below
-            if replace(top, below):
+            if swap(top, top.below):
                 return top
 
-    def other():
-        first = pop()
-        pop()
-        while True:  # push the first one again
+    def take_one():
+        kept.append(pop())
+
+    def take_two_and_give_one_back():
+        first, second = pop(), pop()
+        kept.append(second)
+        while True:
             first.below = stack.top
-            if replace(first.below, first):
+            if swap(first.below, first):
                 return
 
-    run(pop, other)
-    return "ok" if stack.top is c else f"top is {stack.top.name}"
+    run(take_one, take_two_and_give_one_back)
+    while stack.top is not None:
+        kept.append(stack.top)
+        stack.top = stack.top.below
+    return sorted(node.name for node in kept)
 
 
 @bug("wrong-result lost-update", "", result=[1, 2])

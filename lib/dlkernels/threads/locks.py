@@ -23,9 +23,9 @@ class StandIn(metaclass=Fixed):
 
     is_stand_in = True
 
-    def __init__(self, kind):
+    def __init__(self, kind, name=None):
         self.__run = active()
-        self.__name = self.__run.label(naming.of_creation(self.__run.tracer, kind))
+        self.__name = name or self.__run.label(*naming.of_creation(self.__run.tracer, kind))
 
     @property
     def label(self):
@@ -123,8 +123,8 @@ class Lock(StandIn):
 class RLock(StandIn):
     """threading.RLock."""
 
-    def __init__(self):
-        super().__init__("lock")
+    def __init__(self, *, _name=None):
+        super().__init__("lock", _name)
         self.__owner, self.__count, self.__line = None, 0, ""
         active().locks.append(self)
 
@@ -245,7 +245,7 @@ class Condition(StandIn):
 
     def __init__(self, lock=None):
         super().__init__("condition")
-        self.__lock = lock if lock is not None else RLock()
+        self.__lock = lock if lock is not None else RLock(_name=f"the lock of {self.label}")
         self.__waiting = []
         self.acquire, self.release = self.__lock.acquire, self.__lock.release
 

@@ -7,31 +7,39 @@ from . import sites
 
 
 def of_creation(tracer, otherwise):
-    """The target of the assignment whose right side is being computed: "lock" for `self.lock = Lock()`."""
+    """(name, whether it is one of several) from the assignment whose right side is being computed.
+
+    ("lock", False) for `self.lock = Lock()`, ("forks", True) for `forks = [Lock() for _ in range(5)]`.
+    """
     frame = sys._getframe(1)
     while frame is not None and not tracer.is_own(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
-        return otherwise
-    line = frame.f_lineno
+        return otherwise, False
+    line, end, column, stop = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if line is None or column is None:
+        return otherwise, False
+    here = (line, column, end, stop)
+    best = None
     for group in sites.nodes_of(frame.f_code.co_filename).values():
         for node, _ in group:
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.lineno <= (line or 0) <= node.end_lineno:
-                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-                if isinstance(target, ast.Attribute):
-                    return target.attr
-                if isinstance(target, ast.Name):
-                    return target.id
-                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                    names = [t.attr if isinstance(t, ast.Attribute) else ast.unparse(t) for t in target.elts]
-                    return _of_tuple(frame, node, names) or otherwise
-    return otherwise
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and _holds(node, here):
+                best = node  # the innermost comes last
+    if best is None:
+        return otherwise, False
+    target, value = (best.targets[0] if isinstance(best, ast.Assign) else best.target), best.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = zip(target.elts, value.elts, strict=True)
+        target, value = next(((t, v) for t, v in pairs if _holds(v, here)), (None, None))
+    if isinstance(target, ast.Attribute):
+        return target.attr, not isinstance(value, ast.Call)
+    if isinstance(target, ast.Name):
+        return target.id, not isinstance(value, ast.Call)
+    return otherwise, False
 
 
-def _of_tuple(frame, node, names):
-    """Of `a, b = Lock(), Lock()` the name that belongs to the call that is being made."""
-    at = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-    for value, name in zip(node.value.elts, names, strict=False):
-        if (value.lineno, value.col_offset) == (at[0], at[2]):
-            return name
-    return None
+def _holds(node, at):
+    """Whether the text of `node` includes the position `at`."""
+    line, column, end, stop = at
+    begins = (node.lineno, node.col_offset) <= (line, column)
+    return begins and (end, stop) <= (node.end_lineno, node.end_col_offset)

@@ -128,7 +128,7 @@ def _said(event):
     if event.kind == "write":
         return f"writes {event.text}" + (f": {event.value}" if event.value else "")
     if event.kind == "call":
-        return f"uses {event.text}"
+        return f"calls {event.site.called}"
     return event.text
 
 

@@ -101,7 +101,7 @@ class Outcome:
 class Scheduler:
     """Runs a scenario once. `policy.choose(index, default, options, late)` returns the number of a task."""
 
-    def __init__(self, policy, tracer=None, max_points=3000, max_ticks=400_000):
+    def __init__(self, policy, tracer=None, max_points=3000, max_ticks=150_000):
         self.policy, self.tracer = policy, tracer
         self.max_points, self.max_ticks = max_points, max_ticks
         self.tasks, self.running, self.clock, self.ticks = [], None, 0.0, 0
@@ -332,7 +332,9 @@ class Scheduler:
         self.out.events.append(event)
         return event
 
-    def label(self, wanted):
-        """`wanted`, or `wanted 2` ... if that name is taken: stand-ins are told apart in reports."""
-        self.labels[wanted] = self.labels.get(wanted, 0) + 1
-        return wanted if self.labels[wanted] == 1 else f"{wanted} {self.labels[wanted]}"
+    def label(self, name, several=False):
+        """`name`, `name 2` ... or `name[0]`, `name[1]` ...: stand-ins are told apart in reports."""
+        count = self.labels[name] = self.labels.get(name, 0) + 1
+        if several:
+            return f"{name}[{count - 1}]"
+        return name if count == 1 else f"{name} {count}"

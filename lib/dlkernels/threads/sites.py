@@ -63,6 +63,7 @@ class Site:
     line: int
     text: str
     file: str
+    called: str = ""  # of a call: the function, as it is written
 
     def locate(self, frame):
         """The Access this instruction makes now, or None if it touches no data."""
@@ -275,4 +276,7 @@ def _site(instruction, code, nodes):
             kind = "read"
     text = ast.unparse(node.func.value if space == "call" else node) if node else str(instruction.argval)
     argval = instruction.argval if isinstance(instruction.argval, str) else ""
-    return Site(kind, space, argval, node, parent, at.lineno or code.co_firstlineno, text, code.co_filename)
+    called = ast.unparse(node.func) if space == "call" else ""
+    return Site(
+        kind, space, argval, node, parent, at.lineno or code.co_firstlineno, text, code.co_filename, called
+    )
