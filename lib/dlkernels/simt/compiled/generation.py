@@ -18,6 +18,7 @@ import ast
 from numba.core import types
 
 from .core import assign, call, name, parse
+from .replication import exposed_in
 from .splitting import Agree, Any, Collective, Region, ScalarBreak, ScalarFor, ScalarIf, ScalarWhile
 from .warp import SOURCES
 
@@ -39,6 +40,9 @@ class Generation:
                 if kind not in kinds:
                     kinds.append(kind)
         self.setup = []
+        self.given = (
+            set()
+        )  # guards that all threads have, where a block is written a second time for that case
         self.slots = {}
         for variable, kinds in sorted(self.storage.items()):
             for kind in kinds:
@@ -92,7 +96,7 @@ class Generation:
         if y * z > 1:
             rows = f"(_tz * {y} + _ty)" if z > 1 else "_ty"
             number = ast.parse(f"{rows} * {x} + _tx", mode="eval").body
-        made = [assign("_t", number, self.unit.origin), *body]
+        made = [ast.Expr(call("_mark")), assign("_t", number, self.unit.origin), *body]
         for variable, extent in (("_tx", x), ("_ty", y), ("_tz", z)):
             if extent > 1 or variable == "_tx":
                 limits = (extent - 1, -1, -1) if self.unit.order == "reverse" else (extent,)
@@ -116,7 +120,10 @@ class Generation:
             parts.append((self.begin(piece, {guard}, known), guard))
             known.add(guard)
         for head, guard in reversed(parts):
-            body = [*head, ast.If(name(guard), body or [ast.Pass()], [])]
+            if guard in self.given:  # all threads have it: only LLVM is told
+                body = [*head, ast.Expr(call("_assume", name(guard))), *body]
+            else:
+                body = [*head, ast.If(name(guard), body or [ast.Pass()], [])]
         return body
 
     # -- the pieces ---------------------------------------------------------------------------------------------------
@@ -128,7 +135,10 @@ class Generation:
         return made
 
     def on_Region(self, piece: Region):
-        statements = list(piece.statements)
+        recomputed = self.replication.recomputed
+        statements = [
+            s for s in piece.statements if not (isinstance(s, ast.Assign) and s.targets[0].id in recomputed)
+        ]
         before, after = [], []
         while statements and self._once(statements[0]):
             before.append(statements.pop(0))
@@ -136,13 +146,13 @@ class Generation:
             after.insert(0, statements.pop())
         if not statements:
             return before
-        replication, needs = self.replication, self.replication.needs[piece]
+        replication = self.replication
         restored = replication.restored(piece)
         assigned_once = {s.targets[0].id for s in before}
         outside = [assign(f"_r_{v}", name(v), self.unit.origin) for v in restored if v not in assigned_once]
         head = [assign(v, name(f"_r_{v}"), self.unit.origin) for v in restored if v not in assigned_once]
         loads, stores = replication.kept(piece)
-        wanted = (needs.exposed | set(loads)) - set(piece.guards)
+        wanted = (exposed_in(statements, set())[0] | set(loads)) - set(piece.guards)
         head += self.begin(piece, wanted, set(piece.guards))
         for variable in replication.zeros(piece):
             if variable not in assigned_once:
@@ -170,9 +180,14 @@ class Generation:
         return self.unit.zero(next(iter(kinds)))
 
     def on_Any(self, piece: Any):
-        found = [assign(piece.result, ast.Constant(True), self.unit.origin)]
-        body = self.guarded(piece, found)
-        return [assign(piece.result, ast.Constant(False), self.unit.origin), *self.over_threads(body)]
+        found = parse(f"{piece.result} = True")
+        zero = parse(f"{piece.result} = False")
+        if not piece.full:
+            return [*zero, *self.over_threads(self.guarded(piece, found))]
+        (guard,) = piece.guards
+        count = parse(f"if {guard}:\n    {piece.result} = True\nelse:\n    {piece.full} = False")
+        zero += parse(f"{piece.full} = True")
+        return [*zero, *self.over_threads([*self.begin(piece, {guard}), *count])]
 
     def on_Agree(self, piece: Agree):
         """All threads must have the same value; it becomes a scalar of the block."""
@@ -199,7 +214,13 @@ class Generation:
         return parse(f"_result[0] = _b\n_result[1] = _read_flag(_flag)\n_result[2] = {line}\nreturn")
 
     def on_ScalarIf(self, piece: ScalarIf):
-        return [ast.If(piece.test, self.block(piece.body) or [ast.Pass()], self.block(piece.orelse))]
+        some = ast.If(piece.test, self.block(piece.body) or [ast.Pass()], self.block(piece.orelse))
+        if not piece.full:
+            return [some]
+        self.given.add(piece.guard)
+        everyone = ast.If(name(piece.full), self.block(piece.body) or [ast.Pass()], [some])
+        self.given.discard(piece.guard)
+        return [everyone]
 
     def on_ScalarFor(self, piece: ScalarFor):
         return [ast.For(name(piece.target, True), piece.iter, self.block(piece.body) or [ast.Pass()], [])]

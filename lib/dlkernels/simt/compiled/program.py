@@ -26,6 +26,7 @@ from .lowering import Lowering
 from .replication import Replication, leaves
 from .splitting import Splitting, structured
 from .uniformity import Uniformity
+from .vectorise import ThreadLoops, mark
 
 
 @arithmetic.inline
@@ -50,7 +51,7 @@ NAMESPACE = {
     "_int": casts.to_int, "_int64": casts.caster(types.int64), "_lane": _lane, "_lanemask_lt": _lanemask_lt,
     "_from_whole_warp": warp.from_whole_warp, "_from_participant": warp.from_participant,
     "_participants": warp.participants, "_barrier_count": warp.barrier_count, "_barrier_and": warp.barrier_and,
-    "_barrier_or": warp.barrier_or, "_probe": probe,
+    "_barrier_or": warp.barrier_or, "_probe": probe, "_mark": mark, "_assume": storage.assume,
     **{"_" + n.replace("shfl", "source"): f for n, f in warp.SOURCES.items()},
     **{"_" + n: f for n, f in warp.VOTES.items()},
     **{"_stub_" + n: f for n, f in warp.STUBS.items()},
@@ -420,7 +421,7 @@ class Unit:
         ]
         made = function_of(self.name, parameters, statements, self.kernel.py_func, self.namespace)
         self.stages["generated"] = show([made.tree])
-        compiled = njit(error_model="numpy", nogil=True, _nrt=False)(made)
+        compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(made)
         given = (types.int64,) * 5 + (
             types.intp,
             typeof(np.zeros(3, np.int64)),

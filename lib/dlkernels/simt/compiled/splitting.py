@@ -42,10 +42,11 @@ class Collective:
 
 @dataclass(eq=False)
 class Any:
-    """``result``: whether any thread has all its guards."""
+    """``result``: whether any thread has all its guards; ``full``, where it is a name: whether all threads have."""
 
     guards: tuple
     result: str
+    full: str = ""
 
 
 @dataclass(eq=False)
@@ -60,12 +61,16 @@ class Agree:
 
 @dataclass(eq=False)
 class ScalarIf:
-    """A branch taken once for the block. ``guard``: the variable that says which threads are meant, if not all."""
+    """A branch taken once for the block. ``guard``: the variable that says which threads are meant, if not all.
+
+    full: a scalar that is true where all threads have the guard: then nobody needs to ask for it.
+    """
 
     test: ast.expr
     body: list
     orelse: list = field(default_factory=list)
     guard: str = ""
+    full: str = ""
 
 
 @dataclass(eq=False)
@@ -166,7 +171,13 @@ class Splitting:
 
     def guarded(self, guard, body, guards):
         inner, some = (*guards, guard), self.temporary()
-        return [Any(inner, some), ScalarIf(name(some), self.split(body, inner), guard=guard)]
+        # Worth two versions of the code: one for blocks at the edge, one for all others.
+        full = (
+            self.temporary()
+            if not guards and not any(isinstance(n, Sync) for n in all_statements(body))
+            else ""
+        )
+        return [Any(inner, some, full), ScalarIf(name(some), self.split(body, inner), guard=guard, full=full)]
 
     # -- loops --------------------------------------------------------------------------------------------------------
 

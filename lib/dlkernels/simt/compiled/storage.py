@@ -175,17 +175,31 @@ def going_on(typing, stop):
     return types.boolean(types.intp), generate
 
 
+def _assume(builder, fact):
+    name = "llvm.assume"
+    known = builder.module.globals.get(name)
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
+    builder.call(known or ir.Function(builder.module, kind, name), [fact])
+
+
+@intrinsic
+def assume(typing, fact):
+    """A promise to LLVM."""
+
+    def generate(context, builder, signature, args):
+        _assume(builder, args[0])
+        return context.get_dummy_value()
+
+    return types.void(types.boolean), generate
+
+
 @intrinsic
 def between(typing, value, low, high):
     """``value``, with the promise to LLVM that it lies in low <= value < high."""
 
     def generate(context, builder, signature, args):
-        name = "llvm.assume"
-        assume = builder.module.globals.get(name) or ir.Function(
-            builder.module, ir.FunctionType(ir.VoidType(), [ir.IntType(1)]), name
-        )
-        builder.call(assume, [builder.icmp_signed(">=", args[0], args[1])])
-        builder.call(assume, [builder.icmp_signed("<", args[0], args[2])])
+        _assume(builder, builder.icmp_signed(">=", args[0], args[1]))
+        _assume(builder, builder.icmp_signed("<", args[0], args[2]))
         return args[0]
 
     return types.int64(types.int64, types.int64, types.int64), generate
