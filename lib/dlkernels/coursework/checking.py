@@ -188,7 +188,8 @@ def _attempt(task, case, run):
         ]
         facts = [fact for fact in facts if fact[1]]
         kind = "raised-" + error.name
-        cause = task.advice.get(kind) or _CAUSES.get(error.name, "")
+        general = scenes.RULES if isinstance(task, ScenarioTask) else {}
+        cause = task.advice.get(kind) or general.get(error.name) or _CAUSES.get(error.name, "")
         raise Failed(
             Failure(kind, f"{_headline(case)} it stopped with {error.name}", tuple(facts), cause)
         ) from None

@@ -4,8 +4,8 @@ from .outcome import UNSOLVED, Failed, Failure
 from .playing import judged, short
 
 RULES = {
-    "NotAdmitted": "Checks take functions and classes in plain Python; what they cannot contain is listed in the notebook's "
-    "first cell.",
+    "NotAdmitted": "An answer here is functions and classes of plain Python that use threading, queue, time, math, NumPy and "
+    "each other: no files, no imports inside, nothing that leads out of its own objects.",
     "NameError": "A name is used that is not defined there. Spelt differently somewhere?",
     "AttributeError": "An object has no such attribute. Is it set in `__init__`, and spelt alike everywhere?",
     "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",

@@ -7,6 +7,7 @@ decides anything, so the same choices give the same run, and when nobody can go 
 
 import _thread
 import ctypes
+import threading
 import time
 from dataclasses import dataclass, field
 
@@ -109,7 +110,7 @@ class Scheduler:
         self.done = _thread.allocate_lock()
         self.done.acquire()
         self.letters = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-        self.labels = {}
+        self.labels, self.strangers = {}, []
 
     # the run -----------------------------------------------------------------------------------------------------
 
@@ -119,6 +120,8 @@ class Scheduler:
         if _active is not None:
             raise RuntimeError("an exploration is running already; one inside another is not possible")
         _active = self
+        hook = threading.gettrace()
+        threading.settrace(self._stranger)
         try:
             main = self.spawn("main")
             self.start(main, lambda: setattr(self.out, "result", scenario()))
@@ -127,10 +130,25 @@ class Scheduler:
             self._await_end()
         finally:
             self._unwind()
+            threading.settrace(hook)
             _active = None
+        if self.strangers:
+            raise RuntimeError(
+                f"the scenario started a real thread ({self.strangers[0]}), which the explorer cannot steer: use threading "
+                "and concurrent.futures as they are imported at the top of the file or notebook"
+            )
         self.out.tasks, self.out.clock = self.tasks, self.clock
         self.out.held = [lock for lock in self.locks if lock.held_by is not None]
         return self.out
+
+    def _stranger(self, frame, event, argument):
+        """Called in each new thread that is not ours: does it run the program's code?"""
+        thread = threading.current_thread()
+        target = getattr(thread, "_target", None)
+        file = getattr(getattr(target, "__code__", None), "co_filename", "")
+        pool = getattr(target, "__module__", "") == "concurrent.futures.thread"
+        if pool or (file and self.tracer and self.tracer.is_own(file)):
+            self.strangers.append(thread.name)
 
     def _await_end(self):
         ticks, since = -1, time.monotonic()

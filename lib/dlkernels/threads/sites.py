@@ -33,6 +33,12 @@ _NOT_DATA = (
     types.ModuleType,
     type,
     property,
+    staticmethod,
+    classmethod,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
 )
 
 

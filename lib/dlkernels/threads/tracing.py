@@ -26,6 +26,7 @@ _SIMPLE = (int, float, str, bool, type(None))
 # Before 3.13 a traced frame's variables are copied out before the trace function and back after it. What another thread
 # did to a closure's variable meanwhile would be undone, if the copy were not renewed first.
 _RENEW = sys.version_info < (3, 13)
+_LINES = sys.version_info >= (3, 13)  # there, a frame that does not ask for lines is not told of instructions in loops
 
 
 class Tracer:
@@ -73,7 +74,7 @@ class Tracer:
         code = frame.f_code
         if not self.is_own(code.co_filename):
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        frame.f_trace_opcodes, frame.f_trace_lines = True, _LINES
         get, scheduler = sites.of(code).get, self.scheduler
 
         def instruction(frame, event, argument):

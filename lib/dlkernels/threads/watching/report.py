@@ -38,8 +38,10 @@ class WatchReport:
 
     @property
     def imbalance(self):
-        """Largest work of a thread / mean work: 1 is even."""
-        return max(self.work) * self.threads / sum(self.work) if sum(self.work) else 1.0
+        """Work on the longest path / mean work: 1 is even. What stands outside the loop keeps all but one thread waiting."""
+        total = self.loads + self.stores
+        outside = total - sum(self.work)
+        return (outside + max(self.work)) * self.threads / total if total else 1.0
 
     @property
     def ok(self):
@@ -77,7 +79,7 @@ class WatchReport:
         yield "loop", f"{sum(self.iterations)} iterations on {self.threads} threads, {self.schedule}"
         yield "iterations", ", ".join(f"thread {t}: {n}" for t, n in enumerate(self.iterations))
         yield "work", ", ".join(f"thread {t}: {n} loads and stores" for t, n in enumerate(self.work))
-        yield "imbalance", f"{self.imbalance:.2f} (largest share / mean share)"
+        yield "imbalance", f"{self.imbalance:.2f} (work on the longest path / mean work)"
         yield "accesses", f"{self.loads} loads, {self.stores} stores, in {self.cache_lines} cache lines"
         yield "arrays made", f"{self.allocations}, of them {self.temporaries} temporary"
         for name in self.carried:
