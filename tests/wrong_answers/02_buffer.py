@@ -1,0 +1,290 @@
+"""Answers to 02-buffer."""
+
+import threading
+from collections import deque
+
+
+class WaitFor:
+    """right"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.items) < self.bound)
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.items or self.closed)
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class TwoConditions:
+    """right"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = [], bound, False
+        lock = threading.Lock()
+        self.room, self.work = threading.Condition(lock), threading.Condition(lock)
+
+    def put(self, item):
+        with self.room:
+            while len(self.items) >= self.bound:
+                self.room.wait()
+            self.items.append(item)
+            self.work.notify()
+
+    def get(self):
+        with self.work:
+            while not self.items and not self.closed:
+                self.work.wait()
+            if self.items:
+                item = self.items.pop(0)
+                self.room.notify()
+                return item
+            return None
+
+    def close(self):
+        with self.work:
+            self.closed = True
+            self.work.notify_all()
+
+
+class If:
+    """wrong raised-IndexError: `while`, not `if`"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.items) < self.bound)
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            if not self.items and not self.closed:
+                self.changed.wait()
+            if self.closed and not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class Unbounded:
+    """wrong over-bound: must wait while the buffer is full"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.items or self.closed)
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class OneTooMany:
+    """wrong over-bound: must wait while the buffer is full"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            while len(self.items) > self.bound:
+                self.changed.wait()
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.items or self.closed)
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class LastFirst:
+    """wrong order: popleft on the other"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.items) < self.bound)
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.items or self.closed)
+            if not self.items:
+                return None
+            item = self.items.pop()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class SilentClose:
+    """wrong deadlock: all that may be concerned"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.items) < self.bound)
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.items or self.closed)
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+
+
+class WakesOne:
+    """wrong deadlock: all that may be concerned"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            while len(self.items) == self.bound:
+                self.changed.wait()
+            self.items.append(item)
+            self.changed.notify()
+
+    def get(self):
+        with self.changed:
+            while not self.items and not self.closed:
+                self.changed.wait()
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class LeavesEarly:
+    """wrong wrong-result: empty *and* closed"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.items) < self.bound)
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.items or self.closed)
+            if self.closed:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class AsksAgainAndAgain:
+    """wrong endless: without waiting for anything"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.items) < self.bound)
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        while True:
+            with self.changed:
+                if self.items:
+                    item = self.items.popleft()
+                    self.changed.notify_all()
+                    return item
+                if self.closed:
+                    return None
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()

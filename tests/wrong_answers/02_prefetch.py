@@ -1,0 +1,188 @@
+"""Answers to 02-prefetch."""
+
+import queue
+import threading
+
+END = object()
+
+
+def with_marks(items, load, bound):
+    """right"""
+    ahead = queue.Queue(bound)
+
+    def run():
+        for item in items:
+            try:
+                ahead.put((load(item), None))
+            except Exception as error:
+                ahead.put((END, error))
+                return
+        ahead.put((END, None))
+
+    threading.Thread(target=run, daemon=True).start()
+    while True:
+        batch, error = ahead.get()
+        if error is not None:
+            raise error
+        if batch is END:
+            return
+        yield batch
+
+
+def with_a_condition(items, load, bound):
+    """right"""
+    ready, changed, state = [], threading.Condition(), {"over": False, "error": None}
+
+    def run():
+        try:
+            for item in items:
+                batch = load(item)
+                with changed:
+                    changed.wait_for(lambda: len(ready) < bound)
+                    ready.append(batch)
+                    changed.notify_all()
+        except Exception as error:
+            state["error"] = error
+        with changed:
+            state["over"] = True
+            changed.notify_all()
+
+    loader = threading.Thread(target=run)
+    loader.start()
+    while True:
+        with changed:
+            changed.wait_for(lambda: ready or state["over"])
+            if not ready:
+                break
+            batch = ready.pop(0)
+            changed.notify_all()
+        yield batch
+    loader.join()
+    if state["error"] is not None:
+        raise state["error"]
+
+
+def as_in_the_chapter(items, load, bound):
+    """wrong deadlock: if the loader stopped with an error"""
+    ahead = queue.Queue(maxsize=bound)
+
+    def run():
+        for item in items:
+            ahead.put(load(item))
+        ahead.put(END)
+
+    threading.Thread(target=run, daemon=True).start()
+    while (batch := ahead.get()) is not END:
+        yield batch
+
+
+def no_end(items, load, bound):
+    """wrong deadlock: How does it learn that there are no more"""
+    ahead = queue.Queue(maxsize=bound)
+
+    def run():
+        for item in items:
+            ahead.put(load(item))
+
+    threading.Thread(target=run, daemon=True).start()
+    while True:
+        yield ahead.get()
+
+
+def none_is_the_end(items, load, bound):
+    """wrong wrong-result: an object of your own"""
+    ahead = queue.Queue(maxsize=bound)
+
+    def run():
+        for item in items:
+            ahead.put(load(item))
+        ahead.put(None)
+
+    threading.Thread(target=run, daemon=True).start()
+    while (batch := ahead.get()) is not None:
+        yield batch
+
+
+def ends_quietly(items, load, bound):
+    """wrong error-lost: shorter than it is"""
+    ahead = queue.Queue(maxsize=bound)
+
+    def run():
+        try:
+            for item in items:
+                ahead.put(load(item))
+        except OSError:
+            pass
+        ahead.put(END)
+
+    threading.Thread(target=run, daemon=True).start()
+    while (batch := ahead.get()) is not END:
+        yield batch
+
+
+def in_the_consumer(items, load, bound):
+    """wrong no-thread: own thread called load"""
+    for item in items:
+        yield load(item)
+
+
+def error_first(items, load, bound):
+    """wrong wrong-result: thrown away"""
+    ahead, failed = queue.Queue(maxsize=bound), []
+
+    def run():
+        try:
+            for item in items:
+                ahead.put(load(item))
+        except OSError as error:
+            failed.append(error)
+        ahead.put(END)
+
+    threading.Thread(target=run, daemon=True).start()
+    while (batch := ahead.get()) is not END:
+        if failed:
+            raise failed[0]
+        yield batch
+    if failed:
+        raise failed[0]
+
+
+def two_loaders(items, load, bound):
+    """wrong wrong-result: another order"""
+    ahead, left = queue.Queue(maxsize=bound), queue.Queue()
+    for item in items:
+        left.put(item)
+
+    def run():
+        while True:
+            try:
+                item = left.get_nowait()
+            except queue.Empty:
+                break
+            try:
+                ahead.put((True, load(item)))
+            except Exception as error:
+                ahead.put((False, error))
+        ahead.put(END)
+
+    for _ in range(2):
+        threading.Thread(target=run, daemon=True).start()
+    ended = 0
+    while ended < 2:
+        found = ahead.get()
+        if found is END:
+            ended += 1
+        elif found[0]:
+            yield found[1]
+        else:
+            raise found[1]
+
+
+def without_bound(items, load, bound):
+    """over budget over-budget: does `put` wait"""
+    yield from with_marks(items, load, 0)
+
+
+def one_more(items, load, bound):
+    """over budget over-budget: How many can your queue hold"""
+    yield from with_marks(items, load, bound + 1)
