@@ -10,7 +10,7 @@ COUNTS = {
     "stores": "elements stored",
     "allocations": "arrays made inside",
     "temporaries": "temporary arrays",
-    "imbalance": "largest share of the work / mean share",
+    "imbalance": "work on the longest path / mean work",
 }
 _RACE = (
     "Two iterations use the same element and one of them writes it. They run at the same time on different threads: give "
@@ -57,5 +57,9 @@ def examples(report, names):
             if report.false_sharing:
                 found[name] = str(report.false_sharing[0])
     if "imbalance" in names:
-        found["imbalance"] = ", ".join(f"thread {t}: {n} loads and stores" for t, n in enumerate(report.work))
+        outside = report.loads + report.stores - sum(report.work)
+        found["imbalance"] = ", ".join(
+            [f"thread {t}: {n} loads and stores" for t, n in enumerate(report.work)]
+            + ([f"outside the parallel loop: {outside}"] if outside else [])
+        )
     return found

@@ -1,0 +1,112 @@
+"""Answers to 03-largest."""
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+
+
+@njit(parallel=True)
+def by_thread(x, where):
+    """right"""
+    threads = get_num_threads()
+    candidates = np.zeros(threads, np.int64)
+    for t in prange(threads):
+        best = t * x.size // threads
+        for i in range(best, (t + 1) * x.size // threads):
+            if x[i] > x[best]:
+                best = i
+        candidates[t] = best
+    best = candidates[0]
+    for t in range(1, threads):
+        if x[candidates[t]] > x[best]:
+            best = candidates[t]
+    where[0] = best
+
+
+@njit(parallel=True)
+def maximum_first(x, where):
+    """right"""
+    largest = x[0]
+    for i in prange(x.size):
+        largest = max(largest, x[i])
+    where[0] = x.size
+    for i in range(x.size):
+        if x[i] == largest and i < where[0]:
+            where[0] = i
+
+
+@njit(parallel=True)
+def in_the_result(x, where):
+    """wrong race: only to its own element"""
+    where[0] = 0
+    for i in prange(x.size):
+        if x[i] > x[where[0]]:
+            where[0] = i
+
+
+@njit(parallel=True)
+def second_loop_races(x, where):
+    """wrong race: compare these few candidates after the loop"""
+    largest = x[0]
+    for i in prange(x.size):
+        largest = max(largest, x[i])
+    for i in prange(x.size):
+        if x[i] == largest:
+            where[0] = i
+
+
+@njit(parallel=True)
+def carried(x, where):
+    """wrong raised-TypingError: one candidate for each thread"""
+    best = 0
+    for i in prange(x.size):
+        if x[i] > x[best]:
+            best = i
+    where[0] = best
+
+
+@njit(parallel=True)
+def last_of_equals(x, where):
+    """wrong suspect: keeps the earlier one"""
+    threads = get_num_threads()
+    candidates = np.zeros(threads, np.int64)
+    for t in prange(threads):
+        best = t * x.size // threads
+        for i in range(best, (t + 1) * x.size // threads):
+            if x[i] >= x[best]:
+                best = i
+        candidates[t] = best
+    best = candidates[0]
+    for t in range(1, threads):
+        if x[candidates[t]] >= x[best]:
+            best = candidates[t]
+    where[0] = best
+
+
+@njit(parallel=True)
+def from_zero(x, where):
+    """wrong suspect: With which value does the comparison begin"""
+    threads = get_num_threads()
+    value = np.zeros(threads)
+    candidates = np.zeros(threads, np.int64)
+    for t in prange(threads):
+        for i in range(t * x.size // threads, (t + 1) * x.size // threads):
+            if x[i] > value[t]:
+                value[t] = x[i]
+                candidates[t] = i
+    best = 0
+    for t in range(1, threads):
+        if value[t] > value[best]:
+            best = t
+    where[0] = candidates[best]
+
+
+@njit(parallel=True)
+def smallest(x, where):
+    """wrong suspect: the smallest element"""
+    where[0] = np.argmin(x)
+
+
+@njit(parallel=True)
+def absolute(x, where):
+    """wrong suspect: signs count"""
+    where[0] = np.argmax(np.abs(x))

@@ -1,0 +1,131 @@
+"""Answers to 03-softmax."""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(parallel=True)
+def three_loops(x, out):
+    """right"""
+    rows, columns = x.shape
+    for i in prange(rows):
+        largest = x[i, 0]
+        for j in range(1, columns):
+            largest = max(largest, x[i, j])
+        total = 0.0
+        for j in range(columns):
+            out[i, j] = math.exp(x[i, j] - largest)
+            total += out[i, j]
+        for j in range(columns):
+            out[i, j] = out[i, j] / total
+
+
+@njit(parallel=True)
+def exponent_twice(x, out):
+    """right"""
+    for i in prange(x.shape[0]):
+        top = x[i, 0]
+        for j in range(x.shape[1]):
+            if x[i, j] > top:
+                top = x[i, j]
+        total = 0.0
+        for j in range(x.shape[1]):
+            total += np.exp(x[i, j] - top)
+        for j in range(x.shape[1]):
+            out[i, j] = np.exp(x[i, j] - top) / total
+
+
+@njit(parallel=True)
+def shared_scratch(x, out):
+    """wrong race: the same scratch element"""
+    e = np.empty(x.shape[1])
+    for i in prange(x.shape[0]):
+        top = x[i, 0]
+        for j in range(x.shape[1]):
+            top = max(top, x[i, j])
+        total = 0.0
+        for j in range(x.shape[1]):
+            e[j] = math.exp(x[i, j] - top)
+            total += e[j]
+        for j in range(x.shape[1]):
+            out[i, j] = e[j] / total
+
+
+@njit(parallel=True)
+def shared_total(x, out):
+    """wrong race: must be a scalar inside the loop"""
+    total = np.zeros(1)
+    for i in prange(x.shape[0]):
+        top = x[i, 0]
+        for j in range(x.shape[1]):
+            top = max(top, x[i, j])
+        total[0] = 0
+        for j in range(x.shape[1]):
+            out[i, j] = math.exp(x[i, j] - top)
+            total[0] += out[i, j]
+        for j in range(x.shape[1]):
+            out[i, j] /= total[0]
+
+
+@njit(parallel=True)
+def no_largest(x, out):
+    """wrong not-finite: Subtract the largest element of the row first"""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            total += math.exp(x[i, j])
+        for j in range(x.shape[1]):
+            out[i, j] = math.exp(x[i, j]) / total
+
+
+@njit(parallel=True)
+def not_divided(x, out):
+    """wrong suspect: not divided by their sum"""
+    for i in prange(x.shape[0]):
+        top = x[i, 0]
+        for j in range(x.shape[1]):
+            top = max(top, x[i, j])
+        for j in range(x.shape[1]):
+            out[i, j] = math.exp(x[i, j] - top)
+
+
+@njit(parallel=True)
+def columns(x, out):
+    """wrong suspect: the softmax of every column"""
+    for j in prange(x.shape[1]):
+        top = x[0, j]
+        for i in range(x.shape[0]):
+            top = max(top, x[i, j])
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += math.exp(x[i, j] - top)
+        for i in range(x.shape[0]):
+            out[i, j] = math.exp(x[i, j] - top) / total
+
+
+@njit(parallel=True)
+def whole_matrix(x, out):
+    """wrong suspect: the sum belongs to a row"""
+    top = x[0, 0]
+    total = 0.0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            top = max(top, x[i, j])
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            total += math.exp(x[i, j] - top)
+    for i in prange(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = math.exp(x[i, j] - top) / total
+
+
+@njit(parallel=True)
+def an_array_for_each_row(x, out):
+    """over budget over-budget: an array is made for each row"""
+    for i in prange(x.shape[0]):
+        e = np.exp(x[i] - x[i].max())
+        total = e.sum()
+        for j in range(x.shape[1]):
+            out[i, j] = e[j] / total
