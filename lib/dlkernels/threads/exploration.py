@@ -15,7 +15,7 @@ from . import findings, policies
 from .report import Report, Run
 from .scheduler import Scheduler
 from .substitution import Substitution
-from .tracing import Tracer
+from .tracing import tracer
 
 MAX_POINTS = 3000
 SHORTER = 40  # runs spent on a simpler failure than one that was found by chance
@@ -95,7 +95,7 @@ class Search:
         self.length, self.complete, self.count, self.results = 10, False, 0, {}
 
     def tracer(self):
-        return Tracer(self.focus, self.own_files)
+        return tracer(self.focus, self.own_files)
 
     def once(self, policy, names):
         """One run; returns a Run."""

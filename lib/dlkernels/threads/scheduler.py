@@ -122,6 +122,8 @@ class Scheduler:
         _active = self
         hook = threading.gettrace()
         threading.settrace(self._stranger)
+        if self.tracer:
+            self.tracer.open(self)
         try:
             main = self.spawn("main")
             self.start(main, lambda: setattr(self.out, "result", scenario()))
@@ -130,6 +132,8 @@ class Scheduler:
             self._await_end()
         finally:
             self._unwind()
+            if self.tracer:
+                self.tracer.close()
             threading.settrace(hook)
             _active = None
         if self.strangers:
@@ -192,7 +196,7 @@ class Scheduler:
         try:
             if not self.stopping:
                 if self.tracer:
-                    self.tracer.begin(self, task)
+                    self.tracer.begin(task)
                 work()
         except Abandoned:
             pass

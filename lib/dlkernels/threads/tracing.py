@@ -4,6 +4,7 @@ Python calls a trace function before every instruction of the frames that ask fo
 traced: not the standard library, installed packages or this library.
 """
 
+import _thread
 import linecache
 import os
 import sys
@@ -26,7 +27,6 @@ _SIMPLE = (int, float, str, bool, type(None))
 # Before 3.13 a traced frame's variables are copied out before the trace function and back after it. What another thread
 # did to a closure's variable meanwhile would be undone, if the copy were not renewed first.
 _RENEW = sys.version_info < (3, 13)
-_LINES = sys.version_info >= (3, 13)  # there, a frame that does not ask for lines is not told of instructions in loops
 
 
 class Tracer:
@@ -41,9 +41,15 @@ class Tracer:
         self.keep = []
         self.known_files = {}
 
-    def begin(self, scheduler, task):
-        """Trace the calling thread from here on."""
+    def open(self, scheduler):
+        """Before a run."""
         self.scheduler = scheduler
+
+    def close(self):
+        """After a run."""
+
+    def begin(self, task):
+        """Trace the calling thread from here on."""
         task.file = ""
         sys.settrace(self._call)
 
@@ -74,23 +80,29 @@ class Tracer:
         code = frame.f_code
         if not self.is_own(code.co_filename):
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, _LINES
-        get, scheduler = sites.of(code).get, self.scheduler
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        get = sites.of(code).get
 
         def instruction(frame, event, argument):
-            if event == "opcode" and not scheduler.stopping:
-                scheduler.ticks += 1
-                me = scheduler.running
-                if me.pending:
-                    self._settle(me)
-                site = get(frame.f_lasti)
-                if site is not None and scheduler.crowd:
-                    self._visit(frame, site, me)
-                elif scheduler.ticks > scheduler.max_ticks:
-                    scheduler.point()
+            if event == "opcode":
+                self._instruction(frame, get(frame.f_lasti))
             return instruction
 
         return instruction
+
+    def _instruction(self, frame, site):
+        """Before an instruction of the program. `site`: what it accesses, or None."""
+        scheduler = self.scheduler
+        if scheduler.stopping:
+            return
+        scheduler.ticks += 1
+        me = scheduler.running
+        if me.pending:
+            self._settle(me)
+        if site is not None and scheduler.crowd:
+            self._visit(frame, site, me)
+        elif scheduler.ticks > scheduler.max_ticks:
+            scheduler.point()
 
     def _visit(self, frame, site, me):
         access = site.locate(frame)
@@ -135,6 +147,57 @@ class Tracer:
                 if len({n for n, *_ in everyone}) > 1 and any(kind == "write" for _, _, kind, _ in everyone):
                     found.update(site for *_, site in everyone)
         return found
+
+
+class Monitor(Tracer):
+    """The same with sys.monitoring. Python 3.13.0 forgets instructions of a loop when several threads are traced."""
+
+    def open(self, scheduler):
+        super().open(scheduler)
+        self.codes, monitoring = set(), sys.monitoring
+        self.tool = next((i for i in range(6) if monitoring.get_tool(i) is None), None)
+        if self.tool is None:
+            raise RuntimeError(
+                "all six tools of sys.monitoring are in use (debuggers, profilers); end one of them"
+            )
+        monitoring.use_tool_id(self.tool, "dlkernels.threads")
+        monitoring.register_callback(self.tool, monitoring.events.PY_START, self._start)
+        monitoring.register_callback(self.tool, monitoring.events.INSTRUCTION, self._monitored)
+        monitoring.restart_events()
+        monitoring.set_events(self.tool, monitoring.events.PY_START)
+
+    def close(self):
+        monitoring = sys.monitoring
+        monitoring.set_events(self.tool, 0)
+        for code in self.codes:
+            monitoring.set_local_events(self.tool, code, 0)
+        for event in (monitoring.events.PY_START, monitoring.events.INSTRUCTION):
+            monitoring.register_callback(self.tool, event, None)
+        monitoring.free_tool_id(self.tool)
+
+    def begin(self, task):
+        task.file = ""
+
+    def end(self, task):
+        if not self.scheduler.stopping:
+            self._settle(task)
+
+    def _start(self, code, offset):
+        if not self.is_own(code.co_filename):
+            return sys.monitoring.DISABLE
+        if code not in self.codes:
+            self.codes.add(code)
+            sys.monitoring.set_local_events(self.tool, code, sys.monitoring.events.INSTRUCTION)
+        return None
+
+    def _monitored(self, code, offset):
+        if self.scheduler.running is not None and self.scheduler.running.ident == _thread.get_ident():
+            self._instruction(sys._getframe(1), sites.of(code).get(offset))
+
+
+def tracer(*args):
+    """The Tracer for this Python."""
+    return (Monitor if sys.version_info >= (3, 13) else Tracer)(*args)
 
 
 def _shown(peek):
