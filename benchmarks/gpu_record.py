@@ -1,8 +1,11 @@
 """Record what only a GPU can tell: ``make gpu-record``, on a machine that has one. Takes under ten minutes.
 
     tests      the tests marked `gpu`, and every kernel against its reference, on the GPU
-    times      every GPU rung, timed with events, against PyTorch, cuBLAS and a plain copy of memory
+    matmul     every rung of the matrix product, checked, then timed with events against cuBLAS and PyTorch
+    times      every element-wise GPU rung, against PyTorch, cuBLAS and a plain copy of memory
     counters   Nsight Compute's counts of requests and sectors beside those of the x-ray
+
+``--dry-run`` needs no GPU: it runs the matmul section in the executor on tiny matrices, and records nothing.
 
 Each section runs in a process of its own with a time limit, and what it has found so far is kept if it crashes or
 runs out of time. The result is results/gpu.json. Nothing is downloaded; what is not installed is left out and named.
@@ -21,7 +24,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = {"tests": 240, "times": 180, "counters": 120}  # name -> seconds it may take
+SECTIONS = {"tests": 200, "matmul": 150, "times": 130, "counters": 100}  # name -> seconds it may take
 NEEDED = (
     "A GPU is needed: run this on a machine with an NVIDIA GPU and its driver, where `nvidia-smi` works and the "
     "extra is installed (pip install -e '.[gpu]'); numba found none here."
@@ -36,10 +39,15 @@ if "dlkernels" not in sys.modules:  # not installed, as on a borrowed machine: u
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Record tests, times and counters of a GPU.")
     parser.add_argument("--only", choices=SECTIONS, help="run one section, and record it beside the others")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="without a GPU: tiny products, nothing recorded"
+    )
     parser.add_argument("--child", nargs=2, metavar=("SECTION", "FILE"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.child:
         return run_child(*options.child)
+    if options.dry_run:
+        return dry_run()
     from dlkernels import device
     from dlkernels.measure import machine_card, record, recorded
 
@@ -102,6 +110,7 @@ def run_child(section, file):
 
         return {
             "tests": tests,
+            "matmul": measure_products,
             "times": measure_times,
             "counters": counters,
             "launch": launch_all,
@@ -129,6 +138,40 @@ def tests(keep):
         keep(result)
         print(f"pytest {' '.join(what)}: {counts}", file=sys.stderr)
     return 0
+
+
+# ---- matrix products ---------------------------------------------------------------------------------------
+
+
+def measure_products(keep):
+    import gpu_matmul
+
+    def keep_and_show(row):
+        keep(row)
+        size = f"{row['count']} x ({row['m']} x {row['n']} x {row['k']}) {row['dtype']}"
+        said = row.get("error") or (
+            f"{row['flops'] / 1e12:7.2f} Tflop/s"
+            + f"  {row.get('ratio_to_cuBLAS', float('nan')):5.2f} of cuBLAS"
+        )
+        print(f"{size:<36} {row.get('name', ''):<26} {said}", file=sys.stderr)
+
+    gpu_matmul.measure(keep_and_show, event_times)
+    return 0
+
+
+def dry_run():
+    """Every candidate of tiny products, in the executor: 0 if all are right. Its times mean nothing."""
+    import gpu_matmul
+
+    lines = []
+
+    def times_once(found, cuda, rounds):
+        return event_times(found, cuda, rounds=1, sample=0, first=1)
+
+    gpu_matmul.measure(lines.append, times_once, gpu_matmul.TINY)
+    for line in lines:
+        print(json.dumps(line))
+    return 1 if any("error" in line for line in lines) else 0
 
 
 # ---- times ------------------------------------------------------------------------------------------------
@@ -221,7 +264,7 @@ def torch_on_gpu(case, there, result, cuda):
     return run
 
 
-def event_times(found, cuda, rounds=15, sample=0.01):
+def event_times(found, cuda, rounds=15, sample=0.01, first=3):
     """`Times` by CUDA events, candidates interleaved; and the host's seconds to queue one call of each.
 
     Where queueing takes longer than the work, the time is that of the queueing: compare ``launch_seconds``.
@@ -244,7 +287,7 @@ def event_times(found, cuda, rounds=15, sample=0.01):
     for name, function in found.items():
         function()  # compiles
         cuda.synchronize()
-        seconds, host[name] = once(function, 3)
+        seconds, host[name] = once(function, first)
         calls[name] = max(1, min(500, round(sample / max(seconds, 1e-6))))
     names = list(found)
     for turn in range(rounds):

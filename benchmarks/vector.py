@@ -61,6 +61,17 @@ def numpy_silu(out, x):
     np.multiply(out, x, out=out)
 
 
+def numpy_leaky_relu_backward(out, grad, x):
+    np.multiply(grad, np.float32(0.01), out=out)
+    np.copyto(out, grad, where=x > 0)
+
+
+def numpy_elu_backward(out, grad, x):
+    np.minimum(x, 0, out=out)
+    np.exp(out, out=out)
+    np.multiply(out, grad, out=out)
+
+
 def numpy_sigmoid_backward(out, grad, x):
     numpy_sigmoid(out, x)
     np.multiply(out, 1 - out, out=out)
@@ -123,6 +134,22 @@ CASES = [
     _case("silu", 2, numpy_silu, lambda torch, out, x: torch.ops.aten.silu.out(x, out=out)),
     _case("gelu", 2, None, lambda torch, out, x: torch.ops.aten.gelu.out(x, out=out)),
     _case("relu_backward", 3, lambda out, grad, x: np.multiply(grad, x > 0, out=out)),
+    _case(
+        "leaky_relu_backward",
+        3,
+        numpy_leaky_relu_backward,
+        lambda torch, out, grad, x: torch.ops.aten.leaky_relu_backward.grad_input(
+            grad, x, 0.01, False, grad_input=out
+        ),
+    ),
+    _case(
+        "elu_backward",
+        3,
+        numpy_elu_backward,
+        lambda torch, out, grad, x: torch.ops.aten.elu_backward.grad_input(
+            grad, 1.0, 1.0, 1.0, False, x, grad_input=out
+        ),
+    ),
     _case("sigmoid_backward", 3, numpy_sigmoid_backward),
     _case("tanh_backward", 3, numpy_tanh_backward),
     _case(

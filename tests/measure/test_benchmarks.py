@@ -68,8 +68,8 @@ def test_benchmarks_are_found_by_their_function():
 # ---- the cases --------------------------------------------------------------------------------------------
 
 CASES = [pytest.param(k, id=name) for k, name in enumerate(["add", "axpy", "bias_activation", "relu", "leaky_relu",
-    "elu", "sigmoid", "tanh", "silu", "gelu", "relu_backward", "sigmoid_backward", "tanh_backward", "silu_backward",
-    "gelu_backward"])]  # fmt: skip
+    "elu", "sigmoid", "tanh", "silu", "gelu", "relu_backward", "leaky_relu_backward", "elu_backward", "sigmoid_backward",
+    "tanh_backward", "silu_backward", "gelu_backward"])]  # fmt: skip
 
 
 def test_every_case_is_listed_here():
@@ -154,7 +154,7 @@ def test_sections_are_recorded_one_by_one(monkeypatch):
 
     gpu_record, recorded = script("gpu_record"), []
     monkeypatch.setattr(device, "name", "gpu")
-    sections = {"tests": "complete", "times": "failed (exit code 1)", "counters": "complete"}
+    sections = dict.fromkeys(gpu_record.SECTIONS, "complete") | {"times": "failed (exit code 1)"}
     monkeypatch.setattr(
         gpu_record, "run_section", lambda name, limit: {"status": sections[name], "seconds": 1, "lines": []}
     )
@@ -162,7 +162,13 @@ def test_sections_are_recorded_one_by_one(monkeypatch):
         measure, "record", lambda name, data, command: recorded.append(sorted(data)) or Path("gpu.json")
     )
     assert gpu_record.main([]) == 1
-    assert recorded == [["tests"], ["tests", "times"], ["counters", "tests", "times"]]
+    assert recorded == [sorted(list(sections)[: k + 1]) for k in range(len(sections))]
+    assert list(sections) == [
+        "tests",
+        "matmul",
+        "times",
+        "counters",
+    ]  # what is wrong is known before it is timed
     assert sum(gpu_record.SECTIONS.values()) < 600
 
 
