@@ -233,7 +233,7 @@ class Generator(Collectives, Control, Statements, Memory, Expressions):
         r = self.random
         self.launch()
         self.arrays()
-        table = Array("TABLE", np.arange(11, dtype=np.int32) * 7 % 13 - 5)
+        table = Array("TABLE", np.arange(11, dtype=np.int64 if self.plain else np.int32) * 7 % 13 - 5)
         for k in range(r.choice((1, 2)) if self.has("device functions") else 0):
             other = Generator(
                 r,
@@ -269,7 +269,7 @@ class Generator(Collectives, Control, Statements, Memory, Expressions):
         module = ["K = 3", "STEPS = (3, 1, 2)"]
         tables = {a.name: a.data for a in self.inputs if a.name in ("TABLE", "const")}
         tables.setdefault("TABLE", table.data)
-        module.append(f"TABLE = np.array({tables['TABLE'].tolist()}, np.int32)")
+        module.append(f"TABLE = np.array({tables['TABLE'].tolist()}, np.{tables['TABLE'].dtype})")
         if "const" in tables:
             module.append(f"CONST = np.array({tables['const'].tolist()}, np.float32)")
             body = "    const = cuda.const.array_like(CONST)\n" + body
