@@ -1,5 +1,6 @@
-"""The executor: runs ``numba.cuda`` kernels on the CPU, thread by thread, in an order that is the same every time.
+"""Two engines that run ``numba.cuda`` kernels on the CPU. The executor: thread by thread, in an order that is always the same.
 
+The compiled engine (``compiled``): for real sizes; policy.py says which of them runs a launch.
 ``cuda`` carries the names of ``numba.cuda``. ``run(kernel, grid, block, args, trace=Trace())`` records every access.
 """
 
@@ -16,6 +17,7 @@ from .errors import (
 )
 from .intrinsics import stand_in
 from .launch import Kernel, budget, order, run
+from .policy import last_launch
 from .retarget import retarget
 from .trace import Trace
 
@@ -25,6 +27,7 @@ __all__ = [
     "Kernel",
     "KernelError",
     "LaunchError",
+    "NotFollowed",
     "NotOnAGpu",
     "OutOfBounds",
     "SourceNotFound",
@@ -33,6 +36,7 @@ __all__ = [
     "budget",
     "compiled",
     "cuda",
+    "last_launch",
     "order",
     "retarget",
     "run",

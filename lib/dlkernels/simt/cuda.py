@@ -42,6 +42,7 @@ from .hostarrays import (  # noqa: F401
 )  # fmt: skip
 from .launch import Kernel
 from .names import DEVICE
+from .policy import engine, last_launch  # noqa: F401
 from .streams import (  # noqa: F401
     Event,
     Stream,

@@ -70,6 +70,10 @@ class Unsupported(KernelError):
         super().__init__(f"the compiled engine does not take {construct}", site=site, kernel=kernel)
 
 
+class NotFollowed(KernelError):
+    """Threads take different ways round a barrier in a manner that the compiled engine cannot follow; the executor can."""
+
+
 class LaunchError(RuntimeError):
     """The launch itself is not possible. ``code`` is the name of the CUDA driver's error where it has one."""
 

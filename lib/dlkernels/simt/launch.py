@@ -59,6 +59,16 @@ def budget(iterations):
         _setting.budget = before
 
 
+def chosen_order():
+    """The order that ``order`` or DLKERNELS_ORDER asks for; None if nobody asks."""
+    return getattr(_setting, "order", None) or os.environ.get(ORDER) or None
+
+
+def chosen_budget():
+    """The budget that ``budget`` set; None if there is none."""
+    return getattr(_setting, "budget", None)
+
+
 class Kernel:
     """A kernel, or a device function where ``device`` is true. ``py_func`` is the Python function, untouched.
 
@@ -142,11 +152,13 @@ class Configured:
         self.kernel, self.griddim, self.blockdim, self.sharedmem = kernel, grid, block, shared_bytes
 
     def __call__(self, *arguments):
-        run(self.kernel, self.griddim, self.blockdim, arguments, self.sharedmem)
+        from .policy import start  # knows both engines, and so this module
+
+        start(self.kernel, self.griddim, self.blockdim, arguments, self.sharedmem)
 
 
 def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None):
-    """Launch ``kernel`` on the executor.
+    """Launch ``kernel`` on the executor, whatever engine is chosen (policy.py).
 
     kernel: a ``Kernel``, or anything with the kernel's Python function as ``py_func`` (a numba.cuda kernel), or that function.
     grid, block: an int or a tuple of up to three. args: a sequence. shared_bytes: dynamic shared memory.
@@ -157,9 +169,9 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
         kernel = Kernel(getattr(kernel, "py_func", kernel))
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
     check_launch(grid, block, shared_bytes)
-    order = check_order(order or getattr(_setting, "order", None) or os.environ.get(ORDER) or "forward")
+    order = check_order(order or chosen_order() or "forward")
     if budget is None:
-        budget = getattr(_setting, "budget", None)
+        budget = chosen_budget()
     prepared = Arguments(kernel, args, trace)
     program = kernel.program(
         [kinds.of_argument(v) for v in prepared.values], trace is not None, budget is not None

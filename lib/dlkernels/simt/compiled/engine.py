@@ -5,7 +5,7 @@ from numba import typeof
 
 from .. import kinds
 from ..engine import Launch
-from ..errors import KernelError, OutOfBounds, Unsupported
+from ..errors import NotFollowed, OutOfBounds, Unsupported
 from ..launch import Arguments, Kernel
 from ..limits import check_launch, dimensions
 from ..memory import Array
@@ -67,8 +67,6 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     if key not in known:
         argument_kinds = [kinds.of_argument(v) for v in prepared.values]
         lowered = kernel.program(argument_kinds, False, False)  # refuses what no GPU could run
-        if lowered.grid_sync:
-            pass  # refused with its line by the lowering
         try:
             unit = Unit(kernel, lowered, types, block, checked, order, shared_bytes)
             known[key] = unit, unit.build()
@@ -94,9 +92,9 @@ def _explain(kernel, unit, grid, block, prepared, shared_bytes, order, failure):
         failure.block // (grid[0] * grid[1]),
     )
     if failure.flag & (Unit.DIVERGED | Unit.RAISED):
-        raise KernelError(
+        raise NotFollowed(
             f"in block {place} threads take different ways around the barrier or warp operation at line {failure.line}, "
-            "which the compiled engine cannot follow; the executor can: cuda.engine('traced')",
+            "which the compiled engine cannot follow (the executor can)",
             kernel=unit.name,
         )
     lines = ", ".join(map(str, unit.lines_of(failure.flag)))
