@@ -81,7 +81,8 @@ def races(recorder, columns):
         pair = _conflict(group, kinds, units, columns["thread"][group])
         if pair is None:
             continue
-        key = (*columns["place"][list(pair)].tolist(), int(columns["root"][pair[0]]))
+        places = {recorder.places[p] for p in columns["place"][list(pair)]}
+        key = (frozenset(places), int(columns["root"][pair[0]]))
         found.setdefault(key, [pair, 0])[1] += 1
     return [_race(recorder, columns, pair, n) for pair, n in found.values()]
 

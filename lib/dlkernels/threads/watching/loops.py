@@ -12,17 +12,11 @@ SCHEDULES = ("static", "cyclic", "dynamic", "guided")
 def blocks(n, threads):
     """numba's division of n iterations: [(begin, end), ...], one for each thread that gets any.
 
-    What is left is divided evenly among the threads that are left, rounded down, so later blocks are the larger ones.
+    As even as possible; what is left over goes to the first threads, one iteration each.
     """
-    found, begin = [], 0
-    for thread in range(threads):
-        size = (n - begin) // (threads - thread)
-        if n < threads:
-            size = min(1, n - begin)
-        if size:
-            found.append((begin, begin + size))
-        begin += size
-    return found
+    size, rest = divmod(n, threads)
+    ends = [(t + 1) * size + min(t + 1, rest) for t in range(threads)]
+    return [(b, e) for b, e in zip([0, *ends], ends, strict=False) if e > b]
 
 
 class Loop:
