@@ -23,7 +23,7 @@ from .generation import Generation
 from .inference import Sequential, infer, probe
 from .interchange import choose
 from .lowering import Lowering
-from .replication import Replication, leaves
+from .replication import Replication, assigned_in, leaves
 from .splitting import Splitting, structured
 from .uniformity import Uniformity
 from .vectorise import ThreadLoops, mark
@@ -303,7 +303,15 @@ class Unit:
         body = lowering.body(land)
         if self.returns:
             body.insert(0, assign("_alive", ast.Constant(True), self.origin))
-        return [*self.private_arrays(body), *with_stop(body)]
+        assigned = assigned_in(body)
+        self.reassigned = [p for p in self.parameters if p in assigned]
+        given = [assign(p, name(f"_given_{p}"), self.origin) for p in self.reassigned]
+        return [*given, *self.private_arrays(body), *with_stop(body)]
+
+    @property
+    def parameter_names(self):
+        """The names of the compiled function's parameters: one that the kernel assigns becomes a variable of each block."""
+        return [f"_given_{p}" if p in self.reassigned else p for p in self.parameters]
 
     @property
     def names(self):
@@ -335,13 +343,13 @@ class Unit:
             uniformity, chosen, self.temporary, lambda node, what: self.refuse_line(what, node)
         )
         pieces = splitting.split(body)
-        arguments = {*self.parameters, *self.namespace, *self.shared, *self.holders, "_dynamic"}
+        arguments = {*self.parameter_names, *self.namespace, *self.shared, *self.holders, "_dynamic"}
         replication = Replication(pieces, body, uniformity, arguments, self.cheap)
         sequential = Sequential(replication, self.origin)
         statements = [*self.holding(), *self.sharing(), *sequential.block(pieces)]
         hidden = ["_dynamic", *HIDDEN]
         made = function_of(
-            self.name, [*hidden, *self.parameters], statements, self.kernel.py_func, self.namespace
+            self.name, [*hidden, *self.parameter_names], statements, self.kernel.py_func, self.namespace
         )
         places = [types.int64] * (len(HIDDEN) - 2)
         given = (DYNAMIC, memory.FLAG, types.intp, *places, *self.argument_types)
@@ -417,7 +425,7 @@ class Unit:
             "_stop",
             "_result",
             "_dynamic",
-            *self.parameters,
+            *self.parameter_names,
         ]
         made = function_of(self.name, parameters, statements, self.kernel.py_func, self.namespace)
         self.stages["generated"] = show([made.tree])

@@ -54,12 +54,14 @@ def without(kind, block, land, temporary):
             continue
         if isinstance(node, ast.If):
             body, orelse = node.body, node.orelse
-            if not _falls_through(body, kind):
+            if not rest:
+                pass
+            elif not _falls_through(body, kind):
                 orelse = orelse + rest
-            elif not _falls_through(orelse, kind) and orelse:
+            elif orelse and not _falls_through(orelse, kind):
                 body = body + rest
             else:
-                return result + _with_flag(kind, [node], rest, land, temporary, node)
+                return result + _with_flag(kind, node, rest, land, temporary)
             made = ast.If(
                 node.test,
                 without(kind, body, land, temporary) or [ast.copy_location(ast.Pass(), node)],
@@ -70,17 +72,20 @@ def without(kind, block, land, temporary):
     return result
 
 
-def _with_flag(kind, block, rest, land, temporary, origin):
+def _with_flag(kind, branch, rest, land, temporary):
+    """A branch that jumps on some of its paths only: a flag notes the jump, and what follows asks the flag."""
     flag = temporary()
 
     def land_and_note(jump):
         return [*land(jump), assign(flag, ast.Constant(True), jump)]
 
-    made = [assign(flag, ast.Constant(False), origin), *without(kind, block, land_and_note, temporary)]
-    if rest:
-        after = ast.If(negation(name(flag)), without(kind, rest, land, temporary) or [ast.Pass()], [])
-        made.append(ast.copy_location(after, origin))
-    return made
+    body, orelse = (without(kind, b, land_and_note, temporary) for b in (branch.body, branch.orelse))
+    made = ast.copy_location(
+        ast.If(branch.test, body or [ast.copy_location(ast.Pass(), branch)], orelse), branch
+    )
+    behind = without(kind, rest, land, temporary) or [ast.copy_location(ast.Pass(), branch)]
+    after = ast.copy_location(ast.If(negation(name(flag)), behind, []), branch)
+    return [assign(flag, ast.Constant(False), branch), made, after]
 
 
 def _out_of_loop(loop, rest, land, temporary):
