@@ -1,0 +1,82 @@
+"""Answers to 04-bug."""
+
+from numba import njit, prange
+
+
+@njit(parallel=True)
+def line_by_line(x, out):
+    """right"""
+    lines = -(-x.size // 16)
+    for t in prange(4):
+        for line in range(t * lines // 4, (t + 1) * lines // 4):
+            for i in range(16 * line, min(16 * line + 16, x.size)):
+                out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def as_given(x, out):
+    """wrong some-unwritten: n // 4 rounds down"""
+    part = x.size // 4
+    for t in prange(4):
+        for i in range(t * part, (t + 1) * part):
+            out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def rounded_up_only(x, out):
+    """over budget over-budget: a part ends in the middle of a line"""
+    part = (x.size + 3) // 4
+    for t in prange(4):
+        for i in range(t * part, min((t + 1) * part, x.size)):
+            out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def all_elements_shared_out_by_numba(x, out):
+    """over budget over-budget: multiple of 16"""
+    for i in prange(x.size):
+        out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def in_turns(x, out):
+    """over budget over-budget: two threads write to that line"""
+    for t in prange(4):
+        for i in range(t, x.size, 4):
+            out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def over_the_end(x, out):
+    """wrong raised-IndexError: End it at min"""
+    part = (x.size + 63) // 64 * 16
+    for t in prange(4):
+        for i in range(t * part, (t + 1) * part):
+            out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def lines_rounded_down(x, out):
+    """wrong some-unwritten: no multiple of 4"""
+    part = x.size // 64 * 16
+    for t in prange(4):
+        for i in range(t * part, (t + 1) * part):
+            out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def parts_overlap(x, out):
+    """wrong race: Part t ends where part t + 1 begins"""
+    part = (x.size + 63) // 64 * 16
+    for t in prange(4):
+        for i in range(t * part, min((t + 1) * part + 1, x.size)):
+            out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def doubled(x, out):
+    """wrong suspect: The square is asked for"""
+    part = (x.size + 63) // 64 * 16
+    for t in prange(4):
+        for i in range(t * part, min((t + 1) * part, x.size)):
+            out[i] = x[i] + x[i]

@@ -1,0 +1,25 @@
+"""Answers to 04-lines: (numbers, words that the message must hold). The right ones are computed by the task."""
+
+WRONG = (
+    ({"row": 1000}, "A line holds 16 float32"),
+    ({"row": 4000}, "the number of bytes"),
+    ({"row": 62}, "the rest of the row"),
+    ({"row": 64}, "divide by 64"),
+    ({"column": 7}, "How many bytes lie between"),
+    ({"column": 6300}, "every line of the matrix"),
+    ({"every_eighth": 125}, "Two of them lie 32 bytes apart"),
+    ({"every_eighth": 8}, "An eighth of the elements"),
+    ({"every_eighth": 62}, "hold none of these elements"),
+    ({"one_field_aos": 1000}, "less than a line"),
+    ({"one_field_aos": 63}, "the other fields lie between"),
+    ({"one_field_aos": 376}, "do all the records take"),
+    ({"one_field_soa": 375}, "That is AoS"),
+    ({"one_field_soa": 62}, "the rest"),
+    ({"one_field_soa": 1000}, "a line holds 16 of them"),
+    ({"small_cache": 100}, "99 others came after it"),
+    ({"small_cache": 136}, "the one used longest ago"),
+    ({"small_cache": 64}, "Follow the line of row 0"),
+    ({"larger_cache": 200}, "are still there"),
+    ({"larger_cache": 128}, "room for more lines than are needed"),
+    ({"larger_cache": "few"}, "How many different lines"),
+)

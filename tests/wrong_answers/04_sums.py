@@ -1,0 +1,116 @@
+"""Answers to 04-sums."""
+
+import numpy as np
+from numba import njit
+
+
+@njit
+def row_by_row(x, w, out):
+    """right"""
+    rows, columns = x.shape
+    for j in range(columns):
+        out[j] = 0
+    for i in range(rows):
+        row = x[i]
+        for j in range(columns):
+            out[j] = out[j] + row[j] * w[i]
+
+
+@njit
+def two_rows_at_once(x, w, out):
+    """right"""
+    out[:] = 0
+    rows = x.shape[0]
+    for i in range(0, rows - 1, 2):
+        first, second = w[i], w[i + 1]
+        for j in range(x.shape[1]):
+            out[j] += first * x[i, j] + second * x[i + 1, j]
+    if rows % 2:
+        for j in range(x.shape[1]):
+            out[j] += w[rows - 1] * x[rows - 1, j]
+
+
+@njit
+def sum_by_sum(x, w, out):
+    """over budget over-budget: let the inner loop go from one element of out to the next"""
+    for j in range(x.shape[1]):
+        total = np.float32(0)
+        for i in range(x.shape[0]):
+            total += w[i] * x[i, j]
+        out[j] = total
+
+
+@njit(fastmath=True)
+def any_order_but_down_the_columns(x, w, out):
+    """over budget over-budget: ; the budget is"""
+    for j in range(x.shape[1]):
+        total = np.float32(0)
+        for i in range(x.shape[0]):
+            total += w[i] * x[i, j]
+        out[j] = total
+
+
+@njit
+def an_array_for_each_row(x, w, out):
+    """over budget over-budget: an array is made on the way"""
+    out[:] = 0
+    for i in range(x.shape[0]):
+        out += w[i] * x[i]
+
+
+@njit
+def never_set_to_zero(x, w, out):
+    """wrong nothing-written: Set out to 0"""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[j] += w[i] * x[i, j]
+
+
+@njit
+def replaced(x, w, out):
+    """wrong suspect: must be added up, not replaced"""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[j] = w[i] * x[i, j]
+
+
+@njit
+def weights_missing(x, w, out):
+    """wrong suspect: the weights are missing"""
+    out[:] = 0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[j] += x[i, j]
+
+
+@njit
+def along_the_rows(x, w, out):
+    """wrong raised-IndexError: out has an element for each column"""
+    out[:] = 0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i] += w[j] * x[i, j]
+
+
+@njit
+def first_row_missing(x, w, out):
+    """wrong suspect: The first row is missing"""
+    out[:] = 0
+    for i in range(1, x.shape[0]):
+        for j in range(x.shape[1]):
+            out[j] += w[i] * x[i, j]
+
+
+@njit
+def one_total_for_all(x, w, out):
+    """wrong suspect: begin every column with 0"""
+    total = np.float32(0)
+    for j in range(x.shape[1]):
+        for i in range(x.shape[0]):
+            total += w[i] * x[i, j]
+        out[j] = total
+
+
+def not_compiled(x, w, out):
+    """wrong raised-NotCompiled: @njit"""
+    out[:] = w @ x
