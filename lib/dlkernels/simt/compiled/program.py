@@ -440,7 +440,16 @@ class Unit:
             compiled.compile(given)
         except NumbaError as error:
             self.refuse_error(error)
+        self.compare_types(compiled.overloads[given].type_annotation.typemap, generation.variables)
         return compiled
+
+    def compare_types(self, typemap, variables):
+        """A last check: no variable may have a type that it does not have in the kernel as one thread runs it."""
+        for identifier, kind in typemap.items():
+            variable = identifier.partition(".")[0]
+            if variable in variables and types.unliteral(kind) not in variables[variable]:
+                shown = ", ".join(sorted(map(str, variables[variable])))
+                self.refuse_line(f"a variable {variable!r} that would become {kind}, where numba has {shown}")
 
 
 DYNAMIC = types.Array(types.uint8, 1, "C")
