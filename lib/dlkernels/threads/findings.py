@@ -1,6 +1,5 @@
 """What is wrong with a run, in words: from its Outcome to Findings."""
 
-import traceback
 from collections import Counter
 from dataclasses import dataclass, replace
 
@@ -9,7 +8,7 @@ from .scheduler import BLOCKED, DONE, Abandoned, NotInARun
 from .tracing import source
 
 ERROR, WARNING = "error", "warning"
-SPINS = 3  # forced turns from which on a thread counts as busy waiting
+SPINS = 1  # turns that had to be forced on a thread that only looked: busy waiting
 
 
 @dataclass(frozen=True)
@@ -175,12 +174,10 @@ def _stuck(outcome):
 
 
 def _exception(outcome, task, error):
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == getattr(task, "file", "")]
-    line = frames[-1].lineno if frames else task.line
     name = type(error).__name__
     facts = [
         ("it said", f"{name}: {error}" if str(error) else name),
-        (task.name, _at(getattr(task, "file", ""), line)),
+        (task.name, _position(task)),
     ]
     if isinstance(error, AssertionError) and task.name == "main":
         lost = _lost_update(outcome)

@@ -16,6 +16,8 @@ PATIENCE = 5.0  # seconds without any step before a thread counts as stuck in so
 UNWIND = 1.0  # seconds for a thread to end after its run is over
 FAIR = 80  # points in a row after which others get a turn: whoever spins must not keep others from ending it
 
+IDLE = ("does not get", "finds", "sleeps", "waits")  # what a thread does that gets nowhere
+
 _active = None
 
 
@@ -47,6 +49,7 @@ class Task:
         self.go.acquire()
         self.ended.acquire()
         self.ident, self.streak, self.pending = None, 0, None
+        self.moved = False  # whether it did anything but look since it began to run
         self.last = NEW  # the state in which the run's end found it
 
     def __repr__(self):
@@ -148,7 +151,7 @@ class Scheduler:
     def _stranger(self, frame, event, argument):
         """Called in each new thread that is not ours: does it run the program's code?"""
         thread = threading.current_thread()
-        target = getattr(thread, "_target", None)
+        target = getattr(thread, "_target", None) or type(thread).run
         file = getattr(getattr(target, "__code__", None), "co_filename", "")
         pool = getattr(target, "__module__", "") == "concurrent.futures.thread"
         if pool or (file and self.tracer and self.tracer.is_own(file)):
@@ -205,6 +208,7 @@ class Scheduler:
         except BaseException as error:
             if not self.stopping:
                 task.error = error
+                self._locate(task, error)
                 self.out.errors.append((task, error))
         finally:
             if self.tracer:
@@ -221,6 +225,14 @@ class Scheduler:
                     )
                 task.ended.release()
                 self._next_after(task)
+
+    def _locate(self, task, error):
+        """Let `task` stand at the line of the program that raised `error`."""
+        frame = error.__traceback__
+        while frame is not None and self.tracer:
+            if self.tracer.is_own(frame.tb_frame.f_code.co_filename):
+                task.file, task.line = frame.tb_frame.f_code.co_filename, frame.tb_lineno
+            frame = frame.tb_next
 
     def _next_after(self, task):
         if all(t.state in (DONE, NEW) or t.daemon for t in self.tasks):
@@ -291,7 +303,7 @@ class Scheduler:
             able.append(min(late, key=lambda t: (t.deadline, t.number)))
             late.remove(able[-1])
         default = me if not forced and (not turn or len(able) == 1) else self._after(me, able)
-        if turn and default is not me:
+        if turn and default is not me and not me.moved:
             self.out.spins[me.name] = self.out.spins.get(me.name, 0) + 1
         chosen = default
         if len(able) + len(late) > 1:
@@ -313,6 +325,7 @@ class Scheduler:
         if chosen.deadline is not None and not chosen.ready():
             self.clock = max(self.clock, chosen.deadline)
         me.streak = me.streak + 1 if chosen is me else 0
+        me.moved &= chosen is me
         return chosen
 
     def _can_go(self, task):
@@ -352,6 +365,7 @@ class Scheduler:
         file, line = self.tracer.where(task) if self.tracer else ("", 0)
         event = Event(task.name, file, line, kind, text, point=len(self.out.points), **more)
         self.out.events.append(event)
+        task.moved |= kind in ("write", "call") or (kind == "sync" and not text.startswith(IDLE))
         return event
 
     def label(self, name, several=False):

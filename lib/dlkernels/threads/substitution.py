@@ -83,6 +83,7 @@ class Substitution:
 
     def __init__(self, scenario, tracer):
         self.spaces, self.cells, self.seen, self.tracer = {}, [], set(), tracer
+        self.classes = []  # that inherit from what is replaced
         self.saved, self.fresh = [], []
         self._reach(scenario)
 
@@ -99,6 +100,8 @@ class Substitution:
         elif isinstance(value, types.FunctionType):
             self._function(value, depth)
         elif isinstance(value, type) and value.__module__ not in ("builtins",):
+            if any(id(base) in STAND_INS for base in value.__bases__):
+                self.classes.append(value)
             for cls in value.__mro__:
                 for member in vars(cls).values():
                     member = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
@@ -149,6 +152,10 @@ class Substitution:
                 self._replace(cell.cell_contents, functools.partial(setattr, cell, "cell_contents"))
             except ValueError:
                 continue
+        for cls in self.classes:
+            before = cls.__bases__
+            self.saved.append((functools.partial(setattr, cls, "__bases__"), before))
+            cls.__bases__ = tuple(STAND_INS.get(id(base), base) for base in before)
         return self
 
     def _replace(self, value, put):
