@@ -333,6 +333,9 @@ class Lowering(Calls):
                 index_found, index = self.names.static(node.slice)
                 if index_found and isinstance(index, int):
                     return self.static_value(node, value[index])
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(p, ast.Slice) for p in parts):
+            return self.view(node, parts)
         index = self.index(node)
         if isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides"):
             position = _constant_int(node.slice)
@@ -343,6 +346,22 @@ class Lowering(Calls):
             return array.elts[index.value]
         self.effects.add("load")
         return call("_load", *self.flagged(node), array, index)
+
+    def view(self, node, parts):
+        """``a[2:n]`` or ``a[i, 2:n]``: another view of the same memory. Slices end where the array ends, as in Python."""
+        whole = [p for p in parts if not isinstance(p, ast.Slice)]
+        if any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in whole) or whole != parts[: len(whole)]:
+            self.refuse(node, "a slice before an index")
+        limits = [limit for p in parts[len(whole) :] for limit in (p.lower, p.upper, p.step)]
+        given = [limit for limit in limits if limit is not None]
+        array, *lowered = self.several([node.value, *whole, *given])
+        left = iter(lowered[len(whole) :])
+        if whole:
+            self.effects.add("load")
+            array = call("_load", *self.flagged(node), array, ast.Tuple(lowered[: len(whole)], ast.Load()))
+        ends = [None if limit is None else call("_int64", next(left)) for limit in limits]
+        slices = [ast.Slice(*ends[k : k + 3]) for k in range(0, len(ends), 3)]
+        return ast.Subscript(array, slices[0] if len(slices) == 1 else ast.Tuple(slices, ast.Load()), ast.Load())
 
     def on_Tuple(self, node):
         return ast.Tuple(self.several(node.elts), ast.Load())

@@ -233,7 +233,7 @@ class Unit:
             body = [*self.local_arrays(), *with_stop(body)]
             self.private = outer
             made = function_of(function.__name__, [*HIDDEN, *parameters], body, function, self.namespace)
-            compiled = njit(error_model="numpy", nogil=True, forceinline=True, _nrt=False)(made)
+            compiled = njit(error_model="numpy", nogil=True, _nrt=False)(made)
             known = self.bind(compiled, f"_d_{function.__name__}")
             if not inner.effects:
                 self.pure.add(known)
