@@ -1,0 +1,246 @@
+"""What an answer in plain Python may contain, and that nothing leads out of it."""
+
+import threading
+from textwrap import dedent, indent
+
+import pytest
+
+from dlkernels.coursework import definition, plain_python
+from dlkernels.coursework.admission import NotAdmitted
+
+HEAD = "import threading, queue, time\nfrom collections import deque\n"
+
+ADMITTED = [
+    """
+    class Counter:
+        '''Counts.'''
+        __slots__ = ("value", "_lock")
+        LIMIT = 5
+        def __init__(self, start: int = 0):
+            self.value, self._lock = start, threading.Lock()
+        def __enter__(self):
+            self._lock.acquire()
+            return self
+        def __exit__(self, *error):
+            self._lock.release()
+        @property
+        def double(self):
+            return 2 * self.value
+        @staticmethod
+        def of(*parts, **more):
+            return Counter(sum(parts))
+    answer = Counter
+    """,
+    """
+    class Failed(ValueError):
+        pass
+    class Worker(threading.Thread):
+        def __init__(self, work):
+            super().__init__(daemon=True)
+            self.work, self.error = work, None
+        def run(self):
+            try:
+                while (item := self.work.get()) is not None:
+                    if not isinstance(item, int):
+                        raise Failed(f"item {item!r} is of the wrong kind")
+            except Failed as error:
+                self.error = error
+            finally:
+                self.work.task_done()
+    def answer(items):
+        work = queue.Queue(maxsize=2)
+        worker = Worker(work)
+        worker.start()
+        for item in [*items, None]:
+            work.put(item)
+        worker.join()
+        return worker.error
+    """,
+    """
+    def halves(n):
+        yield from (x / 2 for x in range(n) if x % 2)
+    def answer(n):
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            futures = [pool.submit(lambda x: x ** 2, x) for x in halves(n)]
+            return {i: f.result() for i, f in enumerate(futures)}, sorted(map(abs, [1, -1]), key=lambda x: -x)
+    """,
+    """
+    STEPS = 3
+    def answer(a, b):
+        out = np.zeros(len(a), np.float32)
+        for i in range(STEPS):
+            out[i] = np.float32(a[i]) * b[i]
+        total = 0
+        def add(x):
+            nonlocal total
+            total += x
+        add(out.sum())
+        assert total >= 0, "%s is negative" % total
+        del out
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            return list(pool.map(math.sqrt, [total])), random.random() < 1, time.monotonic()
+    """,
+]
+
+REFUSED = {
+    "an import": "import os\nreturn os",
+    "a module by itself": "t = threading\nreturn t",
+    "replacing a module's name": "threading.Lock = None",
+    "what the module does not show": "return threading._shutdown",
+    "another module": "return os.getcwd()",
+    "sys": "return sys.modules",
+    "open": "return open('x')",
+    "eval": "return eval('1')",
+    "getattr": "return getattr(answer, 'x')",
+    "type": "return type(answer)",
+    "globals": "return globals()",
+    "__import__": "return __import__('os')",
+    "__builtins__": "return __builtins__",
+    "builtins under another name": "open = 3\nreturn open",
+    "an argument called open": "return (lambda open: open)(1)",
+    "an argument called threading": "return (lambda threading: threading)(1)",
+    "a variable called threading": "threading = 1",
+    "an error called threading": "try:\n    pass\nexcept Exception as threading:\n    pass",
+    "a comprehension's threading": "return [threading for threading in range(3)]",
+    "__class__": "return ().__class__",
+    "__subclasses__": "return int.__subclasses__()",
+    "__globals__": "return answer.__globals__",
+    "__dict__ of self": "return answer.__dict__",
+    "mangled names": "return answer._StandIn__run",
+    "frames of generators": "return (x for x in range(3)).gi_frame",
+    "code": "return answer.f_code",
+    "tracebacks": "try:\n    pass\nexcept Exception as e:\n    return e.__traceback__",
+    "the object of an error": "try:\n    pass\nexcept AttributeError as e:\n    return e.obj",
+    "format, which reads attributes": "return '{0.__class__}'.format(3)",
+    "format_map": "return '{a.__class__}'.format_map({'a': 3})",
+    "mro": "return int.mro()",
+    "a bare except": "while True:\n    try:\n        pass\n    except:\n        pass",
+    "BaseException": "try:\n    pass\nexcept BaseException:\n    pass",
+    "KeyboardInterrupt": "try:\n    pass\nexcept KeyboardInterrupt:\n    pass",
+    "SystemExit": "raise SystemExit",
+    "exit": "exit()",
+    "return in finally": "try:\n    pass\nfinally:\n    return 1",
+    "continue in finally": "while True:\n    try:\n        pass\n    finally:\n        continue",
+    "await": "return [x async for x in y]",
+    "match": "match 3:\n    case threading:\n        pass",
+    "settrace": "threading.settrace(None)",
+    "excepthook": "threading.excepthook = None",
+    "a file through an array": "np.zeros(3).tofile('x')",
+    "a file through NumPy": "return np.load('x')",
+    "memory through an array": "return np.zeros(3).ctypes",
+    "NumPy's other modules": "return np.lib.os",
+    "np.f2py": "return np.f2py",
+    "a hidden NumPy name": "return np.__config__",
+    "random's source": "random.SystemRandom()",
+    "the future's insides": "return concurrent.futures.thread",
+    "all futures": "return concurrent.futures",
+    "subprocess": "return concurrent.futures.ProcessPoolExecutor()",
+    "global of the course's": "global Lock\nLock = None",
+    "exec": "exec('1')",
+    "breakpoint": "breakpoint()",
+    "input": "return input()",
+    "a class with a metaclass": "class A(metaclass=int):\n    pass",
+    "a decorator": "@print\ndef f():\n    pass",
+    "__eq__, which fools a comparison": "class A:\n    def __eq__(self, other):\n        return True",
+    "__getattr__": "class A:\n    def __getattr__(self, name):\n        return 1",
+    "__class_getitem__": "class A:\n    def __class_getitem__(cls, x):\n        return 1",
+    "a dunder class attribute": "class A:\n    __hash__ = None",
+    "an attribute nobody has": "return answer.some_attribute",
+}  # fmt: skip
+
+
+def cell(body, head="def answer(x=None):\n"):
+    return HEAD + head + indent(body, "    ")
+
+
+@pytest.mark.parametrize("source", ADMITTED)
+def test_usual_code_is_admitted_and_runs_from_its_collected_source(source):
+    sources = plain_python.collect([HEAD, dedent(source)], "answer")
+    space = plain_python.prelude()
+    for text in sources:
+        exec(text, space)
+    assert callable(space["answer"])
+
+
+@pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED)
+def test_refused(body):
+    with pytest.raises(NotAdmitted, match="an answer in this notebook cannot contain"):
+        plain_python.collect([cell(body)], "answer")
+
+
+def test_attributes_of_its_own_are_free_but_no_way_out():
+    body = "answer.format = 1\nreturn '{0}'.format(3)"
+    with pytest.raises(NotAdmitted):
+        plain_python.collect([cell(body)], "answer")
+
+
+def test_only_what_the_answer_uses_is_taken_along():
+    cells = [
+        "import os\nos.system('true')\nsecret = open\n",
+        "SIZE = 3\ndef helper(x):\n    return x + SIZE\n",
+        "def unused():\n    import os\n",
+        "print(helper(1))\ndef answer(x):\n    return helper(x)\n%time answer(1)",
+        "def answer(x):\n    return helper(x)\n",
+    ]
+    sources = plain_python.collect(cells, "answer")
+    assert len(sources) == 3
+    assert not any("os" in text for text in sources)
+    with pytest.raises(LookupError, match="nothing"):
+        plain_python.collect(cells, "nothing")
+
+
+def test_lines_are_those_of_the_cell():
+    (source,) = plain_python.collect(["# a\n# b\n\ndef answer():\n    raise ValueError\n"], "answer")
+    assert source.splitlines()[3] == "def answer():"
+
+
+def test_a_helper_that_is_not_admitted_is_found():
+    with pytest.raises(NotAdmitted, match="line 2 uses open"):
+        plain_python.collect(
+            ["def helper():\n    return open('x')\n", "def answer():\n    return helper()\n"], "answer"
+        )
+
+
+class InThisFile:
+    def __init__(self):
+        self._lock = threading.Lock()
+
+    def peek(self):
+        return self.__dict__
+
+
+class Fine:
+    def __init__(self):
+        self._lock = threading.Lock()
+
+
+def test_classes_of_this_process_are_looked_at_too():
+    plain_python.admit(Fine)
+    with pytest.raises(NotAdmitted, match=r"self\.__dict__"):
+        plain_python.admit(InThisFile)
+
+
+def test_masters_are_admitted():
+    """Every answer of the course to a task of these kinds keeps the rules it is graded by."""
+    from pathlib import Path
+
+    from dlkernels.coursework import build
+
+    root = Path(__file__).resolve().parents[2]
+    seen = 0
+    for path in build.masters(root):
+        cells = build.read(path).cells
+        code = [c.source for c in cells if c.cell_type == "code"]
+        for source in code:
+            call = build.graded_call(source)
+            if not call or call[0] == "predict":
+                continue
+            try:
+                task = definition.find(call[1])
+            except ValueError:
+                continue  # a chapter that is being written
+            if isinstance(task, definition.ScenarioTask):
+                name = source.split(",")[1].strip(" )\n")
+                assert plain_python.collect([c for c in code if c != source], name.split(")")[0].strip())
+                seen += 1
+    assert seen >= 4
