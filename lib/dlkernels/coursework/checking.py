@@ -331,7 +331,7 @@ _WORDS = parallel.COUNTS | {
     "bytes_stored": "bytes stored",
     "arrays": "arrays allocated by numba",
     "numpy_bytes": "bytes allocated by NumPy",
-    "scalar_share": "share of the multiplications and additions done one number at a time",
+    "scalar_share": "share of the arithmetic done one number at a time",
     "multiplies": "multiplications",
     "accesses_per_multiply": "memory accesses per vector multiply",
     "global_load_requests": "load requests to global memory",
