@@ -1,0 +1,204 @@
+"""The compiled engine's work, made readable: what it generated as Python, and which line of a kernel runs in which piece.
+
+_poke(_a0_total, _t, total + _load(None, 2, sa, (ty, k)))    ->    total_of[t] = total + sa[ty, k]
+"""
+
+import ast
+import html
+import linecache
+from dataclasses import dataclass
+
+from numba import typeof
+
+from .. import kinds
+from ..launch import Arguments, Kernel
+from ..limits import dimensions
+from .engine import plain, program
+from .program import Unit
+from .replication import leaves
+from .splitting import Region
+
+
+class _Plain(ast.NodeTransformer):
+    """Loads, stores and storage as subscripts; what only keeps the books is left out."""
+
+    def visit_Call(self, node):
+        called = node.func.id if isinstance(node.func, ast.Name) else ""
+        self.generic_visit(node)
+        if called in ("_load", "_item"):
+            return ast.Subscript(node.args[2], node.args[3], ast.Load())
+        if called == "_peek":
+            return ast.Subscript(node.args[0], node.args[1], ast.Load())
+        if called == "_between":
+            return node.args[0]
+        return node
+
+    def visit_Name(self, node):
+        name = node.id
+        if (
+            name.startswith("_a") and name[2:3].isdigit() and "_" in name[2:]
+        ):  # an array with an element for each thread
+            name = f"{name[2:].partition('_')[2]}_of"
+        elif name.startswith("_k") and name[2:].isdigit():
+            name = f"k{name[2:]}"
+        elif name.startswith("_"):
+            name = name[1:]
+        return ast.Name(name, node.ctx)
+
+    def visit_Assign(self, node):
+        self.generic_visit(node)
+        same = isinstance(node.value, ast.Name) and [getattr(t, "id", "") for t in node.targets] == [
+            node.value.id
+        ]
+        return None if same else node  # tx = _tx
+
+    def visit_Expr(self, node):
+        called = (
+            node.value.func.id
+            if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
+            else ""
+        )
+        args = node.value.args if called else []
+        if called in ("_mark", "_fence"):
+            return None
+        if called == "_store":
+            made = ast.Assign([ast.Subscript(args[2], args[3], ast.Store())], args[4])
+        elif called == "_poke":
+            made = ast.Assign([ast.Subscript(args[0], args[1], ast.Store())], args[2])
+        else:
+            made = node
+        return self.generic_visit(made)
+
+
+def _is_bookkeeping(node):
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return (bool(names & {"_flag", "_result", "_b", "_bx", "_by", "_bz"}) and not isinstance(node, ast.For)) or (
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, (ast.Constant, ast.Call))
+        and all(isinstance(t, ast.Name) and t.id in ("_tx", "_ty", "_tz", "_t") for t in node.targets)
+    )  # fmt: skip
+
+
+def readable(text):
+    """Generated source (``program(...)["generated"]``) of one block, without what only keeps the books.
+
+    >>> print(readable(program(kernel, block, args)["generated"]))  # doctest: +SKIP
+    """
+    (function,) = ast.parse(text).body
+    loop = next(n for n in function.body if isinstance(n, ast.For))
+    body = [n for n in loop.body if not _is_bookkeeping(n) and not _allocates(n)]
+    made = _Plain().visit(ast.Module(body, []))
+    return ast.unparse(ast.fix_missing_locations(made))
+
+
+def _allocates(node):
+    """``sa = _c66()``: a shared array on the stack."""
+    call = node.value if isinstance(node, ast.Assign) else None
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id.startswith("_c")
+        and not call.args
+    )
+
+
+class _Watched(Unit):
+    """A unit that remembers its pieces."""
+
+    def split(self, body, known):
+        self.found = super().split(body, known)
+        return self.found
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Which lines run in which piece. rows: (line number, source text, frozenset of pieces, whether it is a barrier)."""
+
+    kernel: str
+    rows: tuple
+    count: int
+
+    def _repr_html_(self):
+        return _drawn(self)
+
+    def __repr__(self):
+        return "\n".join(
+            f"{' '.join(map(str, sorted(p))) or ('-' if b else ' '):8}{text}" for _, text, p, b in self.rows
+        )
+
+
+def pieces(kernel, block, args, shared_bytes=0):
+    """The `Pieces` into which the engine cuts ``kernel`` for a launch with these arguments. ``Unsupported`` if it cannot."""
+    if not isinstance(kernel, Kernel):
+        kernel = Kernel(getattr(kernel, "py_func", kernel))
+    values = Arguments(kernel, args, None).values
+    lowered = kernel.program([kinds.of_argument(v) for v in values], False, False)
+    types = tuple(typeof(plain(v)) for v in values)
+    unit = _Watched(kernel, lowered, types, dimensions(block, "blockdim"), True, "forward", shared_bytes)
+    unit.build()
+    where, count = {}, 0
+    for piece in leaves(unit.found[0]):
+        if isinstance(piece, Region) and piece.statements:
+            count += 1
+            for statement in piece.statements:
+                for node in ast.walk(statement):
+                    if hasattr(node, "lineno"):
+                        where.setdefault(node.lineno, set()).add(count)
+    barriers = {
+        n.lineno
+        for n in ast.walk(unit.node)
+        if isinstance(n, ast.Call) and "syncthreads" in ast.unparse(n.func)
+    }
+    file = kernel.py_func.__code__.co_filename
+    first, last = unit.node.body[0].lineno, unit.node.end_lineno
+    lines = [linecache.getline(file, n).rstrip() for n in range(first, last + 1)]
+    margin = min(len(line) - len(line.lstrip()) for line in lines if line)
+    rows = tuple(
+        (n, line[margin:], frozenset() if n in barriers else frozenset(where.get(n, ())), n in barriers)
+        for n, line in zip(range(first, last + 1), lines, strict=True)
+    )
+    return Pieces(kernel.py_func.__name__, rows, count)
+
+
+def _drawn(pieces):
+    """An SVG: the source, and beside each line a bar in the column of every piece that it runs in."""
+    height, left, step = 21, 390, 24
+    width, total = left + step * pieces.count + 8, height * (len(pieces.rows) + 1) + 8
+    parts = [
+        f'<svg class="figure" role="img" viewBox="0 0 {width} {total}" width="{width}" font-size="13" fill="currentColor">'
+        f"<title>{_said(pieces)}</title>"
+    ]
+    for number in range(pieces.count):
+        parts.append(f'<text x="{left + step * number + 10}" y="15" text-anchor="middle">{number + 1}</text>')
+    for place, (_, text, found, barrier) in enumerate(pieces.rows, 1):
+        y = place * height
+        weight = ' font-weight="bold"' if barrier else ""
+        parts.append(
+            f'<text x="4" y="{y + 15}" font-family="monospace" xml:space="preserve" style="white-space:pre"{weight}>'
+            f"{html.escape(text)}</text>"
+        )
+        if barrier:
+            parts.append(
+                f'<path d="M{left} {y + 10}H{width - 8}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
+            )
+        for number in found:
+            parts.append(
+                f'<rect x="{left + step * (number - 1) + 2}" y="{y}" width="16" height="{height}" '
+                f'fill="currentColor" fill-opacity="{0.35 + 0.5 * (number % 2)}"/>'
+            )
+    return f'<div style="overflow-x:auto">{"".join(parts)}</svg></div>'
+
+
+def _said(pieces):
+    lines = [
+        f"piece {k}: line{'s' if len(found) > 1 else ''} {', '.join(map(str, found))}"
+        for k in range(1, pieces.count + 1)
+        if (found := [row for row, (_, _, p, _) in enumerate(pieces.rows, 1) if k in p])
+    ]
+    cuts = [str(row) for row, r in enumerate(pieces.rows, 1) if r[3]]
+    return html.escape(
+        f"The lines of {pieces.kernel}. {'; '.join(lines)}; barriers: lines {', '.join(cuts) or 'none'}."
+    )
+
+
+__all__ = ["Pieces", "pieces", "program", "readable"]
