@@ -8,6 +8,8 @@ return Played(result, events.counts())           # {"reads": 12, "in_flight": 2}
 
 from dataclasses import dataclass, field
 
+from dlkernels.threads import pause
+
 
 @dataclass(frozen=True)
 class Played:
@@ -18,19 +20,25 @@ class Played:
 
 
 class Events:
-    """Counts by name. What the student's code gets are plain functions: it cannot reach the counts."""
+    """Counts by name. What the student's code gets are plain functions: it cannot reach the counts.
+
+    While a scenario is explored, a thread can be interrupted just before each count.
+    """
 
     def __init__(self):
         counts, now = {}, {}
 
         def add(name, n=1):
+            pause()
             counts[name] = counts.get(name, 0) + n
 
         def enter(name, n=1):
+            pause()
             now[name] = now.get(name, 0) + n
             counts[name] = max(counts.get(name, 0), now[name])
 
         def leave(name, n=1):
+            pause()
             now[name] = now.get(name, 0) - n
 
         self.add, self.enter, self.leave, self.counts = add, enter, leave, lambda: dict(counts)

@@ -2,6 +2,7 @@
 
 explore   runs ordinary `threading` code under many schedules and shows the one that breaks it
 replay    runs one of them again
+pause     a place where a thread can be interrupted, for code that the explorer does not look into
 watch     runs a `prange` loop with each load and store recorded: races, false sharing, cache lines (watching/)
 
 scheduler.py one run     policies.py who goes on    exploration.py the search      locks.py, queues.py, workers.py stand-ins
@@ -11,6 +12,7 @@ tracing.py points        sites.py what is accessed  substitution.py names       
 from .exploration import Schedule, explore, replay
 from .findings import Finding
 from .report import Report, Run
+from .scheduler import pause
 from .watching import watch
 
-__all__ = ["Finding", "Report", "Run", "Schedule", "explore", "replay", "watch"]
+__all__ = ["Finding", "Report", "Run", "Schedule", "explore", "pause", "replay", "watch"]

@@ -6,7 +6,14 @@
 import random
 
 
-class Follow:
+class Policy:
+    """Base of all: what to do when a thread had its share and must let others go on."""
+
+    def tired(self, task):
+        """`task` made many points in a row; it is not among the options now."""
+
+
+class Follow(Policy):
     """The default everywhere but at the points named in `choices` {index: task}. Replays any run."""
 
     def __init__(self, choices=None):
@@ -16,7 +23,7 @@ class Follow:
         return self.choices.get(index, default)
 
 
-class Lockstep:
+class Lockstep(Policy):
     """Every thread makes `steps` points, then the next one: finds what happens when threads move together."""
 
     def __init__(self, steps):
@@ -31,7 +38,7 @@ class Lockstep:
         return self.last
 
 
-class Priorities:
+class Priorities(Policy):
     """Random priorities with `changes` random drops: probabilistic concurrency testing (Burckhardt et al. 2010)."""
 
     def __init__(self, seed, length, changes):
@@ -52,8 +59,12 @@ class Priorities:
             return self.random.choice(late)
         return best
 
+    def tired(self, task):
+        self.low -= 1
+        self.priority[task] = self.low
 
-class Coin:
+
+class Coin(Policy):
     """At every point another thread with probability `p`."""
 
     def __init__(self, seed, p):

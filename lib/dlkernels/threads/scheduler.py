@@ -38,6 +38,12 @@ def active():
     return _active
 
 
+def pause():
+    """A place where a thread can be interrupted while the program is explored; otherwise nothing."""
+    if _active is not None and not _active.stopping and _active.running.ident == _thread.get_ident():
+        _active.point()
+
+
 class Task:
     """A controlled thread."""
 
@@ -303,6 +309,9 @@ class Scheduler:
             able.append(min(late, key=lambda t: (t.deadline, t.number)))
             late.remove(able[-1])
         default = me if not forced and (not turn or len(able) == 1) else self._after(me, able)
+        if turn and default is not me:
+            able.remove(me)
+            self.policy.tired(me.number)
         if turn and default is not me and not me.moved:
             self.out.spins[me.name] = self.out.spins.get(me.name, 0) + 1
         chosen = default
