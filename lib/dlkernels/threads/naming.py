@@ -1,6 +1,7 @@
 """What the program calls a lock, a queue, a thread: read from the line that makes it."""
 
 import ast
+import functools
 import sys
 
 from . import sites
@@ -16,17 +17,24 @@ def of_creation(tracer, otherwise):
         frame = frame.f_back
     if frame is None:
         return otherwise, False
-    line, end, column, stop = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    name, several = _at(frame.f_code, frame.f_lasti)
+    return name or otherwise, several
+
+
+@functools.lru_cache(maxsize=500)
+def _at(code, instruction):
+    """The same for an instruction of the program; the name may be None."""
+    line, end, column, stop = list(code.co_positions())[instruction // 2]
     if line is None or column is None:
-        return otherwise, False
+        return None, False
     here = (line, column, end, stop)
     best = None
-    for group in sites.nodes_of(frame.f_code.co_filename).values():
+    for group in sites.nodes_of(code.co_filename).values():
         for node, _ in group:
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and _holds(node, here):
                 best = node  # the innermost comes last
     if best is None:
-        return otherwise, False
+        return None, False
     target, value = (best.targets[0] if isinstance(best, ast.Assign) else best.target), best.value
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         pairs = zip(target.elts, value.elts, strict=True)
@@ -35,7 +43,7 @@ def of_creation(tracer, otherwise):
         return target.attr, not isinstance(value, ast.Call)
     if isinstance(target, ast.Name):
         return target.id, not isinstance(value, ast.Call)
-    return otherwise, False
+    return None, False
 
 
 def _holds(node, at):

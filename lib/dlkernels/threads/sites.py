@@ -247,15 +247,17 @@ def nodes_of(file):
 
 def of(code):
     """Offset -> Site for the instructions of `code` that touch what could be shared."""
-    if code not in _maps:
-        nodes = nodes_of(code.co_filename)
-        sites = {}
-        for instruction in dis.get_instructions(code):
-            site = _site(instruction, code, nodes)
-            if site:
-                sites[instruction.offset] = site
-        _maps[code] = sites
-    return _maps[code]
+    known = _maps.get(id(code))  # by identity: the hash of a code object takes its time
+    if known is not None:
+        return known[1]
+    nodes = nodes_of(code.co_filename)
+    found = {}
+    for instruction in dis.get_instructions(code):
+        site = _site(instruction, code, nodes)
+        if site:
+            found[instruction.offset] = site
+    _maps[id(code)] = (code, found)
+    return found
 
 
 def _site(instruction, code, nodes):
