@@ -1,0 +1,106 @@
+"""The truths of chapter 02's predictions, found in a second way; and what its judges say of results made by hand."""
+
+import itertools
+import math
+import threading
+
+import pytest
+
+from dlkernels.coursework.tasks import chapter_02 as tasks
+from dlkernels.threads import explore
+
+
+def final_value(order, times):
+    """The counter after threads 0 and 1 made their reads and writes in the order of their numbers."""
+    value, seen, made = 0, [0, 0], [0, 0]
+    for thread in order:
+        if made[thread] % 2 == 0:
+            seen[thread] = value
+        else:
+            value = seen[thread] + 1
+        made[thread] += 1
+    return value
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_least_count_is_what_all_orders_give(times):
+    steps = 4 * times
+    orders = (
+        [k in places for k in range(steps)] for places in itertools.combinations(range(steps), 2 * times)
+    )
+    assert tasks.least_count(2, times) == min(final_value(order, times) for order in orders)
+
+
+def test_least_count_with_real_code_under_the_explorer():
+    def scenario():
+        box = {"value": 0}
+
+        def add():
+            for _ in range(2):
+                box["value"] += 1
+
+        threads = [threading.Thread(target=add) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return box["value"]
+
+    report = explore(scenario, keep_going=True, preemptions=4, schedules=1000)
+    assert set(report.results) == {"2", "3", "4"}
+    assert min(map(int, report.results)) == tasks.least_count(2, 2)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 6])
+def test_interleavings(steps):
+    assert tasks.interleavings(steps) == math.comb(2 * steps, steps)
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3])
+def test_a_bounded_queue_has_two_hands(bound):
+    assert tasks.most_alive(bound, bound + 4) == bound + 2
+
+
+def test_payments_one_after_another():
+    outcomes = tasks.in_turn([100, 0, 0], [(0, 1, 70), (0, 2, 60)])
+    assert outcomes == [([30, 70, 0], [True, False]), ([40, 0, 60], [False, True])]
+
+
+ONE_ACCOUNT = [100, 0, 0], [[0, 1, 70], [0, 2, 60]]
+
+
+@pytest.mark.parametrize(
+    ("balances", "done", "kind"),
+    [
+        ([30, 70, 0], [True, False], None),
+        ([40, 0, 60], [False, True], None),
+        ([-30, 70, 60], [True, True], "overdrawn"),
+        ([30, 70, 60], [True, True], "wrong-result"),  # money appeared
+        ([100, 0, 0], [False, False], "wrong-result"),  # in no order does nobody pay
+        ([30, 70, 0], [True, None], "no-answer"),
+    ],
+)
+def test_verdicts_on_accounts(balances, done, kind):
+    slip = tasks.judge_settle(ONE_ACCOUNT, {"balances": balances, "done": done})
+    assert (slip.kind if slip else None) == kind
+
+
+@pytest.mark.parametrize(
+    ("taken", "held", "kind"),
+    [
+        ([[[0, 0], [0, 1]]], 1, None),
+        ([[[0, 0], [0, 1]]], 2, "over-bound"),
+        ([[[0, 1], [0, 0]]], 1, "order"),
+        ([[[0, 0]]], 1, "wrong-result"),
+        ([[[0, 0], [0, 0], [0, 1]]], 1, "wrong-result"),
+    ],
+)
+def test_verdicts_on_a_buffer(taken, held, kind):
+    slip = tasks.judge_through((1, 1, 1, 2), {"taken": taken, "held": held})
+    assert (slip.kind if slip else None) == kind
+
+
+@pytest.mark.parametrize("pair", [[1, 0], [0, 5], [2, 5]])
+def test_a_torn_read_is_seen(pair):
+    result = {"seen": [[0, 0], pair], "end": [2, 10], "raised": None}
+    assert tasks.judge_feed((1, 2, 5, 2, False), result).kind == "torn-read"
