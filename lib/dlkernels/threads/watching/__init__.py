@@ -64,7 +64,7 @@ def _run(function, threads, schedule, chunk, limit, arguments):
             result = program(*traced)
     except Carried as error:
         carried, result = [error.name], None
-    after = tuple(t.data if isinstance(t, TracedArray) else t for t in traced)
+    after = tuple(t._data if isinstance(t, TracedArray) else t for t in traced)
     said = f"{schedule} schedule" + (f" with chunks of {chunk}" if chunk else "")
     return WatchReport(original.__name__, recorder, _plain(result), after, carried, said)
 
@@ -89,7 +89,7 @@ def _traced(array, name, recorder, copies):
 
 def _plain(result):
     if isinstance(result, TracedArray):
-        return result.data
+        return result._data
     if isinstance(result, tuple | list):
         return type(result)(_plain(x) for x in result)
     return result

@@ -1,4 +1,7 @@
-"""An array that reports each load and store to a Recorder, and otherwise behaves like its NumPy array."""
+"""An array that reports each load and store to a Recorder, and otherwise behaves like its NumPy array.
+
+What is its own begins with an underscore: an admitted answer cannot reach it, and so not the record either.
+"""
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -14,117 +17,117 @@ _METHODS = {
 
 
 class TracedArray(NDArrayOperatorsMixin):
-    """`data`: the NumPy array or a view of it; `root`: the memory it lives in."""
+    """`_data`: the NumPy array or a view of it; `_root`: the memory it lives in."""
 
-    __slots__ = ("_offsets", "data", "recorder", "root")
+    __slots__ = ("_data", "_offsets", "_recorder", "_root")
     __hash__ = None
 
     def __init__(self, data, root, recorder):
-        self.data, self.root, self.recorder, self._offsets = data, root, recorder, None
+        self._data, self._root, self._recorder, self._offsets = data, root, recorder, None
 
-    shape = property(lambda self: self.data.shape)
-    size = property(lambda self: self.data.size)
-    ndim = property(lambda self: self.data.ndim)
-    dtype = property(lambda self: self.data.dtype)
-    itemsize = property(lambda self: self.data.itemsize)
-    nbytes = property(lambda self: self.data.nbytes)
-    strides = property(lambda self: self.data.strides)
-    T = property(lambda self: self._like(self.data.T))
+    shape = property(lambda self: self._data.shape)
+    size = property(lambda self: self._data.size)
+    ndim = property(lambda self: self._data.ndim)
+    dtype = property(lambda self: self._data.dtype)
+    itemsize = property(lambda self: self._data.itemsize)
+    nbytes = property(lambda self: self._data.nbytes)
+    strides = property(lambda self: self._data.strides)
+    T = property(lambda self: self._like(self._data.T))
 
     def __len__(self):
-        return len(self.data)
+        return len(self._data)
 
     def __iter__(self):
-        return (self[i] for i in range(len(self.data)))
+        return (self[i] for i in range(len(self._data)))
 
     def __repr__(self):
-        return f"TracedArray({self.root.name}, shape {self.shape})"
+        return f"TracedArray({self._root.name}, shape {self.shape})"
 
     def _like(self, view):
-        return TracedArray(view, self.root, self.recorder)
+        return TracedArray(view, self._root, self._recorder)
 
     @property
-    def start(self):
+    def _start(self):
         """Byte address of the first element."""
-        begin = self.root.array.__array_interface__["data"][0]
-        return self.root.base + self.data.__array_interface__["data"][0] - begin
+        begin = self._root.array.__array_interface__["data"][0]
+        return self._root.base + self._data.__array_interface__["data"][0] - begin
 
     @property
-    def addresses(self):
+    def _addresses(self):
         """Byte address of every element."""
         if self._offsets is None:
-            offsets = np.zeros(self.data.shape, np.int64)
-            for axis, (n, stride) in enumerate(zip(self.data.shape, self.data.strides, strict=True)):
+            offsets = np.zeros(self._data.shape, np.int64)
+            for axis, (n, stride) in enumerate(zip(self._data.shape, self._data.strides, strict=True)):
                 offsets += (np.arange(n) * stride).reshape(
-                    [-1 if i == axis else 1 for i in range(self.data.ndim)]
+                    [-1 if i == axis else 1 for i in range(self._data.ndim)]
                 )
-            self._offsets = offsets + self.start
+            self._offsets = offsets + self._start
         return self._offsets
 
-    def load_all(self):
+    def _load_all(self):
         """The NumPy array, with every element's load recorded."""
-        self.recorder.note(LOAD, self.root, self.addresses)
-        return self.data
+        self._recorder.note(LOAD, self._root, self._addresses)
+        return self._data
 
     def __getitem__(self, key):
         key = _plain_key(key)
-        found = self.data[key]
+        found = self._data[key]
         if isinstance(found, np.ndarray):
-            if np.may_share_memory(found, self.data) and not _is_fancy(key):
+            if np.may_share_memory(found, self._data) and not _is_fancy(key):
                 return self._like(found)
-            self.recorder.note(LOAD, self.root, self.addresses[key])
-            return made(found, self.recorder, temporary=True)
-        self.recorder.note(LOAD, self.root, int(self.addresses[key]))
+            self._recorder.note(LOAD, self._root, self._addresses[key])
+            return made(found, self._recorder, temporary=True)
+        self._recorder.note(LOAD, self._root, int(self._addresses[key]))
         return found
 
     def __setitem__(self, key, value):
         key = _plain_key(key)
         if isinstance(value, TracedArray):
-            target = self.data[key]
-            if isinstance(target, np.ndarray) and _same_memory(target, value.data):
+            target = self._data[key]
+            if isinstance(target, np.ndarray) and _same_memory(target, value._data):
                 return  # `a[i] += b` stores a[i] in place, then again
-            value = value.load_all()
-        self.data[key] = value
-        where = self.addresses[key]
-        self.recorder.note(STORE, self.root, where if isinstance(where, np.ndarray) else int(where))
+            value = value._load_all()
+        self._data[key] = value
+        where = self._addresses[key]
+        self._recorder.note(STORE, self._root, where if isinstance(where, np.ndarray) else int(where))
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
         if method == "at":
             target, index, *rest = inputs
-            where = target.addresses[_plain_key(index)]
-            self.recorder.note(LOAD, target.root, where)
-            getattr(ufunc, method)(target.data, _plain_key(index), *[_loaded(x) for x in rest])
-            self.recorder.note(STORE, target.root, where)
+            where = target._addresses[_plain_key(index)]
+            self._recorder.note(LOAD, target._root, where)
+            getattr(ufunc, method)(target._data, _plain_key(index), *[_loaded(x) for x in rest])
+            self._recorder.note(STORE, target._root, where)
             return None
         plain = [_loaded(x) for x in inputs]
         targets = out or ()
         if targets:
-            kwargs["out"] = tuple(t.data if isinstance(t, TracedArray) else t for t in targets)
+            kwargs["out"] = tuple(t._data if isinstance(t, TracedArray) else t for t in targets)
         with np.errstate(all="ignore"):
             result = getattr(ufunc, method)(*plain, **kwargs)
         for target in targets:
             if isinstance(target, TracedArray):
-                target.recorder.note(STORE, target.root, target.addresses)
+                target._recorder.note(STORE, target._root, target._addresses)
         if targets:
             return targets[0] if len(targets) == 1 else targets
-        return _wrapped(result, self.recorder)
+        return _wrapped(result, self._recorder)
 
     def __array_function__(self, function, types, args, kwargs):
         name = function.__name__
         if name == "copyto":
             args[0][...] = args[1]
             return None
-        plain = _map(lambda a: a.data, (args, kwargs))
+        plain = _map(lambda a: a._data, (args, kwargs))
         with np.errstate(all="ignore"):
             result = function(*plain[0], **plain[1])
         if name in _NO_LOADS:
-            return _wrapped(result, self.recorder, temporary=False)
+            return _wrapped(result, self._recorder, temporary=False)
         for array in _arrays((args, kwargs)):
-            if isinstance(result, np.ndarray) and np.may_share_memory(result, array.data):
+            if isinstance(result, np.ndarray) and np.may_share_memory(result, array._data):
                 return array._like(result)
         for array in _arrays((args, kwargs)):
-            array.load_all()
-        return _wrapped(result, self.recorder)
+            array._load_all()
+        return _wrapped(result, self._recorder)
 
     def __getattr__(self, name):
         if name in _METHODS:
@@ -135,22 +138,22 @@ class TracedArray(NDArrayOperatorsMixin):
         self[...] = value
 
     def astype(self, dtype, **_):
-        return made(self.load_all().astype(dtype), self.recorder, temporary=True)
+        return made(self._load_all().astype(dtype), self._recorder, temporary=True)
 
     def flatten(self):
-        return made(self.load_all().flatten(), self.recorder, temporary=True)
+        return made(self._load_all().flatten(), self._recorder, temporary=True)
 
     def item(self, *index):
-        return self[index].item() if index else self.load_all().item()
+        return self[index].item() if index else self._load_all().item()
 
     def __float__(self):
-        return float(self.load_all())
+        return float(self._load_all())
 
     def __int__(self):
-        return int(self.load_all())
+        return int(self._load_all())
 
     def __bool__(self):
-        return bool(self.load_all())
+        return bool(self._load_all())
 
 
 def made(array, recorder, temporary):
@@ -169,7 +172,7 @@ def _wrapped(result, recorder, temporary=True):
 
 
 def _loaded(x):
-    return x.load_all() if isinstance(x, TracedArray) else x
+    return x._load_all() if isinstance(x, TracedArray) else x
 
 
 def _plain_key(key):

@@ -70,8 +70,8 @@ class Hooks:
         """`target op= value` for a name inside a parallel loop: each thread has its own, so no access is shared."""
         if not isinstance(target, TracedArray):
             return _OPERATORS[operator](target, value)
-        value = value.load_all() if isinstance(value, TracedArray) else value
-        target.data[...] = _OPERATORS[operator](target.data, value)
+        value = value._load_all() if isinstance(value, TracedArray) else value
+        target._data[...] = _OPERATORS[operator](target._data, value)
         return target
 
     def unset(self, name):
@@ -79,8 +79,8 @@ class Hooks:
 
     def named(self, name, value):
         """`name = value`: an array that the function made is called by that name in reports."""
-        if isinstance(value, TracedArray) and value.root.made and value.root.name in UNNAMED:
-            value.root.name = name
+        if isinstance(value, TracedArray) and value._root.made and value._root.name in UNNAMED:
+            value._root.name = name
         return value
 
 
