@@ -18,7 +18,7 @@ import ast
 from numba.core import types
 
 from .core import assign, call, name, parse
-from .replication import exposed_in
+from .replication import assigned_in, exposed_in
 from .splitting import Agree, Any, Collective, Region, ScalarBreak, ScalarFor, ScalarIf, ScalarWhile
 from .warp import SOURCES
 
@@ -69,8 +69,8 @@ class Generation:
 
     def _load(self, piece, variable):
         kind = self.types_of.get((piece, variable))
-        if kind is None:
-            return []
+        if kind is None:  # numba found that this piece never runs
+            self.unit.refuse_line(f"code that never runs, with a variable {variable!r}")
         return [assign(variable, self._loaded(list(self.slots[variable, kind]), kind), self.unit.origin)]
 
     def _store(self, variable):
@@ -139,7 +139,9 @@ class Generation:
         statements = [
             s for s in piece.statements if not (isinstance(s, ast.Assign) and s.targets[0].id in recomputed)
         ]
-        before, after = [], []
+        # What is always the same may be computed first: variables that are recomputed may need it.
+        before = [s for s in statements if self._once(s) and s.targets[0].id in self.replication.immutable]
+        statements, after = [s for s in statements if s not in before], []
         while statements and self._once(statements[0]):
             before.append(statements.pop(0))
         while statements and self._once(statements[-1]):
@@ -147,12 +149,13 @@ class Generation:
         if not statements:
             return before
         replication = self.replication
-        restored = replication.restored(piece)
-        assigned_once = {s.targets[0].id for s in before}
-        outside = [assign(f"_r_{v}", name(v), self.unit.origin) for v in restored if v not in assigned_once]
-        head = [assign(v, name(f"_r_{v}"), self.unit.origin) for v in restored if v not in assigned_once]
+        assigned_once = {node.targets[0].id for node in before}
+        exposed = exposed_in(statements, set())[0]
+        restored = replication.restored(piece, exposed & assigned_in(statements), assigned_once)
+        outside = [assign(f"_r_{v}", name(v), self.unit.origin) for v in restored]
+        head = [assign(v, name(f"_r_{v}"), self.unit.origin) for v in restored]
         loads, stores = replication.kept(piece)
-        wanted = (exposed_in(statements, set())[0] | set(loads)) - set(piece.guards)
+        wanted = (exposed | set(loads)) - set(piece.guards)
         head += self.begin(piece, wanted, set(piece.guards))
         for variable in replication.zeros(piece):
             if variable not in assigned_once:
@@ -272,7 +275,10 @@ class Generation:
 
     def _values(self, piece):
         variable = piece.sync.operands["value"].id
-        (kind,) = self.storage[variable]
+        kinds = self.storage.get(variable, ())
+        if len(kinds) != 1:
+            self.unit.refuse_line("a warp operation that never runs, or on values of several types")
+        (kind,) = kinds
         slots = self.slots[variable, kind]
         if len(slots) != 1:
             self.unit.refuse_line("a warp operation on a tuple")

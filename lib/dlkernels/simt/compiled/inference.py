@@ -101,7 +101,9 @@ class Sequential:
         return made
 
     def on_Any(self, piece: Any):
-        return [assign(piece.result, call("bool", name(piece.guards[-1])), self.origin)]
+        loads, _ = self.replication.kept(piece)
+        found = assign(piece.result, call("bool", name(piece.guards[-1])), self.origin)
+        return [*(self._probe(piece, v) for v in loads), found]
 
     def on_Agree(self, piece: Agree):
         loads, _ = self.replication.kept(piece)

@@ -306,6 +306,8 @@ class Lowering(Calls):
         if isinstance(value, np.generic):
             return name(self.unit.bind(value))
         if isinstance(value, tuple) and all(isinstance(v, (bool, int, float, np.generic)) for v in value):
+            if all(type(v) in (bool, int, float) for v in value):
+                return ast.Tuple([ast.Constant(v) for v in value], ast.Load())
             return name(self.unit.bind(value))
         return self.refuse(node, f"a {type(value).__name__} from outside")
 
@@ -350,7 +352,10 @@ class Lowering(Calls):
     def view(self, node, parts):
         """``a[2:n]`` or ``a[i, 2:n]``: another view of the same memory. Slices end where the array ends, as in Python."""
         whole = [p for p in parts if not isinstance(p, ast.Slice)]
-        if any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in whole) or whole != parts[: len(whole)]:
+        if (
+            any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in whole)
+            or whole != parts[: len(whole)]
+        ):
             self.refuse(node, "a slice before an index")
         limits = [limit for p in parts[len(whole) :] for limit in (p.lower, p.upper, p.step)]
         given = [limit for limit in limits if limit is not None]
@@ -361,7 +366,9 @@ class Lowering(Calls):
             array = call("_load", *self.flagged(node), array, ast.Tuple(lowered[: len(whole)], ast.Load()))
         ends = [None if limit is None else call("_int64", next(left)) for limit in limits]
         slices = [ast.Slice(*ends[k : k + 3]) for k in range(0, len(ends), 3)]
-        return ast.Subscript(array, slices[0] if len(slices) == 1 else ast.Tuple(slices, ast.Load()), ast.Load())
+        return ast.Subscript(
+            array, slices[0] if len(slices) == 1 else ast.Tuple(slices, ast.Load()), ast.Load()
+        )
 
     def on_Tuple(self, node):
         return ast.Tuple(self.several(node.elts), ast.Load())

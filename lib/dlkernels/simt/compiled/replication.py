@@ -283,10 +283,13 @@ class Replication:
             n for n in needs.fresh if n not in self.recomputed and not isinstance(piece, Collective)
         )
 
-    def restored(self, piece):
-        """Scalars of the block that a piece reads and assigns: every thread begins with the value from before."""
-        needs = self.needs[piece]
-        return sorted(n for n in needs.loads & needs.assigned if self.is_scalar(n))
+    def restored(self, piece, updated, given=()):
+        """Of the names that a piece reads and then assigns, the scalars of the block that have a value before.
+
+        Every thread begins with that value: ``step //= 2`` is done once for the block, not once for each thread.
+        """
+        before = self.needs[piece].reached | set(given)
+        return sorted(n for n in updated & before if self.is_scalar(n))
 
 
 def _scalar_targets(pieces):

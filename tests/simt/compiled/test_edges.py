@@ -1,0 +1,30 @@
+"""Kernels that are hard to split give what the executor gives: forward, reverse, checked and not."""
+
+import numpy as np
+import pytest
+from edges import EDGES
+
+from dlkernels import simt
+
+WAYS = [{}, {"order": "reverse"}, {"checked": False}]
+
+
+def arguments_of(makers):
+    return [m() if callable(m) else m for m in makers]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("case", EDGES, ids=lambda case: case[0])
+def test_the_same_as_the_executor(case, way):
+    _, kernel, grid, block, makers, shared_bytes = case
+    expected, got = arguments_of(makers), arguments_of(makers)
+    simt.run(kernel, grid, block, expected, shared_bytes=shared_bytes)
+    simt.compiled.run(kernel, grid, block, got, shared_bytes=shared_bytes, **way)
+    for a, b in zip(expected, got, strict=True):
+        if isinstance(a, np.ndarray):
+            np.testing.assert_array_equal(b, a)
+
+
+def test_there_are_enough():
+    assert len(EDGES) >= 29
+    assert len({case[0] for case in EDGES}) == len(EDGES)
