@@ -189,3 +189,12 @@ def test_many_short_pieces_become_few_bars_without_losing_time():
     assert all(a[1] == b[0] for a, b in itertools.pairwise(cells[:-1]))
     assert cells[-2][1] == 49_999
     assert cells[-1][:2] == (70_000, 70_010)
+
+
+def test_many_threads_still_fit_a_page():
+    timeline = Timeline()
+    for t in range(64):
+        timeline.add(f"thread {t}", t, 0, 100 + t)
+    figure = timeline.draw()
+    assert figure.get_figheight() < 11
+    assert figure.axes[0].get_yticklabels()[63].get_text() == "thread 63, 100%"

@@ -9,6 +9,7 @@ from .timeline import WAIT
 WIDTH = 5.0  # inches, as all figures of the book
 CELLS = 300  # at most so many bars in a row: shorter pieces that touch are drawn as one
 HATCHES = ("", "//", "xx", "--", "\\\\")
+FEW = 6  # so many threads have rows with two lines of text; more have thin rows, so that a page holds them
 LETTER = 0.066  # inches of one letter of a label
 
 
@@ -25,14 +26,14 @@ def draw_timelines(timelines):
         raise ValueError("no timelines given; expected a dict of name -> Timeline")
     rows = [len(timeline.threads) for timeline in timelines.values()]
     named = any(timelines)
-    height = sum(0.34 * n + (0.42 if named else 0.12) for n in rows) + 0.75
+    height = sum(_row_height(n) * n + (0.42 if named else 0.12) for n in rows) + 0.75
     figure, grid = figures.subplots(
         len(rows),
         1,
         sharex=True,
         squeeze=False,
         figsize=(WIDTH, height),
-        height_ratios=[n + 0.4 for n in rows],
+        height_ratios=[_row_height(n) * n + 0.14 for n in rows],
     )
     longest = max(timeline.elapsed for timeline in timelines.values())
     unit, scale = _unit(longest)
@@ -75,6 +76,11 @@ class _Colours:
         return {"facecolor": to_rgba(f"C{place % 5}", 0.4), "hatch": HATCHES[place % 5], "linewidth": 0.8}
 
 
+def _row_height(threads):
+    """Inches of a row in a picture of so many threads."""
+    return 0.34 if threads <= FEW else 0.13
+
+
 def _is_numbered(timeline):
     return all(isinstance(piece.label, int) for piece in timeline.pieces)
 
@@ -106,8 +112,11 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
             room = (last - first) * 1e-9 / longest * WIDTH * 0.78  # inches; the rest is the rows' names
             if piece.kind != WAIT and len(str(piece.label)) * LETTER < room:
                 axes.text(left + width / 2, row, str(piece.label), ha="center", va="center", fontsize=8)
-    names = [f"{thread}\n{share[thread]:.0%} busy" for thread in threads]
-    axes.set_yticks(range(len(threads)), names, fontsize=8)
+    names = [
+        f"{thread}\n{share[thread]:.0%} busy" if len(threads) <= FEW else f"{thread}, {share[thread]:.0%}"
+        for thread in threads
+    ]
+    axes.set_yticks(range(len(threads)), names, fontsize=8 if len(threads) <= FEW else 6)
     axes.set_ylim(len(threads) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
 
