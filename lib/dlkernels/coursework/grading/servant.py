@@ -94,7 +94,11 @@ def define(sources, plain=False):
 
 
 def main(folder):
-    """Serve requests until stdin ends. A request brings its sources along: every one starts from nothing."""
+    """Serve requests until stdin ends. A request brings its sources along: plain Python starts from nothing every time.
+
+    Kernels and compiled functions keep no state, so the same sources are not compiled again for the next request.
+    """
+    known, namespace = None, None
     out, sys.stdout = sys.stdout, sys.stderr  # so that a print in an answer cannot be taken for a reply
     prelude()
     out.write("ready\n")
@@ -103,8 +107,12 @@ def main(folder):
         number = int(line)
         request = exchange.read(folder, f"req-{number}")
         try:
-            namespace = define(request["sources"], request.get("plain", False))
+            plain = request.get("plain", False)
+            if plain or known != request["sources"]:
+                namespace = define(request["sources"], plain)
+                known = None if plain else request["sources"]
         except Exception as error:
+            known = None
             failed = [type(error).__name__, str(error)[:2000], "", ""]
             exchange.write({"failed": failed}, folder, f"res-{number}")
         else:

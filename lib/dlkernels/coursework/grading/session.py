@@ -25,6 +25,7 @@ from .sandbox import stop
 
 MAX_KERNELS = 4
 STARTUP_SECONDS = 120
+COMPILING = ("compiled_call", "watch", "cost")
 _HANDLE = "__import__('dlkernels.coursework.grading.servant', fromlist=['x']).handle({folder!r}, {number}, globals())"
 
 
@@ -165,7 +166,7 @@ class Session:
             )
             self._clean.stdin.write(f"{self._number}\n".encode())
             self._clean.stdin.flush()
-            self._await_line(self._patience())
+            self._await_line(self._patience(compiles=operation in COMPILING))
         except (OSError, KernelGone) as error:
             stop(self._clean)
             self._clean = None
@@ -189,14 +190,15 @@ class Session:
 
     # both --------------------------------------------------------------------------------------------------------
 
-    def _patience(self, given=False):
-        """Seconds the next step may take."""
+    def _patience(self, given=False, compiles=False):
+        """Seconds the next step may take. A compiler on a busy machine gets three times as long as an answer."""
         left = self.limits.total_seconds - (time.monotonic() - self.begun)
         if left <= 0:
             raise AnswerFailed(
                 "TimeLimit", f"the whole submission used up its {self.limits.total_seconds:g} seconds"
             )
-        return min(STARTUP_SECONDS if given else self.limits.cell_seconds, left)
+        seconds = self.limits.cell_seconds * (3 if compiles else 1)
+        return min(STARTUP_SECONDS if given else seconds, left)
 
     def _send(self, sandbox, request):
         exchange.write(request, sandbox.folder, f"req-{self._number}")
