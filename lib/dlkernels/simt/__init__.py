@@ -10,6 +10,7 @@ from .errors import (
     Deadlock,
     KernelError,
     LaunchError,
+    NotFollowed,
     NotOnAGpu,
     OutOfBounds,
     SourceNotFound,

@@ -22,6 +22,7 @@ from .core import assign, call, name
 from .structure import without
 
 _ATTRIBUTES = ("shape", "size", "ndim", "strides", "nbytes", "itemsize", "T", "real", "imag")
+_WORDS = {ast.FunctionDef: "a function defined inside the kernel", ast.Lambda: "a lambda", ast.Match: "match"}
 _PLACES = {
     "threadIdx": ("_tx", "_ty", "_tz"),
     "blockIdx": ("_bx", "_by", "_bz"),
@@ -88,7 +89,7 @@ class Lowering(Calls):
     def statement(self, node):
         method = getattr(self, "do_" + type(node).__name__, None)
         if method is None:
-            self.refuse(node, f"a {type(node).__name__} statement")
+            self.refuse(node, _WORDS.get(type(node), f"a {type(node).__name__} statement"))
         made = method(node)
         for new in made:
             if not hasattr(new, "lineno"):
@@ -270,7 +271,7 @@ class Lowering(Calls):
     def expression(self, node):
         method = getattr(self, "on_" + type(node).__name__, None)
         if method is None:
-            self.refuse(node, f"a {type(node).__name__} expression")
+            self.refuse(node, _WORDS.get(type(node), f"a {type(node).__name__} expression"))
         return ast.copy_location(method(node), node)
 
     def on_Constant(self, node):

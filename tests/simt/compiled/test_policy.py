@@ -1,0 +1,153 @@
+"""Which engine runs a launch, and that a notebook can see it."""
+
+import numpy as np
+import pytest
+
+from dlkernels import simt
+from dlkernels.simt import cuda, policy
+
+
+@cuda.jit
+def double(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = 2 * x[i]
+
+
+@cuda.jit
+def summed(x, y):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        total = 0.0
+        for k in range(x.shape[1]):
+            total += x[i, k]
+        y[i] = total
+
+
+@cuda.jit
+def prints(x):
+    i = cuda.grid(1)
+    for k in range(x.size):
+        if k == i == 0:
+            print("here")
+
+
+@cuda.jit
+def barrier_for_even_blocks_of_threads(x, flag):
+    t = cuda.threadIdx.x
+    for _ in range(10_000_000):
+        if flag[0] == 0:
+            break
+    if t < 16:
+        if flag[0] == 1:
+            cuda.syncthreads()
+    x[t] = t
+
+
+@pytest.fixture(autouse=True)
+def nothing_chosen(monkeypatch):
+    monkeypatch.delenv(policy.VARIABLE, raising=False)
+    monkeypatch.delenv("DLKERNELS_ORDER", raising=False)
+    with cuda.engine():
+        yield
+
+
+def launched(n):
+    x, y = np.arange(n, dtype=np.float32), np.zeros(n, np.float32)
+    double[-(-n // 256), 256](x, y)
+    np.testing.assert_array_equal(y, 2 * x)
+    return cuda.last_launch()
+
+
+def test_small_launches_are_traced_and_large_ones_compiled():
+    small, large = launched(1000), launched(3_000_000)
+    assert (small.engine, large.engine) == ("executor", "compiled")
+    assert "small" in small.why
+    assert large.kernel == "double"
+    assert simt.last_launch() == large
+
+
+def test_the_work_counts_loops():
+    x = np.ones((64, 100_000), np.float32)
+    assert policy.estimate(summed.py_func, (1, 1, 1), (64, 1, 1), [x, None]) > policy.LARGE
+    y = np.zeros(64, np.float32)
+    summed[1, 64](x, y)
+    assert cuda.last_launch().engine == "compiled"
+    assert y[0] == 100_000
+
+
+def test_chosen_by_call_context_and_environment(monkeypatch):
+    with cuda.engine("compiled"):
+        assert launched(100).engine == "compiled"
+        with cuda.engine("traced"):
+            assert launched(100).engine == "executor"
+        assert launched(100).engine == "compiled"
+    assert launched(100).engine == "executor"
+    monkeypatch.setenv(policy.VARIABLE, "compiled")
+    assert launched(100).engine == "compiled"
+    cuda.engine("traced")
+    assert launched(100).engine == "executor"
+    with pytest.raises(ValueError, match="'traced', 'compiled', 'auto'"):
+        cuda.engine("fast")
+
+
+def test_an_order_or_a_budget_asks_for_the_executor():
+    with simt.order("reverse"):
+        assert launched(3000).engine == "executor"
+        assert "order" in cuda.last_launch().why
+    with cuda.engine("compiled"), simt.budget(10):
+        assert launched(100).engine == "executor"
+    with cuda.engine("compiled"), simt.order("reverse"):
+        assert launched(100).engine == "compiled"
+
+
+def test_what_is_not_taken_runs_in_the_executor_and_says_so_once(capsys, monkeypatch):
+    monkeypatch.setattr(policy, "LARGE", 100)
+    for _ in range(2):
+        prints[1, 32](np.zeros(64))
+    out = capsys.readouterr().out
+    assert out.count("here") == 2
+    assert out.count("prints, line") == 1
+    assert "print()" in cuda.last_launch().why
+    with cuda.engine("compiled"), pytest.raises(simt.Unsupported, match="print"):
+        prints[1, 32](np.zeros(64))
+
+
+def test_what_cannot_be_followed_runs_in_the_executor_from_the_start(capsys, monkeypatch):
+    """Half of the block reaches a branch around a barrier that nobody takes: the executor runs it."""
+    monkeypatch.setattr(policy, "LARGE", 100)
+    x = np.zeros(32)
+    barrier_for_even_blocks_of_threads[1, 32](x, np.zeros(1))
+    np.testing.assert_array_equal(x, np.arange(32))
+    assert cuda.last_launch().engine == "executor"
+    assert "different ways" in capsys.readouterr().out
+    with pytest.raises(simt.NotFollowed, match="different ways"):
+        simt.compiled.run(barrier_for_even_blocks_of_threads, 1, 32, [x, np.zeros(1)])
+
+
+def test_errors_are_those_of_the_executor():
+    x, y = np.zeros(3_000_000, np.float32), np.zeros(3_000_000, np.float32)
+
+    @cuda.jit
+    def no_guard(x, y):
+        i = cuda.grid(1)
+        y[i] = x[i]
+
+    with pytest.raises(simt.OutOfBounds) as caught:
+        no_guard[11719, 256](x, y)
+    error = caught.value
+    assert error.text == "x[i]"
+    assert error.block == (11718, 0, 0)
+    assert "index [3000000] lies outside array 'x'" in str(error)
+
+
+def test_an_atomic_is_checked():
+    @cuda.jit
+    def histogram(x, h):
+        i = cuda.grid(1)
+        cuda.atomic.add(h, x[i], 1)
+
+    h = np.zeros(4, np.int32)
+    with pytest.raises(simt.OutOfBounds, match=r"index \[4\] lies outside array 'h'"):
+        simt.compiled.run(histogram, 1, 64, [np.full(64, 4, np.int32), h])
+    assert not h.any()

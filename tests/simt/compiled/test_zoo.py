@@ -1,0 +1,81 @@
+"""The zoo and the kernels that numba knows: right ones give what the executor gives; wrong ones its errors.
+
+Races cannot be seen here: threads run one after the other between barriers. `RACES_HIDDEN` are those of the zoo whose result
+is then even that of the executor in forward order; what finds them is the x-ray.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dlkernels import simt
+
+for _folder in ("zoo", "simt"):
+    sys.path.insert(0, str(Path(__file__).parents[2] / _folder))
+
+from correct_kernels import CASES  # noqa: E402
+from zoo_buggy import BUGGY  # noqa: E402
+from zoo_correct import CORRECT  # noqa: E402
+
+GRID_BARRIER = {
+    "grid_sync_between_phases", "grid_sync_after_the_read", "early_return_before_the_grid_barrier",
+    "grid_barrier_in_one_block_only",
+}  # fmt: skip
+RIGHT = [(z.name, z.kernel, z.grid, z.block, z.make_arguments, z.shared_bytes) for z in CORRECT] + [
+    (*case, 0) for case in CASES
+]
+#: between these the thread order inside a piece decides: interchange and vectors take another one than the executor
+RACES_SEEN = {
+    "reduction_without_first_barrier", "tiled_matmul_without_second_barrier", "flash_loop_without_last_barrier",
+}  # fmt: skip
+#: on a GPU undefined, in the executor without a trace tolerated
+TOLERATED = {"mask-names-exited-lane", "inactive-lane-read", "uninitialised-shared"}
+
+
+def same(expected, got):
+    for a, b in zip(expected, got, strict=True):
+        if isinstance(a, np.ndarray):
+            np.testing.assert_allclose(b, a, rtol=2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse"])
+@pytest.mark.parametrize("case", [c for c in RIGHT if c[0] not in GRID_BARRIER], ids=lambda c: c[0])
+def test_right_kernels(case, order):
+    _, kernel, grid, block, make, shared_bytes = case
+    expected, got = make(), make()
+    simt.run(kernel, grid, block, expected, shared_bytes=shared_bytes)
+    simt.compiled.run(kernel, grid, block, got, shared_bytes=shared_bytes, order=order)
+    same(expected, got)
+
+
+@pytest.mark.parametrize(
+    "animal", [z for z in BUGGY + CORRECT if z.name in GRID_BARRIER], ids=lambda z: z.name
+)
+def test_grid_barriers_are_refused(animal):
+    with pytest.raises(simt.Unsupported, match="grid barrier"):
+        simt.compiled.run(animal.kernel, animal.grid, animal.block, animal.make_arguments())
+
+
+def outcome(run, animal):
+    """What a wrong kernel leaves: its arguments, or its error."""
+    arguments = animal.make_arguments()
+    try:
+        run(animal.kernel, animal.grid, animal.block, arguments, shared_bytes=animal.shared_bytes)
+    except simt.KernelError as error:
+        return type(error), str(error)
+    return arguments
+
+
+@pytest.mark.parametrize("animal", [z for z in BUGGY if z.name not in GRID_BARRIER], ids=lambda z: z.name)
+def test_wrong_kernels(animal):
+    """The same error, word for word; or, where only a race or an undefined value is wrong, the executor's result."""
+    expected, got = outcome(simt.run, animal), outcome(simt.compiled.run, animal)
+    if isinstance(expected, tuple):
+        assert got == expected
+    elif animal.name not in RACES_SEEN:
+        same(expected, got)
+    else:
+        assert not isinstance(got, tuple)
+        assert "race" in animal.expected

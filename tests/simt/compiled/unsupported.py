@@ -1,0 +1,121 @@
+"""Kernels that the compiled engine does not take; the line it must name is marked ``# HERE``."""
+
+import numpy as np
+from numba import float32
+
+from dlkernels.simt import cuda
+
+UNSUPPORTED = []
+LONG = np.zeros(4, np.dtype([("a", np.float32), ("b", np.int32)]))
+
+
+def refused(construct, *arguments):
+    """Register a kernel: ``construct`` must stand in the message."""
+
+    def register(function):
+        UNSUPPORTED.append((function.__name__, function, construct, arguments))
+        return function
+
+    return register
+
+
+@refused("grid barrier", np.zeros(32))
+def grid_barrier(x):
+    cuda.cg.this_grid().sync()  # HERE
+    x[0] = 1
+
+
+@refused("activemask", np.zeros(32))
+def active_mask(x):
+    x[cuda.threadIdx.x] = cuda.activemask()  # HERE
+
+
+@refused("print()", np.zeros(32))
+def printing(x):
+    print(x[0])  # HERE
+
+
+@refused("function defined inside", np.zeros(32))
+def inner_function(x):
+    def twice(a):  # HERE
+        return 2 * a
+
+    x[0] = twice(x[1])
+
+
+@refused("match", np.zeros(32))
+def matching(x):
+    match int(x[0]):  # HERE
+        case 1:
+            x[0] = 1
+        case _:
+            x[0] = 2
+
+
+@refused("a slice", np.zeros(32))
+def filled_slice(x):
+    x[2:4] = 1  # HERE
+
+
+@refused("method .sum()", np.zeros(32))
+def sum_of_an_array(x):
+    x[0] = x.sum()  # HERE
+
+
+@refused("text", np.zeros(32))
+def text(x):
+    if "a" == "b":  # HERE
+        x[0] = 1
+
+
+@cuda.jit(device=True)
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)  # HERE
+
+
+@refused("calls itself", np.zeros(32))
+def recursion(x):
+    x[0] = factorial(5)
+
+
+@refused("both sides of a barrier", np.zeros((32, 4)))
+def row_across_a_barrier(x):
+    row = x[1]
+    cuda.syncthreads()
+    x[0, 0] = row[2]
+
+
+@refused("a range or a tuple written out", np.zeros(32))
+def barrier_in_a_loop_over_an_array(x):
+    for v in x:  # HERE
+        cuda.syncthreads()
+        x[0] += v
+
+
+@refused("break and an else", np.zeros(32))
+def barrier_in_a_loop_with_else(x):
+    for k in range(3):  # HERE
+        cuda.syncthreads()
+        if k == x[0]:
+            break
+    else:
+        x[0] = 1
+
+
+@refused("text", LONG)
+def records(x):
+    x[0]["a"] = x[1]["a"]  # HERE
+
+
+@refused("a lambda", np.zeros(32))
+def lambda_inside(x):
+    g = lambda v: v + 1  # noqa: E731 # HERE
+    x[0] = g(x[0])
+
+
+@refused("attribute .dtype", np.zeros(32))
+def dtype_as_a_value(x):
+    y = x
+    s = cuda.shared.array(4, float32)
+    s[0] = y.dtype.itemsize  # HERE
+    x[0] = s[0]
