@@ -68,6 +68,12 @@ def whole_chunks_only(submit, function, items, chunk):
     return [y for future in futures for y in future.result()]
 
 
+def part_for_item(submit, function, items, chunk):
+    """wrong raised-TypeError: for each item of its part"""
+    futures = [submit(function, items[k : k + chunk]) for k in range(0, len(items), chunk)]
+    return [y for future in futures for y in future.result()]
+
+
 def no_threads(submit, function, items, chunk):
     """wrong no-jobs: Nothing was handed over"""
     return [function(x) for x in items]

@@ -163,7 +163,7 @@ PREDICT = PredictionTask(
     title="Predict what threads can do",
     objective="Predict the number of orders, the worst lost update and the memory that a queue bounds",
     points=3,
-    minutes=15,
+    minutes=20,
     questions=(
         Question(
             "orders",
@@ -338,6 +338,12 @@ MAP = ThreadTask(
         ),
         case=Case("10 items in chunks of 3", mapping(10, 3)),
     ),
+    advice={
+        "raised-TypeError": (
+            "Does a job get a whole part where one item is expected? `function` takes one item: the job must call it for each "
+            "item of its part, and return a list."
+        ),
+    },
     hints=(
         "What is one job: one item, or a list of items? And what do you keep from each submit?",
         "A helper that works on a whole list of items. Submit it once for each slice items[k : k + chunk], keep the futures "
@@ -407,7 +413,7 @@ BUFFER = ThreadTask(
     title="A bounded buffer that can be closed",
     objective="Write a buffer with a condition: wait in a loop, notify whoever may be concerned, end cleanly",
     points=4,
-    minutes=20,
+    minutes=25,
     scenario=through,
     schedules=150,
     judge=judge_through,
@@ -508,7 +514,7 @@ PREFETCH = ThreadTask(
     title="A prefetcher that does not lose errors",
     objective="Overlap loading with computing by a bounded queue; keep order, bound and errors",
     points=4,
-    minutes=25,
+    minutes=35,
     scenario=feed_batches,
     schedules=150,
     judge=judge_batches,
