@@ -62,7 +62,7 @@ def the_padding_alone(rows, columns):
 def two_rows_in_a_line_counted_twice(rows, columns):
     """wrong too-long: wastes memory"""
     length = columns
-    while np.bincount(np.arange(rows) * length * 4 // 64 % 64).max() > 7:
+    while np.bincount(np.arange(rows) * length * 4 // 64 % 64).max() > 8:
         length += 1
     return length
 

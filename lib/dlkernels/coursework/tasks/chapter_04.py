@@ -51,7 +51,7 @@ LINES = PredictionTask(
     title="Predict cache lines, then measure",
     objective="Predict how many cache lines a loop touches and fetches",
     points=3,
-    minutes=15,
+    minutes=20,
     questions=(
         Question(
             "row",
@@ -218,7 +218,7 @@ SUMS = CompiledTask(
     title="A weighted sum of rows",
     objective="Arrange many sums side by side, so that each lane of a vector has one of its own",
     points=2,
-    minutes=10,
+    minutes=15,
     spec=lambda x, w, out: w.astype(np.float64) @ x,
     atol=1e-5,
     cases=(
@@ -324,7 +324,7 @@ PAD = FunctionTask(
     title="Pad a matrix",
     objective="Compute the shortest row length at which a column fits into the sets of a cache",
     points=3,
-    minutes=15,
+    minutes=20,
     judge=judge_pad,
     cases=(
         _pad_case(64, 1000),
@@ -332,6 +332,7 @@ PAD = FunctionTask(
         _pad_case(256, 2048),
         _pad_case(500, 500),
         _pad_case(512, 768),
+        _pad_case(512, 5),
     ),
     hints=(
         "At which byte does element [r, 0] begin if a row has `length` elements of 4 bytes? In which line is that, and in "
@@ -412,7 +413,7 @@ ORDER = FunctionTask(
     title="A transposition that fits into a small cache",
     objective="Order the elements of a transposition so that each line is fetched about once",
     points=3,
-    minutes=15,
+    minutes=20,
     judge=judge_order,
     cases=(_order_case(16, 16), _order_case(64, 64), _order_case(48, 112), _order_case(72, 100)),
     hints=(
