@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from . import locks, queues, workers
 from .scheduler import BLOCKED, DONE, Abandoned, NotInARun
-from .tracing import source
+from .tracing import in_course, source
 
 ERROR, WARNING = "error", "warning"
 SPINS = 1  # turns that had to be forced on a thread that only looked: busy waiting
@@ -51,7 +51,11 @@ def of(outcome, judge):
 
 
 def _at(file, line):
-    return f"line {line}: `{source(file, line)}`"
+    return f"{_line(file, line)}: `{source(file, line)}`"
+
+
+def _line(file, line):
+    return "in the check" if in_course(file) else f"line {line}"
 
 
 def _position(task):
@@ -217,9 +221,9 @@ def _lost_update(outcome):
             read, between = reads[event.task]
             if between is not None and not _same_value(between, read):
                 return (
-                    f"{event.task} read {read.text}{_value(read)} in line {read.line}. Then {between.task} wrote "
-                    f"{_written(between)} in line {between.line}. {event.task} did not see it and wrote "
-                    f"{_written(event)} over it in line {event.line}: the update of {between.task} is lost."
+                    f"{event.task} read {read.text}{_value(read)} {_of(read)}. Then {between.task} wrote "
+                    f"{_written(between)} {_of(between)}. {event.task} did not see it and wrote "
+                    f"{_written(event)} over it {_of(event)}: the update of {between.task} is lost."
                 )
             del reads[event.task]
         for task, (read, _) in list(reads.items()):
@@ -247,11 +251,15 @@ def _stale(outcome, who=None):
                 later = any(e.task == task for e in outcome.events[outcome.events.index(event) + 1 :])
                 if later and (who is None or task == who) and read.point != event.point:
                     best = (
-                        f"{task} looked at {read.text}{_value(read)} in line {read.line}; before it went on, {event.task} "
-                        f"changed {event.text} in line {event.line}. What {task} had seen was no longer true."
+                        f"{task} looked at {read.text}{_value(read)} {_of(read)}; before it went on, {event.task} "
+                        f"changed {event.text} {_of(event)}. What {task} had seen was no longer true."
                     )
                 del last[(base, task)]
     return best
+
+
+def _of(event):
+    return "in the check" if in_course(event.file) else f"in line {event.line}"
 
 
 def _value(event):

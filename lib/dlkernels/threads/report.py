@@ -3,7 +3,7 @@
 from html import escape
 
 from .findings import ERROR
-from .tracing import source
+from .tracing import in_course, source
 
 ROWS = 60  # of a table; more are left out in the middle
 
@@ -45,17 +45,19 @@ class Table:
         return len(self.rows)
 
     def _repr_html_(self):
-        numbers = "text-align:right"
+        cell = "padding:.15em .6em .15em 0;vertical-align:top"
+        numbers, words = f"{cell};text-align:right", f"{cell};text-align:left"
         cells = []
         for row in self.shown():
             step, thread, line, code, text = (escape(str(x)) for x in row)
             cells.append(
-                f"<tr><td style='{numbers}'>{step}</td><td>{thread}</td><td style='{numbers}'>{line}</td>"
-                f"<td style='text-align:left'><code>{code}</code></td><td style='text-align:left'>{text}</td></tr>"
+                f"<tr><td style='{numbers}'>{step}</td><td style='{words}'>{thread}</td><td style='{numbers}'>{line}</td>"
+                f"<td style='{words};white-space:nowrap'><code>{code}</code></td>"
+                f"<td style='{words};min-width:12em'>{text}</td></tr>"
             )
-        head = "".join(f"<th style='text-align:left'>{h}</th>" for h in self.head)
+        head = "".join(f"<th style='{words}'>{h}</th>" for h in self.head)
         return (
-            "<div style='overflow-x:auto'><table class='interleaving' style='white-space:nowrap'>"
+            "<div style='overflow-x:auto'><table class='interleaving'>"
             f"<thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table></div>"
         )
 
@@ -94,7 +96,8 @@ class Run:
             if key == last and rows and text not in rows[-1][-1]:
                 rows[-1][-1].append(text)
             else:
-                rows.append([event.task, event.line, source(event.file, event.line), [text]])
+                line = "" if in_course(event.file) else event.line
+                rows.append([event.task, line, source(event.file, event.line), [text]])
                 last = key
         return Table(
             [(i + 1, task, line or "", code, "; ".join(t)) for i, (task, line, code, t) in enumerate(rows)]
