@@ -13,6 +13,7 @@ its time is scaled up by the work. These are times of a CPU: they say nothing ab
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ from numba import float32, njit, prange
 if sys.argv[1:] == ["simulator"]:
     from numba import cuda  # a global: the simulator cannot see it elsewhere
 else:
+    from dlkernels.measure.timing import Clock, settle
     from dlkernels.simt import cuda
 
 TILE, HEAD, ROWS = 16, 64, 32
@@ -217,10 +219,27 @@ def simulator():
     return seconds
 
 
-def benchmark(quick=False):
-    """Rows of seconds and ratios: every candidate in every round, in changing order; medians over the rounds."""
-    from dlkernels.measure import times
+def in_turns(functions, rounds):
+    """{name: seconds of one call, by round}: every candidate in every round, in changing order."""
+    clock, seconds = Clock(), {name: [] for name in functions}
+    calls = {}
+    for name, function in functions.items():
+        start = clock.now()
+        function()
+        calls[name] = max(1, min(50, int(0.05 / (clock.now() - start))))
+    for turn in range(rounds):
+        names = list(functions)
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            settle(clock)
+            start = clock.now()
+            for _ in range(calls[name]):
+                functions[name]()
+            seconds[name].append((clock.now() - start) / calls[name])
+    return seconds
 
+
+def benchmark(quick=False):
+    """Rows of seconds and ratios to the unchecked engine: medians over rounds, the ratios formed inside each round."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     command = [sys.executable, "-W", "ignore", __file__, "simulator"]
     simulated = json.loads(
@@ -235,21 +254,27 @@ def benchmark(quick=False):
     for case in cases(quick):
         name, kernel, work = case[0], case[1], case[-1]
         functions, compile_seconds = candidates(case, opencl)
-        measured = times(functions, budget=2 if quick else 10)
-        for label in functions:
-            ratio = measured.ratio("compiled, unchecked", label)
-            row = {"kernel": name, "name": label, "seconds": ratio.seconds, "over_unchecked": 1 / ratio.ratio}
-            row |= {"low": 1 / ratio.high, "high": 1 / ratio.low, "rounds": ratio.rounds, "busy": ratio.busy}
+        # The plain loops of the product take seconds at real size.
+        measured = in_turns(functions, 3 if quick or kernel is matmul else 9)
+        for label, samples in measured.items():
+            ratios = [
+                one / other for one, other in zip(samples, measured["compiled, unchecked"], strict=True)
+            ]
+            row = {
+                "kernel": name,
+                "name": label,
+                "seconds": statistics.median(samples),
+                "rounds": len(samples),
+            }
+            row |= {"over_unchecked": statistics.median(ratios), "low": min(ratios), "high": max(ratios)}
             row["compile_seconds"] = compile_seconds.get(label)
             rows.append(row)
-            note = f", compiled in {row['compile_seconds']:.2f} s" if label in compile_seconds else ""
-            print(
-                f"{name:28}{label:22}{row['seconds'] * 1e3:10.2f} ms   time / unchecked {row['over_unchecked']:7.2f}{note}",
-                flush=True,
-            )
+            note = f", first call {row['compile_seconds']:.2f} s" if label in compile_seconds else ""
+            print(f"{name:28}{label:22}{row['seconds'] * 1e3:10.2f} ms   time / unchecked {row['over_unchecked']:7.2f}"
+                  f" ({row['low']:.2f} to {row['high']:.2f}){note}", flush=True)  # fmt: skip
         took, small = simulated[kernel.py_func.__name__]
         scaled = took * work / small
-        unchecked = measured.seconds["compiled, unchecked"]
+        unchecked = statistics.median(measured["compiled, unchecked"])
         rows.append({"kernel": name, "name": "numba's simulator, scaled up", "seconds": scaled, "over_unchecked": scaled / unchecked,
                      "measured_seconds": took, "measured_share_of_work": small / work})  # fmt: skip
         print(
