@@ -329,6 +329,15 @@ def test_admission_follows_device_functions_and_constants():
     assert sources[0] == "SCALE = 2"
 
 
+def test_admission_follows_constants_that_are_assigned_together():
+    kernel = "@cuda.jit\ndef f(x):\n    x[0] = ROWS * COLUMNS"
+    sources = admission.collect(["ROWS, COLUMNS = 16, 32", kernel], "f", admission.KERNEL)
+    assert {s.strip() for s in sources} == {"ROWS, COLUMNS = 16, 32", kernel}
+    for refused in ("ROWS, cuda = 16, 32", "ROWS, _x = 16, 32", "ROWS, x[0] = 16, 32"):
+        with pytest.raises(admission.NotAdmitted):
+            admission.collect([refused, kernel.replace("* COLUMNS", "")], "f", admission.KERNEL)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -143,7 +143,7 @@ def _definitions(cells, language):
             if isinstance(statement, ast.FunctionDef) and _is_of(statement, language):
                 names = [statement.name]
             elif isinstance(statement, ast.Assign) and _is_constant(statement, language):
-                names = [target.id for target in statement.targets]
+                names = [target.id for target in _targets(statement)]
             else:
                 continue
             first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
@@ -178,10 +178,18 @@ def _is_constant(statement, language):
     return True
 
 
+def _targets(statement):
+    """What an assignment assigns to; those of ``ROWS, COLUMNS = 16, 32`` one by one."""
+    return [
+        part for t in statement.targets for part in (t.elts if isinstance(t, ast.Tuple | ast.List) else [t])
+    ]
+
+
 def _check_constant(statement, language):
-    if not all(isinstance(t, ast.Name) and not t.id.startswith("_") for t in statement.targets):
+    targets = _targets(statement)
+    if not all(isinstance(t, ast.Name) and not t.id.startswith("_") for t in targets):
         _refuse(statement, language)
-    if {t.id for t in statement.targets} & language.names:
+    if {t.id for t in targets} & language.names:
         _refuse(statement, language, "a new meaning for a name of the course")
     for node in ast.walk(statement.value):
         if isinstance(node, ast.Constant):
