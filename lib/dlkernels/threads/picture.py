@@ -1,8 +1,11 @@
 """The interleaving of a run as a figure: time goes down, each thread has a column, each step a box."""
 
+import itertools
+
 from dlkernels import figures
 
 MOST = 22  # steps in a figure that can be read on a phone
+WIDTH, EDGE = 0.94, 0.38  # of a box, and from its middle to its edge
 
 
 def interleaving(run):
@@ -10,14 +13,15 @@ def interleaving(run):
     rows = run.table.rows[-MOST:]
     names = list(dict.fromkeys(row[1] for row in rows))
     names.sort(key=lambda name: [t.name for t in run.outcome.tasks].index(name))
-    fig, ax = figures.subplots(figsize=(5.0, 0.9 + 0.3 * len(rows)))
+    texts = [_fit(row[4], len(names)) for row in rows]
+    tall = any("\n" in text for text in texts)
+    fig, ax = figures.subplots(figsize=(5.0, 0.9 + (0.4 if tall else 0.3) * len(rows)))
     path = [(names.index(row[1]), y) for y, row in enumerate(rows)]
-    ax.plot(*zip(*path, strict=True), color="0.5", linewidth=1, marker="", zorder=1)
-    for (x, y), row in zip(path, rows, strict=True):
-        text = row[4] if len(row[4]) <= 34 else row[4][:31] + "..."
-        width = 0.92 if len(names) <= 2 else 0.96
-        ax.barh(y, width, left=x - width / 2, height=0.74, color="0.5", alpha=0.22, edgecolor="0.5", zorder=2)
-        ax.text(x, y, _fit(text, len(names)), ha="center", va="center", fontsize=8, zorder=3)
+    for (x, y), (to, below) in itertools.pairwise(path):
+        ax.plot((x, to), (y + EDGE, below - EDGE), color="0.5", linewidth=1, marker="", linestyle="-")
+    for (x, y), text in zip(path, texts, strict=True):
+        ax.barh(y, WIDTH, left=x - WIDTH / 2, height=2 * EDGE, color="0.5", alpha=0.22, edgecolor="0.5")
+        ax.text(x, y, text, ha="center", va="center", fontsize=8)
     ax.set(xlim=(-0.55, len(names) - 0.45), ylim=(len(rows) - 0.4, -0.6), ylabel="step")
     ax.set_xticks(range(len(names)), names)
     ax.xaxis.tick_top()
@@ -31,5 +35,11 @@ def interleaving(run):
 
 
 def _fit(text, columns):
-    most = {1: 60, 2: 32, 3: 21}.get(columns, 15)
-    return text if len(text) <= most else text[: most - 2] + ".."
+    """At most two lines that fit into a box."""
+    most = {1: 60, 2: 32, 3: 22}.get(columns, 15)
+    lines = text.split("; ")
+    if len(lines) > 2:
+        lines = [line for line in lines if line != "ends"]
+    if len(lines) > 2:
+        lines = [lines[0], "..., " + lines[-1]]
+    return "\n".join(line if len(line) <= most else line[: most - 2] + ".." for line in lines)

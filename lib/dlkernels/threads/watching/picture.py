@@ -1,6 +1,7 @@
 """Cache lines of a watched loop, coloured by the thread that wrote them."""
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from dlkernels import figures
 
@@ -45,7 +46,8 @@ def lines(report):
     ax.set(xlabel="cache line (64 bytes)", xlim=(-0.6, max([len(o) for _, o, _ in rows], default=1) - 0.4))
     ax.set_ylim(len(rows) - 0.4, -0.75)
     ax.set_yticks(range(len(rows)), [name for name, *_ in rows])
-    ax.legend(ncols=min(4, report.threads), loc="upper center", bbox_to_anchor=(0.5, -0.35))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    fig.legend(ncols=min(4, report.threads), loc="outside lower center")
     ax.grid(False)
     both = {name: [n for n, t in enumerate(owners) if len(t) > 1] for name, owners, _ in rows}
     said = "; ".join(
