@@ -161,30 +161,32 @@ def pieces(kernel, block, args, shared_bytes=0):
 
 
 def _drawn(pieces):
-    """An SVG: the source, and beside each line a bar in the column of every piece that it runs in."""
-    height, left, step = 21, 390, 24
-    width, total = left + step * pieces.count + 8, height * (len(pieces.rows) + 1) + 8
+    """An SVG: before each line a bar in the column of every piece that it runs in, a dashed line at a barrier."""
+    height, step = 21, 20
+    left = step * pieces.count + 12
+    width = left + 8 * max(len(text) for _, text, _, _ in pieces.rows) + 4
+    total = height * (len(pieces.rows) + 1) + 8
     parts = [
-        f'<svg class="figure" role="img" viewBox="0 0 {width} {total}" width="{width}" font-size="13" fill="currentColor">'
-        f"<title>{_said(pieces)}</title>"
+        f'<svg class="figure" role="img" viewBox="0 0 {width} {total}" width="{width}" font-size="13" fill="currentColor" '
+        f'style="max-width:100%;height:auto"><title>{_said(pieces)}</title>'
     ]
     for number in range(pieces.count):
-        parts.append(f'<text x="{left + step * number + 10}" y="15" text-anchor="middle">{number + 1}</text>')
+        parts.append(f'<text x="{step * number + 10}" y="15" text-anchor="middle">{number + 1}</text>')
     for place, (_, text, found, barrier) in enumerate(pieces.rows, 1):
         y = place * height
         weight = ' font-weight="bold"' if barrier else ""
         parts.append(
-            f'<text x="4" y="{y + 15}" font-family="monospace" xml:space="preserve" style="white-space:pre"{weight}>'
+            f'<text x="{left}" y="{y + 15}" font-family="monospace" xml:space="preserve" style="white-space:pre"{weight}>'
             f"{html.escape(text)}</text>"
         )
         if barrier:
             parts.append(
-                f'<path d="M{left} {y + 10}H{width - 8}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
+                f'<path d="M2 {y + 10}H{left - 6}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
             )
         for number in found:
             parts.append(
-                f'<rect x="{left + step * (number - 1) + 2}" y="{y}" width="16" height="{height}" '
-                f'fill="currentColor" fill-opacity="{0.35 + 0.5 * (number % 2)}"/>'
+                f'<rect x="{step * (number - 1) + 3}" y="{y}" width="14" height="{height}" '
+                f'fill="currentColor" fill-opacity="{0.4 + 0.4 * (number % 2)}"/>'
             )
     return f'<div style="overflow-x:auto">{"".join(parts)}</svg></div>'
 
