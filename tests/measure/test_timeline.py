@@ -198,3 +198,11 @@ def test_many_threads_still_fit_a_page():
     figure = timeline.draw()
     assert figure.get_figheight() < 11
     assert figure.axes[0].get_yticklabels()[63].get_text() == "thread 63, 100%"
+
+
+def test_a_joined_bar_has_the_colour_of_its_longest_piece():
+    timeline = Timeline()
+    for i, (start, end) in enumerate([(0, 10), (10, 60), (60, 90)]):
+        timeline.add("a", i, start, end)
+    ((first, last, piece),) = _cells(timeline.of("a"), least=200)
+    assert (first, last, piece.label) == (0, 90, 1)

@@ -126,15 +126,19 @@ def _whole(pieces):
 
 
 def _cells(pieces, least):
-    """(start, end, piece) of bars: neighbours that touch are joined until a bar is ``least`` nanoseconds long."""
+    """(start, end, piece) of bars: neighbours that touch are joined until a bar is ``least`` nanoseconds long.
+
+    The piece of a bar, which gives it its colour, is the longest of those joined.
+    """
     cells = []
     for piece in pieces:
         if cells and piece.start - cells[-1][1] < least / 4:
-            first, _, earlier = cells[-1]
+            first, last, longest = cells[-1]
             if piece.start - first < least:
-                cells[-1] = first, max(cells[-1][1], piece.end), earlier
+                longest = max(longest, piece, key=lambda one: one.end - one.start)
+                cells[-1] = first, max(last, piece.end), longest
                 continue
-            cells[-1] = first, piece.start, earlier  # no hairline between bars that touch
+            cells[-1] = first, piece.start, longest  # no hairline between bars that touch
         cells.append((piece.start, piece.end, piece))
     return cells
 
