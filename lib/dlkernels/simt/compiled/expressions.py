@@ -1,0 +1,215 @@
+"""How expressions in a kernel are lowered (calls apart, see calls.py)."""
+
+import ast
+
+import numpy as np
+
+from ..names import DeviceName
+from .calls import Calls
+from .core import assign, call, name
+
+_ATTRIBUTES = ("shape", "size", "ndim", "strides", "nbytes", "itemsize", "T", "real", "imag")
+_WORDS = {ast.Lambda: "a lambda"}
+_PLACES = {
+    "threadIdx": ("_tx", "_ty", "_tz"),
+    "blockIdx": ("_bx", "_by", "_bz"),
+    "gridDim": ("_gx", "_gy", "_gz"),
+}
+
+
+class Expressions(Calls):
+    """The part of `Lowering` that lowers expressions. Methods named after a node return what replaces it."""
+
+    def expression(self, node):
+        method = getattr(self, "on_" + type(node).__name__, None)
+        if method is None:
+            self.refuse(node, _WORDS.get(type(node), f"a {type(node).__name__} expression"))
+        return ast.copy_location(method(node), node)
+
+    def on_Constant(self, node):
+        if type(node.value) is int and node.value >= 1 << 63:
+            return name(self.unit.bind(np.uint64(node.value)))
+        if isinstance(node.value, (str, bytes, type(...))):
+            self.refuse(node, "text")
+        return ast.Constant(node.value)
+
+    def on_Name(self, node):
+        if node.id in self.names.locals:
+            return name(self.local(node.id))
+        return self.static_value(node, self.names.static(node)[1])
+
+    def static_value(self, node, value):
+        """A global or closure variable, frozen at the first launch as numba does."""
+        if isinstance(value, DeviceName):
+            if value.path == "laneid":
+                self.effects.add("thread")
+                return call("_lane", name("_t"))
+            if value.path == "warpsize":
+                return ast.Constant(32)
+            self.refuse(node, f"cuda.{value.path} as a value")
+        if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+            plain = value.value if hasattr(value, "value") and not isinstance(value, (bool, float)) else value
+            if type(plain) in (bool, int, float):
+                return self.on_Constant(ast.copy_location(ast.Constant(plain), node))
+            return name(self.unit.bind(plain if isinstance(plain, complex) else int(plain)))
+        if value is None:
+            return ast.Constant(None)
+        if isinstance(value, np.ndarray):
+            return name(self.unit.constant_array(value))
+        if isinstance(value, np.generic):
+            return name(self.unit.bind(value))
+        if isinstance(value, tuple) and all(isinstance(v, (bool, int, float, np.generic)) for v in value):
+            if all(type(v) in (bool, int, float) for v in value):
+                return ast.Tuple([ast.Constant(v) for v in value], ast.Load())
+            return name(self.unit.bind(value))
+        return self.refuse(node, f"a {type(value).__name__} from outside")
+
+    def on_Attribute(self, node):
+        if isinstance(node.value, (ast.Name, ast.Attribute)):
+            found, base = self.names.static(node.value)
+            if found and isinstance(base, DeviceName) and node.attr in ("x", "y", "z"):
+                axis = "xyz".index(node.attr)
+                if base.path == "blockDim":
+                    return ast.Constant(self.unit.block[axis])
+                if base.path == "threadIdx":
+                    self.effects.add("thread")
+                return name(_PLACES[base.path][axis])
+            found, value = self.names.static(node)
+            if found:
+                return self.static_value(node, value)
+        if node.attr not in _ATTRIBUTES:
+            self.refuse(node, f"the attribute .{node.attr}")
+        return ast.Attribute(self.expression(node.value), node.attr, ast.Load())
+
+    def on_Subscript(self, node):
+        if isinstance(node.value, (ast.Name, ast.Attribute)):
+            found, value = self.names.static(node.value)
+            if found and isinstance(value, tuple):
+                index_found, index = self.names.static(node.slice)
+                if index_found and isinstance(index, int):
+                    return self.static_value(node, value[index])
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(p, ast.Slice) for p in parts):
+            return self.view(node, parts)
+        index = self.index(node)
+        if isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides"):
+            position = _constant_int(node.slice)
+            if position is not None:
+                return ast.Subscript(self.expression(node.value), ast.Constant(position), ast.Load())
+        array, index = self.several([node.value, index])
+        if isinstance(array, ast.Tuple) and isinstance(index, ast.Constant):
+            return array.elts[index.value]
+        self.effects.add("load")
+        return call("_load", *self.flagged(node), array, index)
+
+    def view(self, node, parts):
+        """``a[2:n]`` or ``a[i, 2:n]``: another view of the same memory. Slices end where the array ends, as in Python."""
+        whole = [p for p in parts if not isinstance(p, ast.Slice)]
+        if (
+            any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in whole)
+            or whole != parts[: len(whole)]
+        ):
+            self.refuse(node, "a slice before an index")
+        limits = [limit for p in parts[len(whole) :] for limit in (p.lower, p.upper, p.step)]
+        given = [limit for limit in limits if limit is not None]
+        array, *lowered = self.several([node.value, *whole, *given])
+        left = iter(lowered[len(whole) :])
+        if whole:
+            self.effects.add("load")
+            array = call("_load", *self.flagged(node), array, ast.Tuple(lowered[: len(whole)], ast.Load()))
+        ends = [None if limit is None else call("_int64", next(left)) for limit in limits]
+        slices = [ast.Slice(*ends[k : k + 3]) for k in range(0, len(ends), 3)]
+        return ast.Subscript(
+            array, slices[0] if len(slices) == 1 else ast.Tuple(slices, ast.Load()), ast.Load()
+        )
+
+    def on_Tuple(self, node):
+        return ast.Tuple(self.several(node.elts), ast.Load())
+
+    def on_NamedExpr(self, node):
+        self.pending.append(assign(self.local(node.target.id), self.expression(node.value), node))
+        return name(self.local(node.target.id))
+
+    def on_UnaryOp(self, node):
+        return ast.UnaryOp(node.op, self.expression(node.operand))
+
+    def on_BinOp(self, node):
+        left, right = self.several([node.left, node.right])
+        return self.operation(node, node.op, left, right)
+
+    def operation(self, node, op, left, right):
+        if isinstance(op, (ast.LShift, ast.RShift)):
+            fits = isinstance(right, ast.Constant) and type(right.value) is int and 0 <= right.value < 64
+            if not fits:
+                return call("_shift_left" if isinstance(op, ast.LShift) else "_shift_right", left, right)
+        return ast.copy_location(ast.BinOp(left, op, right), node)
+
+    def on_Compare(self, node):
+        if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
+            return self.membership(node)
+        left, *others = self.several([node.left, *node.comparators])
+        if len(others) > 1:
+            others = [self.once(o, node) if k + 1 < len(others) else o for k, o in enumerate(others)]
+        return ast.Compare(left, node.ops, others)
+
+    def membership(self, node):
+        """``x in (1, 2)``: a chain of comparisons."""
+        if (
+            len(node.ops) > 1
+            or not isinstance(node.comparators[0], ast.Tuple)
+            or not node.comparators[0].elts
+        ):
+            self.refuse(node, "`in` other than with a tuple written out")
+        value, *items = self.several([node.left, *node.comparators[0].elts])
+        value = self.once(value, node)
+        tests = [ast.Compare(value, [ast.Eq()], [item]) for item in items]
+        test = ast.BoolOp(ast.Or(), tests) if len(tests) > 1 else tests[0]
+        return test if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), test)
+
+    def on_BoolOp(self, node):
+        if not any(self.contains_sync(v) for v in node.values[1:]):
+            return ast.BoolOp(node.op, [self.expression(v) for v in node.values])
+        result = self.unit.temporary()
+        self.pending.append(assign(result, self.expression(node.values[0]), node))
+        block = self.pending
+        for value in node.values[1:]:
+            outer, self.pending = self.pending, []
+            lowered = self.expression(value)
+            inside = [*self.pending, assign(result, lowered, node)]
+            self.pending = outer
+            test = name(result) if isinstance(node.op, ast.And) else ast.UnaryOp(ast.Not(), name(result))
+            block.append(ast.copy_location(ast.If(test, inside, []), node))
+            block = inside
+        return name(result)
+
+    def on_IfExp(self, node):
+        if not (self.contains_sync(node.body) or self.contains_sync(node.orelse)):
+            return ast.IfExp(
+                self.expression(node.test), self.expression(node.body), self.expression(node.orelse)
+            )
+        result, test = self.unit.temporary(), self.expression(node.test)
+        branches = []
+        for value in (node.body, node.orelse):
+            outer, self.pending = self.pending, []
+            lowered = self.expression(value)
+            branches.append([*self.pending, assign(result, lowered, node)])
+            self.pending = outer
+        self.pending.append(ast.copy_location(ast.If(test, *branches), node))
+        return name(result)
+
+    def contains_sync(self, node):
+        """Whether an expression of the source has a barrier (or assigns a name) inside: it then becomes statements."""
+        for n in ast.walk(node):
+            if isinstance(n, ast.NamedExpr):
+                return True
+            if isinstance(n, ast.Call) and self.synchronises(n):
+                return True
+        return False
+
+
+def _constant_int(node):
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if type(value) is int else None

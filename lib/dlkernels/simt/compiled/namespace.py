@@ -1,0 +1,42 @@
+"""The names that lowered code uses, and what they stand for."""
+
+import numpy as np
+from numba.core import types
+
+from . import arithmetic, casts, memory, storage, warp
+from .inference import probe
+from .vectorise import mark
+
+
+@arithmetic.inline
+def _lane(thread):
+    return thread & 31
+
+
+@arithmetic.inline
+def _lanemask_lt(thread):
+    return np.uint32((1 << (thread & 31)) - 1)
+
+
+NAMESPACE = {
+    "_load": memory.load, "_item": memory.load, "_store": memory.store, "_load_wide": memory.load_wide,
+    "_store_wide": memory.store_wide, "_peek": storage.peek, "_poke": storage.poke, "_new_flag": storage.new_flag,
+    "_read_flag": storage.read_flag, "_raise_flag": storage.raise_flag, "_going_on": storage.going_on,
+    "_between": storage.between, "_fence": storage.fence, "_poison_bytes": storage.poison_bytes,
+    "_min": arithmetic.smaller, "_max": arithmetic.larger, "_shift_left": arithmetic.shift_left,
+    "_shift_right": arithmetic.shift_right, "_fma": arithmetic.fused_multiply_add, "_popc": arithmetic.popc,
+    "_clz": arithmetic.clz, "_ffs": arithmetic.ffs, "_brev": arithmetic.brev, "_cbrt": arithmetic.cube_root,
+    "_selp": arithmetic.select, "_range_length": arithmetic.range_length, "_range_item": arithmetic.range_item,
+    "_int": casts.to_int, "_int64": casts.caster(types.int64), "_lane": _lane, "_lanemask_lt": _lanemask_lt,
+    "_from_whole_warp": warp.from_whole_warp, "_from_participant": warp.from_participant,
+    "_participants": warp.participants, "_barrier_count": warp.barrier_count, "_barrier_and": warp.barrier_and,
+    "_barrier_or": warp.barrier_or, "_probe": probe, "_mark": mark, "_assume": storage.assume,
+    **{"_" + n.replace("shfl", "source"): f for n, f in warp.SOURCES.items()},
+    **{"_" + n: f for n, f in warp.VOTES.items()},
+    **{"_stub_" + n: f for n, f in warp.STUBS.items()},
+}  # fmt: skip
+CHEAP = frozenset((
+    "_item", "_min", "_max", "_shift_left", "_shift_right", "_int", "_int64", "_lane", "_lanemask_lt", "_range_length",
+    "_range_item", "_selp", "_popc", "_clz", "_ffs", "_brev", "bool", "float", "abs", "len",
+))  # fmt: skip
+PURE = CHEAP | {"_fma", "_cbrt", "range", "complex", "round", "pow", "divmod", "enumerate", "zip"}
