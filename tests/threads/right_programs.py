@@ -252,3 +252,19 @@ def flag_that_another_thread_sets():
 
     run(wait, finish)
     return box.done
+
+
+@right([6, 3])
+def closure_variables_keep_what_others_wrote():
+    """Python before 3.13 copies a traced frame's variables back after each step: an old value must not come back."""
+    total, lock, left = 0, threading.Lock(), 9
+
+    def add():
+        nonlocal total, left
+        for _ in range(3):
+            with lock:
+                total += 1
+                left -= 1
+
+    run(add, add)
+    return [total, left]
