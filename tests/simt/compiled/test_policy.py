@@ -1,5 +1,8 @@
 """Which engine runs a launch, and that a notebook can see it."""
 
+import _thread
+import threading
+
 import numpy as np
 import pytest
 
@@ -151,3 +154,18 @@ def test_an_atomic_is_checked():
     with pytest.raises(simt.OutOfBounds, match=r"index \[4\] lies outside array 'h'"):
         simt.compiled.run(histogram, 1, 64, [np.full(64, 4, np.int32), h])
     assert not h.any()
+
+
+@cuda.jit
+def never_ends(x):
+    while x[0] == 0:
+        x[1] += 1
+
+
+def test_control_c_ends_a_kernel_that_never_ends():
+    simt.compiled.run(never_ends, 1, 32, [np.ones(2)])
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        simt.compiled.run(never_ends, 1, 32, [np.zeros(2)])
+    timer.join()
