@@ -115,3 +115,15 @@ def sums_of_columns(a, out):
         for i in range(j, out.size):
             total += a[i, j]
         out[j] = total
+
+
+@njit(parallel=True)
+def a_tuple_of_two_types(a, out):
+    """wrong raised-TypingError: one after the other"""
+    n = out.size
+    for k in prange((n + 1) // 2):
+        for i in (k, n - 1 - k):
+            total = 0.0
+            for j in range(i + 1):
+                total += a[i, j]
+            out[i] = total

@@ -314,7 +314,7 @@ BALANCE = ParallelTask(
     title="Balance a triangle",
     objective="Divide uneven iterations so that a static schedule gives every thread the same work",
     points=2,
-    minutes=15,
+    minutes=25,
     spec=lambda a, out: np.tril(a).sum(axis=1),
     rtol=1e-9,
     cases=(
@@ -341,6 +341,10 @@ BALANCE = ParallelTask(
         ),
         "tail": (
             "The last rows are missing. With an odd number of rows the middle one has no partner: does your loop reach it?"
+        ),
+        "raised-TypingError": (
+            "Did you loop over a tuple such as (k, n - 1 - k)? The index of a prange is an unsigned number, n - 1 - k a signed "
+            "one, and a loop over a tuple needs one type. Write the two rows one after the other, or a function for one row."
         ),
     },
     watch=Watch(threads=4),
