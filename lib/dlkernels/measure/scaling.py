@@ -172,11 +172,11 @@ def strong_scaling(job, workers=None, use=None, **options):
     """Time ``job()`` with each number of ``workers``, in turns. Returns `StrongScaling`.
 
     ``workers``: default 1, 2, 4, ... and all threads of numba. ``use(n)`` is called before each run, and sets the
-    number (default: `numba.set_num_threads`). The options are those of `times`.
+    number (default: `numba.set_num_threads`; these threads then get a core each). The options are those of `times`.
     """
     workers = _counts(workers)
     run = {str(n): _with(n, job, use) for n in workers}
-    return StrongScaling(workers, _restoring(run, options))
+    return StrongScaling(workers, _restoring(run, use, options))
 
 
 def weak_scaling(job, workers=None, use=None, **options):
@@ -187,7 +187,7 @@ def weak_scaling(job, workers=None, use=None, **options):
     workers = _counts(workers)
     pairs = dict.fromkeys([(1, 1), *((n, 1) for n in workers), *((n, n) for n in workers)])
     run = {_name(size, n): _with(n, lambda size=size: job(size), use) for size, n in pairs}
-    return WeakScaling(workers, _restoring(run, options))
+    return WeakScaling(workers, _restoring(run, use, options))
 
 
 def _counts(workers):
@@ -207,7 +207,9 @@ def _with(workers, job, use):
     return run
 
 
-def _restoring(run, options):
+def _restoring(run, use, options):
+    if use is None and "clock" not in options:  # numba's own threads, in real time
+        options = {"pin": True} | options
     before = numba.get_num_threads()
     try:
         return times(run, **options)
