@@ -101,7 +101,8 @@ def play(task, answer, arguments, seed=0):
     )
     if not threads:
         options = {"schedules": 1}
-    scenario = functools.partial(task.scenario, answer, *arguments)  # so that the explorer sees whose code it is
+    # a partial, not a lambda: the explorer must see whose code it is
+    scenario = functools.partial(task.scenario, answer, *arguments)
     report = explore(scenario, judge=judge, seed=seed, **options)
     found = [
         f for f in report.findings if f.kind != "busy-waiting" or (threads and not task.allow_busy_waiting)
