@@ -47,3 +47,29 @@ def test_generated_code_reads_as_python():
     assert "kept_of[t] = kept" in text
     for name in ("_load", "_store", "_mark", "flag", "_peek"):
         assert name not in text
+
+
+def test_a_short_loop_moves_outside_with_the_long_loop_in_it():
+    """Left inside the loop over threads, it would keep the long one there too: flash attention was eight times slower."""
+
+    @cuda.jit
+    def scores(q, k, out):
+        t = cuda.grid(1)
+        total = float32(0)
+        for j in range(8):
+            for d in range(64):
+                total += q[d, t] * k[j, d]
+        out[t] = total
+
+    arguments = np.ones((64, 64), np.float32), np.ones((8, 64), np.float32), np.zeros(64, np.float32)
+    lines = reading.readable(compiled.program(scores, 64, arguments, checked=False)["generated"]).splitlines()
+    heads = [line.strip() for line in lines if line.strip().startswith("for ")]
+    assert heads == [
+        "for tx in range(64):",
+        "for j in range(8):",
+        "for d in range(64):",
+        "for tx in range(64):",
+        "for tx in range(64):",
+    ]
+    compiled.run(scores, 1, 64, arguments)
+    np.testing.assert_array_equal(arguments[2], 512)

@@ -61,9 +61,15 @@ def _worth(node, uniformity):
     if not is_range or node.orelse or not uniformity.is_uniform(node.iter):
         return False
     count = trip_count(node)
-    if count is not None and count <= SHORT:
+    if count is not None and count <= SHORT and not _holds_long_loop(node, uniformity):
         return False
     return _vectorises(node.body, uniformity, 1)
+
+
+def _holds_long_loop(node, uniformity):
+    """Whether a loop inside is worth moving: it can only move together with this one."""
+    inner = [n for body in bodies(node) for n in body]
+    return any(_worth(n, uniformity) if isinstance(n, ast.For) else _holds_long_loop(n, uniformity) for n in inner)
 
 
 def _vectorises(block, uniformity, unrolled):
