@@ -69,7 +69,9 @@ def _worth(node, uniformity):
 def _holds_long_loop(node, uniformity):
     """Whether a loop inside is worth moving: it can only move together with this one."""
     inner = [n for body in bodies(node) for n in body]
-    return any(_worth(n, uniformity) if isinstance(n, ast.For) else _holds_long_loop(n, uniformity) for n in inner)
+    return any(
+        _worth(n, uniformity) if isinstance(n, ast.For) else _holds_long_loop(n, uniformity) for n in inner
+    )
 
 
 def _vectorises(block, uniformity, unrolled):
