@@ -18,7 +18,7 @@ read: html  ## build the book and serve it on this machine (PORT=8000)
 	@$(PY) -m dlkernels.serve _build/html --port $(PORT)
 
 html: $(READY) _build/.sources  ## build the book into _build/html
-	@echo "Building the book: about a minute when everything must be executed ..."
+	@echo "Building the book: five minutes or so when everything must be executed ..."
 	@.venv/bin/jupyter-book build . --all -W -n --keep-going -q >_build/build.log 2>&1 || { cat _build/build.log; exit 1; }
 	@echo "The book is in _build/html/index.html"
 
