@@ -388,3 +388,20 @@ def nested_long_loops(x, y):
             dot += x[t, k] * x[i, k]
         best = max(best, dot)
     y[t] = best
+
+
+@edge(2, 64, numbers(128), zeros(128))
+def a_scan_whose_stride_doubles(x, y):
+    s = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    s[t] = x[i]
+    cuda.syncthreads()
+    stride = 1
+    while stride < 64:
+        before = s[t - stride] if t >= stride else float32(0)
+        cuda.syncthreads()
+        s[t] += before
+        cuda.syncthreads()
+        stride *= 2
+    y[i] = s[t]
