@@ -246,7 +246,8 @@ def find(task_id):
     for task in tasks:
         if task.id == task_id:
             return task
-    raise ValueError(f"No task is called {task_id!r}. There are: {', '.join(task.id for task in tasks)}.")
+    near = [task.id for task in tasks if task.chapter == str(task_id)[:2]] or [task.id for task in tasks]
+    raise ValueError(f"No task is called {task_id!r}. There are: {', '.join(near)}.")
 
 
 def hidden_cases(task):
