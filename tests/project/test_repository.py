@@ -112,3 +112,17 @@ def test_serving_a_folder_without_pages_says_what_to_do(tmp_path):
     )
     assert done.returncode != 0
     assert "build the book first with `make html`" in done.stderr
+
+
+def test_no_two_test_files_are_imported_under_one_name():
+    """pytest imports a file by its name below the last folder without __init__.py, and refuses the second."""
+    names = {}
+    for path in tracked("tests/*.py"):
+        if path.name == "conftest.py" or path.name == "__init__.py":
+            continue
+        folder = path.parent
+        while (folder / "__init__.py").exists():
+            folder = folder.parent
+        names.setdefault(path.relative_to(folder), []).append(str(path.relative_to(ROOT)))
+    twice = {str(name): paths for name, paths in names.items() if len(paths) > 1}
+    assert not twice, f"give these files names of their own: {twice}"
