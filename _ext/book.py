@@ -60,7 +60,7 @@ def clean_outputs(app, doctree):
 
 
 def setup(app):
-    os.environ.setdefault("DLKERNELS_PROGRESS", "0")  # a page shows what a launch did, not how long it took
+    os.environ.setdefault("DLKERNELS_QUIET", "1")  # a page shows what a launch did, not how long it took
     app.connect("config-inited", vendored_mathjax)
     app.connect("doctree-read", clean_outputs)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme lists the downloads

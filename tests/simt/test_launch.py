@@ -471,13 +471,19 @@ def test_progress_on_a_long_launch(monkeypatch, capsys):
     assert "fill: 1 of 3 blocks done, about 6 s left" in shown
     assert shown.endswith("\r")
     monkeypatch.undo()
-    monkeypatch.setenv(progress.SILENCE, "0")
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.delenv(progress.VARIABLE, raising=False)
+    assert progress._wanted()
+    with progress.hidden():
+        assert not progress._wanted()
+    assert progress._wanted()
+    monkeypatch.setenv(progress.VARIABLE, "1")
     assert not progress._wanted()
 
 
 def test_progress_is_quiet_where_nobody_looks():
     code = "import sys; from dlkernels.simt import progress; print(progress._wanted())"
-    environment = {k: v for k, v in os.environ.items() if k != "DLKERNELS_PROGRESS"}
+    environment = {k: v for k, v in os.environ.items() if k != "DLKERNELS_QUIET"}
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )

@@ -5,6 +5,8 @@
 A check that fails shows what is wrong and raises CheckFailed, so that no tool can mistake it for success.
 """
 
+from dlkernels.simt.progress import hidden as without_progress_line
+
 from . import checking, definition, feedback, progress
 from .answer import Local
 
@@ -54,7 +56,8 @@ def check(task_id, answer, seed=None, hidden=False):
     task = _task(task_id, "check")
     if isinstance(task, definition.PredictionTask):
         raise ValueError(f'{task_id} is a prediction; use predict("{task_id}", ...).')
-    return _show(checking.check(task, Local(answer), seed, hidden))
+    with without_progress_line():
+        return _show(checking.check(task, Local(answer), seed, hidden))
 
 
 def budget(task_id, answer, seed=None):
@@ -62,7 +65,8 @@ def budget(task_id, answer, seed=None):
     task = _task(task_id, "budget")
     if task.budget is None:
         raise ValueError(f"{task_id} has no budget.")
-    return _show(checking.check_budget(task, Local(answer), seed))
+    with without_progress_line():
+        return _show(checking.check_budget(task, Local(answer), seed))
 
 
 def predict(task_id, **numbers):
@@ -73,7 +77,8 @@ def predict(task_id, **numbers):
         raise ValueError(
             f"{task_id} asks for {', '.join(sorted(names))}; got {', '.join(sorted(numbers)) or 'nothing'}."
         )
-    return _show(checking.check(task, numbers))
+    with without_progress_line():
+        return _show(checking.check(task, numbers))
 
 
 def hint(task_id, level=None):

@@ -7,7 +7,7 @@
 Set with ``cuda.engine("compiled")``, for a while with ``with cuda.engine("traced"):``, or with the environment variable
 DLKERNELS_ENGINE. x-rays, a chosen order of threads and a budget always run in the executor, as does ``simt.run``. In "auto", a
 large launch that the compiled engine does not take runs in the executor too, and one line on stdout says so, once for each
-kernel (DLKERNELS_PROGRESS=0 hides it). ``cuda.last_launch()`` says which engine ran, and why.
+kernel (DLKERNELS_QUIET=1 hides it). ``cuda.last_launch()`` says which engine ran, and why.
 """
 
 import ast
@@ -20,7 +20,7 @@ from . import launch
 from .errors import NotFollowed, Unsupported
 from .hostarrays import DeviceNDArray, MappedArray
 from .names import Scope
-from .progress import SILENCE
+from .progress import quiet
 from .source import tree_of
 
 VARIABLE = "DLKERNELS_ENGINE"
@@ -124,7 +124,7 @@ def _untouched(arguments):
 
 
 def _say(kernel, error):
-    if kernel in _told or os.environ.get(SILENCE, "").strip() == "0":
+    if kernel in _told or quiet():
         return
     _told.add(kernel)
     place = f", line {error.line}" if error.line else ""

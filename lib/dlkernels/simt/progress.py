@@ -3,13 +3,32 @@
 import os
 import sys
 import time
+from contextlib import contextmanager
 
-SILENCE = "DLKERNELS_PROGRESS"  # set it to 0 to hide the line
+VARIABLE = "DLKERNELS_QUIET"  # set it to 1 to hide the line
 _PATIENCE = 2.0  # seconds before the first line
+
+_hidden = False
+
+
+def quiet():
+    """Whether nothing is to be said about a launch: by the environment, or inside ``hidden``."""
+    return _hidden or os.environ.get(VARIABLE, "").strip() not in ("", "0")
+
+
+@contextmanager
+def hidden():
+    """Launches inside say nothing: a check has its own words, and they must not depend on a machine's speed."""
+    global _hidden
+    before, _hidden = _hidden, True
+    try:
+        yield
+    finally:
+        _hidden = before
 
 
 def _wanted():
-    if os.environ.get(SILENCE, "").strip() == "0":
+    if quiet():
         return False
     return "ipykernel" in sys.modules or sys.stderr.isatty()
 
