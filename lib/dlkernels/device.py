@@ -59,7 +59,17 @@ def describe():
         return f"CUDA kernels are compiled and run on your GPU ({label})."
     if name == "simulator":
         return "CUDA kernels run in numba's simulator on the CPU."
-    return "No GPU found: CUDA kernels run thread by thread on the CPU, in the course's executor."
+    return (
+        "No GPU found: CUDA kernels run on the CPU, thread by thread in the course's executor "
+        "when they are small, compiled when they are large."
+    )
+
+
+def last_launch():
+    """One sentence: where the last kernel ran, and why there."""
+    if name != "executor":
+        return "It ran on your GPU." if name == "gpu" else "It ran in numba's simulator on the CPU."
+    return str(cuda.last_launch() or "No kernel has run yet.")
 
 
 def is_device_array(x):

@@ -35,11 +35,15 @@ _told = set()
 
 @dataclass(frozen=True)
 class LastLaunch:
-    """What ``cuda.last_launch()`` returns. engine: "executor" or "compiled". why: a sentence."""
+    """What ``cuda.last_launch()`` returns. engine: "executor" or "compiled". why: the reason, in words."""
 
     kernel: str
     engine: str
     why: str
+
+    def __str__(self):
+        where = "compiled for this CPU" if self.engine == "compiled" else "thread by thread in the executor"
+        return f"{self.kernel} ran {where}: {self.why}."
 
 
 def check_name(name):
@@ -96,12 +100,13 @@ def start(kernel, grid, block, arguments, shared_bytes):
         why = f"the order of threads is chosen: {order}"
     elif chosen == "auto":
         steps = estimate(kernel.py_func, grid, block, arguments)
+        size = f"about {steps:,} steps"
         if steps < LARGE:
-            why = f"it is small: about {steps:,} steps"
+            why = f"it is small, {size}"
     if why is None:
         from . import compiled
 
-        why = "chosen" if chosen == "compiled" else "it is large"
+        why = "chosen" if chosen == "compiled" else f"it is large, {size}"
         try:
             compiled.run(kernel, grid, block, arguments, shared_bytes, order=order or "forward")
         except (Unsupported, NotFollowed) as error:

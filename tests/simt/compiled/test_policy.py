@@ -1,12 +1,13 @@
 """Which engine runs a launch, and that a notebook can see it."""
 
 import _thread
+import re
 import threading
 
 import numpy as np
 import pytest
 
-from dlkernels import simt
+from dlkernels import device, simt
 from dlkernels.simt import cuda, policy
 
 
@@ -169,3 +170,14 @@ def test_control_c_ends_a_kernel_that_never_ends():
     with pytest.raises(KeyboardInterrupt):
         simt.compiled.run(never_ends, 1, 32, [np.zeros(2)])
     timer.join()
+
+
+def test_the_last_launch_is_told_in_a_sentence():
+    assert re.fullmatch(
+        r"double ran compiled for this CPU: it is large, about [\d,]+ steps\.", str(launched(3_000_000))
+    )
+    assert re.fullmatch(
+        r"double ran thread by thread in the executor: it is small, about [\d,]+ steps\.", str(launched(1000))
+    )
+    if device.name == "executor":
+        assert device.last_launch() == str(cuda.last_launch())
