@@ -4,7 +4,9 @@
     python benchmarks/run.py matmul --quick   a few sizes, not recorded
 
 Each number of threads is measured in a process of its own, since OpenBLAS reads OPENBLAS_NUM_THREADS only when it
-starts; two threads get a core each. Both sides make a new array for the result. On a machine with AVX-512, our
+starts; two threads get a core each. Both sides make a new array for the result. How long two threads need to meet
+differs from one second to the next on a shared machine, and for a small product that is most of the time: with more
+than one thread, small sizes are measured `AGAIN` times, some time apart, and the row holds the median. On a machine with AVX-512, our
 kernels are measured once more as they are compiled for AVX2, and, if OpenBLAS did not choose its own AVX-512 kernels
 (it goes by the processor's name), once more against those: then both sides use the same instructions.
 """
@@ -32,6 +34,7 @@ RAGGED = (
 QUICK = ((16, 16, 16), (64, 64, 64), (256, 256, 256), (1000, 777, 333))
 KEY = ("instruction_set", "blas", "threads", "dtype")
 LADDER = (128, 512, 1024, 2048)
+SMALL, AGAIN = 512, 5
 SKYLAKE = {"OPENBLAS_CORETYPE": "SKYLAKEX"}
 HASWELL = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"}
 
@@ -120,12 +123,14 @@ def measure(threads, quick):
     rows = []
     cubes = () if quick else tuple((n, n, n) for n in CUBES)
     for dtype in ("float32",) if quick else ("float32", "float64"):
-        for size in QUICK if quick else cubes + RAGGED:
-            if dtype == "float32" or max(size) <= 2048:
-                a, b, found = candidates(size, dtype)
-                if dtype == "float32" and torch_here():
-                    found["PyTorch"] = torch_product(a, b)
-                rows += rows_of("sizes", dtype, size, found)
+        for repeat in range(AGAIN if threads > 1 and not quick else 1):
+            for size in QUICK if quick else cubes + RAGGED:
+                if (dtype == "float32" or max(size) <= 2048) and (repeat == 0 or max(size) <= SMALL):
+                    a, b, found = candidates(size, dtype)
+                    if dtype == "float32" and torch_here():
+                        found["PyTorch"] = torch_product(a, b)
+                    rows += rows_of("sizes", dtype, size, found)
+    rows = medians(rows)
     for n in () if quick or "OPENBLAS_CORETYPE" in os.environ else LADDER:
         a, b, found = candidates((n, n, n), "float32")
         out = np.empty((n, n), "float32")
@@ -134,6 +139,18 @@ def measure(threads, quick):
                 found[rung.name] = lambda rung=rung, a=a, b=b, out=out: rung(a, b, out=out)
         rows += rows_of("ladder", "float32", (n, n, n), found)
     return rows
+
+
+def medians(rows):
+    """One row for each thing measured: of several, the one with the median ratio, and all their ratios in order."""
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["dtype"], row["m"], row["n"], row["k"], row["name"]), []).append(row)
+    kept = []
+    for group in groups.values():
+        group.sort(key=lambda row: row["ratio"])
+        kept.append({**group[len(group) // 2], "ratios": [row["ratio"] for row in group]})
+    return kept
 
 
 def torch_here():

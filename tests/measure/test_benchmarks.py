@@ -271,3 +271,25 @@ def test_the_script_says_how_it_is_called():
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0
     assert "--only" in result.stdout
+
+
+# ---- matmul.py --------------------------------------------------------------------------------------------
+
+
+def test_of_repeated_measurements_the_row_with_the_median_ratio_is_kept():
+    def row(m, ratio):
+        return {
+            "dtype": "float32",
+            "m": m,
+            "n": 8,
+            "k": 8,
+            "name": "matmul",
+            "ratio": ratio,
+            "low": ratio - 0.1,
+        }
+
+    kept = script("matmul").medians([row(8, 1.2), row(16, 0.5), row(8, 0.6), row(8, 1.0)])
+    assert kept == [
+        row(8, 1.0) | {"ratios": [0.6, 1.0, 1.2]},
+        row(16, 0.5) | {"ratios": [0.5]},
+    ]
