@@ -91,6 +91,17 @@ def test_single_spikes_do_not_change_the_ratio(machine):
     assert r.ratio == pytest.approx(2, rel=0.01)
 
 
+def test_the_best_is_what_a_busy_machine_let_through(machine):
+    count = itertools.count()
+    mostly_slow = lambda time: 0.001 if next(count) % 7 == 3 else 0.002  # noqa: E731
+    found = times(
+        {"a": machine.candidate(0.1), "b": machine.candidate(mostly_slow)}, clock=machine, budget=20
+    )
+    assert found.best["a"] == pytest.approx(0.1)
+    assert found.best["b"] < found.seconds["b"]
+    assert found.best["b"] == min(found.samples["b"])
+
+
 def lingering_blas(machine):
     """A peer whose workers spin 30 ms after its work, and a victim that they make twice as slow."""
     victim = machine.candidate(lambda time: 0.002 if time < machine.lingering_until else 0.001)
