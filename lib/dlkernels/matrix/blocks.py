@@ -2,15 +2,17 @@
 
 After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (ACM TOMS 34, 2008)::
 
-    for 4096 columns of b at a time                           WIDTH
-        for 256 of its rows (columns of a) at a time          DEPTH
-            pack them, in panels two vectors wide             one panel at a time fits the L1 cache
-            for 256 rows of a at a time                       HEIGHT
-                pack them                                     they fit the L2 cache
+    for 1024 columns of b at a time                           WIDTH
+        for 512 of its rows (columns of a) at a time          DEPTH
+            pack them, in panels two vectors wide             they fit the L3 cache
+            for 126 rows of a at a time                       HEIGHT
+                pack them                                     they fit the L2 cache, with one panel of b
                 for each panel of b
                     for each 14 rows of a                     ROWS
                         a tile of the result, in registers, over the whole depth
 
+The result is read and written once for each DEPTH: of the ways to fill the L2 cache, deep and low blocks are faster
+than square ones where matrices are large.
 The tile takes all vector registers but those for two vectors of b and one number of a: 14 x 2 of 32 registers,
 6 x 2 of 16. Small matrices stand in the cache as they are, and nothing is packed.
 """
@@ -37,9 +39,9 @@ REGISTERS = 32 if instruction_set() in ("AVX-512", "NEON") else 16
 VECTORS = 2
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS
 SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
-DEPTH = 256
-HEIGHT = 256 // ROWS * ROWS
-WIDTH = 4096
+DEPTH = 512
+HEIGHT = 126 // ROWS * ROWS
+WIDTH = 1024
 PITCH = DEPTH + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
 PACKED_A = HEIGHT * PITCH  # elements
 SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
@@ -166,6 +168,14 @@ def multiply(a, b, c, m, n, k, work, packed_a, packed_b):
 
 
 # ---- what is called from Python --------------------------------------------------------------------------
+
+
+@cached_njit()
+def matmul_small(a, b, c):
+    """c = a b for C-contiguous matrices that are not packed, with m >= SMALL_ROWS and n >= one vector."""
+    (m, k), n = a.shape, b.shape[1]
+    x, y, z = Matrix(memory(a), 0, k, 1), Matrix(memory(b), 0, n, 1), Matrix(memory(c), 0, n, 1)
+    multiply_small(x, y, z, m, n, k)
 
 
 @cached_njit()

@@ -17,11 +17,11 @@ import numpy as np
 from numba import get_num_threads, njit
 
 from ..implementations import implementation
-from ..simd import broadcast, fma, lanes, load, store, vector_bytes
+from ..simd import broadcast, fma, lanes, load, store, vector_bytes, vector_width
 from ..simd.cache import cached_njit
 from . import blocks
 from .batch import batched
-from .blocks import PARALLEL_FROM, matmul_serial, matmul_threads
+from .blocks import PARALLEL_FROM, SMALL_ROWS, matmul_serial, matmul_small, matmul_threads
 
 CONTRACT = {"contract"}  # a * b + c may become one instruction, with one rounding
 
@@ -182,6 +182,8 @@ def matmul_register_tile(a, b, out):
 
 # ---- 6: the result stays in registers ----------------------------------------------------------------------
 
+STEPS = 256  # of the sums: a panel of b stays in the L1 cache
+
 
 @njit
 def _six_by_two(a, i, p, depth, panel, out, at, row):
@@ -220,9 +222,9 @@ def _vector(a, b, out):
     out[:] = 0
     (m, k), n, width = a.shape, b.shape[1], 2 * lanes(out)
     sixes, whole = m - m % 6, n - n % width
-    panel = np.empty(blocks.DEPTH * width, b.dtype)
-    for p in range(0, k, blocks.DEPTH):
-        depth = min(blocks.DEPTH, k - p)
+    panel = np.empty(STEPS * width, b.dtype)
+    for p in range(0, k, STEPS):
+        depth = min(STEPS, k - p)
         for j in range(0, whole, width):
             for q in range(depth):
                 panel[q * width : (q + 1) * width] = b[p + q, j : j + width]
@@ -245,6 +247,7 @@ def matmul_vector(a, b, out):
 
 # ---- 7, 8: the generated tile, and all cores ---------------------------------------------------------------
 
+ONE_VECTOR = vector_width(np.float32)  # elements; enough for float64, too
 _kept = threading.local()
 
 
@@ -321,8 +324,10 @@ def two_matrices(a, b):
         return None
     out = empty((m, n), dtype)
     if left.c_contiguous and right.c_contiguous:
-        threads = 1 if work < PARALLEL_FROM else get_num_threads()
-        multiply_contiguous(a, b, out, threads)
+        if work < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
+            matmul_small(a, b, out)
+        else:
+            multiply_contiguous(a, b, out, get_num_threads())
     else:
         multiply_stacks(a[None], b[None], out[None], get_num_threads())
     return out
