@@ -472,3 +472,17 @@ def test_the_short_way_gives_what_the_ladder_gives():
         a, b = operand((m, k), "float32", seed=1), operand((k, n), "float32", seed=2)
         np.testing.assert_array_equal(cpu.two_matrices(a, b), CPU[-2](a, b))
     assert cpu.two_matrices([[1.0]], B) is None
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_short_way_at_the_edges_of_what_needs_no_packing(dtype):
+    rows, vector = blocks.SMALL_ROWS, cpu.ONE_VECTOR
+    for m in (1, rows - 1, rows, rows + 1, 2 * rows + 3):
+        for n in (1, vector - 1, vector, vector + 1, 2 * vector, 2 * vector + 1, 3 * vector + 5):
+            for k in (1, 2, 7, 60):
+                a, b = operand((m, k), dtype, seed=m), operand((k, n), dtype, seed=n)
+                exact = a.astype(np.float64) @ b.astype(np.float64)
+                np.testing.assert_allclose(matmul(a, b), exact, rtol=1e-4, atol=1e-5, err_msg=f"{m} {n} {k}")
+    a, b = operand((20, 20), dtype, seed=1), operand((20, 40), dtype, seed=2)
+    a[3, 5], b[7, 30] = np.nan, np.inf
+    np.testing.assert_array_equal(np.isfinite(matmul(a, b)), np.isfinite(a @ b))
