@@ -27,6 +27,7 @@ VARIABLE = "DLKERNELS_ENGINE"
 NAMES = ("traced", "compiled", "auto")
 LARGE = 2_000_000  # steps; the executor makes about a million in a second
 UNKNOWN = 16  # iterations of a loop whose length cannot be read from the arguments
+DEEPEST = 8  # calls of device functions inside each other that are followed
 
 _chosen = None
 _last = None
@@ -143,16 +144,21 @@ def estimate(function, grid, block, arguments):
     """About how many statements the threads of a launch run: counted in the source, loops by their lengths.
 
     The length of a ``range`` is read from the arguments where it follows from them and from constants alone; any other loop
-    counts as ``UNKNOWN`` iterations.
+    counts as ``UNKNOWN`` iterations. A call of a device function counts what that function runs.
     """
     threads = int(np.prod(grid, dtype=np.int64)) * int(np.prod(block, dtype=np.int64))
+    return threads * max(1, _steps_of(function, arguments, DEEPEST))
+
+
+def _steps_of(function, arguments, deeper):
+    """Statements that one call of ``function`` runs; 0 where its source cannot be read."""
     try:
         node = tree_of(function)
     except Exception:
-        return threads
+        return 0
     names = [a.arg for a in node.args.posonlyargs + node.args.args]
-    known = dict(zip(names, arguments, strict=False))
-    return threads * _steps(node.body if isinstance(node.body, list) else [], _Values(function, known))
+    known = {name: value for name, value in zip(names, arguments, strict=False) if value is not None}
+    return _steps(node.body if isinstance(node.body, list) else [], _Values(function, known), deeper)
 
 
 class _Values:
@@ -203,10 +209,24 @@ class _Values:
         return UNKNOWN
 
 
-def _steps(block, values):
+def _called(node, values, deeper):
+    """Statements that the device functions run which this statement calls, without those of its inner blocks."""
+    if not deeper:
+        return 0
+    total = 0
+    for expression in (e for e in ast.iter_child_nodes(node) if isinstance(e, ast.expr)):
+        for call in ast.walk(expression):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                called = values.of(call.func)
+                if getattr(called, "device", False) is True and hasattr(called, "py_func"):
+                    total += _steps_of(called.py_func, [values.of(a) for a in call.args], deeper - 1)
+    return total
+
+
+def _steps(block, values, deeper):
     total = 0
     for node in block:
-        total += 1
+        total += 1 + _called(node, values, deeper)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             found = values.of(node.value)
             if isinstance(found, (int, np.integer)):
@@ -222,5 +242,5 @@ def _steps(block, values):
         )
         for body in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if isinstance(body, list):
-                total += times * _steps(body, values)
+                total += times * _steps(body, values, deeper)
     return total

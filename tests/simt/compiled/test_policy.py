@@ -172,6 +172,39 @@ def test_control_c_ends_a_kernel_that_never_ends():
     timer.join()
 
 
+@cuda.jit(device=True)
+def sum_of_row(x, i, first, last):
+    total = 0.0
+    for k in range(first, last):
+        total += x[i, k]
+    return total
+
+
+@cuda.jit
+def summed_elsewhere(x, y, n):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        y[i] = sum_of_row(x, i, 0, n)
+
+
+def test_the_work_counts_what_device_functions_do():
+    x, y = np.ones((64, 100_000), np.float32), np.zeros(64, np.float32)
+    summed_elsewhere[1, 64](x, y, x.shape[1])
+    assert cuda.last_launch().engine == "compiled"
+    assert y[0] == 100_000
+    arguments = [x, y, np.uint32(10)]
+    assert 64 * 10 < policy.estimate(summed_elsewhere.py_func, (1, 1, 1), (64, 1, 1), arguments) < 64 * 20
+
+
+@cuda.jit(device=True)
+def again(x, n):
+    return x if n == 0 else again(x, n - 1)
+
+
+def test_a_function_that_calls_itself_is_followed_a_few_times_only():
+    assert policy.estimate(again.py_func, (1, 1, 1), (1, 1, 1), [1.0, 5]) <= policy.DEEPEST + 1
+
+
 def test_the_last_launch_is_told_in_a_sentence():
     assert re.fullmatch(
         r"double ran compiled for this CPU: it is large, about [\d,]+ steps\.", str(launched(3_000_000))
