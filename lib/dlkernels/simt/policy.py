@@ -43,7 +43,7 @@ class LastLaunch:
     why: str
 
     def __str__(self):
-        where = "compiled for this CPU" if self.engine == "compiled" else "thread by thread in the executor"
+        where = "compiled for the CPU" if self.engine == "compiled" else "thread by thread in the executor"
         return f"{self.kernel} ran {where}: {self.why}."
 
 
@@ -103,11 +103,11 @@ def start(kernel, grid, block, arguments, shared_bytes):
         steps = estimate(kernel.py_func, grid, block, arguments)
         size = f"about {steps:,} steps"
         if steps < LARGE:
-            why = f"it is small, {size}"
+            why = f"small, {size}"
     if why is None:
         from . import compiled
 
-        why = "chosen" if chosen == "compiled" else f"it is large, {size}"
+        why = "chosen" if chosen == "compiled" else f"large, {size}"
         try:
             compiled.run(kernel, grid, block, arguments, shared_bytes, order=order or "forward")
         except (Unsupported, NotFollowed) as error:
