@@ -2,6 +2,7 @@
 
 import _thread
 import re
+import signal
 import threading
 
 import numpy as np
@@ -163,13 +164,24 @@ def never_ends(x):
         x[1] += 1
 
 
-def test_control_c_ends_a_kernel_that_never_ends():
+@pytest.fixture
+def interruptible():
+    """Ctrl-C is heard, also where the tests run in the background of a shell, which has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_control_c_ends_a_kernel_that_never_ends(interruptible):
     simt.compiled.run(never_ends, 1, 32, [np.ones(2)])
-    timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
+    x = np.zeros(2)
+    timers = [threading.Timer(0.5, _thread.interrupt_main), threading.Timer(60, x.__setitem__, (0, 1))]
+    for timer in timers:
+        timer.start()
     with pytest.raises(KeyboardInterrupt):
-        simt.compiled.run(never_ends, 1, 32, [np.zeros(2)])
-    timer.join()
+        simt.compiled.run(never_ends, 1, 32, [x])
+    for timer in timers:
+        timer.cancel()
 
 
 @cuda.jit(device=True)
