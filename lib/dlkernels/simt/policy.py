@@ -218,7 +218,7 @@ def _called(node, values, deeper):
         for call in ast.walk(expression):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
                 called = values.of(call.func)
-                if getattr(called, "device", False) is True and hasattr(called, "py_func"):
+                if isinstance(called, launch.Kernel) and called.device:
                     total += _steps_of(called.py_func, [values.of(a) for a in call.args], deeper - 1)
     return total
 
