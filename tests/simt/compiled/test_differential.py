@@ -152,11 +152,15 @@ def compare(seeds, ways):
 
 
 @pytest.mark.parametrize("first", chunks(200))
-def test_compiled_engine_equals_executor(first):
-    assert compare(range(first, first + CHUNK), lambda seed: [WAYS[seed % len(WAYS)]]) <= MOST_REFUSED
+def test_compiled_engine_equals_executor(first, record_property):
+    refused = compare(range(first, first + CHUNK), lambda seed: [WAYS[seed % len(WAYS)]])
+    record_property("refused", refused)  # for --junitxml
+    assert refused <= MOST_REFUSED
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", chunks(3000, start=10_000))
-def test_compiled_engine_equals_executor_in_every_way(first):
-    assert compare(range(first, first + CHUNK), lambda seed: WAYS) <= MOST_REFUSED
+def test_compiled_engine_equals_executor_in_every_way(first, record_property):
+    refused = compare(range(first, first + CHUNK), lambda seed: WAYS)
+    record_property("refused", refused)
+    assert refused <= MOST_REFUSED
