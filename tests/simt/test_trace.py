@@ -303,6 +303,22 @@ def test_warp_findings():
     assert (sync.name, sync.lanes) == ("syncwarp", 0x3FFFFFFF)
 
 
+def test_syncwarp_waits_only_for_lanes_that_are_there():
+    """CUDA C++ Programming Guide, Synchronization Functions: "all non-exited threads named in mask must execute" it."""
+
+    @cuda.jit
+    def kernel(y):
+        t = cuda.threadIdx.x
+        if t == 3:
+            return
+        y[t] = t
+        cuda.syncwarp()
+
+    trace = traced(kernel, 1, 40, np.zeros(40))
+    assert findings(trace) == []
+    assert [(c.mask, c.lanes) for c in trace.collectives] == [(0xFFFFFFFF, 0xFFFFFFF7), (0xFFFFFFFF, 0xFF)]
+
+
 def test_warp_and_grid_epochs():
     @cuda.jit
     def kernel(y):

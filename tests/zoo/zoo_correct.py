@@ -346,6 +346,17 @@ def warps_work_on_rows_of_their_own(x, y):
     y[t] = s[w, 31 - lane]
 
 
+@fine(1, 48, numbers(48), zeros(48))
+def last_warp_is_not_full_and_waits_for_whom_there_is(x, y):
+    s = cuda.shared.array(48, float32)
+    t = cuda.threadIdx.x
+    if t == 47:
+        return
+    s[t] = x[t]
+    cuda.syncwarp()  # waits for no lane that has returned or never was
+    y[t] = s[t ^ 1] if t != 46 else float32(0)
+
+
 @fine(1, 32, numbers(32), zeros(32))
 def local_array_of_each_thread(x, y):
     acc = cuda.local.array(4, float32)

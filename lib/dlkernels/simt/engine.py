@@ -547,7 +547,7 @@ class Launch:
         self.fault(KernelError, message, thread.request[1])
 
     def _names_exited(self, block, thread, name, missing, mask):
-        if self.trace is None:
+        if self.trace is None or name == "syncwarp":  # which waits only for the lanes that are there
             return
         lanes = [lane for lane in range(WARP) if missing >> lane & 1]
         exist = self.threads_per_block - thread.warp * WARP

@@ -104,7 +104,7 @@ class Collectives:
         s, name = self.random.choice(found), self.fresh()
         self.emit(f"{s.name}[t] = {self.of_type(s.type, THREAD).text}")
         self.emit("cuda.syncwarp()")
-        self.emit(f"{name} = {s.type}({s.name}[t // 32 * 32 + {self.index(self.lanes, THREAD)[0]}])")
+        self.emit(f"{name} = {s.type}({s.name}[t // 32 * 32 + ({self.index(self.lanes, THREAD)[0]})])")
         self.emit("cuda.syncwarp()")
         return self.declare(Variable(name, s.type, THREAD))
 
