@@ -156,7 +156,7 @@ def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, at
 
 
 def _dtype(dtype):
-    from .engine import numpy_dtype
+    from .numbers import numpy_dtype
 
     try:
         return np.dtype(dtype)

@@ -16,9 +16,18 @@ from functools import cache
 
 import numpy as np
 from numba import types
-from numba.np.numpy_support import from_dtype
+from numba.np.numpy_support import as_dtype, from_dtype
 
 _PYTHON = {int: types.int64, float: types.float64, bool: types.boolean, complex: types.complex128}
+
+
+def numpy_dtype(dtype):
+    """The NumPy dtype of what a kernel gives as dtype: a numba type, a NumPy type, or an array's dtype."""
+    if isinstance(dtype, np.dtype):
+        return dtype
+    if isinstance(dtype, type) and issubclass(dtype, np.generic):
+        return np.dtype(dtype)
+    return as_dtype(dtype)
 
 
 @cache

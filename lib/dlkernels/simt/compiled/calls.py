@@ -8,9 +8,9 @@ from numba.core import types as nb
 from numba.np.numpy_support import from_dtype
 
 from .. import operations
-from ..engine import numpy_dtype
 from ..intrinsics import stand_ins
 from ..names import DeviceName
+from ..numbers import numpy_dtype
 from .arithmetic import MATH
 from .atomics import ATOMICS
 from .casts import caster

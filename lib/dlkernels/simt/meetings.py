@@ -1,0 +1,248 @@
+"""Where threads wait for one another: barriers of a block or the grid, and warp operations.
+
+A thread that waits has made a ``request``: (kind, site) at a barrier, with a variant and a predicate behind them; (kind,
+site, name, mask, what it brings) at a warp operation. ``answer`` says who can go on. If nobody can, that is a deadlock.
+"""
+
+import numpy as np
+
+from . import operations
+from .errors import Deadlock, KernelError
+from .trace import WARP, Barrier, Collective
+from .warp import combine
+
+BLOCK, WARP_OPERATION, GRID = operations.SYNC["block"], operations.SYNC["warp"], operations.SYNC["grid"]
+
+
+class Meetings:
+    """The barriers and warp operations of a launch."""
+
+    def __init__(self, launch):
+        self.launch, self.trace = launch, launch.trace
+
+    def answer(self, block):
+        """Answer what can be answered; returns the threads that can go on."""
+        waiting = block.threads
+        if not waiting:
+            return []
+        at_warp = [t for t in waiting if t.request[0] == WARP_OPERATION]
+        if at_warp:
+            released = self._answer_warps(block, at_warp)
+            if released:
+                return released
+        at_barrier = [t for t in waiting if t.request[0] == BLOCK]
+        if len(at_barrier) == len(waiting):
+            return self._release_block(block, waiting)
+        if all(t.request[0] == GRID for t in waiting):
+            return self._check_grid(block, waiting)
+        return self._deadlock(block, waiting)
+
+    # -- block barriers -----------------------------------------------------------------------------------------------
+
+    def _release_block(self, block, threads):
+        sites = {t.request[1] for t in threads}
+        missing = self.launch.threads_per_block - len(threads)
+        if len(sites) > 1:
+            self._diverged(block, threads)
+        if missing:
+            present = {t.number - block.number * self.launch.threads_per_block for t in threads}
+            example = next(n for n in range(self.launch.threads_per_block) if n not in present)
+            self.launch.current = threads[0]
+            site = threads[0].request[1]
+            self._stop_or_note(
+                "barrier-after-exit",
+                f"{len(threads)} of {self.launch.threads_per_block} threads of block {block.place} wait at this barrier, the others "
+                f"have returned (thread {self.launch.places[example][:3]}, for one): every thread of the block must reach it",
+                site,
+                block,
+                threads,
+            )
+            self.launch.current = None
+        variant = threads[0].request[2]
+        if variant:
+            predicates = [bool(t.request[3]) for t in threads]
+            result = {
+                "count": np.int32(sum(predicates)),
+                "and": np.int32(all(predicates)),
+                "or": np.int32(any(predicates)),
+            }
+            for thread in threads:
+                thread.answer = result[variant]
+        site = threads[0].request[1]
+        if self.trace is not None:
+            self.trace.barriers.append(
+                Barrier(site, block.number, threads[0].epoch, len(threads), len(self.trace))
+            )
+        for thread in threads:
+            thread.request = None
+            thread.epoch += 1
+        self.launch.snapshot(block, site, threads[0].epoch)
+        return threads
+
+    def _diverged(self, block, threads):
+        groups = {}
+        for thread in threads:
+            groups.setdefault(thread.request[1], []).append(thread)
+        self.launch.current = threads[0]
+        self._stop_or_note(
+            "divergent-barrier",
+            "threads of one block wait at different barriers:\n" + self._who_waits(threads),
+            threads[0].request[1],
+            block,
+            threads,
+            tuple(groups),
+        )
+        self.launch.current = None
+
+    def _stop_or_note(self, kind, message, site, block, threads, other_sites=()):
+        numbers = tuple(t.number for t in threads)
+        self.launch.finding(kind, message, site, threads=numbers, other_sites=other_sites, block=block)
+        if self.trace is None or not self.trace.collect:
+            self.launch.fault(Deadlock, message, site)
+
+    def _who_waits(self, threads):
+        """One line for each place where threads wait."""
+        groups = {}
+        for thread in threads:
+            groups.setdefault(thread.request[1], []).append(thread)
+        lines = []
+        for number, members in groups.items():
+            site = self.launch.sites[number]
+            shown = ", ".join(str(t.place) for t in members[:3]) + (", ..." if len(members) > 3 else "")
+            mask = ""
+            if members[0].request[0] == WARP_OPERATION and members[0].request[2] != "activemask":
+                mask = f" with mask 0x{int(members[0].request[3]) & 0xFFFFFFFF:08x}"
+            lines.append(f"    line {site.line}: {site.text}{mask} - {len(members)} threads: {shown}")
+        return "\n".join(lines)
+
+    def _deadlock(self, block, threads):
+        ended = self.launch.threads_per_block - len(threads)
+        tail = f"\n    {ended} threads have returned" if ended else ""
+        self.launch.current = threads[0]
+        kinds = {t.request[0] for t in threads}
+        what = "warp operation" if kinds == {WARP_OPERATION} else "barrier"
+        message = (
+            f"deadlock in block {block.place}: threads wait for others that never come to the same {what}:\n"
+        )
+        message += self._who_waits(threads) + tail
+        sites = tuple(dict.fromkeys(t.request[1] for t in threads))
+        kind = "divergent-barrier" if what == "barrier" else "divergent-warp-operation"
+        numbers = tuple(t.number for t in threads)
+        self.launch.finding(
+            kind, message, threads[0].request[1], threads=numbers, other_sites=sites, block=block
+        )
+        self.launch.fault(Deadlock, message, threads[0].request[1])
+
+    # -- grid barriers ------------------------------------------------------------------------------------------------
+
+    def _check_grid(self, block, threads):
+        if len(threads) < self.launch.threads_per_block:
+            self.launch.current = threads[0]
+            self._stop_or_note(
+                "barrier-after-exit",
+                f"{len(threads)} of {self.launch.threads_per_block} threads of block {block.place} wait at the grid barrier, the "
+                "others have returned: every thread of the grid must reach it",
+                threads[0].request[1],
+                block,
+                threads,
+            )
+            self.launch.current = None
+        return []
+
+    def release_grid(self, blocks):
+        threads = [t for block in blocks for t in block.threads]
+        if len({t.request[1] for t in threads}) > 1:
+            self.launch.current = threads[0]
+            self.launch.fault(
+                Deadlock,
+                "threads wait at different grid barriers:\n" + self._who_waits(threads),
+                threads[0].request[1],
+            )
+        if self.trace is not None:
+            self.trace.barriers.append(
+                Barrier(threads[0].request[1], -1, threads[0].grid_epoch, len(threads), len(self.trace))
+            )
+        for block in blocks:
+            self.launch.snapshot(block, threads[0].request[1], block.threads[0].epoch + 1)
+        for thread in threads:
+            thread.request = None
+            thread.grid_epoch += 1
+            thread.epoch += 1
+
+    # -- warp operations ----------------------------------------------------------------------------------------------
+
+    def _answer_warps(self, block, threads):
+        """Complete every warp operation whose lanes are all there."""
+        groups = {}
+        for thread in threads:
+            request = thread.request
+            if request[2] == "activemask":
+                key = thread.warp, "activemask", request[1], request[3:]
+            else:
+                key = thread.warp, request[2], int(request[3]) & 0xFFFFFFFF
+            groups.setdefault(key, []).append(thread)
+        alive = {}
+        for thread in block.threads:
+            alive[thread.warp] = alive.get(thread.warp, 0) | 1 << thread.lane
+        released = []
+        for (warp, name, mask, *_), members in groups.items():
+            present = sum(1 << t.lane for t in members)
+            if name == "activemask":
+                mask = present
+            for thread in members:
+                if not mask >> thread.lane & 1:
+                    self._outside_mask(thread, name, mask)
+            if mask & alive[warp] & ~present:
+                continue
+            if mask & ~alive[warp]:
+                self._names_exited(block, members[0], name, mask & ~alive[warp], mask)
+            self._complete(block, warp, name, mask, present, members)
+            released.extend(members)
+        return released
+
+    def _complete(self, block, warp, name, mask, present, members):
+        start = 3 if name == "activemask" else 4
+        by_lane = {t.lane: t for t in members}
+
+        def inactive(lane, source):
+            self.launch.current = by_lane[lane]
+            self.launch.finding(
+                "inactive-lane-read",
+                f"{name}: lane {lane} reads from lane {source}, which takes no part: the value is undefined",
+                by_lane[lane].request[1],
+            )
+
+        results = combine(name, {t.lane: t.request[start:] for t in members}, inactive)
+        if self.trace is not None:
+            linear = block.number * self.trace.warps_per_block + warp
+            site = members[0].request[1]
+            self.trace.collectives.append(
+                Collective(name, site, block.number, linear, mask, present, len(self.trace))
+            )
+        for thread in members:
+            thread.answer = results[thread.lane]
+            thread.request = None
+            if name == "syncwarp":
+                thread.warp_epoch += 1
+        self.launch.current = None
+
+    def _outside_mask(self, thread, name, mask):
+        self.launch.current = thread
+        message = f"{name} is called by lane {thread.lane}, which is not in its mask 0x{mask:08x}"
+        self.launch.finding("lane-not-in-mask", message, thread.request[1])
+        self.launch.fault(KernelError, message, thread.request[1])
+
+    def _names_exited(self, block, thread, name, missing, mask):
+        if self.trace is None or name == "syncwarp":  # which waits only for the lanes that are there
+            return
+        lanes = [lane for lane in range(WARP) if missing >> lane & 1]
+        exist = self.launch.threads_per_block - thread.warp * WARP
+        reason = "do not exist" if lanes[0] >= exist else "have returned"
+        self.launch.current = thread
+        self.launch.finding(
+            "mask-names-exited-lane",
+            f"{name}: the mask 0x{mask:08x} names lanes {lanes[0]}-{lanes[-1]}, which {reason}",
+            thread.request[1],
+            block=block,
+        )
+        self.launch.current = None
