@@ -10,6 +10,7 @@ import pytest
 
 from dlkernels import device, simt
 from dlkernels.simt import cuda, policy
+from dlkernels.simt.work import DEEPEST, estimate
 
 
 @cuda.jit
@@ -74,7 +75,7 @@ def test_small_launches_are_traced_and_large_ones_compiled():
 
 def test_the_work_counts_loops():
     x = np.ones((64, 100_000), np.float32)
-    assert policy.estimate(summed.py_func, (1, 1, 1), (64, 1, 1), [x, None]) > policy.LARGE
+    assert estimate(summed.py_func, (1, 1, 1), (64, 1, 1), [x, None]) > policy.LARGE
     y = np.zeros(64, np.float32)
     summed[1, 64](x, y)
     assert cuda.last_launch().engine == "compiled"
@@ -205,7 +206,7 @@ def test_the_work_counts_what_device_functions_do():
     assert cuda.last_launch().engine == "compiled"
     assert y[0] == 100_000
     arguments = [x, y, np.uint32(10)]
-    assert 64 * 10 < policy.estimate(summed_elsewhere.py_func, (1, 1, 1), (64, 1, 1), arguments) < 64 * 20
+    assert 64 * 10 < estimate(summed_elsewhere.py_func, (1, 1, 1), (64, 1, 1), arguments) < 64 * 20
 
 
 @cuda.jit(device=True)
@@ -214,7 +215,34 @@ def again(x, n):
 
 
 def test_a_function_that_calls_itself_is_followed_a_few_times_only():
-    assert policy.estimate(again.py_func, (1, 1, 1), (1, 1, 1), [1.0, 5]) <= policy.DEEPEST + 1
+    assert estimate(again.py_func, (1, 1, 1), (1, 1, 1), [1.0, 5]) <= DEEPEST + 1
+
+
+@cuda.jit
+def grid_stride(x, y):
+    start = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+    for i in range(start, len(x), cuda.gridsize(1)):
+        y[i] = x[i]
+
+
+@cuda.jit
+def triangular(x, y):
+    row, column = cuda.grid(2)
+    for k in range(row + 1):
+        for _ in range(min(k, 1000)):
+            y[row, column] += x[row, k]
+
+
+def test_the_work_counts_what_the_middle_thread_does():
+    x = np.zeros(1 << 20, np.float32)
+    assert 2**20 <= estimate(grid_stride.py_func, (8, 1, 1), (128, 1, 1), [x, x]) <= 1.1 * 2**20
+    few = estimate(grid_stride.py_func, (8, 1, 1), (128, 1, 1), [x[:10], x])
+    assert few == 8 * 128 * 2  # a loop that the middle thread does not enter
+    x = np.zeros((256, 16), np.float32)
+    steps = (
+        sum(1 + 1 + k for row in range(256) for k in range(row + 1)) * 16
+    )  # 1 for the store in each of k turns
+    assert estimate(triangular.py_func, (16, 1, 1), (16, 16, 1), [x, x]) == pytest.approx(steps, rel=0.3)
 
 
 def test_the_last_launch_is_told_in_a_sentence():
