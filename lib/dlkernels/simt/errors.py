@@ -70,6 +70,10 @@ class Unsupported(KernelError):
         super().__init__(f"the compiled engine does not take {construct}", site=site, kernel=kernel)
 
 
+class EngineFault(Unsupported):
+    """The compiled engine's compiler failed on a kernel, which it should have taken or refused: the fault is the engine's."""
+
+
 class NotFollowed(KernelError):
     """Threads take different ways round a barrier in a manner that the compiled engine cannot follow; the executor can."""
 

@@ -405,3 +405,45 @@ def a_scan_whose_stride_doubles(x, y):
         cuda.syncthreads()
         stride *= 2
     y[i] = s[t]
+
+
+@edge(2, 40, numbers(70), zeros(80))
+def a_comparison_behind_its_guard(x, y):
+    """Python evaluates the middle of a chain once, and only where what stands before it allows that."""
+    i = cuda.grid(1)
+    if i < x.size and 5 < x[i] < 15:
+        y[i] = x[i]
+    if i >= x.size or 5 < x[i] <= x[(i + 1) % 70] < 20:
+        y[i] += 100
+    y[i] += 3.0 if i >= x.size else (1.0 if 2 < x[i] + 1 < 9 else 2.0)
+    if 0 <= i < x.size and 1 < x[i] <= 9 != x[(i + 2) % 70] < 23:
+        y[i] += 1000
+
+
+@edge(2, 40, numbers(70), zeros(80))
+def a_member_behind_its_guard(x, y):
+    i, k = cuda.grid(1), 0
+    if i < 70 and x[i] in (1, 8, 15):
+        y[i] = 1
+    if i >= 70 or x[i] not in (1, 2, x[i] + 1):
+        y[i] += 2
+    while i + k < 70 and 2 < x[i + k] < 22:
+        k += 1
+    y[i] += k * 10
+
+
+@edge(2, 40, zeros(80), zeros(3, dtype=np.int32))
+def an_atomic_behind_its_guard(y, count):
+    i = cuda.grid(1)
+    if 10 < i < 60 <= cuda.atomic.add(count, 0, 1) * 0 + i + 1 < 1000:
+        y[i] = 1
+    if i == 7 and 0 <= cuda.atomic.add(count, 1, 1) < 5:
+        y[i] += 2
+    y[i] += 4 if i < 20 and -1 < cuda.atomic.max(count, 2, 9) < 100 else 8
+
+
+@edge(2, 32, numbers(64), zeros(64), 2)
+def a_tuple_of_numbers_by_index(x, y, n):
+    i = cuda.grid(1)
+    weights, half = (3, 1, 4), (0.5, 1.5)
+    y[i] = weights[i % 3] * x[i] + half[n - 1] + weights[-1] + weights[n - 3]

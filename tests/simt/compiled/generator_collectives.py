@@ -31,6 +31,8 @@ class Collectives:
             self.match,
             self.half_warp,
             self.within_warp,
+            self.within_warp,
+            self.within_warp,
             self.lane_choice,
         )
         return self.random.choice(forms)()

@@ -74,6 +74,15 @@ class Expressions:
         return Expression(f"({left.text} {symbol} {right.text})", kind, max(left.level, right.level), bits)
 
     def chosen_integer(self, depth, level):
+        if self.inputs and not self.in_device and self.chance(0.15):
+            inside, element, top = self.outside(level)
+            chosen = self.random.choice((element, f"(1 if -500 < {element} < 500 else 2)"))
+            return Expression(f"({chosen} if {inside} else {self.random.randrange(9)})", I64, top, 10)
+        if self.chance(0.1):
+            place, top = self.index(3, level)
+            first = self.random.choice(("", " - 3"))
+            items = ", ".join(str(self.random.randrange(-9, 99)) for _ in range(3))
+            return Expression(f"({items})[{place}{first}]", I64, top, 7)
         condition = self.condition(depth, level)
         kind = self.random.choice(INTEGERS if not self.plain else (I64,))
         a, b = (self.integer(depth, level).cast(kind) for _ in range(2))
@@ -256,7 +265,9 @@ class Expressions:
 
     def rough(self, level):
         """A float64 from functions that libraries round differently: kept away from conditions and integers."""
-        name = self.random.choice(("exp", "sin", "cos", "tanh", "log", "exp2", "pow", "atan2", "erf"))
+        name = self.random.choice(
+            ("exp", "exp", "exp", "sin", "cos", "tanh", "log", "exp2", "pow", "atan2", "erf")
+        )
         kind = self.random.choice(FLOATS)
         a = self.tamed(self.real(kind, 1, level))
         x = f"({a.text} * {kind}(0.004))"

@@ -15,6 +15,8 @@ class Memory:
             options += [(2, self.real_comparison)]
         if depth > 0:
             options += [(1, self.combined)]
+            if self.inputs and not self.in_device:
+                options += [(1, self.guarded)]
         found = [v for v in self.variables() if v.kind == "truth" and v.level <= level]
         if found:
             v = self.random.choice(found)
@@ -45,6 +47,29 @@ class Memory:
         a, b = self.condition(depth, level), self.condition(depth, level)
         return Expression(
             f"({a.text} {self.random.choice(('and', 'or'))} {b.text})", types.boolean, max(a.level, b.level)
+        )
+
+    def outside(self, level):
+        """(condition, element, level): an element of ``xl`` whose index lies outside in half of the cases, and a test for that."""
+        size, a = self.inputs[0].data.size, self.integer_leaf(level)
+        at = f"({a.cast(I64).text} % {2 * size} - {size // 2})"
+        inside = self.random.choice((f"0 <= {at} < {size}", f"{at} >= 0 and {at} < {size}"))
+        return inside, f"xl[{at}]", a.level
+
+    def guarded(self, depth, level):
+        """A condition that reads an element only where its first part allows that."""
+        inside, element, top = self.outside(level)
+        low = self.random.randrange(-1000, 500)
+        test = self.random.choice((
+            f"{element} < {low}", f"{low} < {element} <= {low + 700}", f"{low} <= {element} + 1 != {low + 5} < {element} + 900",
+            f"{element} % 5 in (0, 3, 4)", f"{element} % 4 not in (1, 2)",
+        ))  # fmt: skip
+        form = self.random.choice(("({0} and {1})", "(not ({0}) or {1})", "({0} and {1} and {2})"))
+        last = self.condition(depth, level) if "{2}" in form else None
+        return Expression(
+            form.format(inside, test, last.text if last else ""),
+            types.boolean,
+            max(top, last.level if last else 0),
         )
 
     def index(self, size, level, depth=1):

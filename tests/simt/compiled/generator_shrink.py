@@ -40,8 +40,7 @@ def shrink(case, fails, most=400):
     """The smallest valid case found for which ``fails(case)`` is true; ``fails`` may raise for what it does not know."""
 
     def still_fails(tree):
-        text = HEADER + "\n" + ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-        candidate = case.with_source(text)
+        candidate = case.with_source(source_of(tree))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             try:
@@ -56,6 +55,9 @@ def shrink(case, fails, most=400):
         while place < len(changes) and tries < most:
             smaller = copy.deepcopy(tree)
             changes[place](smaller)
+            if len(source_of(smaller)) >= len(source_of(tree)):
+                place += 1
+                continue
             tries += 1
             found = still_fails(smaller)
             if found is None:
@@ -64,6 +66,10 @@ def shrink(case, fails, most=400):
                 best, tree, shorter = found, smaller, True
                 changes = list(candidates(tree))
     return best
+
+
+def source_of(tree):
+    return HEADER + "\n" + ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
 def candidates(tree):
@@ -77,6 +83,8 @@ def candidates(tree):
     for size in (8, 4, 2, 1):
         for number, name in suites:
             length = len(getattr(_node(tree, number), name))
+            if (size >= 2 * max(length, 1) and size > 1) or not length:
+                continue  # a smaller size takes as much away
             for start in range(max(0, length - size), -1, -size):
                 yield lambda t, number=number, name=name, start=start, size=size: _delete(
                     t, number, name, start, size

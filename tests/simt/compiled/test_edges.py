@@ -26,5 +26,5 @@ def test_the_same_as_the_executor(case, way):
 
 
 def test_there_are_enough():
-    assert len(EDGES) >= 29
+    assert len(EDGES) >= 33
     assert len({case[0] for case in EDGES}) == len(EDGES)

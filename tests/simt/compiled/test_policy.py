@@ -10,6 +10,8 @@ import pytest
 
 from dlkernels import device, simt
 from dlkernels.simt import cuda, policy
+from dlkernels.simt.compiled.program import Unit
+from dlkernels.simt.errors import EngineFault
 from dlkernels.simt.work import DEEPEST, estimate
 
 
@@ -207,6 +209,26 @@ def test_the_work_counts_what_device_functions_do():
     assert y[0] == 100_000
     arguments = [x, y, np.uint32(10)]
     assert 64 * 10 < estimate(summed_elsewhere.py_func, (1, 1, 1), (64, 1, 1), arguments) < 64 * 20
+
+
+def test_a_fault_of_the_engine_ends_in_the_executor(capsys, monkeypatch):
+    @cuda.jit
+    def tripled(x):
+        x[cuda.grid(1)] *= 3
+
+    def fails(_):
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr(Unit, "build", fails)
+    monkeypatch.setattr(policy, "LARGE", 10)
+    x = np.ones(64)
+    tripled[2, 32](x)
+    assert (x == 3).all()
+    told = capsys.readouterr().out
+    assert "its compiler failed (AttributeError: no such thing). It runs in the executor" in told
+    with cuda.engine("compiled"), pytest.raises(EngineFault) as caught:
+        tripled[2, 32](x)
+    assert isinstance(caught.value.__cause__, AttributeError)
 
 
 @cuda.jit(device=True)

@@ -7,6 +7,7 @@ import pytest
 from unsupported import UNSUPPORTED
 
 from dlkernels.simt import Unsupported, compiled, cuda
+from dlkernels.simt.errors import EngineFault
 
 
 @pytest.mark.parametrize(("function", "construct", "arguments"), [c[1:] for c in UNSUPPORTED],
@@ -15,6 +16,7 @@ def test_refused_with_its_line(function, construct, arguments):
     copies = [a.copy() for a in arguments]
     with pytest.raises(Unsupported) as caught:
         compiled.run(cuda.jit(function), 1, 32, copies)
+    assert not isinstance(caught.value, EngineFault)
     assert construct in str(caught.value)
     assert construct in caught.value.construct
     source, first = inspect.getsourcelines(function)

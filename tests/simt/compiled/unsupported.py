@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba import float32
+from numba.types import float16
 
 from dlkernels.simt import cuda
 
@@ -119,3 +120,13 @@ def dtype_as_a_value(x):
     s = cuda.shared.array(4, float32)
     s[0] = y.dtype.itemsize  # HERE
     x[0] = s[0]
+
+
+@refused("argument of type float16", np.zeros(32, np.float16))
+def half_precision(x):  # HERE
+    x[0] = x[1]
+
+
+@refused("conversion to float16", np.zeros(32))
+def half_precision_inside(x):
+    x[0] = float16(x[1])  # HERE

@@ -13,7 +13,7 @@ from ..names import DeviceName
 from ..numbers import numpy_dtype
 from .arithmetic import MATH
 from .atomics import ATOMICS
-from .casts import caster
+from .casts import caster, is_known
 from .core import HIDDEN, Sync, assign, call, name
 from .warp import SOURCES, VOTES
 
@@ -99,7 +99,7 @@ class Calls:
         return self.refuse(node, f"{ast.unparse(node.func)}()")
 
     def cast(self, node, kind):
-        if not isinstance(kind, (nb.Number, nb.Boolean)):
+        if not isinstance(kind, (nb.Number, nb.Boolean)) or not is_known(kind):
             self.refuse(node, f"a conversion to {kind}")
         return self.unit.bind_pure(caster(kind), f"_{kind}")
 
@@ -302,6 +302,6 @@ class Calls:
             kind = from_dtype(numpy_dtype(value))
         else:
             kind = self.unit.dtype_of_argument(dtype) if self.is_kernel else None
-        if kind is None or not isinstance(kind, (nb.Number, nb.Boolean)) or size is None:
+        if not isinstance(kind, (nb.Number, nb.Boolean)) or not is_known(kind) or size is None:
             self.refuse(node, "an array of this type")
         return self.unit.declare(space, size, kind, wanted, node)

@@ -3,9 +3,18 @@
 from functools import cache
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import datamodel, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
+
+
+def is_known(kind):
+    """Whether numba has values of this type on a CPU; float16 it has on a GPU only."""
+    try:
+        datamodel.default_manager.lookup(kind)
+    except (KeyError, NotImplementedError):
+        return False
+    return True
 
 
 def convert(context, builder, value, source, target):
@@ -14,7 +23,7 @@ def convert(context, builder, value, source, target):
     if isinstance(source, types.Float) and isinstance(target, types.Integer):
         kind, integer = value.type, ir.IntType(target.bitwidth)
         letter = "s" if target.signed else "u"
-        width = {"half": "f16", "float": "f32", "double": "f64"}[str(kind)]
+        width = {"float": "f32", "double": "f64"}[str(kind)]
         name = f"llvm.fpto{letter}i.sat.i{target.bitwidth}.{width}"
         function = builder.module.globals.get(name)
         if function is None:

@@ -5,7 +5,7 @@ from numba import typeof
 
 from .. import kinds
 from ..engine import Launch
-from ..errors import NotFollowed, OutOfBounds, Unsupported
+from ..errors import EngineFault, KernelError, LaunchError, NotFollowed, OutOfBounds, Unsupported
 from ..launch import Arguments, Kernel
 from ..limits import check_launch, dimensions
 from ..memory import Array
@@ -67,11 +67,17 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     if key not in known:
         argument_kinds = [kinds.of_argument(v) for v in prepared.values]
         lowered = kernel.program(argument_kinds, False, False)  # refuses what no GPU could run
+        unit = Unit(kernel, lowered, types, block, checked, order, shared_bytes)
         try:
-            unit = Unit(kernel, lowered, types, block, checked, order, shared_bytes)
             known[key] = unit, unit.build()
         except Unsupported as error:
             known[key] = error
+        except (KernelError, LaunchError, MemoryError):
+            raise
+        except Exception as error:  # the executor can run the kernel all the same
+            what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+            known[key] = EngineFault(f"this kernel: its compiler failed ({what})", kernel=unit.name)
+            known[key].__cause__ = error
     found = known[key]
     if isinstance(found, Unsupported):
         raise found.with_traceback(None)

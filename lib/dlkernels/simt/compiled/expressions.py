@@ -144,13 +144,48 @@ class Expressions(Calls):
                 return call("_shift_left" if isinstance(op, ast.LShift) else "_shift_right", left, right)
         return ast.copy_location(ast.BinOp(left, op, right), node)
 
+    def apart(self, node, once=False):
+        """(what must run before, the lowered value, whether both may only happen where Python would evaluate ``node``)."""
+        outer, effects = self.pending, self.effects
+        self.pending, self.effects = [], set()
+        lowered = self.expression(node)
+        lowered = self.once(lowered, node) if once else lowered
+        before, self.pending = self.pending, outer
+        conditional = self.contains_sync(node) or bool(self.effects & {"load", "store"})
+        effects |= self.effects
+        self.effects = effects
+        return before, lowered, bool(before) and conditional
+
+    def chain(self, node, first, others, goes_on):
+        """Statements for a value that is decided step by step: ``others`` only where ``goes_on(result)`` still holds."""
+        result = self.unit.temporary()
+        self.pending.append(assign(result, first, node))
+        block = self.pending
+        for before, lowered in others:
+            inside = [*before, assign(result, lowered, node)]
+            block.append(ast.copy_location(ast.If(goes_on(name(result)), inside, []), node))
+            block = inside
+        return name(result)
+
     def on_Compare(self, node):
         if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
             return self.membership(node)
-        left, *others = self.several([node.left, *node.comparators])
-        if len(others) > 1:
-            others = [self.once(o, node) if k + 1 < len(others) else o for k, o in enumerate(others)]
-        return ast.Compare(left, node.ops, others)
+        if len(node.ops) == 1:
+            left, right = self.several([node.left, *node.comparators])
+            return ast.Compare(left, node.ops, [right])
+        left, right = (self.once(e, node) for e in self.several([node.left, node.comparators[0]]))
+        last = len(node.comparators) - 1
+        others = [self.apart(e, once=k < last) for k, e in enumerate(node.comparators[1:], 1)]
+        if not any(conditional for *_, conditional in others):
+            for before, _, _ in others:
+                self.pending += before
+            return ast.Compare(left, node.ops, [right, *(lowered for _, lowered, _ in others)])
+        compared = ast.Compare(left, node.ops[:1], [right])
+        steps = []
+        for op, (before, lowered, _) in zip(node.ops[1:], others, strict=True):
+            steps.append((before, ast.Compare(right, [op], [lowered])))
+            right = lowered
+        return self.chain(node, compared, steps, lambda result: result)
 
     def membership(self, node):
         """``x in (1, 2)``: a chain of comparisons."""
@@ -167,33 +202,24 @@ class Expressions(Calls):
         return test if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), test)
 
     def on_BoolOp(self, node):
-        if not any(self.contains_sync(v) for v in node.values[1:]):
-            return ast.BoolOp(node.op, [self.expression(v) for v in node.values])
-        result = self.unit.temporary()
-        self.pending.append(assign(result, self.expression(node.values[0]), node))
-        block = self.pending
-        for value in node.values[1:]:
-            outer, self.pending = self.pending, []
-            lowered = self.expression(value)
-            inside = [*self.pending, assign(result, lowered, node)]
-            self.pending = outer
-            test = name(result) if isinstance(node.op, ast.And) else ast.UnaryOp(ast.Not(), name(result))
-            block.append(ast.copy_location(ast.If(test, inside, []), node))
-            block = inside
-        return name(result)
+        first, *others = [self.apart(v) for v in node.values]
+        self.pending += first[0]
+        if any(conditional for *_, conditional in others):
+            both = isinstance(node.op, ast.And)
+            steps = [(before, lowered) for before, lowered, _ in others]
+            return self.chain(node, first[1], steps, lambda r: r if both else ast.UnaryOp(ast.Not(), r))
+        for before, _, _ in others:
+            self.pending += before
+        return ast.BoolOp(node.op, [first[1], *(lowered for _, lowered, _ in others)])
 
     def on_IfExp(self, node):
-        if not (self.contains_sync(node.body) or self.contains_sync(node.orelse)):
-            return ast.IfExp(
-                self.expression(node.test), self.expression(node.body), self.expression(node.orelse)
-            )
-        result, test = self.unit.temporary(), self.expression(node.test)
-        branches = []
-        for value in (node.body, node.orelse):
-            outer, self.pending = self.pending, []
-            lowered = self.expression(value)
-            branches.append([*self.pending, assign(result, lowered, node)])
-            self.pending = outer
+        test = self.expression(node.test)
+        body, other = self.apart(node.body), self.apart(node.orelse)
+        if not (body[2] or other[2]):
+            self.pending += body[0] + other[0]
+            return ast.IfExp(test, body[1], other[1])
+        result = self.unit.temporary()
+        branches = [[*before, assign(result, lowered, node)] for before, lowered, _ in (body, other)]
         self.pending.append(ast.copy_location(ast.If(test, *branches), node))
         return name(result)
 

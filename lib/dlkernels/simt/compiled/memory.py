@@ -159,22 +159,26 @@ def _load_tuple(flag, site, values, index):
             return builder.extract_value(args[2], number % count)
 
         return values[number](flag, site, values, index), generate
-    if not (isinstance(values, types.UniTuple) and isinstance(index, types.Integer)):
+    kinds = {types.unliteral(value) for value in values}
+    if len(kinds) != 1 or not isinstance(index, types.Integer):
         raise TypingError("a tuple of several types takes a constant index only")
+    (kind,) = kinds  # of (1, 2, 3) too, where each item has a literal type of its own
 
     def generate_dynamic(context, builder, signature, args):
         i = convert(context, builder, args[3], index, types.int64)
+        from_end = builder.icmp_signed("<", i, INDEX(0))  # as in Python, and unlike arrays here
+        i = builder.select(from_end, builder.add(i, INDEX(len(values))), i)
         ok = builder.icmp_unsigned("<", i, INDEX(len(values)))
         if flag != types.none:
             note(builder, args[0], bit_of(site), ok)
-        result = ir.Constant(context.get_value_type(values.dtype), None)
+        result = ir.Constant(context.get_value_type(kind), None)
         for k in range(len(values)):
             result = builder.select(
                 builder.icmp_unsigned("==", i, INDEX(k)), builder.extract_value(args[2], k), result
             )
         return result
 
-    return values.dtype(flag, site, values, index), generate_dynamic
+    return kind(flag, site, values, index), generate_dynamic
 
 
 @intrinsic(prefer_literal=True)

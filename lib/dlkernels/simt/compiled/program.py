@@ -15,6 +15,7 @@ from ..lowering import Lowering as ExecutorLowering
 from ..operations import assigned_name
 from ..source import tree_of
 from . import memory, storage
+from .casts import is_known
 from .core import HIDDEN, assign, call, name, parse, show
 from .devices import DeviceFunctions, function_of, with_stop
 from .generation import Generation
@@ -151,6 +152,11 @@ class Unit(DeviceFunctions):
 
     def build(self):
         """The function that runs a range of blocks, as numba compiles it."""
+        for parameter, kind in zip(
+            self.node.args.posonlyargs + self.node.args.args, self.argument_types, strict=True
+        ):
+            if not is_known(kind):
+                self.refuse_line(f"an argument of type {getattr(kind, 'dtype', kind)}", parameter)
         body = self.lowered()
         self.stages["lowered"] = show(body)
         body = structured(body, self.temporary, set(), lambda node, what: self.refuse_line(what, node))
