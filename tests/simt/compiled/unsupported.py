@@ -7,6 +7,7 @@ from numba.types import float16
 from dlkernels.simt import cuda
 
 UNSUPPORTED = []
+MODE = "fast"
 LONG = np.zeros(4, np.dtype([("a", np.float32), ("b", np.int32)]))
 
 
@@ -81,7 +82,7 @@ def recursion(x):
 
 @refused("both sides of a barrier", np.zeros((32, 4)))
 def row_across_a_barrier(x):
-    row = x[1]
+    row = x[1]  # HERE
     cuda.syncthreads()
     x[0, 0] = row[2]
 
@@ -130,3 +131,75 @@ def half_precision(x):  # HERE
 @refused("conversion to float16", np.zeros(32))
 def half_precision_inside(x):
     x[0] = float16(x[1])  # HERE
+
+
+@refused("min() of one argument", np.zeros(32))
+def least_of_a_tuple(x):
+    x[0] = min((x[1],))  # HERE
+
+
+@refused("cuda.blockDim as a value", np.zeros(32))
+def extents_in_a_variable(x):
+    extents = cuda.blockDim
+    x[0] = extents[0]  # HERE
+
+
+@refused("a str from outside", np.zeros(32))
+def text_from_outside(x):
+    x[0] = 1 if MODE == "fast" else 2  # HERE
+
+
+@refused("a slice before an index", np.zeros((8, 4)))
+def column(x):
+    c = x[1:3, 0]  # HERE
+    x[0, 0] = c[1]
+
+
+@refused("tuple written out", np.zeros(32))
+def member_of_a_variable(x):
+    wanted = (1, 2, 3)
+    x[0] = 1 if x[1] in wanted else 2  # HERE
+
+
+@refused("a range or a tuple written out", np.zeros(32))
+def barrier_in_a_loop_over_pairs(x):
+    for k, v in enumerate((1, 2, 3)):  # HERE
+        cuda.syncthreads()
+        x[0] += k * v
+
+
+@refused("while ... else with a barrier", np.zeros(32))
+def barrier_in_a_condition_with_else(x):
+    k = 0
+    while cuda.syncthreads_or(k < 3):  # HERE
+        k += 1
+    else:
+        x[0] = k
+
+
+@cuda.jit(device=True)
+def positive(v):
+    if v < 0:
+        raise ValueError("negative")  # HERE
+    return v
+
+
+@refused("raise here", np.zeros(32))
+def raise_in_a_device_function(x):
+    x[0] = positive(x[1])
+
+
+@refused("a warp operation on a tuple", np.zeros(32))
+def shuffle_of_a_tuple(x):
+    pair = (x[0], x[1])
+    x[0] = cuda.shfl_sync(0xFFFFFFFF, pair, 0)[0]  # HERE
+
+
+@refused("method .reshape()", np.zeros(32))
+def reshaped(x):
+    x[0] = x.reshape((8, 4))[1, 1]  # HERE
+
+
+@refused("method .view()", np.zeros(32))
+def other_type(x):
+    x[0] = x.view(np.int64)[0]  # HERE

@@ -55,8 +55,8 @@ class Generation:
         if isinstance(kind, types.BaseTuple):
             return [s for k, part in enumerate(kind) for s in self._slots(f"{variable}_{k}", part)]
         if not isinstance(kind, (types.Number, types.Boolean)):
-            self.unit.refuse_line(
-                f"a variable {variable!r} of type {kind} that is used on both sides of a barrier"
+            self.unit.refuse_variable(
+                f"a variable {variable!r} of type {kind} that is used on both sides of a barrier", variable
             )
         slot = f"_a{len(self.setup)}_{variable}"
         self.setup.append(assign(slot, call(self.unit.storage(kind)), self.unit.origin))
@@ -70,7 +70,7 @@ class Generation:
     def _load(self, piece, variable):
         kind = self.types_of.get((piece, variable))
         if kind is None:  # numba found that this piece never runs
-            self.unit.refuse_line(f"code that never runs, with a variable {variable!r}")
+            self.unit.refuse_variable(f"code that never runs, with a variable {variable!r}", variable)
         return [assign(variable, self._loaded(list(self.slots[variable, kind]), kind), self.unit.origin)]
 
     def _store(self, variable):
@@ -177,8 +177,9 @@ class Generation:
         kinds = self.variables.get(variable, set())
         if len(kinds) != 1:
             shown = ", ".join(sorted(map(str, kinds)))
-            self.unit.refuse_line(
-                f"a variable {variable!r} that may be read unassigned and has several types ({shown})"
+            self.unit.refuse_variable(
+                f"a variable {variable!r} that may be read unassigned and has several types ({shown})",
+                variable,
             )
         return self.unit.zero(next(iter(kinds)))
 
@@ -277,11 +278,13 @@ class Generation:
         variable = piece.sync.operands["value"].id
         kinds = self.storage.get(variable, ())
         if len(kinds) != 1:
-            self.unit.refuse_line("a warp operation that never runs, or on values of several types")
+            self.unit.refuse_line(
+                "a warp operation that never runs, or on values of several types", piece.sync
+            )
         (kind,) = kinds
         slots = self.slots[variable, kind]
         if len(slots) != 1:
-            self.unit.refuse_line("a warp operation on a tuple")
+            self.unit.refuse_line("a warp operation on a tuple", piece.sync)
         return name(slots[0])
 
     def _source(self, piece):

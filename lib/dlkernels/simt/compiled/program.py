@@ -111,6 +111,11 @@ class Unit(DeviceFunctions):
         number = self.names.site(node or self.node, "unsupported")
         raise Unsupported(construct, site=line.sites[number], kernel=self.name)
 
+    def refuse_variable(self, construct, variable):
+        """Refuse with the line where ``variable`` is first assigned."""
+        found = (n for n in ast.walk(self.node) if isinstance(n, ast.Name) and n.id == variable)
+        self.refuse_line(construct, next((n for n in found if isinstance(n.ctx, ast.Store)), None))
+
     def declare(self, space, shape, dtype, wanted, node):
         identifier = wanted or self.temporary()
         if space == "local":
@@ -331,7 +336,9 @@ class Unit(DeviceFunctions):
             variable = identifier.partition(".")[0]
             if variable in variables and types.unliteral(kind) not in variables[variable]:
                 shown = ", ".join(sorted(map(str, variables[variable])))
-                self.refuse_line(f"a variable {variable!r} that would become {kind}, where numba has {shown}")
+                self.refuse_variable(
+                    f"a variable {variable!r} that would become {kind}, where numba has {shown}", variable
+                )
 
 
 DYNAMIC = types.Array(types.uint8, 1, "C")
