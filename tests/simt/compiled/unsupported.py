@@ -184,7 +184,7 @@ def positive(v):
     return v
 
 
-@refused("raise here", np.zeros(32))
+@refused("`raise` in a device function", np.zeros(32))
 def raise_in_a_device_function(x):
     x[0] = positive(x[1])
 

@@ -253,7 +253,7 @@ class Lowering(Expressions):
             *(
                 [ast.copy_location(ast.Return(None), node)]
                 if self.is_kernel
-                else self.refuse(node, "raise here")
+                else self.refuse(node, "`raise` in a device function")
             ),
         ]
 
