@@ -1,6 +1,7 @@
 """Find the source of a kernel: its syntax tree, and the text of any expression in it."""
 
 import ast
+import copy
 import linecache
 from functools import lru_cache
 
@@ -18,7 +19,10 @@ def _first_line(node):
 
 
 def tree_of(function):
-    """The ``FunctionDef`` or ``Lambda`` node of a Python function. Do not change it: it is shared."""
+    """The ``FunctionDef`` or ``Lambda`` node of a Python function. Do not change it: it is shared.
+
+    Its variables that begin with an underscore have other names here: such names are the engines' own.
+    """
     code = function.__code__
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
@@ -44,7 +48,27 @@ def tree_of(function):
             "given to exec), and if you edited the file, import it again.",
             kernel=code.co_name,
         )
-    return found[0]
+    return _with_other_names(found[0], code)
+
+
+def _with_other_names(node, code):
+    taken = {*code.co_varnames, *code.co_cellvars, *code.co_freevars, *code.co_names}
+    ours = [n for n in (*code.co_varnames, *code.co_cellvars) if n.startswith("_") and n.strip("_")]
+    if not ours:
+        return node
+    if not hasattr(node, "_renamed"):
+        others = {}
+        for name in ours:
+            others[name] = f"own{name}"
+            while others[name] in taken:
+                others[name] = f"own_{others[name]}"
+        node._renamed = copy.deepcopy(node)
+        for part in ast.walk(node._renamed):
+            if isinstance(part, ast.Name):
+                part.id = others.get(part.id, part.id)
+            elif isinstance(part, ast.arg):
+                part.arg = others.get(part.arg, part.arg)
+    return node._renamed
 
 
 class Sites:

@@ -149,9 +149,13 @@ class Calls:
     def call_device(self, node, function, stands_in=False):
         kinds = [self.names.kinds.of(a) for a in node.args]
         nodes = self.unit.bound_arguments(self, node, function, stands_in)
-        args = self.several([n for n in nodes if not isinstance(n, ast.Constant) or not hasattr(n, "bound")])
-        given = iter(args)
-        args = [name(n.bound) if hasattr(n, "bound") else next(given) for n in nodes]
+        given = [n for n in nodes if not hasattr(n, "bound")]
+        in_order = sorted(given, key=lambda n: (n.lineno, n.col_offset))  # keywords may come in another one
+        args = self.several(in_order)
+        if in_order != given:
+            args = [self.once(a, node) for a in args]
+        lowered = {id(n): a for n, a in zip(in_order, args, strict=True)}
+        args = [name(n.bound) if hasattr(n, "bound") else lowered[id(n)] for n in nodes]
         if not stands_in and self.unit.must_inline(function):
             return self.inline(node, function, kinds, args)
         device = self.unit.device(self, node, function, kinds, stands_in)
@@ -267,8 +271,15 @@ class Calls:
         if operation == "compare_and_swap":
             operation, index, operands = "cas", ast.Constant(0), lowered[1:]
         self.effects |= {"load", "store"}
-        own = isinstance(array, ast.Name) and self.unit.is_shared(array.id)
-        function = self.unit.bind(ATOMICS[operation, own], f"_atomic_{operation}_{'own' if own else 'all'}")
+        if isinstance(array, ast.Name) and array.id in self.unit.private:
+            self.refuse(node, "an atomic operation on a local array")
+        # A device function that is compiled by itself may have a parameter of a shared array's name.
+        own = (
+            isinstance(array, ast.Name) and (self.is_kernel or self.prefix) and self.unit.is_shared(array.id)
+        )
+        function = self.unit.bind(
+            ATOMICS[operation, bool(own)], f"_atomic_{operation}_{'own' if own else 'all'}"
+        )
         return call(function, *self.flagged(node), array, index, ast.Tuple(operands, ast.Load()))
 
     # -- arrays of the block and of the thread ------------------------------------------------------------------------

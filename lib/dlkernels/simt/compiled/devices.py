@@ -107,10 +107,11 @@ class DeviceFunctions:
 
 
 def with_stop(block):
-    """``while`` loops that end when the launch is told to stop: Ctrl-C must end a loop that never ends."""
+    """``while`` loops that end when the launch is told to stop (Ctrl-C must end a loop that never ends) or the block has
+    failed: what is read outside an array is 0, and may be what the loop goes on for."""
     for node in ast.walk(ast.Module(block, [])):
         if isinstance(node, ast.While) and not contains(node, Sync):
-            node.test = ast.BoolOp(ast.And(), [call("_going_on", name("_stop")), node.test])
+            node.test = ast.BoolOp(ast.And(), [call("_going_on", name("_stop"), name("_flag")), node.test])
     return block
 
 

@@ -36,7 +36,10 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     try:
         Run(function, grid, values, shared_bytes, order, threads or cpu_threads()).run()
     except Failure as failure:
-        _explain(kernel, unit, grid, block, prepared, shared_bytes, order, failure)
+        _explain(kernel, unit, grid, block, args, shared_bytes, order, failure)
+    except (ValueError, ArithmeticError):  # of a range whose step is 0, for one: the executor knows where
+        _again(kernel, unit, grid, block, args, shared_bytes, order)
+        raise
     prepared.copy_back()
 
 
@@ -75,6 +78,9 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
         except (KernelError, LaunchError, MemoryError):
             raise
         except Exception as error:  # the executor can run the kernel all the same
+            if "does not dominate" in str(error):  # LLVM's check of what its own passes have made
+                known[key] = Unsupported("this kernel: LLVM's optimiser fails on it", kernel=unit.name)
+                raise known[key] from error
             what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
             known[key] = EngineFault(f"this kernel: its compiler failed ({what})", kernel=unit.name)
             known[key].__cause__ = error
@@ -84,14 +90,21 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     return found
 
 
-def _explain(kernel, unit, grid, block, prepared, shared_bytes, order, failure):
-    """Raise the error of a block that failed: run it again in the executor, which knows line, thread and index."""
+def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
+    """Run the launch, or some blocks of it, in the executor on copies of what the host gave. What lies on the device, the
+    failed launch may have changed."""
+    prepared = Arguments(kernel, args, None)
     argument_kinds = [kinds.of_argument(v) for v in prepared.values]
     lowered = kernel.program(argument_kinds, False, False)
     values = [_copy(v) for v in prepared.values]
     launch = Launch(lowered, unit.name, grid, block, values, shared_bytes, order, None, None)
-    launch.only = [failure.block]
-    launch.run()  # raises
+    launch.only = only
+    launch.run()
+
+
+def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure):
+    """Raise the error of a block that failed: run it again in the executor, which knows line, thread and index."""
+    _again(kernel, unit, grid, block, args, shared_bytes, order, [failure.block])  # raises
     place = (
         failure.block % grid[0],
         failure.block // grid[0] % grid[1],

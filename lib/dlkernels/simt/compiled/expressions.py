@@ -79,7 +79,10 @@ class Expressions(Calls):
                 return self.static_value(node, value)
         if node.attr not in _ATTRIBUTES:
             self.refuse(node, f"the attribute .{node.attr}")
-        return ast.Attribute(self.expression(node.value), node.attr, ast.Load())
+        value = self.expression(node.value)
+        if node.attr == "strides" and isinstance(value, ast.Name) and value.id in self.unit.private:
+            self.refuse(node, "the strides of a local array")
+        return ast.Attribute(value, node.attr, ast.Load())
 
     def on_Subscript(self, node):
         if isinstance(node.value, (ast.Name, ast.Attribute)):
@@ -98,7 +101,8 @@ class Expressions(Calls):
                 return ast.Subscript(self.expression(node.value), ast.Constant(position), ast.Load())
         array, index = self.several([node.value, index])
         if isinstance(array, ast.Tuple) and isinstance(index, ast.Constant):
-            return array.elts[index.value]
+            if not any(isinstance(n, ast.Call) for n in ast.walk(array)):
+                return array.elts[index.value]
         self.effects.add("load")
         return call("_load", *self.flagged(node), array, index)
 
@@ -195,8 +199,13 @@ class Expressions(Calls):
             or not node.comparators[0].elts
         ):
             self.refuse(node, "`in` other than with a tuple written out")
+        outer, self.effects = self.effects, set()
         value, *items = self.several([node.left, *node.comparators[0].elts])
         value = self.once(value, node)
+        if self.effects & {"load", "store"}:  # the tuple is made before anything is compared
+            items = [self.once(item, node) for item in items]
+        outer |= self.effects
+        self.effects = outer
         tests = [ast.Compare(value, [ast.Eq()], [item]) for item in items]
         test = ast.BoolOp(ast.Or(), tests) if len(tests) > 1 else tests[0]
         return test if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), test)

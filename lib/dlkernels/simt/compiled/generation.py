@@ -22,6 +22,9 @@ from .replication import assigned_in, exposed_in
 from .splitting import Agree, Any, Collective, Region, ScalarBreak, ScalarFor, ScalarIf, ScalarWhile
 from .warp import SOURCES
 
+#: ask whether a thread of the block has failed, and leave
+FAILED = "if _read_flag(_flag) != 0:\n    _result[0] = _b\n    _result[1] = _read_flag(_flag)\n    return\n"
+
 
 class Generation:
     """Builds the statements of one block. ``unit``: the kernel; ``replication``: what pieces load and store.
@@ -75,6 +78,9 @@ class Generation:
 
     def _store(self, variable):
         made = []
+        kinds = self.storage.get(variable, ())
+        if len({isinstance(kind, types.Complex) for kind in kinds}) > 1:
+            self.unit.refuse_variable(f"a variable {variable!r} that becomes complex", variable)
         for kind in self.storage.get(variable, ()):
             slots = list(self.slots[variable, kind])
             self._stored(name(variable), slots, kind, made)
@@ -230,7 +236,7 @@ class Generation:
         return [ast.For(name(piece.target, True), piece.iter, self.block(piece.body) or [ast.Pass()], [])]
 
     def on_ScalarWhile(self, piece: ScalarWhile):
-        ask = parse("if not _going_on(_stop):\n    return")
+        ask = parse(FAILED + "if not _going_on(_stop, _flag):\n    return")
         return [ast.While(ast.Constant(True), [*ask, *self.block(piece.body)], [])]
 
     def on_ScalarBreak(self, piece: ScalarBreak):

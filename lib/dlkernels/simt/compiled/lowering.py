@@ -16,7 +16,7 @@ import ast
 from ..errors import Unsupported
 from .core import assign, call, name
 from .expressions import Expressions
-from .structure import without
+from .structure import has, without
 
 _WORDS = {ast.FunctionDef: "a function defined inside the kernel", ast.Match: "match"}
 
@@ -28,6 +28,7 @@ class Lowering(Expressions):
         self.unit, self.names, self.prefix, self.is_kernel = unit, names, prefix, is_kernel
         self.pending = []  # statements that must run before the one at hand
         self.effects = set()  # "thread", "load", "store": what an expression of this function needs or does
+        self.assigns_inside = any(isinstance(n, ast.NamedExpr) for n in ast.walk(names.node))
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
@@ -127,7 +128,7 @@ class Lowering(Expressions):
         left = [t for t, v in zip(targets, values, strict=True) if not self.declaration(t, v)]
         right = [v for t, v in zip(targets, values, strict=True) if not self.is_declared(t, v)]
         lowered = self.several(right)
-        stored = {t.id for t in left if isinstance(t, ast.Name)}
+        stored = {n.id for t in left for n in ast.walk(t) if isinstance(n, ast.Name)}
         used = {n.id for v in right for n in ast.walk(v) if isinstance(n, ast.Name)}
         simple = all(isinstance(t, (ast.Name, ast.Tuple)) for t in left)
         if not simple or stored & used:
@@ -197,12 +198,21 @@ class Lowering(Expressions):
     def once(self, value, node):
         if isinstance(value, ast.Tuple):
             return ast.Tuple([self.once(e, node) for e in value.elts], ast.Load())
+        if isinstance(value, ast.Name) and self.assigns_inside and not _is_fresh(value):
+            return self.keep(value, node)  # a := further on would change it
         return value if isinstance(value, (ast.Name, ast.Constant)) else self.keep(value, node)
 
     def do_If(self, node):
         return [
             ast.If(self.expression(node.test), self.block(node.body) or [ast.Pass()], self.block(node.orelse))
         ]
+
+    def otherwise(self, node):
+        """The ``else`` of a loop."""
+        for jump in (ast.Break, ast.Continue, ast.Return):
+            if any(has(n, jump) for n in node.orelse):
+                self.refuse(node, f"{jump.__name__.lower()} in the else of a loop")
+        return self.block(node.orelse)
 
     def do_For(self, node):
         if isinstance(node.target, ast.Name):
@@ -215,7 +225,7 @@ class Lowering(Expressions):
             head = self.assign(node.target, name(target), node)
             head, self.pending = [*self.pending, *head], outer
         body = head + self.block(node.body)
-        return [ast.For(name(target, True), iterable, body or [ast.Pass()], self.block(node.orelse))]
+        return [ast.For(name(target, True), iterable, body or [ast.Pass()], self.otherwise(node))]
 
     def iterable(self, node):
         if isinstance(node, ast.Call):
@@ -238,7 +248,7 @@ class Lowering(Expressions):
                 self.refuse(node, "while ... else with a barrier in its condition")
             leave = ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], []), node)
             return [ast.While(ast.Constant(True), [*before, ast.fix_missing_locations(leave), *body], [])]
-        return [ast.While(test, body or [ast.Pass()], self.block(node.orelse))]
+        return [ast.While(test, body or [ast.Pass()], self.otherwise(node))]
 
     def do_Assert(self, node):
         failed = ast.Expr(call("_raise_flag", name("_flag"), self.unit.RAISED))

@@ -58,12 +58,12 @@ class Access:
 
     def ok(self, last=0):
         """i1: every index lies inside; ``last`` more elements of the last axis too."""
-        b, result = self.builder, None
+        b, result = self.builder, ir.Constant(ir.IntType(1), 1)  # an array without axes has one element
         for axis, (i, n) in enumerate(zip(self.indices, self.shape, strict=False)):
             inside = b.icmp_unsigned("<", i, n)
             if last and axis == len(self.indices) - 1:
                 inside = b.and_(inside, b.icmp_unsigned("<", b.add(i, INDEX(last)), n))
-            result = inside if result is None else b.and_(result, inside)
+            result = b.and_(result, inside) if axis else inside
         return result
 
     def pointer(self):

@@ -18,7 +18,7 @@ from . import memory, storage
 from .casts import is_known
 from .core import HIDDEN, assign, call, name, parse, show
 from .devices import DeviceFunctions, function_of, with_stop
-from .generation import Generation
+from .generation import FAILED, Generation
 from .inference import Sequential, infer
 from .interchange import choose
 from .lowering import Lowering
@@ -251,7 +251,7 @@ class Unit(DeviceFunctions):
         """What numba cannot type, as Unsupported with the line."""
         line = getattr(getattr(error, "loc", None), "line", None)
         text = " ".join(str(error).split())[:200]
-        node = next((n for n in ast.walk(self.node) if getattr(n, "lineno", None) == line), None)
+        node = next((n for n in ast.walk(self.node) if line and getattr(n, "lineno", None) == line), None)
         self.refuse_line(f"this: numba says {text!r}", node)
 
     def mixed_scalars(self, replication, variables):
@@ -298,8 +298,7 @@ class Unit(DeviceFunctions):
             "_bz = _between(_b // (_gx * _gy), 0, 65536)\n_tx = 0\n_ty = 0\n_tz = 0\n_t = 0",
             self.origin,
         )
-        check = parse("if _read_flag(_flag) != 0:\n    _result[0] = _b\n    _result[1] = _read_flag(_flag)\n    return",
-                      self.origin)  # fmt: skip
+        check = parse(FAILED, self.origin)
         body = [*place, *self.holding(), *self.sharing(), *block, *check]
         loop = ast.For(name("_n", True), parse("range(_last - _first)", self.origin)[0].value, body, [])
         statements = [assign("_flag", call("_new_flag"), self.origin), *setup, loop]

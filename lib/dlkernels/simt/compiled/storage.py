@@ -165,14 +165,15 @@ def raise_flag(typing, flag, bit):
 
 
 @intrinsic
-def going_on(typing, stop):
-    """False once the launch is to end (Ctrl-C): ``stop`` is the address of a byte."""
+def going_on(typing, stop, flag):
+    """False once the launch is to end (Ctrl-C: ``stop`` is the address of a number), or the block has failed."""
 
     def generate(context, builder, signature, args):
         pointer = builder.inttoptr(args[0], INDEX.as_pointer())
-        return builder.icmp_unsigned("==", builder.load_atomic(pointer, "monotonic", 8), INDEX(0))
+        stopped = builder.load_atomic(pointer, "monotonic", 8)
+        return builder.icmp_unsigned("==", builder.or_(stopped, builder.load(args[1])), INDEX(0))
 
-    return types.boolean(types.intp), generate
+    return types.boolean(types.intp, flag), generate
 
 
 def _assume(builder, fact):

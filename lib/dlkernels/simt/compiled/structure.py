@@ -27,7 +27,7 @@ def _falls_through(block, kind):
     return True
 
 
-def _has(node, kind):
+def has(node, kind):
     """Whether a statement jumps; ``break`` and ``continue`` of loops inside it are their own affair."""
     if kind is ast.Return:
         return contains(node, ast.Return)
@@ -35,7 +35,7 @@ def _has(node, kind):
         return True
     if isinstance(node, LOOPS):
         return False
-    return any(_has(n, kind) for b in (getattr(node, "body", []), getattr(node, "orelse", [])) for n in b)
+    return any(has(n, kind) for b in (getattr(node, "body", []), getattr(node, "orelse", [])) for n in b)
 
 
 def without(kind, block, land, temporary):
@@ -49,7 +49,7 @@ def without(kind, block, land, temporary):
         rest = block[position + 1 :]
         if isinstance(node, kind):
             return result + land(node)
-        if not _has(node, kind):
+        if not has(node, kind):
             result.append(node)
             continue
         if isinstance(node, ast.If):
