@@ -117,9 +117,20 @@ def caster(target):
             return kind(x)
 
         return to_integer
+    if target == types.float32:
+        return _to_float32
     if isinstance(target, (types.Float, types.Complex)):
         return getattr(np, str(target))
     raise TypeError(f"cannot convert a value to {target}")
+
+
+def _to_float32(x):
+    if isinstance(x, (int, np.integer)) and not -_EXACT <= x <= _EXACT:
+        return np.array(x).astype(np.float32)[()]  # np.float32(x) would round twice, to double first
+    return np.float32(x)
+
+
+_EXACT = 1 << 53  # up to here a double holds every integer
 
 
 # -- what each operation computes, once its operands have been cast ------------------------------------------------
@@ -219,6 +230,8 @@ def rule(function, *kinds):
     finish = caster(result)
     if len(casts) == 1:
         (first,) = casts
+        if given == (types.boolean,) and function in _OF_BOOLEAN:
+            return _OF_BOOLEAN[function]
         if function in (operator.neg, operator.invert):  # in its own width, then widened: ~uint8(0) is 255
             return lambda a: finish(first(compute(first(a))))
         return lambda a: finish(compute(first(a)))
@@ -253,6 +266,8 @@ def dispatch(function):
     return apply_two if binary else apply
 
 
+#: as numba has it: -True is -1, ~True is False
+_OF_BOOLEAN = {operator.neg: lambda a: -int(a), operator.invert: operator.not_}
 UNARY = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
 BINARY = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,

@@ -447,3 +447,72 @@ def a_tuple_of_numbers_by_index(x, y, n):
     i = cuda.grid(1)
     weights, half = (3, 1, 4), (0.5, 1.5)
     y[i] = weights[i % 3] * x[i] + half[n - 1] + weights[-1] + weights[n - 3]
+
+
+@cuda.jit(device=True)
+def taken(s):
+    return cuda.atomic.add(s, 0, 1)
+
+
+@edge(200, 32, zeros(1, dtype=np.int32), zeros(6400, dtype=np.int32))
+def a_parameter_with_the_name_of_a_shared_array(counter, seen):
+    """The atomic in the device function works on memory that all blocks see, whatever its parameter is called."""
+    s = cuda.shared.array(4, int32)
+    s[cuda.threadIdx.x % 4] = 0
+    for _ in range(20):
+        seen[taken(counter) % 6400] = 1
+
+
+@edge(1, 32, zeros(32), zeros(32, dtype=np.int32))
+def variables_with_an_underscore(y, _flag):
+    _tx = cuda.threadIdx.x + 1
+    _b, _ = 4, 5
+    _load = _b + _
+    y[cuda.threadIdx.x] = _tx * _load
+    _flag[cuda.threadIdx.x] = _tx
+
+
+@edge(1, 32, zeros(32), zeros(32))
+def an_assignment_inside_a_statement(x, y):
+    t = cuda.threadIdx.x
+    q = i = t % 4
+    y[t] = 0 < q < (q := q + 1)
+    x[t // 4 * 4 + i] += (i := 3) + q
+    y[t] += i
+
+
+@edge(1, 1, zeros(4, dtype=np.int32), zeros(4))
+def both_items_are_made_before_they_are_compared(count, y):
+    if 0 in (cuda.atomic.add(count, 0, 1), cuda.atomic.add(count, 0, 1)):
+        y[0] = count[0]
+    y[1] = (cuda.atomic.add(count, 1, 7), 5)[1]
+
+
+@cuda.jit(device=True)
+def digits(a, b=9):
+    return a * 10 + b
+
+
+@edge(1, 1, zeros(1, dtype=np.int32), zeros(4))
+def keywords_in_the_order_of_the_source(count, y):
+    y[0] = digits(b=cuda.atomic.add(count, 0, 1), a=cuda.atomic.add(count, 0, 1))
+    y[1] = digits(a=cuda.atomic.add(count, 0, 1))
+
+
+@edge(1, 32, numbers(32), zeros(32))
+def nested_targets(x, y):
+    t = cuda.threadIdx.x
+    a, b = x[t], float32(t)
+    (a, b), c = (b, a), a
+    y[t] = a * 10000 + b * 100 + c
+
+
+@edge(2, 64, zeros(128, dtype=np.int64), zeros(128, dtype=np.int64))
+def integers_that_wrap(y, z):
+    i = cuda.grid(1)
+    state = i * 6364136223846793005 + 1442695040888963407
+    for _ in range(8):
+        state = (state ^ (state >> 7)) * 6364136223846793005
+    y[i] = state
+    largest = 9223372036854775807 - i % 64
+    z[i] = 1 if largest + 100 < largest else 0

@@ -38,7 +38,7 @@ def result(symbol, left, right):
 class Expression:
     """Source text with its numba type and its level. ``bits``: an integer is smaller than 2**bits, whatever its sign.
 
-    numba tells LLVM that no signed integer overflows, so a kernel in which one does has no definite result.
+    numba tells LLVM that no signed integer overflows, so a kernel in which one does has no definite result in its compilers.
     """
 
     text: str

@@ -203,3 +203,40 @@ def reshaped(x):
 @refused("method .view()", np.zeros(32))
 def other_type(x):
     x[0] = x.view(np.int64)[0]  # HERE
+
+
+@refused("break in the else of a loop", np.zeros(32))
+def break_in_an_else(x):
+    for a in range(4):
+        for _ in range(3):  # HERE
+            if x[0] == 5:
+                break
+        else:
+            if a == 2:
+                break
+        x[0] += a
+
+
+@refused("return in the else of a loop", np.zeros(32))
+def return_in_an_else(x):
+    while x[0] < 3:  # HERE
+        x[0] += 1
+    else:
+        return
+    x[1] = 1
+
+
+@refused("the strides of a local array", np.zeros(32))
+def strides_of_a_local_array(x):
+    own = cuda.local.array(4, float32)
+    x[0] = own.strides[0]  # HERE
+
+
+@refused("that becomes complex", np.zeros(32))
+def real_then_complex(x):
+    z = x[cuda.threadIdx.x] * 1.0  # HERE
+    cuda.syncthreads()
+    w = z + 1
+    z = z * 1j
+    cuda.syncthreads()
+    x[cuda.threadIdx.x] = (z + w).real

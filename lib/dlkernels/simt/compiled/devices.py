@@ -12,6 +12,7 @@ from ..source import tree_of
 from . import storage
 from .core import HIDDEN, Sync, assign, call, contains, name
 from .lowering import Lowering
+from .vectorise import ThreadLoops
 
 
 @dataclass
@@ -89,7 +90,7 @@ class DeviceFunctions:
             body = [*self.local_arrays(), *with_stop(body)]
             self.private = outer
             made = function_of(function.__name__, [*HIDDEN, *parameters], body, function, self.namespace)
-            compiled = njit(error_model="numpy", nogil=True, _nrt=False)(made)
+            compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(made)
             known = self.bind(compiled, f"_d_{function.__name__}")
             if not inner.effects:
                 self.pure.add(known)

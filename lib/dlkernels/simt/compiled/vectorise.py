@@ -1,8 +1,13 @@
-"""Keep LLVM from unrolling the loops over threads, so that it makes vector instructions of them.
+"""How numba's LLVM is changed: loops over threads are not unrolled, and integers wrap.
 
 A loop over 16 threads has a constant length, and LLVM would write it out 16 times before it thinks of vectors; behind a guard
 (``if i < n``) nothing becomes a vector afterwards. So the innermost loop over the threads begins with ``mark()``, and when
-numba has written the function's LLVM, the marked loops are given the metadata ``llvm.loop.unroll.disable``.
+numba has written the function's LLVM, the marked loops are given the metadata ``llvm.loop.unroll.disable``: so LLVM makes vector
+instructions of them.
+
+numba promises LLVM that no signed integer overflows (``nsw``), and what follows from a broken promise is anything. A hash or
+a random number generator breaks it. Without the promise integers wrap round, as in the executor; it costs no time that we
+could measure.
 """
 
 from numba.core import types
@@ -29,6 +34,10 @@ def mark(typing):
 class _Lower(Lower):
     def post_lower(self):
         super().post_lower()
+        for block in self.function.blocks:
+            for made in block.instructions:
+                if made.opname in ("add", "sub", "mul"):
+                    made.flags = tuple(flag for flag in made.flags if flag != "nsw")
         order = {block.name: k for k, block in enumerate(self.function.blocks)}
         for body in self.module.__dict__.get("thread_bodies", ()):
             for block in self.function.blocks:
@@ -59,7 +68,7 @@ class _Lowering(NativeLowering):
 
 
 class ThreadLoops(CompilerBase):
-    """numba's pipeline, with marked loops kept as loops."""
+    """numba's pipeline, with marked loops kept as loops and integers that wrap."""
 
     def define_pipelines(self):
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)

@@ -1,0 +1,115 @@
+"""Kernels that go wrong end, and with the executor's error, word for word."""
+
+import numpy as np
+import pytest
+from numba import float32
+
+from dlkernels import simt
+from dlkernels.simt import cuda
+
+FAILING = []
+
+
+def failing(kind, grid, block, *arguments):
+    """Register a kernel that raises ``kind``; ``arguments`` are arrays and numbers."""
+
+    def register(function):
+        FAILING.append(pytest.param(kind, cuda.jit(function), grid, block, arguments, id=function.__name__))
+        return function
+
+    return register
+
+
+@failing(simt.OutOfBounds, 1, 32, np.ones(32))
+def reads_on_outside_for_ever(x):
+    """What is read outside is 0, which this loop would go on for."""
+    k = cuda.threadIdx.x
+    while x[k] >= 0:
+        k += 1
+
+
+@cuda.jit(device=True)
+def first_negative(x, k):
+    while x[k] >= 0:
+        k += 1
+    return k
+
+
+@failing(simt.OutOfBounds, 1, 32, np.ones(32))
+def reads_on_outside_in_a_device_function(x):
+    x[0] = first_negative(x, cuda.threadIdx.x)
+
+
+@failing(simt.OutOfBounds, 2, 32, np.zeros(64, np.float32))
+def reads_on_outside_round_a_barrier(x):
+    s = cuda.shared.array(32, float32)
+    s[cuda.threadIdx.x] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    k = 0
+    while s[k] == 0:
+        k += 1
+        cuda.syncthreads()
+    x[0] = k
+
+
+@failing(simt.KernelError, 1, 32, 0)
+def goes_on_after_a_failed_assertion(step):
+    assert step > 0
+    k = 0
+    while k < 100:
+        k += step
+
+
+@failing(simt.KernelError, 1, 32, np.arange(32.0))
+def fails_on_what_it_has_changed(x):
+    x[cuda.threadIdx.x] += 1
+    assert x[cuda.threadIdx.x] < 20
+
+
+@failing(simt.OutOfBounds, 1, 32, np.zeros(32), np.zeros(20))
+def toggles_before_it_fails(x, y):
+    t = cuda.threadIdx.x
+    x[t] = 1 - x[t]
+    if x[t] == 1:
+        y[t] = t
+
+
+@failing(simt.KernelError, 2, 32, np.zeros(64), 0)
+def steps_by_nothing(x, step):
+    for k in range(0, 5, step):
+        x[cuda.grid(1)] += k
+
+
+@failing(simt.OutOfBounds, 1, 32, np.arange(32.0))
+def compares_with_an_item_outside(x):
+    t = cuda.threadIdx.x
+    x[t] = 1 if x[t] in (x[t], x[t + 1]) else 2
+
+
+@failing(simt.OutOfBounds, (2, 3), (4, 4), np.zeros((7, 9)))
+def fails_in_several_blocks(x):
+    i, j = cuda.grid(2)
+    x[i, j] = 1
+
+
+@pytest.mark.parametrize(("kind", "kernel", "grid", "block", "arguments"), FAILING)
+def test_the_executors_error(kind, kernel, grid, block, arguments):
+    def error_of(run):
+        with pytest.raises(kind) as caught:
+            run(kernel, grid, block, [a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
+        return str(caught.value)
+
+    assert error_of(simt.compiled.run) == error_of(simt.run)
+
+
+def test_a_failed_launch_leaves_the_hosts_arrays_alone():
+    x = np.arange(32.0)
+
+    @cuda.jit
+    def fails(x):
+        x[cuda.threadIdx.x] += 1
+        assert x[cuda.threadIdx.x] < 20
+
+    with pytest.raises(simt.KernelError):
+        simt.compiled.run(fails, 1, 32, (x,))
+    np.testing.assert_array_equal(x, np.arange(32.0))
