@@ -60,6 +60,12 @@ def _last_name(node):
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
 
 
+def _whole(value):
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(value)
+    return int(value)
+
+
 class _Values:
     """Evaluates the bounds of loops: numbers, shapes of arguments, globals, places. None for anything else."""
 
@@ -89,7 +95,7 @@ class _Values:
         if isinstance(node, ast.Subscript):
             return self._of(node.value)[self._of(node.slice)]
         if isinstance(node, ast.BinOp):
-            return _BINARY[type(node.op)](int(self._of(node.left)), int(self._of(node.right)))
+            return _BINARY[type(node.op)](_whole(self._of(node.left)), _whole(self._of(node.right)))
         if isinstance(node, ast.Call):
             return self._called(_last_name(node.func), [self._of(a) for a in node.args])
         raise ValueError(node)
@@ -103,7 +109,7 @@ class _Values:
         if name == "len":
             return len(*values)
         if name == "int" or isinstance(getattr(np, name), type):  # a cast, such as uint32(8)
-            return int(*values)
+            return _whole(*values)
         raise ValueError(name)
 
     def assign(self, target, value):

@@ -163,7 +163,7 @@ def test_compiled_engine_equals_executor(first, record_property):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", chunks(3000, start=10_000))
+@pytest.mark.parametrize("first", chunks(2000, start=10_000))
 def test_compiled_engine_equals_executor_in_both_orders(first, record_property):
     """Each kernel forward and reverse, once with its indices checked and once not."""
     pairs = (WAYS[0], WAYS[3]), (WAYS[1], WAYS[2])
