@@ -26,20 +26,20 @@ work: $(READY)  ## open the exercises in JupyterLab
 	@$(PY) -m jupyter lab --notebook-dir=exercises
 
 check: $(READY)  ## check your answers to one exercise: make check EX=07
-	@$(PY) -m dlkernels.coursework.check $(EX)
+	@$(PY) -m coursework.check $(EX)
 
 progress: $(READY)  ## show which tasks you have solved
-	@$(PY) -m dlkernels.coursework.progress
+	@$(PY) -m coursework.progress
 
 grade: $(READY)  ## grade a class: make grade SUBMISSIONS=folder [ROSTER=class.csv]
 	@test -n "$(SUBMISSIONS)" || { echo "Say which folder holds the submissions: make grade SUBMISSIONS=folder"; exit 2; }
 	@$(PYTEST) --grade="$(SUBMISSIONS)" --grade-out=grades $(if $(ROSTER),--grade-roster="$(ROSTER)") -n $(JOBS)
 
 exercises: $(READY)  ## make exercises/ again from solutions/
-	@$(PY) -m dlkernels.coursework.build
+	@$(PY) -m coursework.build
 
 release: $(READY)  ## pack the exercises for a class, without answers and hidden cases
-	@$(PY) -m dlkernels.coursework.release
+	@$(PY) -m coursework.release
 
 test: $(READY) lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
 	@$(PYTEST) tests -n $(JOBS) --dist loadgroup -m "not slow" -q --durations=15

@@ -24,8 +24,8 @@ from numba import float32, njit, prange
 if sys.argv[1:] == ["simulator"]:
     from numba import cuda  # a global: the simulator cannot see it elsewhere
 else:
-    from dlkernels.measure.timing import Clock, settle
-    from dlkernels.simt import cuda
+    from cpulab.measure.timing import Clock, settle
+    from simt import cuda
 
 TILE, HEAD, ROWS = 16, 64, 32
 PEERS = ("njit, one thread", "njit, prange", "PoCL", "compiled, checked", "compiled, unchecked")
@@ -177,7 +177,7 @@ def cases(quick=False, small=False):
 
 def candidates(case, opencl):
     """({name: function that computes the case}, compile seconds of the engine); every result is checked here."""
-    from dlkernels.simt import compiled
+    from simt import compiled
 
     name, kernel, loops, grid, block, arguments, expected, _ = case
     found, seconds = {}, {}

@@ -19,7 +19,7 @@ from numba import float32
 if sys.argv[1:] == ["simulator"]:
     from numba import cuda  # a global: the simulator cannot see it elsewhere
 else:
-    from dlkernels.simt import Trace, cuda, run
+    from simt import Trace, cuda, run
 
 ROUNDS = 3
 NAMES = ("vector add 2^14", "tiled matmul 64", "reduction 4096")
@@ -112,7 +112,7 @@ def in_its_own_process(engine):
 
 
 def main():
-    from dlkernels.measure.records import record
+    from cpulab.measure.records import record
 
     best = {engine: dict.fromkeys(NAMES, float("inf")) for engine in ENGINES}
     for _ in range(ROUNDS):

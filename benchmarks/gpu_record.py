@@ -48,8 +48,8 @@ def main(arguments=None):
         return run_child(*options.child)
     if options.dry_run:
         return dry_run()
+    from cpulab.measure import machine_card, record, recorded
     from dlkernels import device
-    from dlkernels.measure import machine_card, record, recorded
 
     if device.name != "gpu":
         print(NEEDED, file=sys.stderr)
@@ -181,8 +181,8 @@ SIZES = (2**20, 2**26)  # one that fits the L2 cache of a large GPU, one that do
 
 
 def measure_times(keep):
+    from cpulab.measure import with_unit
     from dlkernels import cuda, implementations
-    from dlkernels.measure import with_unit
 
     for case in cases():
         for n in SIZES:
@@ -269,7 +269,7 @@ def event_times(found, cuda, rounds=15, sample=0.01, first=3):
 
     Where queueing takes longer than the work, the time is that of the queueing: compare ``launch_seconds``.
     """
-    from dlkernels.measure import Times
+    from cpulab.measure import Times
 
     begin, end = cuda.event(timing=True), cuda.event(timing=True)
 
@@ -343,7 +343,7 @@ def counted(case, rung):
     """Sums over the launches that the rung makes, each run under the x-ray instead."""
     from unittest import mock
 
-    from dlkernels.xray import xray
+    from simt.xray import xray
 
     total = dict.fromkeys(COMPARED, 0)
 
@@ -363,7 +363,7 @@ def counted(case, rung):
 
 
 def counters(keep):
-    from dlkernels.xray.metrics import NSIGHT
+    from simt.xray.metrics import NSIGHT
 
     metrics = {NSIGHT[name]: name for name in COMPARED}
     expected = {one["name"]: one for one in child_lines("expect", 60, DLKERNELS_DEVICE="executor")}

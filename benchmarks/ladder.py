@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cpulab.measure import Table, limit_threads, times, with_unit
+from cpulab.measure.machine import last_level_cache
+from cpulab.measure.peaks import stream_kernel
 from dlkernels import implementations
-from dlkernels.measure import Table, limit_threads, times, with_unit
-from dlkernels.measure.limits import stream_kernel
-from dlkernels.measure.machine import last_level_cache
 
 TORCH = importlib.util.find_spec("torch") is not None
 

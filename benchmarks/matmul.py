@@ -43,8 +43,8 @@ def benchmark(quick=False):
     """Rows for every size, and geometric means over them; see `summary`."""
     import numba
 
+    from cpulab.measure.machine import blas_kernels
     from dlkernels import simd
-    from dlkernels.measure.machine import blas_kernels
 
     runs = [(threads, {}) for threads in sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)})]
     if simd.instruction_set() == "AVX-512":
@@ -91,9 +91,9 @@ def summary(rows):
 
 def measure(threads, quick):
     import dlkernels
+    from cpulab.measure import times
+    from cpulab.measure.machine import blas_kernels
     from dlkernels import implementations, simd
-    from dlkernels.measure import times
-    from dlkernels.measure.machine import blas_kernels
 
     def rows_of(kind, dtype, size, candidates):
         m, n, k = size

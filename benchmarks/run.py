@@ -16,7 +16,7 @@ import time
 import traceback
 from pathlib import Path
 
-from dlkernels.measure import machine_card, record
+from cpulab.measure import machine_card, record
 
 HERE = Path(__file__).resolve().parent
 

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numba import njit, prange, set_parallel_chunksize
 
-from dlkernels.measure import Table, nanoseconds, new_log, note
+from cpulab.measure import Table, nanoseconds, new_log, note
 
 LAYERS = ("omp", "tbb", "workqueue")
 CHUNKS = (0, 1, 16, 64, 256)  # 0: numba's default, one chunk for each thread

@@ -63,7 +63,7 @@ class Local:
 
         Returns {"races": [...], "carried": [...], "counts": {...}, "examples": {...}}; `wanted`: names of counts.
         """
-        from dlkernels.threads import watch
+        from cpulab.watch import watch
 
         from . import parallel
 
@@ -125,8 +125,8 @@ class Local:
         Returns (arguments afterwards, report): a dict with "findings" and, where `require` gives limits by name,
         "excess" and a "picture" of the first request over its limit.
         """
-        from dlkernels.simt import cuda as executor
-        from dlkernels.xray import BudgetExceeded, xray
+        from simt import cuda as executor
+        from simt.xray import BudgetExceeded, xray
 
         self._admit(KERNEL, "cuda.jit")
         arguments = _copies(arguments)

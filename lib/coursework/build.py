@@ -1,4 +1,4 @@
-"""Masters -> exercises: `python -m dlkernels.coursework.build [--check]`.
+"""Masters -> exercises: `python -m coursework.build [--check]`.
 
 A master in `solutions/` is an ordinary notebook with recorded outputs. In an answer cell the answer stands between
 `### BEGIN SOLUTION` and `### END SOLUTION`; in a check cell what is kept for grading stands between
@@ -193,7 +193,7 @@ def build(root, write=True):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(
-        prog="python -m dlkernels.coursework.build", description="Build exercises/ from solutions/."
+        prog="python -m coursework.build", description="Build exercises/ from solutions/."
     )
     parser.add_argument("--root", default=".", help="the checkout (default: here)")
     parser.add_argument(
@@ -217,7 +217,7 @@ def main(argv=None):
     for path in changed:
         print(("out of date: " if options.check else "wrote ") + str(path))
     if options.check and changed:
-        sys.exit("Run `python -m dlkernels.coursework.build` and commit what it writes.")
+        sys.exit("Run `python -m coursework.build` and commit what it writes.")
     if not changed:
         print("Everything is up to date.")
 

@@ -1,4 +1,4 @@
-"""Check an exercise from a shell: `python -m dlkernels.coursework.check 07`.
+"""Check an exercise from a shell: `python -m coursework.check 07`.
 
 Runs the notebook's cells in order, as Jupyter would, and prints what its checks say. Exit status: 0 if every check of
 the chapter is right, 1 if not, 2 if there is nothing to check. Sees the visible cases only, as the notebook does.
@@ -98,9 +98,7 @@ def report(path, outcomes, errors):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m dlkernels.coursework.check", description=__doc__.splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m coursework.check", description=__doc__.splitlines()[0])
     parser.add_argument("exercise", help="a chapter (07), or a notebook")
     options = parser.parse_args(argv)
     try:

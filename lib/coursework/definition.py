@@ -112,7 +112,7 @@ class CompiledTask(Task):
 
 @dataclass(frozen=True)
 class Watch:
-    """How `dlkernels.threads.watch` runs a ParallelTask. `case`: a small one; default: the task's first."""
+    """How `cpulab.explore.watch` runs a ParallelTask. `case`: a small one; default: the task's first."""
 
     threads: int = 2
     schedule: str = "static"
@@ -253,7 +253,7 @@ def find(task_id):
 def hidden_cases(task):
     """Cases kept back for grading; an empty tuple in a copy made for a class (release.py)."""
     try:
-        module = importlib.import_module(f"dlkernels.coursework.hidden.chapter_{task.chapter}")
+        module = importlib.import_module(f"coursework.hidden.chapter_{task.chapter}")
     except ModuleNotFoundError:
         return ()
     return tuple(module.CASES.get(task.id, ()))

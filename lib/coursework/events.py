@@ -8,7 +8,7 @@ return Played(result, events.counts())           # {"reads": 12, "in_flight": 2}
 
 from dataclasses import dataclass, field
 
-from dlkernels.threads import pause
+from cpulab.explore import pause
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def picture_rows(picture):
 
 
 def _interleaving(picture, html=False):
-    from dlkernels.threads.report import Table
+    from cpulab.explore.report import Table
 
     table = Table([tuple(row) for row in picture["table"]])
     return table._repr_html_() if html else str(table)

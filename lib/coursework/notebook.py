@@ -1,11 +1,11 @@
 """What an exercise notebook imports:
 
-    from dlkernels.coursework.notebook import begin, budget, check, hint, predict
+    from coursework.notebook import begin, budget, check, hint, predict
 
 A check that fails shows what is wrong and raises CheckFailed, so that no tool can mistake it for success.
 """
 
-from dlkernels.simt.progress import hidden as without_progress_line
+from simt.progress import hidden as without_progress_line
 
 from . import checking, definition, feedback, progress
 from .answer import Local

@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from dlkernels.threads import Finding, explore
+from cpulab.explore import Finding, explore
 
 from .definition import Slip, ThreadTask
 from .events import Played

@@ -1,6 +1,6 @@
 """What was solved on this machine: a small file beside the notebooks. Nothing leaves the machine.
 
-    python -m dlkernels.coursework.progress
+    python -m coursework.progress
 
 `DLKERNELS_PROGRESS` names another file, or is `off`.
 """
@@ -94,7 +94,7 @@ def parts(task):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(
-        prog="python -m dlkernels.coursework.progress", description=__doc__.splitlines()[0]
+        prog="python -m coursework.progress", description=__doc__.splitlines()[0]
     )
     parser.add_argument("folder", nargs="?", help="where the notebooks are (default: exercises/, or here)")
     wish = parser.parse_args(argv).folder

@@ -1,4 +1,4 @@
-"""A zip for a class: `python -m dlkernels.coursework.release [--out class.zip]`.
+"""A zip for a class: `python -m coursework.release [--out class.zip]`.
 
 Holds the exercises, the library and what is needed to install it. Leaves out the solutions, the hidden cases and the tests
 with their wrong answers. The same checkout always gives the same bytes.
@@ -11,16 +11,23 @@ from pathlib import Path
 
 from . import build
 
-TAKEN = ("exercises", "lib/dlkernels", "pyproject.toml", "requirements.lock", "Makefile", "README.md")
+TAKEN = ("exercises", "lib", "pyproject.toml", "requirements.lock", "Makefile", "README.md")
 TAKEN_IF_THERE = (
     "LICENSE",
-    "LICENSE-TEXT",
+    "LICENSE-TEXT.md",
     "LICENSES",
     "requirements.in",
     "requirements-gpu.in",
     "requirements-gpu.lock",
 )
-LEFT_OUT = ("lib/dlkernels/coursework/hidden", "__pycache__", ".ipynb_checkpoints", ".progress.json", ".pyc")
+LEFT_OUT = (
+    "lib/coursework/hidden",
+    "__pycache__",
+    ".ipynb_checkpoints",
+    ".progress.json",
+    ".pyc",
+    ".egg-info",
+)
 _DATE = (2000, 1, 1, 0, 0, 0)
 
 
@@ -53,7 +60,7 @@ def release(root, out):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(
-        prog="python -m dlkernels.coursework.release", description="Make a zip for a class."
+        prog="python -m coursework.release", description="Make a zip for a class."
     )
     parser.add_argument("--root", default=".", help="the checkout (default: here)")
     parser.add_argument("--out", default="class.zip", help="the zip to write (default: class.zip)")
@@ -64,7 +71,7 @@ def main(argv=None):
         )
     stale = build.build(options.root, write=False)
     if stale:
-        sys.exit("The exercises are out of date. Run `python -m dlkernels.coursework.build` first.")
+        sys.exit("The exercises are out of date. Run `python -m coursework.build` first.")
     try:
         names = release(options.root, options.out)
     except OSError as error:

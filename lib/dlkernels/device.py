@@ -3,7 +3,7 @@
 ``from dlkernels import cuda`` is
 
 * ``numba.cuda`` itself where an NVIDIA GPU is found (install the ``gpu`` extra),
-* otherwise ``dlkernels.simt.cuda``, the executor: same names, every thread run on the CPU.
+* otherwise ``simt.cuda``, the executor: same names, every thread run on the CPU.
 
 Set ``DLKERNELS_DEVICE`` before the first import to force a choice: ``gpu``, ``executor``, or
 ``simulator`` (numba's own simulator; slower and less strict, kept as an independent check).
@@ -44,7 +44,7 @@ def _load(choice):
         import numba
 
         numba.config.ENABLE_CUDASIM = 1  # only works before numba.cuda is imported
-    return importlib.import_module("dlkernels.simt.cuda" if choice == "executor" else "numba.cuda")
+    return importlib.import_module("simt.cuda" if choice == "executor" else "numba.cuda")
 
 
 name = _choose()

@@ -15,7 +15,9 @@ bytes, which the hardware moves with two instructions.
 
 from llvmlite import ir
 
-from . import device, simt
+import simt
+
+from . import device
 
 try:
     from numba.cuda.extending import intrinsic, types  # numba-cuda, with its own types

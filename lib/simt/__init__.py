@@ -17,7 +17,7 @@ from .errors import (
     Unsupported,
 )
 from .intrinsics import stand_in
-from .launch import Kernel, budget, order, run
+from .kernel import Kernel, budget, order, run
 from .policy import last_launch
 from .retarget import retarget
 from .trace import Trace

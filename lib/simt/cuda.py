@@ -1,4 +1,4 @@
-"""The names of ``numba.cuda``, for the executor: ``from dlkernels.simt import cuda``.
+"""The names of ``numba.cuda``, for the executor: ``from simt import cuda``.
 
 A kernel written for this module runs unchanged on a GPU with ``from numba import cuda``, and the other way round.
 Device-side names (``threadIdx``, ``syncthreads`` ...) mean something inside a kernel only.
@@ -39,10 +39,10 @@ from .hostarrays import (  # noqa: F401
     pinned_array,
     pinned_array_like,
     to_device,
-)  # fmt: skip
-from .launch import Kernel
-from .names import DEVICE
+)
+from .kernel import Kernel
 from .policy import engine, last_launch  # noqa: F401
+from .source.names import DEVICE
 from .streams import (  # noqa: F401
     Event,
     Stream,
@@ -52,7 +52,7 @@ from .streams import (  # noqa: F401
     external_stream,
     stream,
     synchronize,
-)  # fmt: skip
+)
 
 globals().update(DEVICE)
 legacy_default_stream = per_thread_default_stream = default_stream

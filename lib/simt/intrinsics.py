@@ -15,7 +15,7 @@ index, count)`` and ``context.store(array, index, values)``.
 """
 
 from .errors import KernelError, NotOnAGpu, OutOfBounds
-from .memory import Array, check_index, convert
+from .executor.memory import Array, check_index, convert
 from .numbers import normal
 
 stand_ins = {}

@@ -10,13 +10,14 @@ import numpy as np
 from numba.core import sigutils, types
 from numba.np.numpy_support import as_dtype
 
-from . import kinds, numbers
-from .addresses import AddressSpace, describe
-from .engine import Launch
+from . import numbers
+from .executor.addresses import AddressSpace, describe
+from .executor.launch import Launch
+from .executor.memory import Array
+from .executor.program import Program
 from .hostarrays import DeviceNDArray, MappedArray, to_device
 from .limits import check_launch, dimensions, most_resident_blocks
-from .memory import Array
-from .program import Program
+from .source import kinds
 
 ORDER = "DLKERNELS_ORDER"
 _setting = threading.local()
@@ -152,7 +153,7 @@ class Configured:
         self.kernel, self.griddim, self.blockdim, self.sharedmem = kernel, grid, block, shared_bytes
 
     def __call__(self, *arguments):
-        from .policy import start  # knows both engines, and so this module
+        from .policy import start
 
         start(self.kernel, self.griddim, self.blockdim, arguments, self.sharedmem)
 

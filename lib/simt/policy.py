@@ -13,7 +13,7 @@ kernel (DLKERNELS_QUIET=1 hides it). ``cuda.last_launch()`` says which engine ra
 import os
 from dataclasses import dataclass
 
-from . import launch
+from . import kernel as launch
 from .errors import NotFollowed, Unsupported
 from .hostarrays import DeviceNDArray, MappedArray
 from .progress import quiet

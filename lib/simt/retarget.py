@@ -2,8 +2,8 @@
 
 import types
 
-from .launch import Kernel
-from .names import DeviceName, DeviceNamespace
+from .kernel import Kernel
+from .source.names import DeviceName, DeviceNamespace
 
 
 def retarget(kernel, cuda_module):

@@ -4,9 +4,9 @@ import ast
 
 import numpy as np
 
-from .launch import Kernel
-from .names import Scope
-from .source import tree_of
+from .kernel import Kernel
+from .source.names import Scope
+from .source.tree import tree_of
 
 UNKNOWN = 16  # iterations of a loop whose length cannot be read from the arguments
 DEEPEST = 8  # calls of device functions inside each other that are followed

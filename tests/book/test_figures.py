@@ -9,7 +9,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
-from dlkernels import figures
+from cpulab import figures
 
 PAGES = {"light": "#ffffff", "dark": "#121212"}
 

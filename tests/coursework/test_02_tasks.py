@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from dlkernels.coursework.tasks import chapter_02 as tasks
-from dlkernels.threads import explore
+from coursework.tasks import chapter_02 as tasks
+from cpulab.explore import explore
 
 
 def final_value(order, times):

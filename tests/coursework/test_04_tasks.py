@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dlkernels.coursework import build, checking, definition
-from dlkernels.coursework.answer import Local
-from dlkernels.coursework.grading import servant
-from dlkernels.coursework.tasks import chapter_04 as tasks
+from coursework import build, checking, definition
+from coursework.answer import Local
+from coursework.grading import servant
+from coursework.tasks import chapter_04 as tasks
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "04_memory.ipynb").cells}

@@ -8,14 +8,14 @@ import sys
 import pytest
 from llvmlite import binding
 
-from dlkernels.coursework import executed
+from coursework import executed
 
 # What each order of loops and each register tile costs in memory accesses per vector multiply, by counting.
 FUNCTIONS = '''
 import json
 import numpy as np
 from numba import njit, prange
-from dlkernels.coursework import executed
+from coursework import executed
 
 @njit
 def ikj(a, b, out):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dlkernels.coursework import build, checking, definition
-from dlkernels.coursework.answer import Local
-from dlkernels.coursework.grading import servant
+from coursework import build, checking, definition
+from coursework.answer import Local
+from coursework.grading import servant
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "08_matmul.ipynb").cells}
@@ -69,8 +69,8 @@ def test_every_barrier_of_the_tiled_kernels_is_needed(which):
 
 def counts(task_id, name, m, k, n):
     """Totals of the x-ray of a master on an m x k x n product."""
-    from dlkernels.coursework.tasks import chapter_08 as tasks
-    from dlkernels.xray import xray
+    from coursework.tasks import chapter_08 as tasks
+    from simt.xray import xray
 
     case = tasks.case("", m, k, n, tasks.WIDE if task_id == "08-four" else tasks.TILE)
     kernel = servant.define([MASTER[task_id]])[name]

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from dlkernels.coursework import build, definition, progress, release
+from coursework import build, definition, progress, release
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTERS = build.masters(ROOT)
@@ -71,7 +71,7 @@ def test_masters_have_recorded_outputs_without_paths(name):
     for cell in graded:
         assert not any(o.get("name") == "stderr" for o in cell.outputs), f"{cell.id} says how long it took"
         said = json.dumps(cell.outputs)
-        assert "right (" in said, f"{cell.id}: run `python -m dlkernels.coursework.build --run`"
+        assert "right (" in said, f"{cell.id}: run `python -m coursework.build --run`"
         assert not re.search(r"/(home|root|Users|tmp)/", said)
 
 
@@ -159,7 +159,7 @@ def test_stub_says_how_long_the_answer_is():
 def test_release_has_no_answers(tmp_path):
     names = release.release(ROOT, tmp_path / "class.zip")
     assert "exercises/" + NAMES[0] in names
-    assert "lib/dlkernels/coursework/notebook.py" in names
+    assert "lib/coursework/notebook.py" in names
     assert not [
         n for n in names if n.startswith(("solutions/", "tests/")) or "/hidden/" in n or "pycache" in n
     ]
@@ -177,7 +177,7 @@ def test_a_release_works_without_the_hidden_cases(tmp_path):
     with zipfile.ZipFile(tmp_path / "class.zip") as pack:
         pack.extractall(tmp_path / "class")
     code = (
-        "from dlkernels.coursework import definition as d; import dlkernels; print(dlkernels.__file__);"
+        "from coursework import definition as d; import dlkernels; print(dlkernels.__file__);"
         "print([len(d.hidden_cases(t)) for t in d.everything()])"
     )
     done = subprocess.run(

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coursework import build, check, checking, definition, feedback, notebook, progress
+from coursework.answer import Local
+from coursework.grading import servant
 from dlkernels import cuda
-from dlkernels.coursework import build, check, checking, definition, feedback, notebook, progress
-from dlkernels.coursework.answer import Local
-from dlkernels.coursework.grading import servant
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -212,7 +212,7 @@ def copy_with_answers(tmp_path, answers=None):
 
 def run_check(cwd, *arguments):
     return subprocess.run(
-        [sys.executable, "-m", "dlkernels.coursework.check", *arguments],
+        [sys.executable, "-m", "coursework.check", *arguments],
         cwd=cwd,
         capture_output=True,
         text=True,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from dlkernels.coursework import checking, feedback, playing
-from dlkernels.coursework.answer import Local
-from dlkernels.coursework.definition import (
+from coursework import checking, feedback, playing
+from coursework.answer import Local
+from coursework.definition import (
     Budget,
     Case,
     ParallelTask,
@@ -21,7 +21,7 @@ from dlkernels.coursework.definition import (
     ThreadTask,
     Watch,
 )
-from dlkernels.coursework.events import Events, Played
+from coursework.events import Events, Played
 
 COMMON = {"title": "t", "objective": "Write it", "points": 3, "minutes": 5, "hints": ("a", "b", "c")}
 
@@ -142,7 +142,7 @@ def test_stress_ends_a_deadlock_that_exploration_could_not_see(monkeypatch):
     monkeypatch.setattr(playing, "PATIENCE", 0.5)
 
     def hang(answer):
-        if not type(threading.Lock()).__module__.startswith("dlkernels"):
+        if not type(threading.Lock()).__module__.startswith("cpulab"):
             lock = threading.Lock()
             lock.acquire()
             lock.acquire()
@@ -158,7 +158,7 @@ def test_stress_ends_a_deadlock_that_exploration_could_not_see(monkeypatch):
 
 def test_stress_tells_an_error_in_a_thread():
     def fail(answer):
-        if not type(threading.Lock()).__module__.startswith("dlkernels"):
+        if not type(threading.Lock()).__module__.startswith("cpulab"):
             thread = threading.Thread(target=lambda: 1 // 0)
             thread.start()
             thread.join()

@@ -5,8 +5,8 @@ from textwrap import dedent, indent
 
 import pytest
 
-from dlkernels.coursework import definition, plain_python
-from dlkernels.coursework.admission import NotAdmitted
+from coursework import definition, plain_python
+from coursework.admission import NotAdmitted
 
 HEAD = "import threading, queue, time\nfrom collections import deque\n"
 
@@ -224,7 +224,7 @@ def test_masters_are_admitted():
     """Every answer of the course to a task of these kinds keeps the rules it is graded by."""
     from pathlib import Path
 
-    from dlkernels.coursework import build
+    from coursework import build
 
     root = Path(__file__).resolve().parents[2]
     seen = 0

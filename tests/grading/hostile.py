@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from dlkernels.coursework import build
+from coursework import build
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = ROOT / "solutions" / "07_vector_add.ipynb"
@@ -207,8 +207,8 @@ def patched_checker(nb):
     cell(nb, "07-add").source = cell(build.read(EXERCISE), "07-add").source
     insert(
         nb,
-        "from dlkernels.coursework import checking, notebook, diagnosis, answer\n"
-        "from dlkernels.coursework.grading import servant, exchange\n"
+        "from coursework import checking, notebook, diagnosis, answer\n"
+        "from coursework.grading import servant, exchange\n"
         "checking.check = notebook.check = lambda *a, **k: None\n"
         "diagnosis.compare = lambda *a, **k: None\n"
         "servant.handle = lambda folder, number, names: exchange.write({'value': [[1, 32], []]}, folder, f'res-{number}')",
@@ -219,7 +219,7 @@ def patched_checker(nb):
 @row(ALL - AXPY_BUDGET)
 def forged_traffic_report(nb):
     cell(nb, "07-axpy").source = (
-        "import dlkernels.xray.report as r\nr.Report.require = lambda self, **k: None\n"
+        "import simt.xray.report as r\nr.Report.require = lambda self, **k: None\n"
         "@cuda.jit\ndef axpy(alpha, x, y):\n"
         "    size = (y.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)\n"
         "    for i in range(cuda.grid(1) * size, min((cuda.grid(1) + 1) * size, y.size)):\n"
@@ -242,7 +242,7 @@ def duplicate_ids(nb):
 
 @row(ALL - LAUNCH, rlimit=False)
 def reads_solutions_and_hidden_cases(nb):
-    hidden = ROOT / "lib" / "dlkernels" / "coursework" / "hidden" / "chapter_07.py"
+    hidden = ROOT / "lib" / "coursework" / "hidden" / "chapter_07.py"
     launch(nb, f"a = open({str(MASTER)!r}).read()")
     cell(nb, "07-sectors").source = (
         "import os, pathlib\n"
@@ -280,7 +280,7 @@ def kernel_with_default_value(nb):
 @row(ALL - ADD)
 def kernel_that_imports(nb):
     cell(nb, "07-add").source = (
-        "@cuda.jit\ndef add(a, b, out):\n    import dlkernels.xray as x\n    x.xray = None\n    i = cuda.grid(1)\n"
+        "@cuda.jit\ndef add(a, b, out):\n    import simt.xray as x\n    x.xray = None\n    i = cuda.grid(1)\n"
         "    if i < out.size:\n        out[i] = a[i] + b[i]"
     )
 

@@ -16,7 +16,7 @@ import hostile
 import psutil
 import pytest
 
-from dlkernels.coursework.grading import results, sandbox
+from coursework.grading import results, sandbox
 
 FEW = (
     "right", "half", "input_transformer", "forged_traffic_report", "kernel_with_dunders", "loop_that_cannot_be_interrupted",

@@ -9,7 +9,7 @@ import sys
 import hostile
 import pytest
 
-from dlkernels.coursework.grading import sandbox
+from coursework.grading import sandbox
 
 MASTERS = sorted((hostile.ROOT / "solutions").glob("*.ipynb"))
 MODE = "rlimit" if sandbox.why_no_bwrap() else "bwrap"
@@ -33,6 +33,6 @@ def test_the_masters_answers_earn_all_points(master, tmp_path):
 
 
 def test_there_is_a_master_for_each_chapter_with_tasks():
-    from dlkernels.coursework.definition import chapters
+    from coursework.definition import chapters
 
     assert [path.name[:2] for path in MASTERS] == chapters()

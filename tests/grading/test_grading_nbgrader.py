@@ -15,7 +15,7 @@ from pathlib import Path
 import hostile
 import pytest
 
-from dlkernels.coursework import build
+from coursework import build
 
 HOME = Path(os.environ.get("DLKERNELS_NBGRADER", hostile.ROOT / "build" / "nbgrader")).absolute()
 PROGRAM = HOME / "bin" / "nbgrader"

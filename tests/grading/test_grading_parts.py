@@ -16,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlkernels.coursework import admission, build
-from dlkernels.coursework.grading import exchange, exports, flags, merge, reports, results, submissions
-from dlkernels.coursework.grading.grade import empty_result, fingerprint, grade
+from coursework import admission, build
+from coursework.grading import exchange, exports, flags, merge, reports, results, submissions
+from coursework.grading.grade import empty_result, fingerprint, grade
 
 EXERCISE = "07_vector_add"
 
@@ -468,7 +468,7 @@ def test_a_damaged_result_file_is_graded_again(tmp_path):
 
 
 def test_the_key_covers_everything_that_decides(tmp_path):
-    from dlkernels.coursework.grading.sandbox import Limits
+    from coursework.grading.sandbox import Limits
 
     path = tmp_path / "x.ipynb"
     path.write_text("1")

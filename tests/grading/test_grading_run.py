@@ -13,8 +13,8 @@ from pathlib import Path
 import hostile
 import pytest
 
-from dlkernels.coursework import build
-from dlkernels.coursework.grading import sandbox
+from coursework import build
+from coursework.grading import sandbox
 
 NO_BWRAP = sandbox.why_no_bwrap()
 MODE = "rlimit" if NO_BWRAP else "bwrap"

@@ -8,13 +8,13 @@ import time
 import psutil
 import pytest
 
-from dlkernels.coursework.grading import sandbox
+from coursework.grading import sandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such tie")
 
 GRADER = """
 import os, subprocess, sys
-from dlkernels.coursework.grading.sandbox import Limits, Sandbox
+from coursework.grading.sandbox import Limits, Sandbox
 box = Sandbox({mode!r}, Limits()).__enter__()
 subprocess.Popen(box.argv("-c", "import time; time.sleep(600)"), env=box.environment(), start_new_session=True)
 print(box.folder, flush=True)

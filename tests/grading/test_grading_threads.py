@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from dlkernels.coursework import checking, definition
-from dlkernels.coursework.grading import sandbox
-from dlkernels.coursework.grading.remote import Remote
-from dlkernels.coursework.grading.session import Session
+from coursework import checking, definition
+from coursework.grading import sandbox
+from coursework.grading.remote import Remote
+from coursework.grading.session import Session
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS")
 TASK = definition.find("02-mean")
@@ -55,7 +55,7 @@ HOSTILE = {
         changed(init="self.count, self.total, self._lock = 0, 0, threading.Lock()\n        self._lock.__enter__ = None"),
         "raised-NotAdmitted",
     ),
-    "patches the scenario's module": (changed(add="import dlkernels.coursework.tasks.chapter_02 as c\nc.feed = None"), "raised-NotAdmitted"),
+    "patches the scenario's module": (changed(add="import coursework.tasks.chapter_02 as c\nc.feed = None"), "raised-NotAdmitted"),
     "stops the tracing": (changed(add="import sys\nsys.settrace(None)"), "raised-NotAdmitted"),
     "stops the tracing of new threads": (changed(add="threading.settrace(None)"), "raised-NotAdmitted"),
     "reaches for the scheduler": (changed(add="self._lock._StandIn__run.policy = None"), "raised-NotAdmitted"),

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dlkernels import implementations, xray
+from dlkernels import implementations
+from simt import xray
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 

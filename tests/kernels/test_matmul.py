@@ -19,10 +19,10 @@ from dlkernels import (
     matmul_half,
     matmul_int8,
     matmul_strassen,
-    xray,
 )
 from dlkernels.device import name as device_name
 from dlkernels.matrix import blocks, cpu, gpu_stacks, half, reference, strassen
+from simt import xray
 
 from . import arguments
 

@@ -5,7 +5,7 @@ import pytest
 from llvmlite import binding
 from numba import njit
 
-from dlkernels.measure import hot_loop
+from cpulab.measure import hot_loop
 from dlkernels.simd import vector_bytes
 
 X = np.ones(1000, np.float32)

@@ -150,7 +150,8 @@ def test_what_a_section_found_is_kept_when_it_runs_out_of_time_or_crashes(monkey
 
 
 def test_sections_are_recorded_one_by_one(monkeypatch):
-    from dlkernels import device, measure
+    from cpulab import measure
+    from dlkernels import device
 
     gpu_record, recorded = script("gpu_record"), []
     monkeypatch.setattr(device, "name", "gpu")
@@ -233,7 +234,7 @@ def test_the_xray_counts_what_a_rung_launches(tmp_path):
     ],
 )
 def test_counters_are_compared_or_the_reason_is_kept(monkeypatch, output, status, expected):
-    from dlkernels.xray import metrics
+    from simt.xray import metrics
 
     gpu_record, kept = script("gpu_record"), []
     monkeypatch.setattr(gpu_record, "COMPARED", ("x",))

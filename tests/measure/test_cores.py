@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from dlkernels.measure import cores, times
-from dlkernels.measure.timing import Clock
+from cpulab.measure import cores, times
+from cpulab.measure.timing import Clock
 
 pytestmark = pytest.mark.skipif(
     not cores.can_pin() or len(os.sched_getaffinity(0)) < 2, reason="needs Linux and two cores"

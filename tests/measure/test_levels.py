@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dlkernels.measure import bandwidth, latency, levels
+from cpulab.measure import bandwidth, latency, levels
 from dlkernels.simd import vector_width
 
 KIB = 2**10

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from dlkernels.measure import limits
+from cpulab.measure import peaks as limits
 from dlkernels.simd import instruction_set, vector_width
 
 EXAMPLE = limits.Peaks(

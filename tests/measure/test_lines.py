@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlkernels import measure
-from dlkernels.measure import empty_aligned, line_map, line_picture
+from cpulab import measure
+from cpulab.measure import empty_aligned, line_map, line_picture
 
 LINE = 64
 

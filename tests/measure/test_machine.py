@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dlkernels.measure import machine, machine_card
+from cpulab.measure import machine, machine_card
 
 
 def test_the_card_of_this_machine():

@@ -7,7 +7,7 @@ matplotlib.use("Agg")
 import pytest
 from matplotlib import pyplot
 
-from dlkernels.measure import Point, Roof, roofline, roofline_table, roofs
+from cpulab.measure import Point, Roof, roofline, roofline_table, roofs
 
 from .test_limits import EXAMPLE
 

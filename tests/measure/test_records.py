@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dlkernels.measure import record, recorded, records
+from cpulab.measure import record, recorded, records
 
 
 def test_what_is_recorded_comes_back(tmp_path):

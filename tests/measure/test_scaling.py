@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from dlkernels.measure import amdahl, gustafson, serial_share, strong_scaling, weak_scaling
+from cpulab.measure import amdahl, gustafson, serial_share, strong_scaling, weak_scaling
 
 from .test_timing import Machine
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dlkernels.measure import Table, with_unit
+from cpulab.measure import Table, with_unit
 
 TABLE = Table(("name", "time"), (("a<b", "1 s"), ("c", "12 s")), right=(1,), caption="Two rows")
 

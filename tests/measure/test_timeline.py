@@ -13,8 +13,8 @@ import pytest
 from matplotlib import pyplot
 from numba import get_num_threads, njit, prange
 
-from dlkernels.measure import WAIT, Timeline, draw_timelines, nanoseconds, new_log, note
-from dlkernels.measure.timeline_plot import _cells
+from cpulab.measure import WAIT, Timeline, draw_timelines, nanoseconds, new_log, note
+from cpulab.measure.timeline_plot import _cells
 
 
 @njit

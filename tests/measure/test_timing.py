@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from dlkernels.measure import limit_threads, ratio, times, timing
+from cpulab.measure import limit_threads, ratio, times, timing
 
 
 class Machine(timing.Clock):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import float32, int32
 
-from dlkernels.simt import cuda
+from simt import cuda
 
 TILE = 8
 THREADS = 64

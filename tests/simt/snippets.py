@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numba import float32
 
-from dlkernels.simt import cuda
+from simt import cuda
 
 TILE = 16
 TABLE = np.arange(4.0)

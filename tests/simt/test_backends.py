@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numba import float32
 
-from dlkernels import simt
-from dlkernels.simt import KernelError, cuda
+import simt
+from simt import KernelError, cuda
 
 HERE = Path(__file__).parent
 
@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, sys.argv[1])
 from numba import cuda as simulator
 from correct_kernels import CASES
-from dlkernels.simt import retarget
+from simt import retarget
 results = {}
 for name, kernel, grid, block, make in CASES:
     arguments = make()
@@ -61,7 +61,7 @@ from numba import cuda, typeof
 # Device functions are compiled for the device at hand, and there is none.
 cuda.dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=(8, 0))
 from correct_kernels import CASES
-from dlkernels.simt import retarget
+from simt import retarget
 for name, kernel, grid, block, make in CASES:
     types = tuple(map(typeof, make()))
     ptx, _ = cuda.compile_ptx(retarget(kernel, cuda), types, cc=(8, 0))

@@ -12,16 +12,8 @@ import numpy as np
 import pytest
 from numba import float32, float64, int32, void
 
-from dlkernels import simt
-from dlkernels.simt import (
-    BudgetExceeded,
-    Deadlock,
-    KernelError,
-    LaunchError,
-    OutOfBounds,
-    SourceNotFound,
-    cuda,
-)
+import simt
+from simt import BudgetExceeded, Deadlock, KernelError, LaunchError, OutOfBounds, SourceNotFound, cuda
 
 BIG = 48 * 1024 // 4 + 1
 
@@ -352,7 +344,7 @@ def test_control_c_stops_a_kernel(tmp_path):
         import signal
 
         import numpy as np
-        from dlkernels.simt import cuda
+        from simt import cuda
 
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 
@@ -461,7 +453,7 @@ def test_order_by_argument_and_environment(monkeypatch):
 
 
 def test_progress_on_a_long_launch(monkeypatch, capsys):
-    from dlkernels.simt import progress
+    from simt import progress
 
     clock = iter(range(0, 1000, 3))
     monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
@@ -482,7 +474,7 @@ def test_progress_on_a_long_launch(monkeypatch, capsys):
 
 
 def test_progress_is_quiet_where_nobody_looks():
-    code = "import sys; from dlkernels.simt import progress; print(progress._wanted())"
+    code = "import sys; from simt import progress; print(progress._wanted())"
     environment = {k: v for k, v in os.environ.items() if k != "DLKERNELS_QUIET"}
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
@@ -503,7 +495,7 @@ def test_a_kernel_in_a_notebook_cell(tmp_path):
         textwrap.dedent('''
         from IPython.core.interactiveshell import InteractiveShell
         shell = InteractiveShell.instance()
-        shell.run_cell("import numpy as np\\nfrom dlkernels.simt import cuda", store_history=True)
+        shell.run_cell("import numpy as np\\nfrom simt import cuda", store_history=True)
         cell = """
         SCALE = 3
         @cuda.jit

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numba import float32, float64, int32, int64, uint32
 
-import dlkernels.simt.cuda
-from dlkernels.simt import KernelError, cuda
-from dlkernels.simt.cuda import atomic, blockDim, blockIdx, grid, shared, syncthreads, threadIdx
+import simt.cuda
+from simt import KernelError, cuda
+from simt.cuda import atomic, blockDim, blockIdx, grid, shared, syncthreads, threadIdx
 
 TILE, HALF = 8, 4
 WEIGHTS = np.array([1, 2, 3, 4], np.float32)
@@ -63,7 +63,7 @@ def test_names_imported_one_by_one():
 
 
 def test_module_under_another_name_and_in_a_closure():
-    import dlkernels.simt.cuda as gpu
+    import simt.cuda as gpu
 
     def make(scale):
         @gpu.jit
@@ -628,8 +628,8 @@ def test_names_that_need_a_kernel_say_so():
     for use in (lambda: cuda.syncthreads(), lambda: cuda.threadIdx.x, lambda: cuda.shared.array(3, float32)):
         with pytest.raises(RuntimeError, match="inside a kernel"):
             use()
-    assert dlkernels.simt.cuda.uint32 is uint32
-    assert dlkernels.simt.cuda.int64 is int64
+    assert simt.cuda.uint32 is uint32
+    assert simt.cuda.int64 is int64
 
 
 def test_unusual_indices_and_assignments():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numba import njit, types
 
-from dlkernels.simt import cuda, numbers, run
+from simt import cuda, numbers, run
 
 HEADER = """
 import math

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from snippets import SNIPPETS
 
-from dlkernels.simt import KernelError, cuda, run
+from simt import KernelError, cuda, run
 
 NAMES = [function.__name__ for function, *_ in SNIPPETS]
 ARGUMENTS = {
@@ -41,10 +41,10 @@ import sys, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, sys.argv[1])
 from numba import cuda
-import dlkernels.simt.cuda
-# The snippets say `from dlkernels.simt import cuda`: give them numba's.
-import dlkernels.simt
-dlkernels.simt.cuda = cuda
+import simt.cuda
+# The snippets say `from simt import cuda`: give them numba's.
+import simt
+simt.cuda = cuda
 import numba, snippets
 for function, signature, accepted, words in snippets.SNIPPETS:
     types = tuple(eval(s, {**vars(numba)}) for s in signature)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numba import float32, int32
 
-from dlkernels import simt
-from dlkernels.simt import Deadlock, OutOfBounds, Trace, cuda
-from dlkernels.simt.trace import ATOMIC, LOAD, SHARED, STORE, TraceFull
+import simt
+from simt import Deadlock, OutOfBounds, Trace, cuda
+from simt.trace import ATOMIC, LOAD, SHARED, STORE, TraceFull
 
 TILE = 32
 

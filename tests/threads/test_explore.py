@@ -10,7 +10,7 @@ import pytest
 from buggy_programs import Box, dining_philosophers, lost_update, run, two_locks_in_two_orders
 from right_programs import counter_with_a_lock
 
-from dlkernels.threads import explore, replay
+from cpulab.explore import explore, replay
 
 here = threading.current_thread
 

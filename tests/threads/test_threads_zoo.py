@@ -4,7 +4,7 @@ import buggy_programs
 import pytest
 import right_programs
 
-from dlkernels.threads import explore, replay
+from cpulab.explore import explore, replay
 
 
 def name(scenario):

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit, prange
 
-from dlkernels.threads import watch
-from dlkernels.threads.watching import TooLarge
-from dlkernels.threads.watching.loops import blocks
+from cpulab.watch import TooLarge, watch
+from cpulab.watch.loops import blocks
 
 NOTHING = -1
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from dlkernels.coursework import checking, definition, feedback
-from dlkernels.coursework.answer import Local
+from coursework import checking, definition, feedback
+from coursework.answer import Local
 
 HERE = Path(__file__).parent
 LEAST = 4

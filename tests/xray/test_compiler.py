@@ -7,7 +7,7 @@ import pytest
 from numba import float32
 
 from dlkernels import cuda
-from dlkernels.xray import Unavailable, available, compiled, compiler, occupancy, sass
+from simt.xray import Unavailable, available, compiled, compiler, occupancy, sass
 
 needs_compiler = pytest.mark.skipif(not available(), reason="the gpu extra is not installed")
 

@@ -5,7 +5,7 @@ import pytest
 from numba import float32, float64, int32, uint8
 
 from dlkernels import cuda
-from dlkernels.xray import xray
+from simt.xray import xray
 
 WEIGHTS = np.arange(64, dtype=np.float32)
 

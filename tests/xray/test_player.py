@@ -9,7 +9,7 @@ import pytest
 from numba import float32
 
 from dlkernels import cuda
-from dlkernels.xray import xray
+from simt.xray import xray
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here")

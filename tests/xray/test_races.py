@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlkernels.simt.trace import GLOBAL, SHARED, ArrayInfo, Site, Trace
-from dlkernels.xray import findings
+from simt.trace import GLOBAL, SHARED, ArrayInfo, Site, Trace
+from simt.xray import findings
 
 LOAD, STORE, ATOMIC = 0, 1, 2
 KINDS = ("load", "store", "atomic")

@@ -10,8 +10,8 @@ import pytest
 from numba import float32
 
 from dlkernels import cuda
-from dlkernels.xray import BudgetExceeded, xray
-from dlkernels.xray.metrics import NSIGHT
+from simt.xray import BudgetExceeded, xray
+from simt.xray.metrics import NSIGHT
 
 VOID = {"br", "input", "meta", "img", "hr"}
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlkernels.simt.trace import SHARED
-from dlkernels.xray import analysis, races, traffic
-from dlkernels.xray import columns as grouping
+from simt.trace import SHARED
+from simt.xray import analysis, races, traffic
+from simt.xray import columns as grouping
 
 
 @st.composite

@@ -7,7 +7,7 @@ import pytest
 from zoo_buggy import BUGGY
 from zoo_correct import CORRECT
 
-from dlkernels.xray import xray
+from simt.xray import xray
 
 ORDERS = ["forward", "reverse", "shuffled:1", "shuffled:2"]
 

@@ -87,11 +87,11 @@ def grade_one(task):
         out = folder / "grades"
         out.mkdir()
         (out / "seed.txt").write_text(task["seed"] + "\n", encoding="utf-8")
-        # limits.py ties the grader's life to the worker's: a killed worker leaves nothing running
+        # confine.py ties the grader's life to the worker's: a killed worker leaves nothing running
         launcher = [
             sys.executable,
             "-I",
-            Path(__file__).with_name("limits.py"),
+            Path(__file__).with_name("confine.py"),
             json.dumps({"folder": str(folder)}),
         ]
         command = [

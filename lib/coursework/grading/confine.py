@@ -1,6 +1,6 @@
 """First program inside the sandbox: set limits, give up rights, become the program that is to be limited.
 
-    python limits.py '{"memory": 4e9, "file": 6e7, "processes": 256, "seconds": 120, "user": 61234,
+    python confine.py '{"memory": 4e9, "file": 6e7, "processes": 256, "seconds": 120, "user": 61234,
         "folder": "/tmp/dlk-1"}' program arguments...
 
 "parent" is the process that must still be there when this one starts. With nothing but "parent" it only ties

@@ -1,9 +1,9 @@
 """Grades for other systems, from a folder of results:
 
-    python -m dlkernels.coursework.grading.exports grades/ --canvas export.csv > canvas.csv
-    python -m dlkernels.coursework.grading.exports grades/ --moodle worksheet.csv > moodle.csv
-    python -m dlkernels.coursework.grading.exports grades/ --moodle > moodle.csv
-    python -m dlkernels.coursework.grading.exports grades/ --classroom classroom/
+    python -m coursework.grading.exports grades/ --canvas export.csv > canvas.csv
+    python -m coursework.grading.exports grades/ --moodle worksheet.csv > moodle.csv
+    python -m coursework.grading.exports grades/ --moodle > moodle.csv
+    python -m coursework.grading.exports grades/ --classroom classroom/
 
 Canvas wants its own exported file back, with a column filled; a new column would make a new assignment. Moodle takes its
 grading worksheet back, or any CSV whose columns you map at the import. GitHub Classroom takes one JSON for each student.
@@ -187,7 +187,7 @@ def classroom(rows):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(
-        prog="python -m dlkernels.coursework.grading.exports", description=__doc__.splitlines()[0]
+        prog="python -m coursework.grading.exports", description=__doc__.splitlines()[0]
     )
     parser.add_argument("out", help="the folder --grade-out of the grader")
     parser.add_argument("--canvas", metavar="CSV", help="gradebook exported from Canvas, to be filled")

@@ -15,7 +15,7 @@ import pytest
 from nbval.plugin import IPyNbFile
 
 _STATE = pytest.StashKey()
-_CHECKOUT = Path(__file__).resolve().parents[4]
+_CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def pytest_addoption(parser):

@@ -15,15 +15,16 @@ from pathlib import Path
 from ..checking import SECRET
 from . import exchange
 from .merge import MAX_NOTEBOOK
-from .sandbox import PACKAGE
+from .sandbox import LIBRARY, PACKAGES
 
 
 @cache
 def code_key():
-    """Digest of the course's code that decides grades."""
+    """Digest of the library's code: all of it, since any of it may decide a grade."""
     digest = hashlib.sha256()
-    for folder in ("coursework", "simt", "xray"):
-        for path in sorted((PACKAGE / folder).rglob("*.py")):
+    for package in PACKAGES:
+        for path in sorted((LIBRARY / package).rglob("*.py")):
+            digest.update(path.relative_to(LIBRARY).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -22,7 +22,8 @@ from pathlib import Path
 
 import psutil
 
-PACKAGE = Path(__file__).resolve().parents[2]  # lib/dlkernels
+LIBRARY = Path(__file__).resolve().parents[2]  # the folder that our packages lie in
+PACKAGES = ("dlkernels", "simt", "cpulab", "coursework")
 USERS = (
     1_950_000_000,
     61_000,
@@ -92,7 +93,7 @@ class Sandbox:
         home = str(self.folder)
         return {
             **CLEAN_ENVIRONMENT,
-            "PYTHONPATH": str(PACKAGE.parent),
+            "PYTHONPATH": str(LIBRARY),
             "HOME": home,
             "TMPDIR": home,
             "IPYTHONDIR": f"{home}/.ipython",
@@ -202,7 +203,7 @@ def _user_of(process):
 
 
 def _launcher(wish):
-    return [sys.executable, "-I", str(Path(__file__).with_name("limits.py")), json.dumps(wish)]
+    return [sys.executable, "-I", str(Path(__file__).with_name("confine.py")), json.dumps(wish)]
 
 
 def stop(process):
@@ -256,12 +257,17 @@ def bwrap_command(folder, user=None):
         command += ["--ro-bind-try", path, path]
     bound = ["/usr"]
     for path in sorted(
-        {os.path.realpath(sys.base_prefix), sys.prefix, os.path.realpath(sys.prefix), str(PACKAGE)}
+        {
+            os.path.realpath(sys.base_prefix),
+            sys.prefix,
+            os.path.realpath(sys.prefix),
+            *(str(LIBRARY / package) for package in PACKAGES),
+        }
     ):
         if not any(path == b or path.startswith(b + "/") for b in bound):
             command += [*_parents(path), "--ro-bind", path, path]
             bound.append(path)
-    hidden = PACKAGE / "coursework" / "hidden"
+    hidden = LIBRARY / "coursework" / "hidden"
     if hidden.is_dir():
         command += ["--tmpfs", str(hidden)]
     return [*command, *_parents(folder), "--bind", str(folder), str(folder), "--chdir", "/", "--"]

@@ -10,9 +10,9 @@ import linecache
 import math
 import sys
 
-from dlkernels.coursework import definition, plain_python
-from dlkernels.coursework.answer import AnswerFailed, Local
-from dlkernels.coursework.grading import exchange
+from .. import definition, plain_python
+from ..answer import AnswerFailed, Local
+from . import exchange
 
 
 def handle(folder, number, namespace):

@@ -20,13 +20,13 @@ from nbval.plugin import IPyNbCell, NbCellError
 
 from ..answer import AnswerFailed
 from . import exchange
-from .kernel import KernelGone, SandboxKernel
+from .jupyter_kernel import KernelGone, SandboxKernel
 from .sandbox import stop
 
 MAX_KERNELS = 4
 STARTUP_SECONDS = 120
 COMPILING = ("compiled_call", "watch", "cost")
-_HANDLE = "__import__('dlkernels.coursework.grading.servant', fromlist=['x']).handle({folder!r}, {number}, globals())"
+_HANDLE = "__import__('coursework.grading.servant', fromlist=['x']).handle({folder!r}, {number}, globals())"
 
 
 class _Cell(IPyNbCell):
@@ -158,7 +158,7 @@ class Session:
         try:
             if self._clean is None or self._clean.poll() is not None:
                 folder = str(self.clean_sandbox.folder)
-                self._clean = self.clean_sandbox.start("-m", "dlkernels.coursework.grading.servant", folder)
+                self._clean = self.clean_sandbox.start("-m", "coursework.grading.servant", folder)
                 self._await_line(STARTUP_SECONDS)  # importing the course is not on the student's clock
             self._number += 1
             self._send(

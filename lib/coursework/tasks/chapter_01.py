@@ -4,14 +4,7 @@ import math
 import statistics
 from dataclasses import replace
 
-from ..definition import (
-    Case,
-    FunctionTask,
-    PredictionTask,
-    Question,
-    ScenarioTask,
-    Slip,
-)
+from ..definition import Case, FunctionTask, PredictionTask, Question, ScenarioTask, Slip
 
 
 def _number(value):

@@ -129,7 +129,7 @@ def least_count(threads, times):
 
 def most_alive(bound, batches):
     """Loaded batches that exist at once with a queue of `bound`: the most over the schedules that are explored."""
-    from dlkernels.threads import explore
+    from cpulab.explore import explore
 
     most = 0
 

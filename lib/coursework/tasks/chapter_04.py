@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dlkernels.measure import empty_aligned, line_map
+from cpulab.measure import empty_aligned, line_map
 
 from ..definition import (
     Budget,

@@ -130,7 +130,7 @@ def _four_in_a_row(x, out):
 
 def _sectors(kernel, *more):
     """Sectors per request of the loads from x, counted by running one warp in the x-ray."""
-    from dlkernels.xray import xray
+    from simt.xray import xray
 
     x, out = np.zeros(32 * 8, np.float32), np.zeros(32, np.float32)
     report = xray(kernel, 1, 32)(x, out, *more)

@@ -150,7 +150,7 @@ def _bytes(m, k, n):
 
 def _loads_of_a_warp(kernel):
     """Load requests to global memory by one warp, counted by running one block in the x-ray."""
-    from dlkernels.xray import xray
+    from simt.xray import xray
 
     report = xray(kernel, 1, SQUARE)(*operands(TILE, DEPTH, TILE)(np.random.default_rng(0)))
     return report.total["global_load_requests"] // WARPS

@@ -1,9 +1,8 @@
-"""Threads on a CPU, seen: every schedule that matters, and every access of a parallel loop.
+"""Threads on a CPU, seen: every schedule that matters.
 
 explore   runs ordinary `threading` code under many schedules and shows the one that breaks it
 replay    runs one of them again
 pause     a place where a thread can be interrupted, for code that the explorer does not look into
-watch     runs a `prange` loop with each load and store recorded: races, false sharing, cache lines (watching/)
 
 scheduler.py one run     policies.py who goes on    exploration.py the search      locks.py, queues.py, workers.py stand-ins
 tracing.py points        sites.py what is accessed  substitution.py names          findings.py, report.py, picture.py
@@ -13,6 +12,5 @@ from .exploration import Schedule, explore, replay
 from .findings import Finding
 from .report import Report, Run
 from .scheduler import pause
-from .watching import watch
 
-__all__ = ["Finding", "Report", "Run", "Schedule", "explore", "pause", "replay", "watch"]
+__all__ = ["Finding", "Report", "Run", "Schedule", "explore", "pause", "replay"]

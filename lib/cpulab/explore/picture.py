@@ -2,7 +2,7 @@
 
 import itertools
 
-from dlkernels import figures
+from .. import figures
 
 MOST = 22  # steps in a figure that can be read on a phone
 WIDTH, EDGE = 0.94, 0.38  # of a box, and from its middle to its edge

@@ -111,7 +111,7 @@ class Run:
 
     def show(self):
         """Show `figure` in a notebook or on a page."""
-        from dlkernels import figures
+        from .. import figures
 
         figures.show(*self.figure())
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import sites
 
-_LIBRARY = str(Path(__file__).resolve().parents[1]) + os.sep
+_LIBRARY = str(Path(__file__).resolve().parents[2]) + os.sep
 _COURSE = _LIBRARY + "coursework" + os.sep
 _FOREIGN = tuple(
     {
@@ -161,7 +161,7 @@ class Monitor(Tracer):
             raise RuntimeError(
                 "all six tools of sys.monitoring are in use (debuggers, profilers); end one of them"
             )
-        monitoring.use_tool_id(self.tool, "dlkernels.threads")
+        monitoring.use_tool_id(self.tool, "cpulab.explore")
         monitoring.register_callback(self.tool, monitoring.events.PY_START, self._start)
         monitoring.register_callback(self.tool, monitoring.events.INSTRUCTION, self._monitored)
         monitoring.restart_events()

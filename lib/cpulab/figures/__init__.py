@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from IPython.display import display
 
-STYLE = Path(__file__).with_name("dlkernels.mplstyle")
+STYLE = Path(__file__).with_name("book.mplstyle")
 INK = "#222832"  # the style's text and axis colour; on the page it becomes the colour of the text around it
 PIXELS_PER_INCH = 110
 

@@ -16,21 +16,13 @@ from .assembly import HotLoop, hot_loop
 from .bandwidth import bandwidth_ladder
 from .latency import latency_ladder
 from .levels import Ladder, ladder_picture
-from .limits import STREAM, Peaks, peaks
 from .line_picture import line_picture
 from .lines import LineMap, empty_aligned, line_bytes, line_map
 from .machine import MachineCard, machine_card
+from .peaks import STREAM, Peaks, peaks
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
-from .scaling import (
-    StrongScaling,
-    WeakScaling,
-    amdahl,
-    gustafson,
-    serial_share,
-    strong_scaling,
-    weak_scaling,
-)
+from .scaling import StrongScaling, WeakScaling, amdahl, gustafson, serial_share, strong_scaling, weak_scaling
 from .table import Table, with_unit
 from .timeline import WAIT, Timeline
 from .timeline_clock import nanoseconds, new_log, note

@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit, prange
 
-from ..simd import lanes, load, reduce_add
+from dlkernels.simd import lanes, load, reduce_add
+
 from .levels import Ladder, cache_levels, check_sizes
 from .lines import empty_aligned
 from .timing import Clock, limit_threads

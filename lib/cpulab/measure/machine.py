@@ -14,7 +14,8 @@ import numba
 import numpy as np
 import psutil
 
-from ..simd import instruction_set, vector_width
+from dlkernels.simd import instruction_set, vector_width
+
 from .table import Table
 
 UNKNOWN = "unknown"

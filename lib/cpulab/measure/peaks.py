@@ -26,7 +26,7 @@ from numba import njit, prange, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ..simd import (
+from dlkernels.simd import (
     VectorType,
     fence,
     instruction_set,
@@ -38,6 +38,7 @@ from ..simd import (
     until_aligned,
     vector_width,
 )
+
 from . import machine
 from .cores import settle
 from .table import Table, with_unit

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numba
 
-from .limits import thread_counts
+from .peaks import thread_counts
 from .table import Table, with_unit
 from .timing import Times, times
 

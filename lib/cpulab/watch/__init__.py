@@ -9,8 +9,8 @@ import numpy as np
 
 from .analysis import Race, SharedLine
 from .arrays import TracedArray
+from .instrumented import Program
 from .loops import SCHEDULES
-from .program import Program
 from .recorder import Carried, Recorder, TooLarge
 from .report import WatchReport
 

@@ -3,8 +3,7 @@
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from dlkernels import figures
-
+from .. import figures
 from .recorder import LINE, STORE
 
 MOST = 32  # lines of an array in the figure

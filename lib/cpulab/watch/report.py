@@ -71,7 +71,7 @@ class WatchReport:
 
     def show(self):
         """Show `figure` in a notebook or on a page."""
-        from dlkernels import figures
+        from .. import figures
 
         figures.show(*self.figure())
 

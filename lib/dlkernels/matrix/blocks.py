@@ -27,13 +27,7 @@ from ..simd import instruction_set, lanes, prefetch, vector_width
 from ..simd.cache import cached_njit
 from ..simd.line import memory, memory_at
 from ..simd.pack import pack
-from ..simd.tile import (
-    tile_load,
-    tile_multiply_add,
-    tile_store,
-    tile_store_part,
-    tile_zeros,
-)
+from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_store_part, tile_zeros
 
 REGISTERS = 32 if instruction_set() in ("AVX-512", "NEON") else 16
 VECTORS = 2

@@ -16,11 +16,7 @@ LIBRARY = Path(__file__).parents[1]
 @functools.cache
 def library_stamp():
     """A hash of the source text of all files in the library from which kernels are made."""
-    files = sorted(
-        path
-        for part in ("simd", "vector", "matrix", "convolution", "recurrent", "attention")
-        for path in (LIBRARY / part).glob("*.py")
-    )
+    files = sorted(LIBRARY.rglob("*.py"))
     text = b"".join(path.name.encode() + path.read_bytes() for path in files)
     return hashlib.sha256(text).hexdigest()
 

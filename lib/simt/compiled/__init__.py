@@ -15,6 +15,6 @@ running        its blocks, shared out over CPU threads
 memory, storage, casts, arithmetic, atomics and warp are what the generated function calls: numba intrinsics.
 """
 
-from .engine import program, run
+from .launch import program, run
 
 __all__ = ["program", "run"]

@@ -8,9 +8,9 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from ..atomics import OPERATIONS
+from ..executor.atomics import OPERATIONS
+from .accesses import Access, bit_of, check_array, guarded, integers, note
 from .casts import convert
-from .memory import Access, bit_of, check_array, guarded, integers, note
 
 ORDER = "seq_cst"
 _NATIVE = {"add": "add", "sub": "sub", "and_": "and", "or_": "or", "xor": "xor", "exch": "xchg"}

@@ -7,10 +7,10 @@ import numpy as np
 from numba.core import types as nb
 from numba.np.numpy_support import from_dtype
 
-from .. import operations
+from ..executor import operations
 from ..intrinsics import stand_ins
-from ..names import DeviceName
 from ..numbers import numpy_dtype
+from ..source.names import DeviceName
 from .arithmetic import MATH
 from .atomics import ATOMICS
 from .casts import caster, is_known

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from numba import njit
 
-from ..lowering import Lowering as ExecutorLowering
-from ..program import LoweredFunction
-from ..source import tree_of
+from ..executor.lowering import Lowering as ExecutorLowering
+from ..executor.program import LoweredFunction
+from ..source.tree import tree_of
 from . import storage
 from .core import HIDDEN, Sync, assign, call, contains, name
 from .lowering import Lowering

@@ -4,7 +4,7 @@ import ast
 
 import numpy as np
 
-from ..names import DeviceName
+from ..source.names import DeviceName
 from .calls import Calls
 from .core import assign, call, name
 

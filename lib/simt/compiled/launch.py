@@ -3,14 +3,14 @@
 import numpy as np
 from numba import typeof
 
-from .. import kinds
-from ..engine import Launch
 from ..errors import EngineFault, KernelError, LaunchError, NotFollowed, OutOfBounds, Unsupported
-from ..launch import Arguments, Kernel
+from ..executor.launch import Launch
+from ..executor.memory import Array
+from ..kernel import Arguments, Kernel
 from ..limits import check_launch, dimensions
-from ..memory import Array
-from .program import Unit
+from ..source import kinds
 from .running import Failure, Run, cpu_threads
+from .unit import Unit
 
 ORDERS = ("forward", "reverse")
 

@@ -3,7 +3,8 @@
 import numpy as np
 from numba.core import types
 
-from . import arithmetic, casts, memory, storage, warp
+from . import accesses as memory
+from . import arithmetic, casts, storage, warp
 from .inference import probe
 from .vectorise import mark
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from numba import typeof
 
-from .. import kinds
-from ..launch import Arguments, Kernel
+from ..kernel import Arguments, Kernel
 from ..limits import dimensions
-from .engine import plain, program
-from .program import Unit
+from ..source import kinds
+from .launch import plain, program
 from .replication import leaves
 from .splitting import Region
+from .unit import Unit
 
 
 class _Plain(ast.NodeTransformer):

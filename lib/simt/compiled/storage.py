@@ -11,7 +11,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from .memory import FLAG, INDEX
+from .accesses import FLAG, INDEX
 
 BYTE = ir.IntType(8)
 

@@ -10,11 +10,12 @@ from numba.core import types
 from numba.core.errors import NumbaError
 
 from ..errors import Unsupported
+from ..executor.lowering import Lowering as ExecutorLowering
+from ..executor.operations import assigned_name
 from ..limits import check_shared
-from ..lowering import Lowering as ExecutorLowering
-from ..operations import assigned_name
-from ..source import tree_of
-from . import memory, storage
+from ..source.tree import tree_of
+from . import accesses as memory
+from . import storage
 from .casts import is_known
 from .core import HIDDEN, assign, call, name, parse, show
 from .devices import DeviceFunctions, function_of, with_stop

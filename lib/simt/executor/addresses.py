@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .trace import ArrayInfo
+from ..trace import ArrayInfo
 
 
 class AddressSpace:

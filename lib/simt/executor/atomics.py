@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .errors import NotOnAGpu
+from ..errors import NotOnAGpu
+from ..numbers import normal
 from .memory import Array, Memory, convert
-from .numbers import normal
 
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
 _NUMBERS = (*_INTEGERS, "float32", "float64")

@@ -8,12 +8,12 @@ import numpy as np
 from numba.core import types as nb
 from numba.core.dispatcher import Dispatcher as NumbaDispatcher
 
-from . import numbers
-from .errors import NotOnAGpu
-from .intrinsics import stand_ins
-from .names import DeviceName
+from .. import numbers
+from ..errors import NotOnAGpu
+from ..intrinsics import stand_ins
+from ..source.names import DeviceName
+from ..source.syntax import make_call, make_name
 from .operations import BUILTINS, INTRINSICS, SYNC, VALUES
-from .syntax import make_call, make_name
 
 
 class Calls:
@@ -87,7 +87,7 @@ class Calls:
             self.refuse(
                 node,
                 f"{described} is a compiler intrinsic that has no Python stand-in: give it one with "
-                "dlkernels.simt.stand_in(intrinsic, python_function)",
+                "simt.stand_in(intrinsic, python_function)",
             )
         return self.refuse(node, f"{described}() cannot be called in a kernel")
 

@@ -6,12 +6,12 @@ import numbers as abstract_numbers
 import numpy as np
 from numba.core import types as nb
 
-from . import numbers
+from .. import numbers
+from ..source.kinds import as_type, fold
+from ..source.names import DeviceName
+from ..source.refused import REFUSED
+from ..source.syntax import make_call, make_name
 from .calls import Calls, cast_to
-from .kinds import as_type, fold
-from .names import DeviceName
-from .refused import REFUSED
-from .syntax import make_call, make_name
 
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
 _NATIVE = frozenset("sidf")

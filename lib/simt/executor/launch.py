@@ -9,15 +9,15 @@ import traceback
 
 import numpy as np
 
+from ..errors import BudgetExceeded, Deadlock, KernelError
+from ..limits import check_cooperative
+from ..progress import Progress
+from ..trace import WARP, Finding, Site, Snapshot
 from .atomics import atomic
-from .errors import BudgetExceeded, Deadlock, KernelError
-from .limits import check_cooperative
 from .meetings import Meetings
 from .memory import Memory
 from .ownarrays import OwnArrays
-from .progress import Progress
 from .threads import Block, Dim3, Thread
-from .trace import WARP, Finding, Site, Snapshot
 from .traced_memory import TracedMemory
 
 
@@ -161,7 +161,7 @@ class Launch:
         except (KernelError, MemoryError):
             raise
         except RuntimeError as error:
-            if type(error).__module__.startswith(__package__):
+            if type(error).__module__.startswith("simt."):
                 raise
             raise self._translate(error) from error
         except Exception as error:

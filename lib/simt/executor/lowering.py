@@ -18,13 +18,13 @@ import numbers as abstract_numbers
 
 import numpy as np
 
-from .errors import NotOnAGpu
+from ..errors import NotOnAGpu
+from ..source.kinds import Kinds
+from ..source.names import DeviceName, Scope, member
+from ..source.refused import REFUSED
+from ..source.syntax import local_names, make_call, make_name, root_name
 from .expressions import Expressions
-from .kinds import Kinds
-from .names import DeviceName, Scope, member
 from .operations import INTRINSICS
-from .refused import REFUSED
-from .syntax import local_names, make_call, make_name, root_name
 
 
 class Lowering(Expressions):

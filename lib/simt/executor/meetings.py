@@ -6,9 +6,9 @@ site, name, mask, what it brings) at a warp operation. ``answer`` says who can g
 
 import numpy as np
 
+from ..errors import Deadlock, KernelError
+from ..trace import WARP, Barrier, Collective
 from . import operations
-from .errors import Deadlock, KernelError
-from .trace import WARP, Barrier, Collective
 from .warp import combine
 
 BLOCK, WARP_OPERATION, GRID = operations.SYNC["block"], operations.SYNC["warp"], operations.SYNC["grid"]

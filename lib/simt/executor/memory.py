@@ -7,8 +7,8 @@ Negative indices are errors: compiled numba wraps them silently, which is almost
 
 import numpy as np
 
-from .errors import KernelError, NotOnAGpu, OutOfBounds
-from .numbers import caster, normal, numba_type
+from ..errors import KernelError, NotOnAGpu, OutOfBounds
+from ..numbers import caster, normal, numba_type
 
 _EXACT = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.complex128))
 
@@ -284,7 +284,7 @@ class Memory:
 
     def stand_in_context(self, load_site, store_site, visit=0):
         """What a stand-in for an intrinsic reads and writes arrays with."""
-        from .intrinsics import StandInContext
+        from ..intrinsics import StandInContext
 
         return StandInContext(self, load_site, store_site, visit)
 

@@ -5,9 +5,9 @@ import operator
 
 import numpy as np
 
-from . import numbers
+from .. import numbers
+from ..source.names import GROUPS
 from .memory import Array
-from .names import GROUPS
 
 SYNC = {"block": 0, "warp": 1, "grid": 2}
 

@@ -6,11 +6,11 @@ memory behind the largest possible static part. Fresh memory is poisoned (nan, o
 
 import numpy as np
 
+from ..errors import KernelError
+from ..limits import MAX_CONSTANT_MEMORY, check_shared
+from ..numbers import numpy_dtype
 from .addresses import describe
-from .errors import KernelError
-from .limits import MAX_CONSTANT_MEMORY, check_shared
 from .memory import Array
-from .numbers import numpy_dtype
 
 
 class OwnArrays:

@@ -3,9 +3,9 @@
 import ast
 import types
 
+from ..source.tree import Sites, tree_of
 from .lowering import Lowering
 from .operations import VALUES
-from .source import Sites, tree_of
 
 
 class Program:

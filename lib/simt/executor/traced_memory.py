@@ -1,6 +1,6 @@
 """Loads and stores that are recorded in a trace."""
 
-from .errors import OutOfBounds
+from ..errors import OutOfBounds
 from .memory import Array, Memory, Record, check_index
 
 

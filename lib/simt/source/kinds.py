@@ -12,7 +12,7 @@ import numpy as np
 from numba.core import types as nb
 from numba.core.errors import NumbaError
 
-from . import numbers
+from .. import numbers
 from .names import DeviceName
 
 _NOT_YET = "?"

@@ -87,7 +87,7 @@ _MISSING = object()
 
 def is_cuda_module(value):
     return isinstance(value, types.ModuleType) and (
-        value.__name__ in _NUMBA_MODULES or value.__name__ == __package__ + ".cuda"
+        value.__name__ in _NUMBA_MODULES or value.__name__ == "simt.cuda"
     )
 
 
@@ -104,9 +104,7 @@ def member(value, attribute):
     if is_cuda_module(value):
         if attribute in DEVICE:
             return DEVICE[attribute]
-        return canonical(
-            getattr(sys.modules[__package__ + ".cuda"], attribute, None) or getattr(value, attribute)
-        )
+        return canonical(getattr(sys.modules["simt.cuda"], attribute, None) or getattr(value, attribute))
     if isinstance(value, DeviceName):  # threadIdx.x
         raise AttributeError(attribute)
     return canonical(getattr(value, attribute))

@@ -5,8 +5,8 @@ import copy
 import linecache
 from functools import lru_cache
 
-from .errors import SourceNotFound
-from .trace import Site
+from ..errors import SourceNotFound
+from ..trace import Site
 
 
 @lru_cache(maxsize=64)

@@ -7,8 +7,9 @@
 `compiled` shows what the compiler makes of the same kernel for a real GPU: registers, spills, instructions.
 """
 
-from .. import simt
-from ..simt.trace import Trace
+import simt
+
+from ..trace import Trace
 from . import fences
 from .budget import BudgetExceeded
 from .compiler import Compiled, Unavailable, available, compiled

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ..simt.trace import ATOMIC, GLOBAL, KINDS, LOCAL, SHARED, SPACES
+from ..trace import ATOMIC, GLOBAL, KINDS, LOCAL, SHARED, SPACES
 from . import columns, traffic
 
 STATIC_SHARED_LIMIT = 48 * 1024

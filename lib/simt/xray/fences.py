@@ -11,7 +11,7 @@ if i was released before j was acquired. Taking the last and the first update ne
 
 import numpy as np
 
-from ..simt.trace import ATOMIC, GLOBAL
+from ..trace import ATOMIC, GLOBAL
 from . import columns
 
 MOST_COUNTERS = 16

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..simt import Deadlock
-from ..simt.trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
+from .. import Deadlock
+from ..trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from . import columns, fences, lanes, races
 
 RACE_KINDS = ("race", "atomic-against-plain")

@@ -13,7 +13,7 @@ ordered either.
 
 import numpy as np
 
-from ..simt.trace import ATOMIC, LOAD, STORE
+from ..trace import ATOMIC, LOAD, STORE
 from .columns import compact, group, pack
 
 

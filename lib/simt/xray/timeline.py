@@ -6,7 +6,7 @@ dotted one an atomic. Two lines from different threads that meet in one panel, o
 
 import numpy as np
 
-from ..simt.trace import GLOBAL, KINDS, LOAD, SHARED
+from ..trace import GLOBAL, KINDS, LOAD, SHARED
 from . import columns
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import float32, float64, int32, int64, uint32
 
-from dlkernels.simt import cuda
+from simt import cuda
 
 EDGES = []
 FULL = 0xFFFFFFFF

@@ -11,7 +11,7 @@ HEADER = """import math
 import numpy as np
 from numba import float32, float64, int32, int64, uint32
 
-from dlkernels.simt import cuda
+from simt import cuda
 """
 
 

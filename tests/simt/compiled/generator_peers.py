@@ -32,10 +32,7 @@ PLAIN = frozenset(("barriers", "atomics", "idioms", "loops", "while", "leave", "
 
 def one_thread(case):
     """The kernel as a Python function of a thread's place, its ``cuda`` names replaced: (source, name); None if some is left."""
-    text = (
-        HEADER.replace("from dlkernels.simt import cuda\n", "from numba import njit\n")
-        + case.source[len(HEADER) :]
-    )
+    text = HEADER.replace("from simt import cuda\n", "from numba import njit\n") + case.source[len(HEADER) :]
     sizes = dict(zip("xyz", zip(case.block, case.grid, strict=True), strict=True))
     for axis, (threads, blocks) in sizes.items():
         text = text.replace(f"cuda.threadIdx.{axis}", f"_t{axis}").replace(
@@ -85,7 +82,7 @@ def simulated(seeds):
 
 def simulate(folder, seeds):
     """In the process of the simulator."""
-    header = HEADER.replace("from dlkernels.simt import cuda", "from numba import cuda")
+    header = HEADER.replace("from simt import cuda", "from numba import cuda")
     header = header.replace(
         "from numba import float32, float64, int32, int64, uint32\n", "from numpy import float64, int64\n"
     )

@@ -10,8 +10,8 @@ import warnings
 
 from generator_case import HEADER, differences
 
-from dlkernels import simt
-from dlkernels.xray import xray
+import simt
+from simt.xray import xray
 
 ORDERS = ("reverse", "shuffled:1")
 

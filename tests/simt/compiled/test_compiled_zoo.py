@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dlkernels import simt
+import simt
 
 for _folder in ("zoo", "simt"):
     sys.path.insert(0, str(Path(__file__).parents[2] / _folder))

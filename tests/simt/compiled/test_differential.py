@@ -15,8 +15,8 @@ from generator_case import differences
 from generator_peers import FLAT, PLAIN, compiled_alone, simulated
 from generator_shrink import ORDERS, in_executor, is_valid, shrink
 
-from dlkernels.simt import Unsupported, compiled
-from dlkernels.simt.errors import EngineFault
+from simt import Unsupported, compiled
+from simt.errors import EngineFault
 
 FIRST = int(os.environ.get("DLKERNELS_SEED", 0))
 CHUNK = 10

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import float32, int32
 
-from dlkernels.simt import compiled, cuda, run
+from simt import compiled, cuda, run
 
 STEPS = (3, 1, 2)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from edges import EDGES
 
-from dlkernels import simt
+import simt
 
 WAYS = [{}, {"order": "reverse"}, {"checked": False}]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import float32
 
-from dlkernels import simt
-from dlkernels.simt import cuda
+import simt
+from simt import cuda
 
 FAILING = []
 

@@ -6,12 +6,12 @@ import textwrap
 
 import pytest
 
-from dlkernels.simt.compiled import structure
-from dlkernels.simt.compiled.core import Sync, name, show
-from dlkernels.simt.compiled.interchange import choose
-from dlkernels.simt.compiled.replication import Replication, exposed_in, leaves
-from dlkernels.simt.compiled.splitting import Agree, Any, Region, ScalarFor, ScalarIf, Splitting
-from dlkernels.simt.compiled.uniformity import Uniformity
+from simt.compiled import structure
+from simt.compiled.core import Sync, name, show
+from simt.compiled.interchange import choose
+from simt.compiled.replication import Replication, exposed_in, leaves
+from simt.compiled.splitting import Agree, Any, Region, ScalarFor, ScalarIf, Splitting
+from simt.compiled.uniformity import Uniformity
 
 PURE = {"range", "bool"}
 

@@ -8,11 +8,12 @@ import threading
 import numpy as np
 import pytest
 
-from dlkernels import device, simt
-from dlkernels.simt import cuda, policy
-from dlkernels.simt.compiled.program import Unit
-from dlkernels.simt.errors import EngineFault
-from dlkernels.simt.work import DEEPEST, estimate
+import simt
+from dlkernels import device
+from simt import cuda, policy
+from simt.compiled.unit import Unit
+from simt.errors import EngineFault
+from simt.work import DEEPEST, estimate
 
 
 @cuda.jit

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import float32, int32, uint32
 
-from dlkernels.simt import cuda
+from simt import cuda
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ import ast
 import numpy as np
 from numba import float32
 
-from dlkernels.simt import compiled, cuda
-from dlkernels.simt.compiled import reading
+from simt import compiled, cuda
+from simt.compiled import reading
 
 
 @cuda.jit

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from unsupported import UNSUPPORTED
 
-from dlkernels.simt import Unsupported, compiled, cuda
-from dlkernels.simt.errors import EngineFault
+from simt import Unsupported, compiled, cuda
+from simt.errors import EngineFault
 
 
 @pytest.mark.parametrize(("function", "construct", "arguments"), [c[1:] for c in UNSUPPORTED],

@@ -4,7 +4,7 @@ import numpy as np
 from numba import float32
 from numba.types import float16
 
-from dlkernels.simt import cuda
+from simt import cuda
 
 UNSUPPORTED = []
 MODE = "fast"

@@ -1,0 +1,7 @@
+"""A laboratory for code on the CPU: see what threads do, what loops touch, and how fast things are.
+
+explore   ordinary `threading` code under many schedules, and the one that breaks it
+watch     a `prange` loop with each load and store recorded: races, false sharing, cache lines
+measure   timing, measured peaks, the roofline, cache lines, the machine code of a loop, the machine card
+figures   one style for all figures, an alternative text for each
+"""
