@@ -159,9 +159,7 @@ def cases(quick=False, small=False):
     scores = (q.astype(np.float64) @ k.T.astype(np.float64)) / math.sqrt(HEAD)
     weights = np.exp(scores - scores.max(1, keepdims=True))
     x, w = random(n + 2, n + 2), random(3, 3)
-    filtered = sum(
-        float(w[p, r]) * x[p : p + n, r : r + n].astype(np.float64) for p in range(3) for r in range(3)
-    )
+    filtered = sum(float(w[p, r]) * x[p : p + n, r : r + n].astype(np.float64) for p in range(3) for r in range(3))
     long = 1 << (10 if small else 20 if quick else 24)
     left, right = random(long), random(long)
     tiles = n // TILE
@@ -242,9 +240,7 @@ def benchmark(quick=False):
     """Rows of seconds and ratios to the unchecked engine: medians over rounds, the ratios formed inside each round."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     command = [sys.executable, "-W", "ignore", __file__, "simulator"]
-    simulated = json.loads(
-        subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-    )
+    simulated = json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
     try:
         import engine_opencl as opencl
     except ImportError as error:
@@ -257,15 +253,8 @@ def benchmark(quick=False):
         # The plain loops of the product take seconds at real size.
         measured = in_turns(functions, 3 if quick or kernel is matmul else 9)
         for label, samples in measured.items():
-            ratios = [
-                one / other for one, other in zip(samples, measured["compiled, unchecked"], strict=True)
-            ]
-            row = {
-                "kernel": name,
-                "name": label,
-                "seconds": statistics.median(samples),
-                "rounds": len(samples),
-            }
+            ratios = [one / other for one, other in zip(samples, measured["compiled, unchecked"], strict=True)]
+            row = {"kernel": name, "name": label, "seconds": statistics.median(samples), "rounds": len(samples)}
             row |= {"over_unchecked": statistics.median(ratios), "low": min(ratios), "high": max(ratios)}
             row["compile_seconds"] = compile_seconds.get(label)
             rows.append(row)
@@ -280,16 +269,8 @@ def benchmark(quick=False):
         print(
             f"{name:28}numba's simulator     {scaled:10.0f} s, scaled up from 1/{work // small} of the work: {scaled / unchecked:,.0f} times"
         )
-    note = (
-        os.environ.get("POCL_NOTE", "") if opencl else "PoCL was not there."
-    )  # what to know about the PoCL at hand
-    return {
-        "tile": TILE,
-        "threads": os.cpu_count(),
-        "pocl": opencl and opencl.version,
-        "note": note,
-        "rows": rows,
-    }
+    note = os.environ.get("POCL_NOTE", "") if opencl else "PoCL was not there."  # what to know about the PoCL at hand
+    return {"tile": TILE, "threads": os.cpu_count(), "pocl": opencl and opencl.version, "note": note, "rows": rows}
 
 
 if __name__ == "__main__":

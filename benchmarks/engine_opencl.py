@@ -77,9 +77,7 @@ _queue = cl.CommandQueue(_here)
 try:
     _program = cl.Program(_here, SOURCE).build()
 except cl.RuntimeError as error:  # PoCL 3.0 brings LLVM 14, which does not know processors from 2022 on
-    reason = next(
-        (line for line in str(error).splitlines() if line.startswith("error")), "its compiler failed"
-    )
+    reason = next((line for line in str(error).splitlines() if line.startswith("error")), "its compiler failed")
     raise ImportError(f"PoCL cannot compile for this processor ({reason})") from None
 version = _here.devices[0].platform.version
 

@@ -106,9 +106,7 @@ def in_its_own_process(engine):
     if engine == "simulator":
         environment["NUMBA_ENABLE_CUDASIM"] = "1"
     command = [sys.executable, "-W", "ignore", __file__, engine]
-    return json.loads(
-        subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-    )
+    return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
 
 def main():

@@ -30,9 +30,7 @@ class Product:
         """a and b on the host; bfloat16 as bits in uint16."""
         stack = () if self.count == 1 else (self.count,)
         rng = np.random.default_rng(0)
-        pair = (
-            rng.standard_normal((*stack, *one), np.float32) for one in ((self.m, self.k), (self.k, self.n))
-        )
+        pair = (rng.standard_normal((*stack, *one), np.float32) for one in ((self.m, self.k), (self.k, self.n)))
         if self.dtype == "bfloat16":
             return tuple((x.view(np.uint32) >> 16).astype(np.uint16) for x in pair)
         return tuple(x.astype(self.dtype) for x in pair)
@@ -72,9 +70,7 @@ def rows(product, keep, event_times, rounds):
         if errors[name] <= 1:
             right[name] = run
         else:
-            keep(
-                {**vars(product), "name": name, "error": f"wrong: {errors[name]:.3g} times the error allowed"}
-            )
+            keep({**vars(product), "name": name, "error": f"wrong: {errors[name]:.3g} times the error allowed"})
     if not right:
         return
     measured, host = event_times(right, cuda, rounds=rounds)
@@ -135,9 +131,7 @@ def worst_error(run, product, a, b, out):
     left, right = a.reshape(product.count, product.m, -1), b.reshape(product.count, -1, product.n)
     worst = 0.0
     for number in sorted({0, product.count - 1}):
-        rows = np.unique(
-            np.linspace(0, product.m - 1, 16).astype(int)
-        )  # the first, the last, some of each tile
+        rows = np.unique(np.linspace(0, product.m - 1, 16).astype(int))  # the first, the last, some of each tile
         x, y = left[number, rows].astype(float), right[number].astype(float)
         allowed = (product.k + 2) * np.finfo(np.float32).eps * (np.abs(x) @ np.abs(y))
         error = np.abs(got[number, rows] - x @ y) / np.maximum(allowed, np.finfo(np.float32).tiny)

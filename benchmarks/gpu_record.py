@@ -39,9 +39,7 @@ if "dlkernels" not in sys.modules:  # not installed, as on a borrowed machine: u
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Record tests, times and counters of a GPU.")
     parser.add_argument("--only", choices=SECTIONS, help="run one section, and record it beside the others")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="without a GPU: tiny products, nothing recorded"
-    )
+    parser.add_argument("--dry-run", action="store_true", help="without a GPU: tiny products, nothing recorded")
     parser.add_argument("--child", nargs=2, metavar=("SECTION", "FILE"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.child:
@@ -128,9 +126,7 @@ def tests(keep):
         command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", *what]
         code, output = run_limited(command, limit, DLKERNELS_DEVICE="gpu")
         outcomes = re.findall(r"^(tests\S*::.*?) (PASSED|FAILED|ERROR|SKIPPED)", output, flags=re.M)
-        counts = {
-            name: sum(one == name for _, one in outcomes) for name in ("PASSED", "FAILED", "ERROR", "SKIPPED")
-        }
+        counts = {name: sum(one == name for _, one in outcomes) for name in ("PASSED", "FAILED", "ERROR", "SKIPPED")}
         failed = [test for test, outcome in outcomes if outcome in ("FAILED", "ERROR")]
         result = {"pytest": " ".join(what), "exit_code": code, **counts, "failed": failed[:50]}
         if code not in (0, 5):  # 5: no test is selected
@@ -150,8 +146,7 @@ def measure_products(keep):
         keep(row)
         size = f"{row['count']} x ({row['m']} x {row['n']} x {row['k']}) {row['dtype']}"
         said = row.get("error") or (
-            f"{row['flops'] / 1e12:7.2f} Tflop/s"
-            + f"  {row.get('ratio_to_cuBLAS', float('nan')):5.2f} of cuBLAS"
+            f"{row['flops'] / 1e12:7.2f} Tflop/s" + f"  {row.get('ratio_to_cuBLAS', float('nan')):5.2f} of cuBLAS"
         )
         print(f"{size:<36} {row.get('name', ''):<26} {said}", file=sys.stderr)
 
@@ -190,13 +185,7 @@ def measure_times(keep):
                 arguments, out, found = gpu_candidates(case, n, cuda, implementations)
                 measured, host = event_times(found, cuda)
             except Exception as error:  # one operation that does not run must not hide the others
-                keep(
-                    {
-                        "operation": case.operation,
-                        "size": n,
-                        "error": f"{type(error).__name__}: {error}"[:500],
-                    }
-                )
+                keep({"operation": case.operation, "size": n, "error": f"{type(error).__name__}: {error}"[:500]})
                 continue
             for name in found:
                 row = {"operation": case.operation, "size": n, "name": name, "launch_seconds": host[name]}
@@ -398,9 +387,7 @@ def child_lines(section, limit, **environment):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "lines"
         file.touch()
-        run_limited(
-            [sys.executable, __file__, "--child", section, str(file)], limit, sys.stderr, **environment
-        )
+        run_limited([sys.executable, __file__, "--child", section, str(file)], limit, sys.stderr, **environment)
         return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 

@@ -52,9 +52,7 @@ def candidates(case, n):
         if "float32" in rung.dtypes and (rung.largest is None or n <= rung.largest):
             found[rung.name] = lambda rung=rung: rung(*arguments, out=out)
     if case.traffic(n) >= 4 * last_level_cache():
-        lines = [
-            np.full(n, 1, np.float32) for _ in range(3)
-        ]  # not zeros: untouched pages share one in memory
+        lines = [np.full(n, 1, np.float32) for _ in range(3)]  # not zeros: untouched pages share one in memory
         triad = stream_kernel("triad", "nontemporal")
         found["triad"] = lambda: triad(*lines, np.float32(3))
     return found
@@ -87,9 +85,7 @@ def benchmark(cases, sizes, threads, budget):
     """Run all cases, printing a table after each; returns the rows. ``sizes(operation)`` lists its sizes."""
     rows = []
     for case in cases:
-        new = [
-            row for n in sizes(case.operation) for count in threads for row in compare(case, n, count, budget)
-        ]
+        new = [row for n in sizes(case.operation) for count in threads for row in compare(case, n, count, budget)]
         print(table(new), "\n", flush=True)
         rows += new
     return rows
@@ -114,17 +110,7 @@ def table(rows):
                 f"{row['ratio_to_torch']:.2f}" if "ratio_to_torch" in row else "",
             )
         )
-    headings = (
-        "size",
-        "threads",
-        "",
-        "time",
-        f"{peer} / this",
-        "quartiles",
-        "bandwidth",
-        "of triad",
-        "PyTorch / this",
-    )
+    headings = ("size", "threads", "", "time", f"{peer} / this", "quartiles", "bandwidth", "of triad", "PyTorch / this")
     return Table(headings, tuple(lines), right=(0, 1, 3, 4, 6, 7, 8), caption=operation)
 
 

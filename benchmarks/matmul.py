@@ -75,9 +75,8 @@ def summary(rows):
     means = []
     for key in sorted({tuple(r[name] for name in KEY) for r in rows}):
         chosen = [
-            r for r in rows
-            if tuple(r[name] for name in KEY) == key and r["kind"] == "sizes" and r["name"] == "matmul"
-        ]  # fmt: skip
+            r for r in rows if tuple(r[name] for name in KEY) == key and r["kind"] == "sizes" and r["name"] == "matmul"
+        ]
         lowest = min(chosen, key=lambda row: row["ratio"])
         mean = math.exp(sum(math.log(row["ratio"]) for row in chosen) / len(chosen))
         line = dict(zip(KEY, key, strict=True))
@@ -109,9 +108,10 @@ def measure(threads, quick):
             row["flops"] = 2 * m * n * k / row["seconds"]
             print(
                 f"{simd.instruction_set():<8}{threads} thr  {dtype}  {m}x{n}x{k:<6} {name:<22}{row['flops'] / 1e9:8.1f} Gflop/s"
-                f"  NumPy / this {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})" + ("  busy" if row["busy"] else ""),
+                f"  NumPy / this {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+                + ("  busy" if row["busy"] else ""),
                 flush=True,
-            )  # fmt: skip
+            )
             yield row
 
     def candidates(size, dtype):

@@ -30,9 +30,7 @@ def benchmarks():
 def main(arguments=None):
     there = benchmarks()
     parser = argparse.ArgumentParser(description="Run benchmarks and record their results.")
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"which of: {', '.join(there)} (default: all)"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of: {', '.join(there)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="fewer sizes, shorter; records nothing")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(there))

@@ -102,32 +102,13 @@ def _case(name, lines, numpy=None, torch=None, arguments=None):
 
 # torch.ops.aten holds PyTorch's functions with an output argument, which torch.nn.functional does not offer.
 CASES = [
+    _case("add", 3, lambda out, a, b: np.add(a, b, out=out), lambda torch, out, a, b: torch.add(a, b, out=out)),
     _case(
-        "add",
-        3,
-        lambda out, a, b: np.add(a, b, out=out),
-        lambda torch, out, a, b: torch.add(a, b, out=out),
-    ),
-    _case(
-        "axpy",
-        3,
-        numpy_axpy,
-        lambda torch, out, alpha, x, y: torch.add(y, x, alpha=alpha, out=out),
-        _axpy_arguments,
+        "axpy", 3, numpy_axpy, lambda torch, out, alpha, x, y: torch.add(y, x, alpha=alpha, out=out), _axpy_arguments
     ),
     _case("bias_activation", 2, numpy_bias_relu, torch_bias_relu, _bias_arguments),
-    _case(
-        "relu",
-        2,
-        lambda out, x: np.maximum(x, 0, out=out),
-        lambda torch, out, x: torch.clamp_min(x, 0, out=out),
-    ),
-    _case(
-        "leaky_relu",
-        2,
-        numpy_leaky_relu,
-        lambda torch, out, x: torch.ops.aten.leaky_relu.out(x, 0.01, out=out),
-    ),
+    _case("relu", 2, lambda out, x: np.maximum(x, 0, out=out), lambda torch, out, x: torch.clamp_min(x, 0, out=out)),
+    _case("leaky_relu", 2, numpy_leaky_relu, lambda torch, out, x: torch.ops.aten.leaky_relu.out(x, 0.01, out=out)),
     _case("elu", 2, numpy_elu, lambda torch, out, x: torch.ops.aten.elu.out(x, out=out)),
     _case("sigmoid", 2, numpy_sigmoid, lambda torch, out, x: torch.sigmoid(x, out=out)),
     _case("tanh", 2, lambda out, x: np.tanh(x, out=out), lambda torch, out, x: torch.tanh(x, out=out)),
@@ -138,9 +119,7 @@ CASES = [
         "leaky_relu_backward",
         3,
         numpy_leaky_relu_backward,
-        lambda torch, out, grad, x: torch.ops.aten.leaky_relu_backward.grad_input(
-            grad, x, 0.01, False, grad_input=out
-        ),
+        lambda torch, out, grad, x: torch.ops.aten.leaky_relu_backward.grad_input(grad, x, 0.01, False, grad_input=out),
     ),
     _case(
         "elu_backward",

@@ -17,9 +17,7 @@ def _words(text):
     return frozenset(text.split())
 
 
-BUILTINS = _words(
-    "range min max abs int float bool len round pow enumerate zip True False None NotImplementedError"
-)
+BUILTINS = _words("range min max abs int float bool len round pow enumerate zip True False None NotImplementedError")
 MODULES = _words("cuda math np numba")
 _TYPES = _words("float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64")
 NUMBA_NAMES = _TYPES | _words("njit prange get_thread_id get_num_threads")
@@ -102,9 +100,7 @@ def admit(function, language):
     """Raise NotAdmitted unless `function` (of this process) is written in `language`."""
     scope = getattr(function, "py_func", function).__globals__
     known = {
-        name
-        for name, value in scope.items()
-        if hasattr(value, "py_func") or isinstance(value, int | float | tuple)
+        name for name, value in scope.items() if hasattr(value, "py_func") or isinstance(value, int | float | tuple)
     }
     for statement in ast.parse(source_of(function)).body:
         _check_statement(statement, language, language.names | known)
@@ -165,8 +161,7 @@ def _check_statement(statement, language, known):
 
 def _is_of(function, language):
     return any(
-        ast.unparse(d.func if isinstance(d, ast.Call) else d) in language.decorators
-        for d in function.decorator_list
+        ast.unparse(d.func if isinstance(d, ast.Call) else d) in language.decorators for d in function.decorator_list
     )
 
 
@@ -180,9 +175,7 @@ def _is_constant(statement, language):
 
 def _targets(statement):
     """What an assignment assigns to; those of ``ROWS, COLUMNS = 16, 32`` one by one."""
-    return [
-        part for t in statement.targets for part in (t.elts if isinstance(t, ast.Tuple | ast.List) else [t])
-    ]
+    return [part for t in statement.targets for part in (t.elts if isinstance(t, ast.Tuple | ast.List) else [t])]
 
 
 def _check_constant(statement, language):
@@ -195,9 +188,7 @@ def _check_constant(statement, language):
         if isinstance(node, ast.Constant):
             if not isinstance(node.value, int | float | bool):
                 _refuse(node, language, "text as a constant")
-        elif not isinstance(
-            node, ast.BinOp | ast.UnaryOp | ast.Tuple | ast.operator | ast.unaryop | ast.expr_context
-        ):
+        elif not isinstance(node, ast.BinOp | ast.UnaryOp | ast.Tuple | ast.operator | ast.unaryop | ast.expr_context):
             _refuse(node, language)
 
 
@@ -213,14 +204,7 @@ def _check_function(function, language, known):
         for argument in getattr(decorator, "args", ()):
             _refuse(argument, language, "a signature in the decorator")
     a = function.args
-    if (
-        a.defaults
-        or a.kw_defaults
-        or a.vararg
-        or a.kwarg
-        or function.returns
-        or any(x.annotation for x in a.args)
-    ):
+    if a.defaults or a.kw_defaults or a.vararg or a.kwarg or function.returns or any(x.annotation for x in a.args):
         _refuse(function, language, "default values, *arguments or annotations")
     local = {x.arg for x in a.args} | {
         n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)

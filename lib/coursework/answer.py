@@ -94,9 +94,7 @@ class Local:
         function = _with_bounds(self.function)
         self._guarded(function, *_copies(arguments))  # compiles
         arguments = _copies(arguments)
-        handles = sum(
-            isinstance(x, np.ndarray) for x in arguments
-        )  # numba makes one for each array passed in
+        handles = sum(isinstance(x, np.ndarray) for x in arguments)  # numba makes one for each array passed in
         tracemalloc.start()
         before = rtsys.get_allocation_stats().mi_alloc
         self._guarded(function, *arguments)
@@ -137,17 +135,11 @@ class Local:
         except BudgetExceeded as error:
             excess = [asdict(e) for e in error.exceeded]
             picture = _picture(report, excess[0])
-        return arguments, {
-            "findings": [f.to_dict() for f in report.findings],
-            "excess": excess,
-            "picture": picture,
-        }
+        return arguments, {"findings": [f.to_dict() for f in report.findings], "excess": excess, "picture": picture}
 
     def _admit(self, language, decorator):
         if not hasattr(self.function, "py_func"):
-            raise AnswerFailed(
-                "NotCompiled", f"this is a plain Python object; write @{decorator} above the function"
-            )
+            raise AnswerFailed("NotCompiled", f"this is a plain Python object; write @{decorator} above the function")
         if self.admitted:
             return
         try:
@@ -189,11 +181,7 @@ class Local:
 
 def _picture(report, excess):
     """The x-ray's drawing of the costliest request of an expression over its limit, where it has one."""
-    draw = {
-        "sectors_per_request": report.thread_map,
-        "efficiency": report.thread_map,
-        "bank_ways": report.bank_strip,
-    }
+    draw = {"sectors_per_request": report.thread_map, "efficiency": report.thread_map, "bank_ways": report.bank_strip}
     if excess["measure"] not in draw or not excess["text"]:
         return {}
     drawn = draw[excess["measure"]](expression=excess["text"], line=excess["line"])
@@ -203,9 +191,7 @@ def _picture(report, excess):
 def _described(error, line):
     """An AnswerFailed from any exception; the executor's know the thread, the block and the reason by themselves."""
     cause = error.__cause__
-    if (
-        type(error).__name__ == "KernelError" and cause is not None
-    ):  # the kernel's own exception, with its place
+    if type(error).__name__ == "KernelError" and cause is not None:  # the kernel's own exception, with its place
         name, text = type(cause).__name__, str(cause)
     else:
         name, text = type(error).__name__, getattr(error, "reason", None) or str(error)

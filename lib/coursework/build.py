@@ -99,9 +99,7 @@ def annotate(notebook, name):
     seen, graded = set(), []
     for cell in notebook.cells:
         if cell.id in seen or not re.fullmatch(r"[\w-]{1,64}", cell.id):
-            raise BuildError(
-                f"{name}: the cell id {cell.id!r} is used twice or has characters nbgrader does not take"
-            )
+            raise BuildError(f"{name}: the cell id {cell.id!r} is used twice or has characters nbgrader does not take")
         seen.add(cell.id)
         cell.metadata.pop("nbgrader", None)
         cell.metadata.pop("dlkernels", None)
@@ -141,9 +139,7 @@ def _part(function, task_id, where):
         raise BuildError(f"{where}: {error}") from None
     part = _PARTS[function]
     if part not in parts:
-        raise BuildError(
-            f"{where}: {function}() does not fit the task {task_id}, which has {', '.join(parts)}"
-        )
+        raise BuildError(f"{where}: {function}() does not fit the task {task_id}, which has {', '.join(parts)}")
     return part, parts[part]
 
 
@@ -155,9 +151,7 @@ def exercise_of(master):
             continue
         cell.outputs, cell.execution_count = [], None
         open_numbers = re.search(r"^\w+ = \.\.\.", cell.source, re.MULTILINE)
-        cell.source = remove_region(
-            cell.source, SOLUTION, (lambda lines, indent: []) if open_numbers else _stub
-        )
+        cell.source = remove_region(cell.source, SOLUTION, (lambda lines, indent: []) if open_numbers else _stub)
         cell.source = remove_region(cell.source, HIDDEN)
     return notebook
 
@@ -192,16 +186,10 @@ def build(root, write=True):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m coursework.build", description="Build exercises/ from solutions/."
-    )
+    parser = argparse.ArgumentParser(prog="python -m coursework.build", description="Build exercises/ from solutions/.")
     parser.add_argument("--root", default=".", help="the checkout (default: here)")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; fail if something is out of date"
-    )
-    parser.add_argument(
-        "--run", action="store_true", help="execute the masters first and record their outputs"
-    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if something is out of date")
+    parser.add_argument("--run", action="store_true", help="execute the masters first and record their outputs")
     options = parser.parse_args(argv)
     if not masters(options.root):
         sys.exit(

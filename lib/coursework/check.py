@@ -24,9 +24,7 @@ def find_notebook(wish):
     for folder in folders:
         found = sorted(folder.glob(pattern))
         if len(found) > 1:
-            raise ValueError(
-                f"{len(found)} notebooks fit {wish!r}: {', '.join(map(str, found))}. Name one of them."
-            )
+            raise ValueError(f"{len(found)} notebooks fit {wish!r}: {', '.join(map(str, found))}. Name one of them.")
         if found:
             return found[0]
     raise ValueError(

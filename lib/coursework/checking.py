@@ -44,9 +44,7 @@ def check(task, answer, seed=None, hidden=False):
     except Failed as failed:
         status, failure, checked, note = failed.status, failed.failure, (), ""
     points = task.points if status == RIGHT else 0
-    return Outcome(
-        task.id, part, status, points, task.points, checked, note, failure, time.perf_counter() - begun
-    )
+    return Outcome(task.id, part, status, points, task.points, checked, note, failure, time.perf_counter() - begun)
 
 
 def check_budget(task, answer, seed=None):
@@ -84,10 +82,7 @@ def _kernels(task, cases, answer, seed):
         _compare(task, case, arguments, after)
         _no_findings(task, case, report)
     said = _said(task, cases, seed)
-    return (
-        *said,
-        "No data race, no access outside an array.",
-    ), "Memory traffic and speed were not looked at."
+    return (*said, "No data race, no access outside an array."), "Memory traffic and speed were not looked at."
 
 
 def _compiled(task, cases, answer, seed):
@@ -115,9 +110,7 @@ def _parallel(task, cases, answer, seed):
     for index, case in enumerate(cases):
         arguments = _arguments(case, seed, index)
         for threads in _threads():
-            result, after = _attempt(
-                task, case, lambda a=arguments, t=threads: answer.compiled_call(a, threads=t)
-            )
+            result, after = _attempt(task, case, lambda a=arguments, t=threads: answer.compiled_call(a, threads=t))
             _compare(task, case, arguments, after, result)
     said = (
         f"Compiled, with {' and '.join(map(str, _threads()))} threads.",
@@ -143,9 +136,7 @@ def _functions(task, cases, answer, seed):
 
 def _scenarios(task, cases, answer, seed):
     threads = isinstance(task, ThreadTask)
-    said, note = scenes.check(
-        task, cases, answer, lambda case, i: _arguments(case, seed, i), _attempt, threads
-    )
+    said, note = scenes.check(task, cases, answer, lambda case, i: _arguments(case, seed, i), _attempt, threads)
     return (_names(task, cases), *said), note
 
 
@@ -181,18 +172,12 @@ def _attempt(task, case, run):
     except AnswerFailed as error:
         if error.name == "NotImplementedError":
             raise Failed(Failure("unsolved", "Not solved yet"), UNSOLVED) from None
-        facts = [
-            ("it said", error.text or error.name),
-            ("at the line", error.line),
-            ("happened in", error.place),
-        ]
+        facts = [("it said", error.text or error.name), ("at the line", error.line), ("happened in", error.place)]
         facts = [fact for fact in facts if fact[1]]
         kind = "raised-" + error.name
         general = scenes.RULES if isinstance(task, ScenarioTask) else {}
         cause = task.advice.get(kind) or general.get(error.name) or _CAUSES.get(error.name, "")
-        raise Failed(
-            Failure(kind, f"{_headline(case)} it stopped with {error.name}", tuple(facts), cause)
-        ) from None
+        raise Failed(Failure(kind, f"{_headline(case)} it stopped with {error.name}", tuple(facts), cause)) from None
 
 
 _CAUSES = {
@@ -226,9 +211,7 @@ def _returned(case, result, expected):
         kind = f"an array of shape {np.shape(result)}" if isinstance(result, np.ndarray) else repr(result)
         wanted = f"an array of shape {expected.shape}" if expected.shape else "a number"
         facts = (("expected", wanted), ("got", kind[:120]))
-        raise Failed(
-            Failure("type", f"{_headline(case)} the result is of another kind", facts, "What does it return?")
-        )
+        raise Failed(Failure("type", f"{_headline(case)} the result is of another kind", facts, "What does it return?"))
     return np.atleast_1d(result), unwritten(*np.atleast_1d(expected).shape, dtype=np.float64)
 
 
@@ -246,9 +229,7 @@ def _mismatch(task, case, arguments, comparison):
     got = "what was there before: nobody wrote it" if unwritten else _number(comparison.got[first])
     facts.append(("got", got))
     picture = {
-        "state": comparison.state.ravel().tolist()
-        if comparison.state.ndim != 2
-        else comparison.state.tolist(),
+        "state": comparison.state.ravel().tolist() if comparison.state.ndim != 2 else comparison.state.tolist(),
         "threads": diagnosis.threads_per_block(case) if is_kernel and comparison.state.ndim == 1 else 0,
     }
     return Failure(kind, f"{_headline(case)} wrong result", tuple(facts), cause, picture)
@@ -271,9 +252,7 @@ def _budget(task, answer, seed):
     budget, case = task.budget, task.budget.case or task.cases[-1]
     arguments = _arguments(case, seed, 1000)
     if isinstance(task, KernelTask):
-        after, report = _attempt(
-            task, case, lambda: answer.xray(case.grid, case.block, arguments, budget.require)
-        )
+        after, report = _attempt(task, case, lambda: answer.xray(case.grid, case.block, arguments, budget.require))
         _no_findings(task, case, report, WRONG_ACCESS + task.tell_first)
         _compare(task, case, arguments, after)
         _no_findings(task, case, report)
@@ -296,14 +275,10 @@ def _budget(task, answer, seed):
             if cost[name] > limit
         ]
     if over:
-        said = [
-            (_WORDS.get(n, n), f"{_number(v)}{where}; the budget is {_number(b)}") for n, v, b, where in over
-        ]
+        said = [(_WORDS.get(n, n), f"{_number(v)}{where}; the budget is {_number(b)}") for n, v, b, where in over]
         facts = list(dict.fromkeys(said))[:3]  # a load and a store of one expression read the same
         raise Failed(
-            Failure(
-                "over-budget", f"{_headline(case)} right, but over budget", tuple(facts), budget.over, picture
-            )
+            Failure("over-budget", f"{_headline(case)} right, but over budget", tuple(facts), budget.over, picture)
         )
     return (f"Case: {case.name}. The result is right.", f"Within the budget: {budget.text}.")
 
@@ -368,9 +343,7 @@ def _predictions(task, given):
         if said is None or said is ...:
             raise Failed(Failure("unsolved", "Not answered yet", (("missing", question.name),)), UNSOLVED)
         if isinstance(said, bool) or not isinstance(said, int | float | str):
-            raise Failed(
-                Failure("not-a-number", f"{question.name} is not a number", (("got", _short(said)),))
-            )
+            raise Failed(Failure("not-a-number", f"{question.name} is not a number", (("got", _short(said)),)))
         if not _near(said, truth, question.tolerance):
             cause = question.slips.get(said, question.otherwise)
             facts = (("question", question.text), ("you said", _short(said)))

@@ -92,9 +92,7 @@ class KernelTask(Task):
     suspects: tuple = ()
     rtol: float = 1e-5
     atol: float = 1e-6
-    writer: Callable | None = (
-        None  # (index, case) -> (block, thread); default: one element per thread in a row
-    )
+    writer: Callable | None = None  # (index, case) -> (block, thread); default: one element per thread in a row
     tell_first: tuple = ()
 
 

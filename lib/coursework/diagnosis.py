@@ -133,10 +133,7 @@ def _shape_of_error(comparison):
     if np.unique(got).size == 1 and got.size > 1:
         return "constant", "Every element has the same value. Does the index depend on the thread?"
     if np.abs(got[bad] - expected[bad]).max() <= 1e-2 * max(1e-12, np.abs(expected).max()):
-        return (
-            "precision",
-            "Nearly right: the error is too large for rounding of float32, so a term is slightly off.",
-        )
+        return ("precision", "Nearly right: the error is too large for rounding of float32, so a term is slightly off.")
     return (
         "wrong-value",
         "The values differ. Work out the first wrong element by hand and compare it with the formula.",

@@ -72,9 +72,7 @@ def with_counters(text, counts):
         bare = line.strip()
         if waiting is not None and bare and " = phi " not in bare and not _LABEL.match(bare):
             address = counts.ctypes.data + 8 * waiting
-            lines.append(
-                f"  %ran.{waiting} = atomicrmw add ptr inttoptr (i64 {address} to ptr), i64 1 monotonic"
-            )
+            lines.append(f"  %ran.{waiting} = atomicrmw add ptr inttoptr (i64 {address} to ptr), i64 1 monotonic")
             waiting = None
         lines.append(line)
         if bare.startswith("define ") or _LABEL.match(bare):

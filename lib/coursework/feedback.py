@@ -125,12 +125,8 @@ def picture_rows(picture):
     """The picture as lines of text: one line for each block (or row), one mark for each element."""
     rows, labels, per_cell = _grid(picture)
     width = max(map(len, labels))
-    lines = [
-        f"{label:<{width}} {''.join(_MARKS[s] for s in row)}" for label, row in zip(labels, rows, strict=True)
-    ]
-    return lines + (
-        [f"(one mark stands for {per_cell} elements, and shows the worst of them)"] if per_cell > 1 else []
-    )
+    lines = [f"{label:<{width}} {''.join(_MARKS[s] for s in row)}" for label, row in zip(labels, rows, strict=True)]
+    return lines + ([f"(one mark stands for {per_cell} elements, and shows the worst of them)"] if per_cell > 1 else [])
 
 
 def _interleaving(picture, html=False):

@@ -162,9 +162,7 @@ def statement_of(answer):
         return tree.body[0]
     kind = ast.ClassDef if isinstance(answer, type) else ast.FunctionDef
     inside = [n for n in ast.walk(tree) if isinstance(n, kind) and n.name == answer.__name__]
-    found = [
-        n for n in inside if min([n.lineno, *(d.lineno for d in n.decorator_list)]) <= line <= n.end_lineno
-    ]
+    found = [n for n in inside if min([n.lineno, *(d.lineno for d in n.decorator_list)]) <= line <= n.end_lineno]
     if not found:
         raise NotAdmitted(f"no source of {answer.__name__}", line, WHERE)
     return found[-1]
@@ -229,11 +227,7 @@ class _Rules(ast.NodeVisitor):
         if getattr(node, "type_params", None):
             self.refuse(node, "type parameters")
         for decorator in node.decorator_list:
-            plain = isinstance(decorator, ast.Name) and decorator.id in (
-                "staticmethod",
-                "classmethod",
-                "property",
-            )
+            plain = isinstance(decorator, ast.Name) and decorator.id in ("staticmethod", "classmethod", "property")
             setter = isinstance(decorator, ast.Attribute) and decorator.attr == "setter"
             if not plain and not (setter and isinstance(decorator.value, ast.Name)):
                 self.refuse(decorator, f"the decorator @{ast.unparse(decorator)}")
@@ -278,11 +272,7 @@ class _Rules(ast.NodeVisitor):
             if node.attr not in allowed or not isinstance(node.ctx, ast.Load):
                 self.refuse(node)
             return
-        if (
-            node.attr in _BANNED
-            or node.attr.startswith(_LEADS_OUT)
-            or (_hidden(node.attr) and node.attr != "__init__")
-        ):
+        if node.attr in _BANNED or node.attr.startswith(_LEADS_OUT) or (_hidden(node.attr) and node.attr != "__init__"):
             self.refuse(node)
         if node.attr not in ATTRIBUTES | self.attributes | METHODS:
             self.refuse(node)
@@ -313,9 +303,6 @@ def _hidden(name):
 
 
 def _example(module):
-    return {
-        "threading": "Lock()",
-        "queue": "Queue()",
-        "np": "zeros",
-        "concurrent": "futures.ThreadPoolExecutor",
-    }.get(module, sorted(MODULES[module])[0])
+    return {"threading": "Lock()", "queue": "Queue()", "np": "zeros", "concurrent": "futures.ThreadPoolExecutor"}.get(
+        module, sorted(MODULES[module])[0]
+    )

@@ -55,9 +55,7 @@ def same(a, b):
         a, b = np.asarray(a), np.asarray(b)
         return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-6, atol=1e-9, equal_nan=True))
     if isinstance(a, float) or isinstance(b, float):
-        return (
-            isinstance(a, int | float) and isinstance(b, int | float) and abs(a - b) <= 1e-9 * max(1, abs(b))
-        )
+        return isinstance(a, int | float) and isinstance(b, int | float) and abs(a - b) <= 1e-9 * max(1, abs(b))
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict) and isinstance(b, dict):
@@ -87,26 +85,17 @@ def play(task, answer, arguments, seed=0):
         if slip is None:
             return None
         return Finding(
-            slip.kind,
-            "wrong result",
-            (("expected", slip.expected), ("got", slip.got or short(result))),
-            slip.cause,
+            slip.kind, "wrong result", (("expected", slip.expected), ("got", slip.got or short(result))), slip.cause
         )
 
     threads = isinstance(task, ThreadTask)
-    options = (
-        {"preemptions": task.preemptions, "schedules": task.schedules, "seconds": task.seconds}
-        if threads
-        else {}
-    )
+    options = {"preemptions": task.preemptions, "schedules": task.schedules, "seconds": task.seconds} if threads else {}
     if not threads:
         options = {"schedules": 1}
     # a partial, not a lambda: the explorer must see whose code it is
     scenario = functools.partial(task.scenario, answer, *arguments)
     report = explore(scenario, judge=judge, seed=seed, **options)
-    found = [
-        f for f in report.findings if f.kind != "busy-waiting" or (threads and not task.allow_busy_waiting)
-    ]
+    found = [f for f in report.findings if f.kind != "busy-waiting" or (threads and not task.allow_busy_waiting)]
     return {
         "result": last.get("result"),
         "counts": counts,

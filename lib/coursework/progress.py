@@ -73,12 +73,8 @@ def table(known):
                 entry = known.get(f"{task.id} {part}", {})
                 status, tries = entry.get("status", ""), entry.get("tries", 0)
                 mark = {"right": "x", "": " "}.get(status, "-")
-                said = {"right": f"{entry.get('points', 0)}/{points}", "": f"0/{points}"}.get(
-                    status, f"0/{points}"
-                )
-                tried = (
-                    f"{tries} {'try' if tries == 1 else 'tries'}" if tries else f"about {task.minutes} min"
-                )
+                said = {"right": f"{entry.get('points', 0)}/{points}", "": f"0/{points}"}.get(status, f"0/{points}")
+                tried = f"{tries} {'try' if tries == 1 else 'tries'}" if tries else f"about {task.minutes} min"
                 label = task.title + ("" if part != "budget" else ", budget")
                 lines.append(f"  [{mark}] {task.id:<14} {label:<44} {said:>5}   {tried}")
                 got, most = got + entry.get("points", 0), most + points
@@ -93,9 +89,7 @@ def parts(task):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m coursework.progress", description=__doc__.splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m coursework.progress", description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", help="where the notebooks are (default: exercises/, or here)")
     wish = parser.parse_args(argv).folder
     folder = wish or ("exercises" if Path("exercises").is_dir() else ".")

@@ -20,14 +20,7 @@ TAKEN_IF_THERE = (
     "requirements-gpu.in",
     "requirements-gpu.lock",
 )
-LEFT_OUT = (
-    "lib/coursework/hidden",
-    "__pycache__",
-    ".ipynb_checkpoints",
-    ".progress.json",
-    ".pyc",
-    ".egg-info",
-)
+LEFT_OUT = ("lib/coursework/hidden", "__pycache__", ".ipynb_checkpoints", ".progress.json", ".pyc", ".egg-info")
 _DATE = (2000, 1, 1, 0, 0, 0)
 
 
@@ -59,16 +52,12 @@ def release(root, out):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m coursework.release", description="Make a zip for a class."
-    )
+    parser = argparse.ArgumentParser(prog="python -m coursework.release", description="Make a zip for a class.")
     parser.add_argument("--root", default=".", help="the checkout (default: here)")
     parser.add_argument("--out", default="class.zip", help="the zip to write (default: class.zip)")
     options = parser.parse_args(argv)
     if not build.masters(options.root):
-        sys.exit(
-            f"There is no solutions/ in {Path(options.root).resolve()}: a release is made from a full checkout."
-        )
+        sys.exit(f"There is no solutions/ in {Path(options.root).resolve()}: a release is made from a full checkout.")
     stale = build.build(options.root, write=False)
     if stale:
         sys.exit("The exercises are out of date. Run `python -m coursework.build` first.")
@@ -77,9 +66,7 @@ def main(argv=None):
     except OSError as error:
         sys.exit(f"No release was made: {error}")
     print(f"{options.out}: {len(names)} files, without solutions, hidden cases and tests.")
-    print(
-        "Keep the seed of your class to yourself: pytest --grade ... --grade-seed TEXT, or grades/seed.txt."
-    )
+    print("Keep the seed of your class to yourself: pytest --grade ... --grade-seed TEXT, or grades/seed.txt.")
 
 
 if __name__ == "__main__":

@@ -7,15 +7,7 @@ from dlkernels import implementations   implementations.of("add", device="cpu"):
 
 from . import implementations
 from .device import cuda
-from .matrix import (
-    linear,
-    linear_backward,
-    matmul,
-    matmul_backward,
-    matmul_half,
-    matmul_int8,
-    matmul_strassen,
-)
+from .matrix import linear, linear_backward, matmul, matmul_backward, matmul_half, matmul_int8, matmul_strassen
 from .vector import (
     add,
     axpy,

@@ -18,9 +18,7 @@ def float_array(name, x, dtypes=FLOATS):
         )
     if x.dtype not in dtypes:
         expected = " or ".join(map(str, dtypes))
-        raise TypeError(
-            f"{name} has dtype {x.dtype}; expected {expected}. Try {name}.astype(np.{dtypes[0]})."
-        )
+        raise TypeError(f"{name} has dtype {x.dtype}; expected {expected}. Try {name}.astype(np.{dtypes[0]}).")
     return x
 
 
@@ -80,9 +78,7 @@ def output(out, shape, dtype, **inputs):
     if not out.flags.writeable:
         raise ValueError("out is read-only; expected an array that can be written. Pass out=None or a copy.")
     if _overlaps_itself(out):
-        raise ValueError(
-            "out has elements that share memory (a broadcast view?); expected one place per element."
-        )
+        raise ValueError("out has elements that share memory (a broadcast view?); expected one place per element.")
     for name, x in inputs.items():
         if out is not x and np.may_share_memory(out, x) and not _same_view(out, x) and _overlap(out, x):
             raise ValueError(
@@ -108,8 +104,4 @@ def _same_view(x, y):
 
 
 def _overlaps_itself(x):
-    return (
-        x.size > 0
-        and 0 in x.strides
-        and any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True))
-    )
+    return x.size > 0 and 0 in x.strides and any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True))

@@ -28,9 +28,7 @@ def _gpu_found():
 def _choose():
     wish = os.environ.get("DLKERNELS_DEVICE", "").strip().lower()
     if wish and wish not in CHOICES:
-        raise ValueError(
-            f"DLKERNELS_DEVICE is {wish!r}; expected one of {', '.join(CHOICES)}, or leave it unset."
-        )
+        raise ValueError(f"DLKERNELS_DEVICE is {wish!r}; expected one of {', '.join(CHOICES)}, or leave it unset.")
     if wish == "gpu" and not _gpu_found():
         raise RuntimeError(
             "DLKERNELS_DEVICE asks for a GPU, but numba.cuda finds none. "

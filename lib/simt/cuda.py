@@ -26,7 +26,7 @@ from numba.core.types import (  # noqa: F401
     uint64,
     uintp,
     void,
-)  # fmt: skip
+)
 
 from . import limits
 from .hostarrays import (  # noqa: F401
@@ -43,16 +43,7 @@ from .hostarrays import (  # noqa: F401
 from .kernel import Kernel
 from .policy import engine, last_launch  # noqa: F401
 from .source.names import DEVICE
-from .streams import (  # noqa: F401
-    Event,
-    Stream,
-    default_stream,
-    event,
-    event_elapsed_time,
-    external_stream,
-    stream,
-    synchronize,
-)
+from .streams import Event, Stream, default_stream, event, event_elapsed_time, external_stream, stream, synchronize  # noqa: F401
 
 globals().update(DEVICE)
 legacy_default_stream = per_thread_default_stream = default_stream

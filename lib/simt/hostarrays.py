@@ -17,9 +17,7 @@ class DeviceNDArray:
     nbytes = property(lambda self: self._data.nbytes)
     alloc_size = property(lambda self: self._data.nbytes)
     itemsize = property(lambda self: self._data.itemsize)
-    flags = property(
-        lambda self: {"C_CONTIGUOUS": self.is_c_contiguous(), "F_CONTIGUOUS": self.is_f_contiguous()}
-    )
+    flags = property(lambda self: {"C_CONTIGUOUS": self.is_c_contiguous(), "F_CONTIGUOUS": self.is_f_contiguous()})
     T = property(lambda self: self.transpose())
 
     def __repr__(self):
@@ -68,9 +66,7 @@ class DeviceNDArray:
 
     def split(self, section, stream=0):
         """Pieces of ``section`` elements each, as views."""
-        return [
-            DeviceNDArray(self._data[start : start + section]) for start in range(0, len(self._data), section)
-        ]
+        return [DeviceNDArray(self._data[start : start + section]) for start in range(0, len(self._data), section)]
 
     def getitem(self, item, stream=0):
         return self[item]

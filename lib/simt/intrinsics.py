@@ -66,11 +66,7 @@ class StandInContext:
         *outer, last = (int(k) for k in (index if isinstance(index, tuple) else (index,)))
         keys = [(*outer, last + k) for k in range(count)]
         if len(keys[0]) != array.data.ndim:
-            fault(
-                NotOnAGpu,
-                f"array {array.name!r} has {array.data.ndim} axes, {len(keys[0])} indices came",
-                site,
-            )
+            fault(NotOnAGpu, f"array {array.name!r} has {array.data.ndim} axes, {len(keys[0])} indices came", site)
         for key in keys:
             wrong = check_index(array, key)
             if wrong:

@@ -26,12 +26,8 @@ _setting = threading.local()
 def check_order(order):
     """``order`` if it is one: "forward", "reverse", "shuffled" or "shuffled:<seed>"."""
     name, _, seed = str(order).partition(":")
-    if name not in ("forward", "reverse", "shuffled") or (
-        seed and (name != "shuffled" or not seed.isdigit())
-    ):
-        raise ValueError(
-            f'order is {order!r}; expected "forward", "reverse", "shuffled" or "shuffled:<seed>"'
-        )
+    if name not in ("forward", "reverse", "shuffled") or (seed and (name != "shuffled" or not seed.isdigit())):
+        raise ValueError(f'order is {order!r}; expected "forward", "reverse", "shuffled" or "shuffled:<seed>"')
     return str(order)
 
 
@@ -98,9 +94,7 @@ class Kernel:
     def configure(self, griddim, blockdim, stream=0, sharedmem=0):
         """``kernel[griddim, blockdim, stream, sharedmem]``: the kernel, ready to be called with its arguments."""
         self._refuse_device()
-        return Configured(
-            self, dimensions(griddim, "griddim"), dimensions(blockdim, "blockdim"), int(sharedmem)
-        )
+        return Configured(self, dimensions(griddim, "griddim"), dimensions(blockdim, "blockdim"), int(sharedmem))
 
     def forall(self, ntasks, tpb=0, stream=0, sharedmem=0):
         """A launch with at least one thread for each of ``ntasks`` tasks, in one dimension."""
@@ -174,9 +168,7 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     if budget is None:
         budget = chosen_budget()
     prepared = Arguments(kernel, args, trace)
-    program = kernel.program(
-        [kinds.of_argument(v) for v in prepared.values], trace is not None, budget is not None
-    )
+    program = kernel.program([kinds.of_argument(v) for v in prepared.values], trace is not None, budget is not None)
     name = kernel.py_func.__name__
     if trace is not None:
         trace.kernel, trace.grid, trace.block_shape = name, grid, block
@@ -306,9 +298,7 @@ def _accept(declared, value):
             return _NO
         parts = [_accept(t, v) for t, v in zip(declared, value, strict=True)]
         return _NO if any(p is _NO for p in parts) else tuple(parts)
-    if isinstance(declared, (types.Number, types.Boolean)) and isinstance(
-        value, (int, float, complex, np.generic)
-    ):
+    if isinstance(declared, (types.Number, types.Boolean)) and isinstance(value, (int, float, complex, np.generic)):
         if isinstance(value, (complex, np.complexfloating)) and not isinstance(declared, types.Complex):
             return _NO
         return numbers.caster(declared)(value)

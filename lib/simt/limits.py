@@ -41,18 +41,12 @@ def check_launch(grid, block, shared_bytes):
                 "CUDA_ERROR_INVALID_VALUE",
             )
         if extent > limit:
-            raise LaunchError(
-                f"the grid has {extent} blocks in {axis}; at most {limit}", "CUDA_ERROR_INVALID_VALUE"
-            )
+            raise LaunchError(f"the grid has {extent} blocks in {axis}; at most {limit}", "CUDA_ERROR_INVALID_VALUE")
     for extent, limit, axis in zip(block, MAX_BLOCK, "xyz", strict=True):
         if extent < 1:
-            raise LaunchError(
-                f"the block is {block}: every axis needs at least one thread", "CUDA_ERROR_INVALID_VALUE"
-            )
+            raise LaunchError(f"the block is {block}: every axis needs at least one thread", "CUDA_ERROR_INVALID_VALUE")
         if extent > limit:
-            raise LaunchError(
-                f"the block has {extent} threads in {axis}; at most {limit}", "CUDA_ERROR_INVALID_VALUE"
-            )
+            raise LaunchError(f"the block has {extent} threads in {axis}; at most {limit}", "CUDA_ERROR_INVALID_VALUE")
     threads = block[0] * block[1] * block[2]
     if threads > MAX_THREADS_PER_BLOCK:
         raise LaunchError(

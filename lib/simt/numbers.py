@@ -259,10 +259,7 @@ def dispatch(function):
             found = table[kinds] = rule(function, *kinds)
         return found(a, b)
 
-    binary = (
-        getattr(operator, getattr(function, "__name__", ""), None) is function
-        and function not in UNARY.values()
-    )
+    binary = getattr(operator, getattr(function, "__name__", ""), None) is function and function not in UNARY.values()
     return apply_two if binary else apply
 
 

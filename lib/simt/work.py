@@ -39,8 +39,7 @@ class _Launch:
         }  # fmt: skip
         self.sizes = [g * b for g, b in zip(grid, block, strict=True)]
         self.middle = [
-            b * n + t
-            for b, n, t in zip(self.places["blockIdx"], block, self.places["threadIdx"], strict=True)
+            b * n + t for b, n, t in zip(self.places["blockIdx"], block, self.places["threadIdx"], strict=True)
         ]
 
 
@@ -115,11 +114,7 @@ class _Values:
     def assign(self, target, value):
         """Remember what a variable holds; what is not a whole number is not known."""
         if isinstance(target, ast.Tuple):
-            parts = (
-                value
-                if isinstance(value, tuple) and len(value) == len(target.elts)
-                else [None] * len(target.elts)
-            )
+            parts = value if isinstance(value, tuple) and len(value) == len(target.elts) else [None] * len(target.elts)
             for name, part in zip(target.elts, parts, strict=True):
                 self.assign(name, part)
         elif isinstance(target, ast.Name):

@@ -139,11 +139,7 @@ class Page:
     def evaluate(self, expression):
         """The JSON value of a JavaScript expression; promises are awaited."""
         answer = self.browser.call(
-            "Runtime.evaluate",
-            self.browser.session,
-            expression=expression,
-            awaitPromise=True,
-            returnByValue=True,
+            "Runtime.evaluate", self.browser.session, expression=expression, awaitPromise=True, returnByValue=True
         )
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", expression))
@@ -190,7 +186,5 @@ class Page:
             event["exceptionDetails"].get("exception", {}).get("description", "exception")
             for event in self._events("Runtime.exceptionThrown")
         ]
-        logged = [
-            e["entry"]["text"] for e in self._events("Log.entryAdded") if e["entry"]["level"] == "error"
-        ]
+        logged = [e["entry"]["text"] for e in self._events("Log.entryAdded") if e["entry"]["level"] == "error"]
         return said + thrown + logged

@@ -21,10 +21,7 @@ from chapter_notebook import plain_markdown, plain_notebook
         ("```{code-block} python\nx = 1\n```", "```python\nx = 1\n```"),
         ("```python\n:not an option:\n```", "```python\n:not an option:\n```"),
         ("(roof)=\n## The roof", "## The roof"),
-        (
-            "See {ref}`the roof <roof>` in {cite:t}`williams2009roofline`.",
-            "See the roof in (williams2009roofline).",
-        ),
+        ("See {ref}`the roof <roof>` in {cite:t}`williams2009roofline`.", "See the roof in (williams2009roofline)."),
         ("Since {math}`a=b`.", "Since $a=b$."),
         ("::::{grid} 1 1 3 3\n\n:::{grid-item-card} Read\nNow\n:::\n::::", "> **Read**\n>\n> Now"),
         ("```{bibliography}\n```", ""),

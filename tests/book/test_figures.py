@@ -64,9 +64,7 @@ def test_svg_follows_the_page_and_carries_its_alt_text():
     assert root.get("aria-label") == 'The ratio grows, from "small" to large arrays.'
     assert "currentColor" in html
     assert figures.INK not in html, "the ink is fixed somewhere: it would vanish on a dark page"
-    assert not re.search(r"#ffffff|#000000|: white|: black", html), (
-        "a fixed white or black does not follow the page"
-    )
+    assert not re.search(r"#ffffff|#000000|: white|: black", html), "a fixed white or black does not follow the page"
 
 
 def test_ids_of_two_figures_never_meet():

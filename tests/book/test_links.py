@@ -21,9 +21,7 @@ def parsed(path):
 @cache
 def anchors(path):
     soup = parsed(path)
-    return {tag["id"] for tag in soup.find_all(id=True)} | {
-        a["name"] for a in soup.find_all("a", attrs={"name": True})
-    }
+    return {tag["id"] for tag in soup.find_all(id=True)} | {a["name"] for a in soup.find_all("a", attrs={"name": True})}
 
 
 def html_pages(book):
@@ -51,9 +49,7 @@ def broken_links(page):
 
 
 def test_links_and_anchors_lead_somewhere(book):
-    broken = [
-        f"{page.relative_to(book)}: {fault}" for page in html_pages(book) for fault in broken_links(page)
-    ]
+    broken = [f"{page.relative_to(book)}: {fault}" for page in html_pages(book) for fault in broken_links(page)]
     assert not broken, "\n".join(broken)
 
 
@@ -84,19 +80,13 @@ def test_nothing_of_the_build_machine_is_left(book):
     for path in [*html_pages(book), *(book / "_sources").rglob("*"), book / "searchindex.js"]:
         if path.is_file():
             found = secret.search(path.read_text(encoding="utf-8"))
-            leaks += (
-                [f"{path.relative_to(book)}: {found.string[found.start() : found.end() + 60]}"]
-                if found
-                else []
-            )
+            leaks += [f"{path.relative_to(book)}: {found.string[found.start() : found.end() + 60]}"] if found else []
     assert not leaks, "\n".join(leaks)
 
 
 def executed_chapters():
     sources = {name: ROOT / f"{name}.md" for name in pages()}
-    return [
-        name for name, path in sources.items() if path.exists() and "{code-cell}" in path.read_text("utf-8")
-    ]
+    return [name for name, path in sources.items() if path.exists() and "{code-cell}" in path.read_text("utf-8")]
 
 
 @pytest.mark.parametrize("name", executed_chapters())

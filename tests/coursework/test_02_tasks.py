@@ -25,9 +25,7 @@ def final_value(order, times):
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_least_count_is_what_all_orders_give(times):
     steps = 4 * times
-    orders = (
-        [k in places for k in range(steps)] for places in itertools.combinations(range(steps), 2 * times)
-    )
+    orders = ([k in places for k in range(steps)] for places in itertools.combinations(range(steps), 2 * times))
     assert tasks.least_count(2, times) == min(final_value(order, times) for order in orders)
 
 

@@ -11,7 +11,7 @@ from llvmlite import binding
 from coursework import executed
 
 # What each order of loops and each register tile costs in memory accesses per vector multiply, by counting.
-FUNCTIONS = '''
+FUNCTIONS = """
 import json
 import numpy as np
 from numba import njit, prange
@@ -87,12 +87,10 @@ def arguments():
 
 found = {f.__name__: executed.of(f, arguments()) for f in (ikj, ijk, jki, ijk_reordered, four_steps, four_rows, in_two_threads)}
 print(json.dumps(found))
-'''  # fmt: skip
+"""
 
 
-@pytest.mark.skipif(
-    not binding.get_process_triple().startswith("x86_64"), reason="names of x86-64 processors"
-)
+@pytest.mark.skipif(not binding.get_process_triple().startswith("x86_64"), reason="names of x86-64 processors")
 @pytest.mark.parametrize("cpu", ["", "x86-64", "nehalem", "haswell", "skylake-avx512"])
 def test_same_counts_on_every_processor(cpu):
     named = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""} if cpu else {}
@@ -101,11 +99,7 @@ def test_same_counts_on_every_processor(cpu):
     )
     found = json.loads(done.stdout)
     for name, accesses in {"ikj": 3, "four_steps": 1.5, "four_rows": 2.25, "in_two_threads": 3}.items():
-        assert found[name] == {
-            "scalar_share": 0,
-            "accesses_per_multiply": accesses,
-            "multiplies": 24 * 36 * 80,
-        }
+        assert found[name] == {"scalar_share": 0, "accesses_per_multiply": accesses, "multiplies": 24 * 36 * 80}
     assert found["ijk"]["scalar_share"] == 1
     assert found["jki"]["scalar_share"] == 1
     reordered = found["ijk_reordered"]  # vectors filled element by element, if at all

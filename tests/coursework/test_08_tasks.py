@@ -54,11 +54,7 @@ def test_the_given_kernel_needs_both_repairs():
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_every_barrier_of_the_tiled_kernels_is_needed(which):
-    for task_id, name in (
-        ("08-tiled", "matmul_tiled"),
-        ("08-four", "matmul_four"),
-        ("08-bug", "matmul_repaired"),
-    ):
+    for task_id, name in (("08-tiled", "matmul_tiled"), ("08-four", "matmul_four"), ("08-bug", "matmul_repaired")):
         parts = MASTER[task_id].split("        cuda.syncthreads()\n")
         assert len(parts) == 3
         without = ["\n", "\n"]
@@ -80,9 +76,7 @@ def counts(task_id, name, m, k, n):
 
 def test_each_step_costs_at_most_half_of_the_one_before():
     sizes = (32, 32, 64)
-    naive, tiled, four = (
-        counts(f"08-{step}", f"matmul_{step}", *sizes) for step in ("naive", "tiled", "four")
-    )
+    naive, tiled, four = (counts(f"08-{step}", f"matmul_{step}", *sizes) for step in ("naive", "tiled", "four"))
     assert naive["global_load_requests"] == 16 * tiled["global_load_requests"]
     assert tiled["global_load_requests"] == 2 * four["global_load_requests"]
     assert tiled["shared_load_requests"] == 2 * four["shared_load_requests"]

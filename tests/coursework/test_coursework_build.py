@@ -37,9 +37,7 @@ def test_exercise_is_master_minus_answers(name):
         assert full.cell_type == shipped.cell_type
         if build.is_answer(full):
             kept = [
-                line
-                for line in shipped.source.splitlines()
-                if "YOUR CODE HERE" not in line and build.STUB not in line
+                line for line in shipped.source.splitlines() if "YOUR CODE HERE" not in line and build.STUB not in line
             ]
             assert set(kept) <= set(full.source.splitlines())
             answer = full.source.split(build.SOLUTION[0])[1].split(build.SOLUTION[1])[0]
@@ -103,9 +101,9 @@ def test_points_add_up(name):
 def test_plain_markdown_only(name):
     for cell in pair(name)[1].cells:
         if cell.cell_type == "markdown":
-            assert not re.search(
-                r"^(```\{|:::|\$\$|\(.+\)=$)|\{(ref|numref|doc|math)\}`", cell.source, re.MULTILINE
-            ), cell.source
+            assert not re.search(r"^(```\{|:::|\$\$|\(.+\)=$)|\{(ref|numref|doc|math)\}`", cell.source, re.MULTILINE), (
+                cell.source
+            )
 
 
 def test_first_code_cell_names_the_device():
@@ -117,9 +115,7 @@ def test_first_code_cell_names_the_device():
 
 
 def small(*sources):
-    return nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(s, id=f"c{i}") for i, s in enumerate(sources)]
-    )
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s, id=f"c{i}") for i, s in enumerate(sources)])
 
 
 @pytest.mark.parametrize(
@@ -160,9 +156,7 @@ def test_release_has_no_answers(tmp_path):
     names = release.release(ROOT, tmp_path / "class.zip")
     assert "exercises/" + NAMES[0] in names
     assert "lib/coursework/notebook.py" in names
-    assert not [
-        n for n in names if n.startswith(("solutions/", "tests/")) or "/hidden/" in n or "pycache" in n
-    ]
+    assert not [n for n in names if n.startswith(("solutions/", "tests/")) or "/hidden/" in n or "pycache" in n]
     again = tmp_path / "again.zip"
     release.release(ROOT, again)
     assert again.read_bytes() == (tmp_path / "class.zip").read_bytes()

@@ -73,8 +73,7 @@ def test_picture_shows_blocks():
     assert "block 1 " + "_" * 64 in text
     html = feedback.as_html(add_outcome(one_block))
     assert re.search(
-        r"<svg role='img' aria-label='Map of the output: 4 rows shown, 0 marks wrong, 192 marks not written",
-        html,
+        r"<svg role='img' aria-label='Map of the output: 4 rows shown, 0 marks wrong, 192 marks not written", html
     )
 
 
@@ -190,11 +189,7 @@ def test_cases_cover_one_block_exact_and_ragged_with_random_numbers(task):
         assert word in names
     for case in task.cases:
         one, two = (case.make(np.random.default_rng(seed)) for seed in (1, 2))
-        arrays = [
-            (x, y)
-            for x, y in zip(one, two, strict=True)
-            if isinstance(x, np.ndarray) and not np.isnan(x).all()
-        ]
+        arrays = [(x, y) for x, y in zip(one, two, strict=True) if isinstance(x, np.ndarray) and not np.isnan(x).all()]
         assert all(not np.array_equal(x, y) for x, y in arrays)
 
 
@@ -212,10 +207,7 @@ def copy_with_answers(tmp_path, answers=None):
 
 def run_check(cwd, *arguments):
     return subprocess.run(
-        [sys.executable, "-m", "coursework.check", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", "coursework.check", *arguments], cwd=cwd, capture_output=True, text=True
     )
 
 

@@ -148,9 +148,7 @@ def test_stress_ends_a_deadlock_that_exploration_could_not_see(monkeypatch):
             lock.acquire()
         return 1
 
-    task = ThreadTask(
-        id="99-hang", scenario=hang, spec=lambda: 1, cases=(Case("c", lambda rng: ()),), **COMMON
-    )
+    task = ThreadTask(id="99-hang", scenario=hang, spec=lambda: 1, cases=(Case("c", lambda rng: ()),), **COMMON)
     outcome = checking.check(task, Local(Safe))
     assert outcome.failure.kind == "deadlock"
     assert "with real threads: it never ended" in outcome.failure.headline
@@ -164,9 +162,7 @@ def test_stress_tells_an_error_in_a_thread():
             thread.join()
         return 1
 
-    task = ThreadTask(
-        id="99-fail", scenario=fail, spec=lambda: 1, cases=(Case("c", lambda rng: ()),), **COMMON
-    )
+    task = ThreadTask(id="99-fail", scenario=fail, spec=lambda: 1, cases=(Case("c", lambda rng: ()),), **COMMON)
     assert checking.check(task, Local(Safe)).failure.kind == "raised-ZeroDivisionError"
 
 
@@ -260,9 +256,7 @@ def clocked(median, steps):
 
 def judge(arguments, result):
     if result["calls"] != 2:
-        return Slip(
-            "calls", "two looks at the clock", "Look before and after.", got=f"{result['calls']} looks"
-        )
+        return Slip("calls", "two looks at the clock", "Look before and after.", got=f"{result['calls']} looks")
     return (
         None
         if result["value"] == arguments[0][1]
@@ -441,8 +435,6 @@ def test_a_carried_value_is_told_by_its_name():
 
 
 def test_a_prediction_may_be_near():
-    task = PredictionTask(
-        id="99-p", questions=(Question("ratio", "?", lambda: 2.0, tolerance=0.25),), **COMMON
-    )
+    task = PredictionTask(id="99-p", questions=(Question("ratio", "?", lambda: 2.0, tolerance=0.25),), **COMMON)
     assert checking.check(task, {"ratio": 1.6}).status == checking.RIGHT
     assert checking.check(task, {"ratio": 1.4}).status == checking.WRONG

@@ -146,7 +146,7 @@ REFUSED = {
     "__class_getitem__": "class A:\n    def __class_getitem__(cls, x):\n        return 1",
     "a dunder class attribute": "class A:\n    __hash__ = None",
     "an attribute nobody has": "return answer.some_attribute",
-}  # fmt: skip
+}
 
 
 def cell(body, head="def answer(x=None):\n"):

@@ -165,9 +165,7 @@ def check_edited(nb):
 @row(0)
 def input_transformer(nb):
     unsolve(nb)
-    insert(
-        nb, "get_ipython().input_transformers_cleanup.append(lambda lines: ['pass\\n'])", before="07-setup"
-    )
+    insert(nb, "get_ipython().input_transformers_cleanup.append(lambda lines: ['pass\\n'])", before="07-setup")
 
 
 @row(0)
@@ -294,9 +292,7 @@ def decorator_that_is_not_ours(nb):
 
 @row(ALL - ADD)
 def kernel_that_never_ends(nb):
-    cell(
-        nb, "07-add"
-    ).source = "@cuda.jit\ndef add(a, b, out):\n    i = 0\n    while True:\n        i = i + 1"
+    cell(nb, "07-add").source = "@cuda.jit\ndef add(a, b, out):\n    i = 0\n    while True:\n        i = i + 1"
 
 
 @row(ALL - ADD)
@@ -321,10 +317,7 @@ def loop_in_answer(nb):
 
 @row(ALL - LAUNCH)
 def loop_that_cannot_be_interrupted(nb):
-    launch(
-        nb,
-        "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
-    )
+    launch(nb, "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass")
 
 
 @row(ALL - LAUNCH)
@@ -382,10 +375,7 @@ def huge_file(nb):
 
 @row(ALL - LAUNCH)
 def many_files(nb):
-    launch(
-        nb,
-        "import os\nfor i in range(10**7):\n    with open(f'f{i}', 'wb') as f:\n        f.write(b'x' * 100000)",
-    )
+    launch(nb, "import os\nfor i in range(10**7):\n    with open(f'f{i}', 'wb') as f:\n        f.write(b'x' * 100000)")
 
 
 @row(ALL - LAUNCH)
@@ -553,12 +543,7 @@ def old_and_odd(nb):
     data = json.loads(build.text_of(nb))
     for c in data["cells"]:
         c["source"] = c["source"].splitlines(keepends=True) if isinstance(c["source"], str) else c["source"]
-    data["cells"] += [
-        None,
-        3,
-        {"cell_type": "code", "source": 5, "metadata": 7, "id": 9},
-        {"cell_type": "code"},
-    ]
+    data["cells"] += [None, 3, {"cell_type": "code", "source": 5, "metadata": 7, "id": 9}, {"cell_type": "code"}]
     data["cells"].append({"cell_type": "code", "source": "a = 1\u0000", "metadata": {"nbgrader": []}})
     data["cells"].append({"cell_type": "code", "source": "\ud800", "metadata": {}})
     return "\ufeff" + json.dumps(data)

@@ -93,17 +93,10 @@ def graded(request, tmp_path_factory):
 
         threading.Thread(target=listen, daemon=True).start()
         folder = tmp_path_factory.mktemp("class")
-        scratch = Path(
-            tempfile.mkdtemp(prefix="dl")
-        )  # short, for the sockets; where this run's work folders go
+        scratch = Path(tempfile.mkdtemp(prefix="dl"))  # short, for the sockets; where this run's work folders go
         scratch.chmod(0o755)
         result = grade(
-            request.param.split(",")[0],
-            ROWS_OF[request.param],
-            folder,
-            scratch,
-            server.getsockname()[1],
-            calls,
+            request.param.split(",")[0], ROWS_OF[request.param], folder, scratch, server.getsockname()[1], calls
         )
         result.mode, result.scratch = request.param, scratch
         yield result
@@ -140,16 +133,10 @@ def test_flags_of_the_whole_class(graded):
 
 
 def test_nothing_is_left_behind(graded):
-    left = [
-        p.info["cmdline"]
-        for p in psutil.process_iter(["cmdline"])
-        if str(hostile.MARK) in str(p.info["cmdline"])
-    ]
+    left = [p.info["cmdline"] for p in psutil.process_iter(["cmdline"]) if str(hostile.MARK) in str(p.info["cmdline"])]
     assert left == []
     kernels = [
-        p.info
-        for p in psutil.process_iter(["cmdline"])
-        if str(graded.scratch) in " ".join(p.info["cmdline"] or ())
+        p.info for p in psutil.process_iter(["cmdline"]) if str(graded.scratch) in " ".join(p.info["cmdline"] or ())
     ]
     assert kernels == []
     assert [p.name for p in graded.scratch.iterdir() if p.name.startswith("dlk-")] == []

@@ -22,7 +22,9 @@ def test_the_masters_answers_earn_all_points(master, tmp_path):
     handed_in.parent.mkdir(parents=True)
     shutil.copy(master, handed_in)
     number = master.name[:2]
-    options = f"--grade={tmp_path / 'in'} --grade-out={tmp_path / 'out'} --grade-sandbox {MODE} --grade-exercise {number}"
+    options = (
+        f"--grade={tmp_path / 'in'} --grade-out={tmp_path / 'out'} --grade-sandbox {MODE} --grade-exercise {number}"
+    )
     command = [sys.executable, "-m", "pytest", *options.split(), "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=hostile.ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout

@@ -22,9 +22,7 @@ PROGRAM = HOME / "bin" / "nbgrader"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("nbgrader"),
-    pytest.mark.skipif(
-        not PROGRAM.exists(), reason="no environment with nbgrader 0.9.6 (see the head of this file)"
-    ),
+    pytest.mark.skipif(not PROGRAM.exists(), reason="no environment with nbgrader 0.9.6 (see the head of this file)"),
 ]
 NAME = "07_vector_add"
 CLASS = {
@@ -46,13 +44,7 @@ def nbgrader(course, *arguments):
         "DLKERNELS_PROGRESS": "off",
     }
     done = subprocess.run(
-        [PROGRAM, *arguments],
-        cwd=course,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
+        [PROGRAM, *arguments], cwd=course, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
 

@@ -27,17 +27,7 @@ EXERCISE = "07_vector_add"
 
 @pytest.mark.parametrize(
     "value",
-    [
-        1,
-        -2.5,
-        True,
-        None,
-        "text",
-        [1, [2]],
-        {"a": {"b": 3}},
-        np.arange(6).reshape(2, 3),
-        np.zeros((0, 3), np.float32),
-    ],
+    [1, -2.5, True, None, "text", [1, [2]], {"a": {"b": 3}}, np.arange(6).reshape(2, 3), np.zeros((0, 3), np.float32)],
     ids=repr,
 )
 def test_plain_data_crosses(tmp_path, value):
@@ -60,15 +50,7 @@ def test_arrays_keep_their_bits_and_order(tmp_path):
 @pytest.mark.parametrize(
     "value",
     [object(), {1: 2}, {3}, lambda: 0, np.array([object()]), np.array(["a"]), 1j],
-    ids=[
-        "object",
-        "dict with a number for a key",
-        "set",
-        "function",
-        "array of objects",
-        "array of text",
-        "complex",
-    ],
+    ids=["object", "dict with a number for a key", "set", "function", "array of objects", "array of text", "complex"],
 )
 def test_anything_else_does_not(tmp_path, value):
     with pytest.raises(TypeError):
@@ -141,10 +123,7 @@ LAYOUTS = {
     "flat": ["anna_07_vector_add.ipynb", "ben-07_vector_add.ipynb"],
     "flat, name last": ["07_vector_add_anna.ipynb", "07_vector_add-ben.ipynb"],
     "nbgrader": ["submitted/anna/07_vector_add/07_vector_add.ipynb", "submitted/ben/ps1/07_vector_add.ipynb"],
-    "moodle": [
-        "anna_1_assignsubmission_file_/07_vector_add.ipynb",
-        "ben_2_assignsubmission_file_/07_vector_add.ipynb",
-    ],
+    "moodle": ["anna_1_assignsubmission_file_/07_vector_add.ipynb", "ben_2_assignsubmission_file_/07_vector_add.ipynb"],
     "moodle, flat": [
         "anna_1_assignsubmission_file_07_vector_add.ipynb",
         "ben_2_assignsubmission_file_07_vector_add.ipynb",
@@ -204,9 +183,7 @@ def test_zip_slips_links_and_bombs_are_refused(tmp_path):
         pack.writestr("anna/07_vector_add.ipynb", "good")
     refused = submissions.unpack(archive, target)
     assert len(refused) == len(evil) + 2
-    assert [p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()] == [
-        "anna/07_vector_add.ipynb"
-    ]
+    assert [p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()] == ["anna/07_vector_add.ipynb"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "evil.zip"]
 
 
@@ -253,9 +230,7 @@ def test_bad_rosters(tmp_path, text, says):
 @pytest.mark.parametrize("make", [lambda p: p / "nothing", lambda p: p / "a.zip"])
 def test_nothing_to_grade_is_a_sentence(tmp_path, make):
     (tmp_path / "a.zip").write_text("no zip")
-    with pytest.raises(
-        submissions.BadSubmissions, match=r"neither a folder nor a zip|not a zip that can be read"
-    ):
+    with pytest.raises(submissions.BadSubmissions, match=r"neither a folder nor a zip|not a zip that can be read"):
         submissions.prepare(make(tmp_path), tmp_path / "out")
 
 
@@ -306,9 +281,7 @@ def test_fuzzed_notebooks_are_read_or_refused(tmp_path_factory, data):
         for _ in range(data.draw(st.integers(1, 5))):
             cell = data.draw(st.sampled_from(notebook["cells"]))
             if isinstance(cell, dict):
-                cell[data.draw(st.sampled_from(["metadata", "source", "id", "cell_type", "outputs"]))] = (
-                    data.draw(junk)
-                )
+                cell[data.draw(st.sampled_from(["metadata", "source", "id", "cell_type", "outputs"]))] = data.draw(junk)
         path.write_text(json.dumps(notebook))
     master, shipped = merge.canonical(hostile.MASTER)
     with contextlib.suppress(merge.Unreadable):
@@ -394,12 +367,10 @@ def test_look_alikes():
         if c.cell_type == "code" and build.SOLUTION[0] in c.source
     }
     public = {
-        i: "\n".join(line for line in s.splitlines() if line.strip() not in build.SOLUTION)
-        for i, s in master.items()
+        i: "\n".join(line for line in s.splitlines() if line.strip() not in build.SOLUTION) for i, s in master.items()
     }
     odd = {
-        i: s.replace("z", "hidden_value").replace("i ", "my_index ").replace("threads", "tpb")
-        + "\nnote = 1 + 2 * 3"
+        i: s.replace("z", "hidden_value").replace("i ", "my_index ").replace("threads", "tpb") + "\nnote = 1 + 2 * 3"
         for i, s in public.items()
     }
     rows = [
@@ -437,8 +408,7 @@ def test_file_names_for_students_are_safe_and_different():
     safe = [results.safe_name(name) for name in names]
     assert len(set(safe)) == len(names)
     assert all(
-        name and not set(name) & set('/\\\0:*?"<>|') and name not in (".", "..") and len(name) < 80
-        for name in safe
+        name and not set(name) & set('/\\\0:*?"<>|') and name not in (".", "..") and len(name) < 80 for name in safe
     )
 
 
@@ -550,9 +520,7 @@ def test_moodle_worksheet_and_plain(graded, tmp_path):
 def test_classroom_is_what_its_reporter_reads(graded):
     report = json.loads(base64.b64decode(exports.classroom(exports.load(graded))["ben"]))
     assert (report["version"], report["max_score"], report["status"]) == (1, 20, "fail")
-    assert {"name", "status", "score", "message", "test_code", "filename", "line_no"} == set(
-        report["tests"][0]
-    )
+    assert {"name", "status", "score", "message", "test_code", "filename", "line_no"} == set(report["tests"][0])
 
 
 def test_export_command_line(graded, tmp_path, capsys):

@@ -23,19 +23,16 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on L
 
 
 def command(submissions, out, *more):
-    options = f"--grade={submissions} --grade-out={out} --grade-sandbox {MODE} --grade-exercise 07 -q -p no:cacheprovider"
+    options = (
+        f"--grade={submissions} --grade-out={out} --grade-sandbox {MODE} --grade-exercise 07 -q -p no:cacheprovider"
+    )
     base = [sys.executable, "-m", "pytest", *options.split(), "--grade-seed", "a test"]
     return [str(part) for part in [*base, *more]]
 
 
 def run(submissions, out, *more, **options):
     return subprocess.run(
-        command(submissions, out, *more),
-        cwd=hostile.ROOT,
-        capture_output=True,
-        text=True,
-        timeout=1200,
-        **options,
+        command(submissions, out, *more), cwd=hostile.ROOT, capture_output=True, text=True, timeout=1200, **options
     )
 
 
@@ -170,11 +167,7 @@ def test_pytest_obeys_no_file_among_the_submissions(tmp_path):
     (tmp_path / "in" / "pytest.ini").write_text("[pytest]\n")
     arguments = command(tmp_path / "in", tmp_path / "out")
     assert subprocess.run(arguments, cwd=hostile.ROOT, capture_output=True).returncode == 0
-    split = [
-        part
-        for whole in arguments
-        for part in (whole.split("=", 1) if whole.startswith("--grade=") else [whole])
-    ]
+    split = [part for whole in arguments for part in (whole.split("=", 1) if whole.startswith("--grade=") else [whole])]
     done = subprocess.run(split, cwd=hostile.ROOT, capture_output=True, text=True)
     assert done.returncode == 4
     assert "a file among the submissions" in done.stderr
@@ -197,8 +190,7 @@ def test_an_empty_folder_is_refused(tmp_path):
 def test_without_bubblewrap_the_grader_stops_and_says_so(tmp_path):
     write(tmp_path / "in", "anna", hostile.solved(()))
     arguments = [
-        part.replace(MODE, "auto") if part == MODE else part
-        for part in command(tmp_path / "in", tmp_path / "out")
+        part.replace(MODE, "auto") if part == MODE else part for part in command(tmp_path / "in", tmp_path / "out")
     ]
     done = subprocess.run(
         arguments, cwd=hostile.ROOT, capture_output=True, text=True, env={**os.environ, "PATH": str(tmp_path)}
@@ -212,12 +204,9 @@ def test_without_bubblewrap_the_grader_stops_and_says_so(tmp_path):
 def test_the_weaker_mode_warns(tmp_path):
     write(tmp_path / "in", "anna", hostile.solved(()))
     arguments = [
-        part.replace(MODE, "rlimit") if part == MODE else part
-        for part in command(tmp_path / "in", tmp_path / "out")
+        part.replace(MODE, "rlimit") if part == MODE else part for part in command(tmp_path / "in", tmp_path / "out")
     ]
-    done = subprocess.run(
-        [a for a in arguments if a != "-q"], cwd=hostile.ROOT, capture_output=True, text=True
-    )
+    done = subprocess.run([a for a in arguments if a != "-q"], cwd=hostile.ROOT, capture_output=True, text=True)
     assert done.returncode == 0
     assert "rlimit does not keep an answer from reading or changing your files" in done.stdout
 
@@ -229,9 +218,7 @@ def test_stale_work_folders_are_swept(tmp_path, monkeypatch):
     for name in (f"dlk-{dead.pid}-abc", f"dlk-{os.getpid()}-abc", "dlk-x-1", "other"):
         (tmp_path / name).mkdir()
     sandbox.sweep()
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
-        [f"dlk-{os.getpid()}-abc", "dlk-x-1", "other"]
-    )
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([f"dlk-{os.getpid()}-abc", "dlk-x-1", "other"])
 
 
 @pytest.mark.slow
@@ -239,9 +226,7 @@ def test_dask_gives_the_same_grades_even_if_a_worker_is_killed(tmp_path):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
     make_class(tmp_path / "in", 8)
     assert run(tmp_path / "in", tmp_path / "here").returncode == 0
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         process = subprocess.Popen(
             command(tmp_path / "in", tmp_path / "there", "--grade-dask", cluster.scheduler_address),
             cwd=hostile.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

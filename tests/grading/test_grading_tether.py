@@ -23,17 +23,12 @@ print(box.folder, flush=True)
 
 
 @pytest.mark.parametrize("mode", ["bwrap", "rlimit"])
-@pytest.mark.parametrize(
-    "then", ["os._exit(9)", "import time; time.sleep(1.5); os._exit(9)"], ids=["at once", "later"]
-)
+@pytest.mark.parametrize("then", ["os._exit(9)", "import time; time.sleep(1.5); os._exit(9)"], ids=["at once", "later"])
 def test_nothing_outlives_a_killed_grader(mode, then):
     if mode == "bwrap" and sandbox.why_no_bwrap():
         pytest.skip(sandbox.why_no_bwrap())
     done = subprocess.run(
-        [sys.executable, "-c", GRADER.format(mode=mode, then=then)],
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=60,
+        [sys.executable, "-c", GRADER.format(mode=mode, then=then)], stdout=subprocess.PIPE, text=True, timeout=60
     )
     folder = done.stdout.strip()
     assert folder
@@ -46,8 +41,4 @@ def test_nothing_outlives_a_killed_grader(mode, then):
 
 
 def _with(folder):
-    return [
-        p.info["cmdline"]
-        for p in psutil.process_iter(["cmdline"])
-        if folder in " ".join(p.info["cmdline"] or ())
-    ]
+    return [p.info["cmdline"] for p in psutil.process_iter(["cmdline"]) if folder in " ".join(p.info["cmdline"] or ())]

@@ -121,9 +121,7 @@ def session(request):
 
 def graded(session, source):
     session.begun = time.monotonic()
-    return checking.check(
-        TASK, Remote(session, "Answer", ["import threading, time\n", source]), seed=7, hidden=True
-    )
+    return checking.check(TASK, Remote(session, "Answer", ["import threading, time\n", source]), seed=7, hidden=True)
 
 
 def test_a_right_answer_is_right(session):

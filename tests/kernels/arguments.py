@@ -11,9 +11,7 @@ import numpy as np
 from dlkernels.vector import PARAMETERS
 
 LAYOUTS = ("contiguous", "strided", "reversed", "transposed")
-ELEMENTWISE = {"add", "axpy", "bias_activation"} | {
-    name + end for name in PARAMETERS for end in ("", "_backward")
-}
+ELEMENTWISE = {"add", "axpy", "bias_activation"} | {name + end for name in PARAMETERS for end in ("", "_backward")}
 VALUES = ("normal", "tiny", "huge", "special")
 
 

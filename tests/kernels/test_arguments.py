@@ -86,9 +86,7 @@ def test_the_table_answers_wrong_questions_with_a_sentence():
     with pytest.raises(ValueError, match="device is 'tpu'"):
         implementations.implementation("add", device="tpu", adds="")
     with pytest.raises(ValueError, match="has an implementation named add_numpy on cpu already"):
-        implementations.implementation("add", device="cpu", adds="twice")(
-            implementations.of("add")[1].function
-        )
+        implementations.implementation("add", device="cpu", adds="twice")(implementations.of("add")[1].function)
 
 
 def test_public_names_exist_and_are_documented():

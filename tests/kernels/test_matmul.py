@@ -76,15 +76,7 @@ def test_any_sizes_and_layouts(row, data):
 
 
 # Past a register tile, a packed block in every direction, and the size where small matrices end.
-LARGE = [
-    (130, 130, 130),
-    (261, 45, 300),
-    (1, 300, 700),
-    (300, 1, 515),
-    (270, 270, 1),
-    (13, 4200, 20),
-    (5, 3, 1100),
-]
+LARGE = [(130, 130, 130), (261, 45, 300), (1, 300, 700), (300, 1, 515), (270, 270, 1), (13, 4200, 20), (5, 3, 1100)]
 
 
 @pytest.mark.parametrize("threads", sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)}))
@@ -222,9 +214,7 @@ def test_device_arrays():
         matmul(cuda.to_device(np.zeros((2, 1, 3, 4), "f")), cuda.to_device(np.zeros((5, 4, 3), "f")))
 
 
-COMPILER = pytest.mark.skipif(
-    not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`"
-)
+COMPILER = pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")
 
 
 @COMPILER
@@ -238,9 +228,7 @@ def test_gpu_kernels_keep_their_sums_in_registers(row, arch):
         assert not view.spills
         assert not view.stack_bytes, "a local array did not fit into registers"
         if row in BIG_TILES and "sum_parts" not in view.kernel:
-            assert view.occupancy(256).blocks_per_sm >= 2, (
-                f"{view.registers} registers: one block per multiprocessor"
-            )
+            assert view.occupancy(256).blocks_per_sm >= 2, f"{view.registers} registers: one block per multiprocessor"
         if row.rung >= 7 and "sum_parts" not in view.kernel:
             assert view.main_loop.ffma_share >= 0.85
             assert view.main_loop["LDS.32"] == 0, "loads from shared memory are narrow"
@@ -251,20 +239,14 @@ def test_gpu_kernels_keep_their_sums_in_registers(row, arch):
 
 def sixteen_bits(shape, kind, seed=0):
     x = np.random.default_rng(seed).standard_normal(shape)
-    return (
-        x.astype(np.float16) if kind == "float16" else (x.astype("f").view(np.uint32) >> 16).astype(np.uint16)
-    )
+    return x.astype(np.float16) if kind == "float16" else (x.astype("f").view(np.uint32) >> 16).astype(np.uint16)
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("row", implementations.of("matmul_half"), ids=label)
 def test_mixed_precision(row, kind):
     """The GPU's rung also shows that every element is where PTX's documentation says, by a stand-in in the executor."""
-    for left, right, (m, n, k) in (
-        ((), (), (40, 36, 20)),
-        ((2,), (), (3, 4, 5)),
-        ((), (), (2, 3, 0)),
-    ):
+    for left, right, (m, n, k) in (((), (), (40, 36, 20)), ((2,), (), (3, 4, 5)), ((), (), (2, 3, 0))):
         a, b = sixteen_bits((*left, m, k), kind, 1), sixteen_bits((*right, k, n), kind, 2)
         got = row(a, b)
         assert got.dtype == np.float32
@@ -397,14 +379,10 @@ def test_linear_layer_and_its_gradients(shape, biased, activation):
         direction = operand(given[number].shape, "float64", seed=5)
 
         def loss(one, number=number):
-            return float(
-                (linear(*given[:number], one, *given[number + 1 :], *rest, activation) * weights).sum()
-            )
+            return float((linear(*given[:number], one, *given[number + 1 :], *rest, activation) * weights).sum())
 
         assert grad.shape == given[number].shape
-        assert (grad * direction).sum() == pytest.approx(
-            slope(loss, given[number], direction), rel=1e-5, abs=1e-8
-        )
+        assert (grad * direction).sum() == pytest.approx(slope(loss, given[number], direction), rel=1e-5, abs=1e-8)
 
 
 def test_linear_in_single_precision_and_any_layout():

@@ -89,9 +89,7 @@ def test_streaming_from_any_alignment(row, offset):
     with np.errstate(all="ignore"):
         expected = implementations.OPERATIONS[row.operation].reference(*args).astype(np.float32)
     np.testing.assert_allclose(out[offset : offset + size], expected, rtol=3e-7, atol=3e-7)
-    np.testing.assert_array_equal(
-        np.delete(out, np.s_[offset : offset + size]), 7, err_msg="wrote outside `out`"
-    )
+    np.testing.assert_array_equal(np.delete(out, np.s_[offset : offset + size]), 7, err_msg="wrote outside `out`")
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if r.device == "cpu"], ids=label)

@@ -110,9 +110,6 @@ def listing(triple, cpu, **parts):
 def test_all_processors(triple, cpu, size):
     strict = hot_loop(listing(triple, cpu, store="", fast=""))
     assert (strict.vectorised, strict.scalar > 0) == (False, True), strict
-    for parts in (
-        {"store": "", "fast": "reassoc"},
-        {"store": "store float %twice, ptr %to", "fast": "reassoc"},
-    ):
+    for parts in ({"store": "", "fast": "reassoc"}, {"store": "store float %twice, ptr %to", "fast": "reassoc"}):
         loop = hot_loop(listing(triple, cpu, **parts))
         assert (loop.vectorised, loop.scalar, loop.bytes) == (True, 0, size), loop

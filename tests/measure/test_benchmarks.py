@@ -164,12 +164,7 @@ def test_sections_are_recorded_one_by_one(monkeypatch):
     )
     assert gpu_record.main([]) == 1
     assert recorded == [sorted(list(sections)[: k + 1]) for k in range(len(sections))]
-    assert list(sections) == [
-        "tests",
-        "matmul",
-        "times",
-        "counters",
-    ]  # what is wrong is known before it is timed
+    assert list(sections) == ["tests", "matmul", "times", "counters"]  # what is wrong is known before it is timed
     assert sum(gpu_record.SECTIONS.values()) < 600
 
 
@@ -279,18 +274,7 @@ def test_the_script_says_how_it_is_called():
 
 def test_of_repeated_measurements_the_row_with_the_median_ratio_is_kept():
     def row(m, ratio):
-        return {
-            "dtype": "float32",
-            "m": m,
-            "n": 8,
-            "k": 8,
-            "name": "matmul",
-            "ratio": ratio,
-            "low": ratio - 0.1,
-        }
+        return {"dtype": "float32", "m": m, "n": 8, "k": 8, "name": "matmul", "ratio": ratio, "low": ratio - 0.1}
 
     kept = script("matmul").medians([row(8, 1.2), row(16, 0.5), row(8, 0.6), row(8, 1.0)])
-    assert kept == [
-        row(8, 1.0) | {"ratios": [0.6, 1.0, 1.2]},
-        row(16, 0.5) | {"ratios": [0.5]},
-    ]
+    assert kept == [row(8, 1.0) | {"ratios": [0.6, 1.0, 1.2]}, row(16, 0.5) | {"ratios": [0.5]}]

@@ -44,23 +44,13 @@ def test_every_rung_is_checked_and_timed():
 def test_the_dry_run_takes_stacks_ragged_sizes_and_tensor_cores(capsys):
     assert script("gpu_record").main(["--dry-run"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {(line["count"], line["dtype"]) for line in lines} == {
-        (1, "float32"),
-        (2, "float32"),
-        (1, "float16"),
-    }
+    assert {(line["count"], line["dtype"]) for line in lines} == {(1, "float32"), (2, "float32"), (1, "float16")}
     assert "matmul_half_tensor_cores" in {line["name"] for line in lines}
 
 
 def test_the_products_recorded_have_every_shape_and_type():
     products = script("gpu_matmul").PRODUCTS
-    assert {p.m for p in products if p.m == p.n == p.k and p.dtype == "float32"} >= {
-        256,
-        512,
-        1024,
-        2048,
-        4096,
-    }
+    assert {p.m for p in products if p.m == p.n == p.k and p.dtype == "float32"} >= {256, 512, 1024, 2048, 4096}
     assert any(p.n % 4 for p in products)
     assert any(p.count > 1 for p in products)
     assert {p.dtype for p in products} == {"float32", "float16", "bfloat16"}

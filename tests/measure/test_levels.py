@@ -79,12 +79,7 @@ def test_rates_are_bytes_over_seconds():
 
 def test_levels_are_read_in_the_middle():
     assert EXAMPLE.levels == {"L1": 390e9, "L2": 90e9, "memory": 10e9}
-    assert [EXAMPLE.level_of(size) for size in (100, 32 * KIB, 33 * KIB, 2**30)] == [
-        "L1",
-        "L1",
-        "L2",
-        "memory",
-    ]
+    assert [EXAMPLE.level_of(size) for size in (100, 32 * KIB, 33 * KIB, 2**30)] == ["L1", "L1", "L2", "memory"]
     assert EXAMPLE.table().rows == (
         ("L1", "32 KiB", "390 GB/s", ""),
         ("L2", "1 MiB", "90.0 GB/s", "4.3"),

@@ -81,9 +81,7 @@ def test_caches_of_linux(monkeypatch, tmp_path):
 def test_gpus_are_described(monkeypatch):
     line = "NVIDIA H200, 143771 MiB, 9.0, 570.86.15"
     monkeypatch.setattr(machine, "_output", lambda *command: f"{line}\n{line}")
-    assert (
-        machine._gpu().split("; ")[0] == "NVIDIA H200, 143771 MiB, compute capability 9.0, driver 570.86.15"
-    )
+    assert machine._gpu().split("; ")[0] == "NVIDIA H200, 143771 MiB, compute capability 9.0, driver 570.86.15"
 
 
 def test_a_tool_that_hangs_or_fails_is_no_error(monkeypatch):

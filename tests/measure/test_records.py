@@ -29,13 +29,7 @@ def test_the_caption_says_when_how_and_on_what(tmp_path):
 
 
 def test_the_caption_names_the_gpu_first():
-    card = {
-        "CPU": "c",
-        "cores": "2 cores",
-        "vectors": "AVX2",
-        "system": "Linux 6.1, x",
-        "Python": "3.12.1 (CPython)",
-    }
+    card = {"CPU": "c", "cores": "2 cores", "vectors": "AVX2", "system": "Linux 6.1, x", "Python": "3.12.1 (CPython)"}
     card |= {"GPU": "NVIDIA H200, 143771 MiB", "packages": {"numba": "0.68.1", "other": "1"}}
     provenance = {"date": "2026-11-02T10:00:00+00:00", "command": "make gpu-record", "machine": card}
     assert records.Recorded("x", 1, provenance).caption == (

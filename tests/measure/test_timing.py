@@ -94,9 +94,7 @@ def test_single_spikes_do_not_change_the_ratio(machine):
 def test_the_best_is_what_a_busy_machine_let_through(machine):
     count = itertools.count()
     mostly_slow = lambda time: 0.001 if next(count) % 7 == 3 else 0.002  # noqa: E731
-    found = times(
-        {"a": machine.candidate(0.1), "b": machine.candidate(mostly_slow)}, clock=machine, budget=20
-    )
+    found = times({"a": machine.candidate(0.1), "b": machine.candidate(mostly_slow)}, clock=machine, budget=20)
     assert found.best["a"] == pytest.approx(0.1)
     assert found.best["b"] < found.seconds["b"]
     assert found.best["b"] == min(found.samples["b"])
@@ -181,9 +179,7 @@ def test_candidates_change_places_from_round_to_round(machine):
 
 
 def test_several_candidates_at_once(machine):
-    result = times(
-        {name: machine.candidate(cost) for name, cost in [("x", 0.004), ("y", 0.002)]}, clock=machine
-    )
+    result = times({name: machine.candidate(cost) for name, cost in [("x", 0.004), ("y", 0.002)]}, clock=machine)
     assert result.ratio("x", "y").ratio == pytest.approx(2)
     assert result.to_dict()["y"]["ratio"] == pytest.approx(2)
     assert [row[0] for row in result.table().rows] == ["x", "y"]

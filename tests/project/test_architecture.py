@@ -20,16 +20,8 @@ ARROWS = {
 }
 # Within a package: which rooms a room may know. A room that is not listed may know all of its package.
 ROOMS = {
-    "simt": {
-        "source": ("errors", "numbers"),
-        "xray": ("errors", "kernel", "retarget", "run", "trace", "source"),
-    },
-    "cpulab": {
-        "figures": (),
-        "explore": ("figures",),
-        "watch": ("figures",),
-        "measure": ("figures",),
-    },
+    "simt": {"source": ("errors", "numbers"), "xray": ("errors", "kernel", "retarget", "run", "trace", "source")},
+    "cpulab": {"figures": (), "explore": ("figures",), "watch": ("figures",), "measure": ("figures",)},
     "dlkernels": {
         "simd": (),
         "device": (),

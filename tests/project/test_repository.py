@@ -12,9 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def tracked(*patterns):
-    listing = subprocess.run(
-        ["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    listing = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
     return [ROOT / name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
@@ -62,9 +60,7 @@ def test_lock_names_versions_and_no_host(name):
 def test_lock_covers_what_the_package_asks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
-    locked = set(
-        re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.M)
-    )
+    locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.M))
     for requirement in wanted:
         assert re.match(r"[a-z0-9-]+", requirement)[0] in locked, requirement
 
@@ -104,11 +100,7 @@ def test_the_port_that_is_taken_is_named(tmp_path):
 
 def test_serving_a_folder_without_pages_says_what_to_do(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "dlkernels.serve", tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
+        [sys.executable, "-m", "dlkernels.serve", tmp_path], capture_output=True, text=True, check=False, timeout=30
     )
     assert done.returncode != 0
     assert "build the book first with `make html`" in done.stderr

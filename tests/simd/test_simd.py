@@ -171,9 +171,7 @@ def test_every_width_of_x86(cpu, features, name, width):
 EXPECTED = "DLKERNELS_TEST_VECTORS"
 
 
-@pytest.mark.skipif(
-    EXPECTED not in os.environ, reason="for the processes that test_every_width_of_x86 starts"
-)
+@pytest.mark.skipif(EXPECTED not in os.environ, reason="for the processes that test_every_width_of_x86 starts")
 def test_the_width_is_the_one_asked_for():
     assert f"{simd.instruction_set()} {simd.vector_width()}" == os.environ[EXPECTED]
 

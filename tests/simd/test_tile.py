@@ -15,14 +15,7 @@ from numba.core.errors import TypingError
 from dlkernels import simd
 from dlkernels.simd.line import memory
 from dlkernels.simd.pack import pack, transpose_block
-from dlkernels.simd.tile import (
-    tile_load,
-    tile_multiply_add,
-    tile_scale,
-    tile_store,
-    tile_store_part,
-    tile_zeros,
-)
+from dlkernels.simd.tile import tile_load, tile_multiply_add, tile_scale, tile_store, tile_store_part, tile_zeros
 
 DTYPES = ["float32", "float64"]
 X86 = platform.machine().lower() in ("x86_64", "amd64")
@@ -85,10 +78,7 @@ def test_outer_products_add_up(shape, dtype):
 def test_offsets_move_the_start(shape):
     rows, vectors, lanes = shape
     rng = np.random.default_rng(1)
-    a, b = (
-        rng.standard_normal(5 * rows + 3).astype("f"),
-        rng.standard_normal(5 * vectors * lanes + 2).astype("f"),
-    )
+    a, b = (rng.standard_normal(5 * rows + 3).astype("f"), rng.standard_normal(5 * vectors * lanes + 2).astype("f"))
     c = np.empty((rows, vectors * lanes), "f")
     KERNELS[shape][0](c, 5, a, 3, (1, rows), b, 2, vectors * lanes)
     np.testing.assert_allclose(c, a[3:].reshape(5, rows).T @ b[2:].reshape(5, -1), rtol=1e-4, atol=1e-5)
@@ -269,13 +259,9 @@ def test_the_cache_notices_other_files(tmp_path):
     )
 
     def run(text):
-        (folder / "helper.py").write_text(
-            f"from numba import njit\n\n\n@njit\ndef helper(x):\n    return {text}\n"
-        )
+        (folder / "helper.py").write_text(f"from numba import njit\n\n\n@njit\ndef helper(x):\n    return {text}\n")
         command = [sys.executable, "-B", "-c", PROGRAM, str(tmp_path)]
-        return subprocess.run(
-            command, capture_output=True, text=True, check=True, cwd=tmp_path
-        ).stdout.split()
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout.split()
 
     assert run("x + 10") == ["11", "0"]
     assert run("x + 10") == ["11", "1"]

@@ -36,10 +36,7 @@ def test_agrees_with_numbas_own_simulator():
 
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", _SIMULATE, str(HERE)],
-        capture_output=True,
-        text=True,
-        env=environment,
+        [sys.executable, "-W", "ignore", "-c", _SIMULATE, str(HERE)], capture_output=True, text=True, env=environment
     )
     assert done.returncode == 0, done.stderr[-3000:]
     simulated = json.loads(done.stdout)
@@ -78,11 +75,7 @@ def test_the_same_kernels_compile_for_a_gpu():
 
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     done = subprocess.run(
-        [sys.executable, "-c", _COMPILE, str(HERE)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=300,
+        [sys.executable, "-c", _COMPILE, str(HERE)], capture_output=True, text=True, env=environment, timeout=300
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.split() == [name for name, *_ in CASES]

@@ -131,9 +131,7 @@ def test_declared_signatures():
     x = np.zeros(2, np.float32)
     one[1, 1](x, 0.1)
     assert x[0] == np.float32(0.1) * np.float32(3)
-    with pytest.raises(
-        TypeError, match=r"No matching definition for argument type\(s\) array\(float64, 1d, C\)"
-    ):
+    with pytest.raises(TypeError, match=r"No matching definition for argument type\(s\) array\(float64, 1d, C\)"):
         one[1, 1](np.zeros(2), 0.1)
     two[1, 1](x, 3.9)
     assert x[0] == 3
@@ -148,10 +146,7 @@ def test_declared_signatures():
         cuda.jit(one)
     with pytest.raises(TypeError, match="does not know the option 'fastmaths'"):
         cuda.jit(fastmaths=True)
-    assert (
-        cuda.jit(fastmath=True, lineinfo=True, max_registers=32, cache=True)(one.py_func).py_func
-        is one.py_func
-    )
+    assert cuda.jit(fastmath=True, lineinfo=True, max_registers=32, cache=True)(one.py_func).py_func is one.py_func
 
 
 def test_out_of_bounds_says_everything():
@@ -182,7 +177,7 @@ def test_negative_indices_are_errors_in_every_space(space):
         elif which == 1:
             s[i] = 1
         else:
-            m[i, ] = 1  # fmt: skip
+            m[i,] = 1
 
     with pytest.raises(OutOfBounds, match=r"index \[-1\] of array '[xsm]' is negative"):
         kernel[1, 4](np.zeros(4, np.float32), ["global", "shared", "local"].index(space))
@@ -239,9 +234,7 @@ def test_divergent_barriers_say_who_waits_where():
         kernel[1, 8](np.zeros(1))
     first = line_of(kernel, "cuda.syncthreads()")
     message = str(caught.value)
-    assert re.search(
-        rf"line {first}: cuda.syncthreads\(\) - 3 threads: \(0, 0, 0\), \(1, 0, 0\), \(2, 0, 0\)", message
-    )
+    assert re.search(rf"line {first}: cuda.syncthreads\(\) - 3 threads: \(0, 0, 0\), \(1, 0, 0\), \(2, 0, 0\)", message)
     assert re.search(rf"line {first + 2}: cuda.syncthreads\(\) - 5 threads: \(3, 0, 0\)", message)
 
 
@@ -254,9 +247,7 @@ def test_a_barrier_that_some_threads_never_reach():
         cuda.syncthreads()
         x[i] = 1
 
-    with pytest.raises(
-        Deadlock, match=r"48 of 64 threads of block .* wait at this barrier, the others have returned"
-    ):
+    with pytest.raises(Deadlock, match=r"48 of 64 threads of block .* wait at this barrier, the others have returned"):
         kernel[1, 64](np.zeros(48))
 
 
@@ -476,9 +467,7 @@ def test_progress_on_a_long_launch(monkeypatch, capsys):
 def test_progress_is_quiet_where_nobody_looks():
     code = "import sys; from simt import progress; print(progress._wanted())"
     environment = {k: v for k, v in os.environ.items() if k != "DLKERNELS_QUIET"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.strip() == "False"
 
 

@@ -46,9 +46,7 @@ def integer_expressions():
             st.builds("(~{})".format, inner),
             st.builds("({} ** 2)".format, st.sampled_from(INTEGERS)),
             st.builds(
-                "{}({})".format,
-                st.sampled_from(["int32", "uint8", "int64", "uint32", "uint64", "int16"]),
-                inner,
+                "{}({})".format, st.sampled_from(["int32", "uint8", "int64", "uint32", "uint64", "int16"]), inner
             ),
             st.builds(
                 "int64({}({}, {}))".format,
@@ -75,12 +73,7 @@ def expressions():
             st.builds("{}({})".format, st.sampled_from(["float32", "float64", "float"]), inner),
             st.builds("math.sqrt(abs({}))".format, inner),
             st.builds(
-                "({} if {} {} {} else {})".format,
-                inner,
-                either,
-                st.sampled_from(["<", "<=", ">", ">="]),
-                inner,
-                inner,
+                "({} if {} {} {} else {})".format, inner, either, st.sampled_from(["<", "<=", ">", ">="]), inner, inner
             ),
         )
 
@@ -89,9 +82,7 @@ def expressions():
 
 #: Small enough that no product overflows: LLVM assumes that signed integers never do, so compiled code may do anything.
 SMALL = {
-    name: values
-    if name in ("i8", "u8", "f32", "f64")
-    else np.clip(values, -100 if name[0] == "i" else 0, 100)
+    name: values if name in ("i8", "u8", "f32", "f64") else np.clip(values, -100 if name[0] == "i" else 0, 100)
     for name, values in VALUES.items()
 }
 

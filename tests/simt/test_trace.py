@@ -25,9 +25,7 @@ def instructions(trace, text, kind=None):
     sites = [i for i, s in enumerate(trace.sites) if s.text == text and kind in (None, s.kind)]
     found = {}
     for row in np.flatnonzero(np.isin(trace.site, sites)):
-        found.setdefault((trace.warp[row], trace.site[row], trace.visit[row]), []).append(
-            int(trace.lane[row])
-        )
+        found.setdefault((trace.warp[row], trace.site[row], trace.visit[row]), []).append(int(trace.lane[row]))
     return found
 
 
@@ -238,10 +236,7 @@ def test_findings_are_collected_and_the_kernel_goes_on():
     trace = traced(kernel, 1, 4, np.ones(8), np.ones(4))
     assert (
         findings(trace)
-        == ["negative-index"]
-        + ["uninitialised-shared"] * 2
-        + ["out-of-bounds"]
-        + ["uninitialised-shared"] * 2
+        == ["negative-index"] + ["uninitialised-shared"] * 2 + ["out-of-bounds"] + ["uninitialised-shared"] * 2
     )
     bad = trace.findings[3]
     assert (bad.index, bad.thread, bad.block, trace.arrays[bad.array].name) == ((9,), 2, 0, "x")

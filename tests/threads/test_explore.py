@@ -265,12 +265,7 @@ def both(program):
 
 def test_primitives():
     def program():
-        lock, rlock, gate, go = (
-            threading.Lock(),
-            threading.RLock(),
-            threading.BoundedSemaphore(1),
-            threading.Event(),
-        )
+        lock, rlock, gate, go = (threading.Lock(), threading.RLock(), threading.BoundedSemaphore(1), threading.Event())
         seen = [lock.acquire(), lock.acquire(blocking=False), lock.acquire(timeout=0.01), lock.locked()]
         lock.release()
         seen += [
@@ -291,11 +286,7 @@ def test_primitives():
                 seen.append(f"{type(error).__name__}: {error}")
         condition = threading.Condition()
         with condition:
-            seen += [
-                condition.wait(0.01),
-                condition.wait_for(lambda: False, 0.01),
-                condition.wait_for(lambda: 3),
-            ]
+            seen += [condition.wait(0.01), condition.wait_for(lambda: False, 0.01), condition.wait_for(lambda: 3)]
         return seen
 
     real, stand_in = both(program)
@@ -311,10 +302,7 @@ def test_queues():
                 line.put(i)
             seen += [line.full(), line.qsize(), line.get(), line.get(), line.empty()]
             line.task_done()
-            for act in (
-                lambda line=line: line.get() and line.get_nowait(),
-                lambda line=line: line.get(timeout=0.01),
-            ):
+            for act in (lambda line=line: line.get() and line.get_nowait(), lambda line=line: line.get(timeout=0.01)):
                 try:
                     seen.append(act())
                 except queue.Empty:

@@ -54,9 +54,7 @@ def brute_force(table, address, threads):
                     mine += [(thread, i, None, "load"), (thread, i, int(store), "store")]
         steps.append(mine)
     flat = [a for mine in steps for a in mine if a[2] is not None]
-    raced = {
-        a[2] for a in flat for b in flat if a[2] == b[2] and a[1] != b[1] and "store" in (a[3], b[3])
-    }  # fmt: skip
+    raced = {a[2] for a in flat for b in flat if a[2] == b[2] and a[1] != b[1] and "store" in (a[3], b[3])}
     false = {
         address[a[2]] // 64 for a in flat for b in flat
         if a[0] != b[0] and a[2] != b[2] and a[3] == "store" and address[a[2]] // 64 == address[b[2]] // 64
@@ -345,11 +343,7 @@ def test_small_sizes_only():
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [
-        ({"schedule": "auto"}, "expected one of static"),
-        ({"threads": 0}, "from 1 on"),
-        ({"chunk": 0}, "from 1 on"),
-    ],
+    [({"schedule": "auto"}, "expected one of static"), ({"threads": 0}, "from 1 on"), ({"chunk": 0}, "from 1 on")],
 )
 def test_misuse_is_a_sentence(options, says):
     with pytest.raises(ValueError, match=says):

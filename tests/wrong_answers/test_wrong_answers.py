@@ -36,9 +36,7 @@ def verdict(value):
         return "right", "", ""
     match = re.fullmatch(r"(wrong|over budget) (\S+): (.+)", text)
     if not match and text.startswith(("right", "wrong", "over budget")):
-        raise ValueError(
-            f"the verdict {text!r} cannot be read: expected e.g. 'wrong KIND: words of the message'"
-        )
+        raise ValueError(f"the verdict {text!r} cannot be read: expected e.g. 'wrong KIND: words of the message'")
     return match.groups() if match else None
 
 
@@ -68,8 +66,8 @@ def test_answer(task, answer):
     outcome = run(task, answer, "budget" if sort == "over budget" else "results")
     assert (outcome.status, outcome.points) == (checking.WRONG, 0)
     assert outcome.failure.kind == kind, feedback.as_text(outcome)
-    assert says in outcome.failure.cause + " ".join(text for _, text in outcome.failure.facts), (
-        feedback.as_text(outcome)
+    assert says in outcome.failure.cause + " ".join(text for _, text in outcome.failure.facts), feedback.as_text(
+        outcome
     )
     if sort == "over budget":  # wasteful, but right
         assert run(task, answer, hidden=True).status == checking.RIGHT
@@ -88,9 +86,7 @@ def test_enough_wrong_answers(task):
         assert any(verdict(v)[0] == "over budget" for v in vars(module).values() if verdict(v))
 
 
-@pytest.mark.parametrize(
-    "task", [t for t in definition.everything() if isinstance(t, definition.PredictionTask)]
-)
+@pytest.mark.parametrize("task", [t for t in definition.everything() if isinstance(t, definition.PredictionTask)])
 def test_predictions(task):
     truth = {question.name: question.truth() for question in task.questions}
     assert checking.check(task, truth).status == checking.RIGHT
@@ -99,6 +95,4 @@ def test_predictions(task):
         assert outcome.status == checking.WRONG
         assert says in outcome.failure.cause
         (name,) = numbers
-        assert str(truth[name]) not in [text for _, text in outcome.failure.facts], (
-            "the message gives the answer away"
-        )
+        assert str(truth[name]) not in [text for _, text in outcome.failure.facts], "the message gives the answer away"

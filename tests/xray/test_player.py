@@ -60,20 +60,13 @@ def test_keys_buttons_and_two_on_a_page(tmp_path):
     x = np.arange(8, dtype=np.float32)
     replay = xray(halves, 1, 8, snapshots=True)(x).replay()
     page = tmp_path / "page.html"
-    page.write_text(
-        f"<!doctype html><meta charset=utf-8>{replay._repr_html_()}{replay._repr_html_()}{SCRIPT}", "utf-8"
-    )
+    page.write_text(f"<!doctype html><meta charset=utf-8>{replay._repr_html_()}{replay._repr_html_()}{SCRIPT}", "utf-8")
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     found = re.search("RESULT(.*)END", done.stdout, re.S)
     assert found, done.stderr[-500:]
     # 0..7, then pairs 4 apart are added: 4 6 8 10, then 2 apart: 12 16, then 28. The last step is the end.
-    start, first, second, third = (
-        "0,1,2,3,4,5,6,7",
-        "4,6,8,10,4,5,6,7",
-        "12,16,8,10,4,5,6,7",
-        "28,16,8,10,4,5,6,7",
-    )
+    start, first, second, third = ("0,1,2,3,4,5,6,7", "4,6,8,10,4,5,6,7", "12,16,8,10,4,5,6,7", "28,16,8,10,4,5,6,7")
     assert found[1].split(";") == [
         f"1 of 5 | {start}",
         f"2 of 5 | {first}",

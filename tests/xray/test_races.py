@@ -26,9 +26,7 @@ def accesses(draw):
         element = draw(st.integers(0, 2)) if wide == 1 else 0
         kind = draw(st.integers(0, 2)) if wide == 1 else draw(st.integers(0, 1))
         grid_epoch = draw(st.integers(0, 1))
-        rows.append(
-            (thread, array, element, kind, draw(st.integers(0, 1)), draw(st.integers(0, 1)), grid_epoch, wide)
-        )
+        rows.append((thread, array, element, kind, draw(st.integers(0, 1)), draw(st.integers(0, 1)), grid_epoch, wide))
     return rows
 
 
@@ -36,9 +34,7 @@ def trace_of(rows):
     """Array 0 is shared, 1 and 2 are global. A site for each array and kind."""
     trace = Trace()
     trace.grid, trace.block_shape = (BLOCKS, 1, 1), (THREADS, 1, 1)
-    trace.sites = [
-        Site("k.py", 3 * a + k, 0, 0, 9, f"a{a}[i]", "k", KINDS[k]) for a in range(3) for k in range(3)
-    ]
+    trace.sites = [Site("k.py", 3 * a + k, 0, 0, 9, f"a{a}[i]", "k", KINDS[k]) for a in range(3) for k in range(3)]
     trace.arrays = [
         ArrayInfo("s", "shared", np.dtype("f4"), (8,), (4,), 0),
         ArrayInfo("x", "global", np.dtype("f4"), (8,), (4,), 0),

@@ -121,9 +121,7 @@ def parse(html):
 
 def offline(html):
     """No address of any kind but the SVG namespace."""
-    return not re.search(
-        r"(https?:)?//(?!www\.w3\.org/2000/svg)[a-z]", re.sub(r"^\s*//.*$", "", html, flags=re.M)
-    )
+    return not re.search(r"(https?:)?//(?!www\.w3\.org/2000/svg)[a-z]", re.sub(r"^\s*//.*$", "", html, flags=re.M))
 
 
 # -- text, dict, HTML ------------------------------------------------------------------------------------------

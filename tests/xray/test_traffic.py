@@ -66,11 +66,7 @@ def test_bank_passes(requests):
         wavefronts.append(sum(passes))
         least.append(len(passes))
         ways.append(max(passes))
-    assert [column.tolist() for column in traffic.bank_passes(*matrices(requests))] == [
-        wavefronts,
-        least,
-        ways,
-    ]
+    assert [column.tolist() for column in traffic.bank_passes(*matrices(requests))] == [wavefronts, least, ways]
 
 
 @settings(max_examples=200, deadline=None)
@@ -87,9 +83,7 @@ def test_addresses_and_contention(requests):
 def test_whole_traces_give_the_same(requests, random):
     """`analysis.requests` groups rows in any order into the same requests, with the same measures."""
     rows = [
-        (number, lane, address, size)
-        for number, (size, accesses) in enumerate(requests)
-        for lane, address in accesses
+        (number, lane, address, size) for number, (size, accesses) in enumerate(requests) for lane, address in accesses
     ]
     random.shuffle(rows)
     number, lane, address, size = np.array(rows, np.int64).T
@@ -147,9 +141,7 @@ def test_pack_keeps_the_order_of_rows_even_where_the_key_would_overflow():
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(
-        st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)),
-        min_size=1,
-        max_size=25,
+        st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=25
     ),
     st.randoms(use_true_random=False),
 )

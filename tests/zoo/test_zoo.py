@@ -67,9 +67,7 @@ def test_order_changes_neither_results_nor_counts(animal):
             np.testing.assert_allclose(a, b, rtol=1e-6)  # float atomics add in another order
 
 
-@pytest.mark.parametrize(
-    "animal", [a for a in BUGGY if a.expected & {"race", "atomic-against-plain"}], ids=name
-)
+@pytest.mark.parametrize("animal", [a for a in BUGGY if a.expected & {"race", "atomic-against-plain"}], ids=name)
 def test_races_are_the_same_in_every_order(animal):
     """The whole finding, with its example. Where a counter decides who goes on, at least kind and lines."""
     drawn_by_lot = "counter" in signature(animal.kernel.py_func).parameters

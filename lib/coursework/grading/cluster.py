@@ -31,9 +31,7 @@ def grade_remotely(address, state, tell):
     try:
         from distributed import Client, as_completed
     except ImportError:
-        raise NoCluster(
-            "--grade-dask needs Dask: pip install distributed, here and on the workers."
-        ) from None
+        raise NoCluster("--grade-dask needs Dask: pip install distributed, here and on the workers.") from None
     pending = [s for s in state.submissions if s.path is not None and not state.is_done(s)]
     if not pending:
         return 0, 0
@@ -88,39 +86,14 @@ def grade_one(task):
         out.mkdir()
         (out / "seed.txt").write_text(task["seed"] + "\n", encoding="utf-8")
         # confine.py ties the grader's life to the worker's: a killed worker leaves nothing running
-        launcher = [
-            sys.executable,
-            "-I",
-            Path(__file__).with_name("confine.py"),
-            json.dumps({"folder": str(folder)}),
-        ]
-        command = [
-            *launcher,
-            sys.executable,
-            "-m",
-            "pytest",
-            "--grade",
-            "submissions",
-            "--grade-out",
-            "grades",
-            "-q",
-        ]
+        launcher = [sys.executable, "-I", Path(__file__).with_name("confine.py"), json.dumps({"folder": str(folder)})]
+        command = [*launcher, sys.executable, "-m", "pytest", "--grade", "submissions", "--grade-out", "grades", "-q"]
         command += ["--grade-masters", "masters", "--grade-sandbox", task["mode"], "-p", "no:cacheprovider"]
-        command += [
-            "--grade-cell-seconds",
-            task["cell_seconds"],
-            "--grade-total-seconds",
-            task["total_seconds"],
-        ]
+        command += ["--grade-cell-seconds", task["cell_seconds"], "--grade-total-seconds", task["total_seconds"]]
         command += ["--grade-memory", task["memory"]]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
         done = subprocess.run(
-            [str(part) for part in command],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
+            [str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
         try:
             return (out / "results" / "student" / f"{task['exercise']}.json").read_text(encoding="utf-8")

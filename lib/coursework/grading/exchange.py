@@ -60,12 +60,7 @@ def write(value, folder, stem):
 
 def read_bytes(path, limit):
     """The content of a regular file that is no link; BadData for anything else, or if it is longer than `limit`."""
-    flags = (
-        os.O_RDONLY
-        | getattr(os, "O_NOFOLLOW", 0)
-        | getattr(os, "O_NONBLOCK", 0)
-        | getattr(os, "O_CLOEXEC", 0)
-    )
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         handle = os.open(path, flags)
     except OSError as error:

@@ -86,9 +86,7 @@ def canvas(rows, exported, columns=None):
     table, index = _read_csv(exported), _index(rows)
     header = table[0]
     if "Student" not in header:
-        raise ExportError(
-            f"{exported} has no column Student. Export the gradebook from Canvas and give that file."
-        )
+        raise ExportError(f"{exported} has no column Student. Export the gradebook from Canvas and give that file.")
     place = {}
     for exercise in sorted({r["exercise"] for r in rows}):
         wish = (columns or {}).get(exercise)
@@ -124,19 +122,14 @@ def moodle(rows, worksheet=None, exercise=None):
         exercises = sorted({r["exercise"] for r in rows})
         table = [["student", *exercises]]
         table += [
-            [
-                safe_cell(mine[next(iter(mine))]["student"]),
-                *[mine[e]["points"] if e in mine else "" for e in exercises],
-            ]
+            [safe_cell(mine[next(iter(mine))]["student"]), *[mine[e]["points"] if e in mine else "" for e in exercises]]
             for mine in _index(rows).values()
         ]
         return _to_csv(table), []
     exercises = sorted({r["exercise"] for r in rows})
     exercise = exercise or (exercises[0] if len(exercises) == 1 else None)
     if exercise not in exercises:
-        raise ExportError(
-            f"A worksheet belongs to one exercise; say which with --exercise: {', '.join(exercises)}."
-        )
+        raise ExportError(f"A worksheet belongs to one exercise; say which with --exercise: {', '.join(exercises)}.")
     table = _read_csv(worksheet)
     header, index = table[0], _index([r for r in rows if r["exercise"] == exercise])
     missing = [h for h in ("Full name", "Grade") if h not in header]
@@ -150,9 +143,7 @@ def moodle(rows, worksheet=None, exercise=None):
         if found:
             line[header.index("Grade")] = str(found[exercise]["points"])
             if "Feedback comments" in header:
-                line[header.index("Feedback comments")] = "; ".join(
-                    t["headline"] for t in found[exercise]["tasks"]
-                )
+                line[header.index("Feedback comments")] = "; ".join(t["headline"] for t in found[exercise]["tasks"])
     return _to_csv(table), sorted(m[exercise]["student"] for m in index.values())
 
 
@@ -186,18 +177,12 @@ def classroom(rows):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m coursework.grading.exports", description=__doc__.splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m coursework.grading.exports", description=__doc__.splitlines()[0])
     parser.add_argument("out", help="the folder --grade-out of the grader")
     parser.add_argument("--canvas", metavar="CSV", help="gradebook exported from Canvas, to be filled")
-    parser.add_argument(
-        "--moodle", metavar="CSV", nargs="?", const="", help="Moodle's grading worksheet, or nothing"
-    )
+    parser.add_argument("--moodle", metavar="CSV", nargs="?", const="", help="Moodle's grading worksheet, or nothing")
     parser.add_argument("--classroom", metavar="DIR", help="folder for one file for each student")
-    parser.add_argument(
-        "--column", action="append", default=[], metavar="EXERCISE=HEADER", help="Canvas's column"
-    )
+    parser.add_argument("--column", action="append", default=[], metavar="EXERCISE=HEADER", help="Canvas's column")
     parser.add_argument("--exercise", help="the exercise of a Moodle worksheet")
     options = parser.parse_args(argv)
     if sum(x is not None for x in (options.canvas, options.moodle, options.classroom)) != 1:

@@ -17,9 +17,7 @@ def public_prints(master_path):
     """Fingerprints of the public solution: cell id -> fingerprint."""
     cells = build.read(master_path).cells
     return {
-        c.id: fingerprint(
-            "\n".join(line for line in c.source.splitlines() if line.strip() not in build.SOLUTION)
-        )
+        c.id: fingerprint("\n".join(line for line in c.source.splitlines() if line.strip() not in build.SOLUTION))
         for c in cells
         if c.cell_type == "code" and build.SOLUTION[0] in c.source
     }

@@ -13,9 +13,7 @@ from .session import Session
 
 def parts_of(exercise):
     """[(task, part, points), ...] of an exercise such as "07_vector_add"."""
-    return [
-        (t, part, points) for t in definition.of_chapter(exercise[:2]) for part, points in progress.parts(t)
-    ]
+    return [(t, part, points) for t in definition.of_chapter(exercise[:2]) for part, points in progress.parts(t)]
 
 
 def empty_result(student, exercise, status, flags=()):
@@ -110,9 +108,7 @@ def _check(step, session, sources, seed, untouched):
         except AnswerFailed as error:
             # a stub that still raises leaves no variable behind
             failure = checking.Failure("unsolved", "No numbers were handed in", (("it said", error.text),))
-            outcomes.append(
-                checking.Outcome(task.id, "prediction", checking.UNSOLVED, 0, task.points, failure=failure)
-            )
+            outcomes.append(checking.Outcome(task.id, "prediction", checking.UNSOLVED, 0, task.points, failure=failure))
         else:
             outcomes.append(_safely(checking.check, task, numbers))
 

@@ -41,9 +41,7 @@ class SandboxKernel(RunningKernel):
         self.km = KernelManager(
             transport="ipc", connection_file=str(file), ip=str(sandbox.folder / "ipc"), context=self._context
         )
-        argv = sandbox.argv(
-            "-m", "ipykernel_launcher", "-f", "{connection_file}", "--IPKernelApp.log_level=50"
-        )
+        argv = sandbox.argv("-m", "ipykernel_launcher", "-f", "{connection_file}", "--IPKernelApp.log_level=50")
         self.km._kernel_spec = KernelSpec(argv=argv, language="python", interrupt_mode="message")
         self.km.write_connection_file()
         sandbox.own(file)
@@ -109,9 +107,7 @@ class SandboxKernel(RunningKernel):
             raise KernelGone("KernelDied", "the process ended while this ran (a crash, or an exit)")
         if self.sandbox.too_full():
             self.stop()
-            raise KernelGone(
-                "FileLimit", f"it wrote more than {self.sandbox.limits.folder >> 20} MB of files"
-            )
+            raise KernelGone("FileLimit", f"it wrote more than {self.sandbox.limits.folder >> 20} MB of files")
 
     def stop(self):
         """End the kernel at once; may be called again."""

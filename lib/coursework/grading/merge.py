@@ -79,9 +79,7 @@ def canonical(path):
     """The master as it is graded: answers taken out, hidden checks left in."""
     master = build.annotate(nbformat.read(path, as_version=4), path.name)
     shipped = build.exercise_of(master)
-    return [cell for cell in master.cells if cell.cell_type == "code"], {
-        cell.id: cell for cell in shipped.cells
-    }
+    return [cell for cell in master.cells if cell.cell_type == "code"], {cell.id: cell for cell in shipped.cells}
 
 
 def merge(master, shipped, cells):
@@ -122,7 +120,4 @@ def _named(source):
 
 
 def _extra_steps(after, extra):
-    return [
-        Step("extra", f"after-{after or 'start'}-{i}", source)
-        for i, source in enumerate(extra.get(after, ()))
-    ]
+    return [Step("extra", f"after-{after or 'start'}-{i}", source) for i, source in enumerate(extra.get(after, ()))]

@@ -23,26 +23,11 @@ def pytest_addoption(parser):
     add = group.addoption
     add("--grade", metavar="PATH", help="folder (or zip) of submissions to grade")
     add("--grade-out", metavar="DIR", default="grades", help="where results go (default: grades)")
-    add(
-        "--grade-masters",
-        metavar="DIR",
-        help="folder of master notebooks (default: solutions/ of the checkout)",
-    )
+    add("--grade-masters", metavar="DIR", help="folder of master notebooks (default: solutions/ of the checkout)")
     add("--grade-exercise", metavar="NN", action="append", help="grade this exercise only (may be repeated)")
-    add(
-        "--grade-roster", metavar="CSV", help="students of the class: each gets a row, whatever was handed in"
-    )
-    add(
-        "--grade-sandbox",
-        choices=("auto", "bwrap", "rlimit"),
-        default="auto",
-        help="walls around a submission",
-    )
-    add(
-        "--grade-seed",
-        metavar="TEXT",
-        help="secret that seeds the cases (default: made once, in DIR/seed.txt)",
-    )
+    add("--grade-roster", metavar="CSV", help="students of the class: each gets a row, whatever was handed in")
+    add("--grade-sandbox", choices=("auto", "bwrap", "rlimit"), default="auto", help="walls around a submission")
+    add("--grade-seed", metavar="TEXT", help="secret that seeds the cases (default: made once, in DIR/seed.txt)")
     add("--grade-force", action="store_true", help="grade again what did not change")
     add("--grade-strict", action="store_true", help="fail an item that lost points")
     add("--grade-cell-seconds", type=float, default=20, help="limit for one cell or call (default: 20)")
@@ -85,9 +70,7 @@ class _State:
             )
         self.anchor = self.out / ".class"  # an empty folder: all that pytest gets to see
         self.anchor.mkdir(parents=True, exist_ok=True)
-        self.submissions = submissions.find(
-            self.folder, list(self.masters), [row["student"] for row in self.roster]
-        )
+        self.submissions = submissions.find(self.folder, list(self.masters), [row["student"] for row in self.roster])
         if not self.submissions:
             raise submissions.BadSubmissions(
                 f"No submissions were found in {self.folder}. Expected notebooks named like "
@@ -97,9 +80,7 @@ class _State:
     def key(self, submission):
         from . import results
 
-        return results.key_of(
-            submission, self.masters[submission.exercise], self.mode, self.limits, self.seed
-        )
+        return results.key_of(submission, self.masters[submission.exercise], self.mode, self.limits, self.seed)
 
     def is_done(self, submission):
         """True if there is a result that is still valid."""
@@ -115,11 +96,7 @@ class _State:
         option = config.option
         here = config.invocation_params.dir / "solutions"
         folder = (
-            Path(option.grade_masters)
-            if option.grade_masters
-            else here
-            if here.is_dir()
-            else _CHECKOUT / "solutions"
+            Path(option.grade_masters) if option.grade_masters else here if here.is_dir() else _CHECKOUT / "solutions"
         )
         found = {p.stem: p for p in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
         if option.grade_exercise:
@@ -129,9 +106,7 @@ class _State:
                     raise BadSubmissions(f"There is no master notebook for the exercise {name} in {folder}.")
             found = {n: p for n, p in found.items() if any(n.startswith(w) for w in wanted)}
         if not found:
-            raise BadSubmissions(
-                f"No master notebooks in {folder}. Use --grade-masters, or check --grade-exercise."
-            )
+            raise BadSubmissions(f"No master notebooks in {folder}. Use --grade-masters, or check --grade-exercise.")
         for path in found.values():
             build.annotate(build.read(path), path.name)  # a broken master must stop the run, not cost points
         return found
@@ -179,9 +154,7 @@ class Class(pytest.Directory):
     def collect(self):
         for submission in self.config.stash[_STATE].submissions:
             yield Notebook.from_parent(
-                self,
-                path=self.path / submission.student / f"{submission.exercise}.ipynb",
-                submission=submission,
+                self, path=self.path / submission.student / f"{submission.exercise}.ipynb", submission=submission
             )
 
 

@@ -82,12 +82,8 @@ def _summary(out, rows):
     points, most = sum(r["points"] for r in done), sum(r["max_points"] for r in done)
     flagged = sum(bool(r["flags"]) for r in rows)
     lines = [f"{len(done)} of {len(rows)} notebooks graded, {points} of {most} points in them."]
-    lines += (
-        [f"Not graded: {', '.join(f'{n} {status}' for status, n in sorted(other.items()))}."] if other else []
-    )
-    lines += (
-        [f"{flagged} with flags: look at them in grades.csv before you hand out grades."] if flagged else []
-    )
+    lines += [f"Not graded: {', '.join(f'{n} {status}' for status, n in sorted(other.items()))}."] if other else []
+    lines += [f"{flagged} with flags: look at them in grades.csv before you hand out grades."] if flagged else []
     return [*lines, f"Open {out / 'overview.html'}; feedback for each student is in {out / 'feedback'}."]
 
 
@@ -135,9 +131,7 @@ def _plain(text):
 def feedback_html(student, mine):
     parts = [_STYLE.format(title=f"Feedback for {escape(student)}")]
     for result in mine:
-        parts.append(
-            f"<h2>{escape(result['exercise'])}: {result['points']} of {result['max_points']} points</h2>"
-        )
+        parts.append(f"<h2>{escape(result['exercise'])}: {result['points']} of {result['max_points']} points</h2>")
         parts.append(f"<p>{escape(_state(result))}</p>" if _state(result) else "")
         for task in result["tasks"] if result["status"] == "graded" else ():
             said = f"{task['task']}, {task['part']}: {task['points']} of {task['max_points']}"

@@ -53,9 +53,7 @@ def safe_name(student):
     """A file name for a student's name."""
     plain = "".join(c if c.isalnum() or c in "-." else "_" for c in student)[:60].strip(".") or "_"
     return (
-        plain
-        if plain == student
-        else f"{plain}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:8]}"
+        plain if plain == student else f"{plain}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:8]}"
     )
 
 

@@ -24,10 +24,7 @@ import psutil
 
 LIBRARY = Path(__file__).resolve().parents[2]  # the folder that our packages lie in
 PACKAGES = ("dlkernels", "simt", "cpulab", "coursework")
-USERS = (
-    1_950_000_000,
-    61_000,
-)  # numbers nobody has: the first, or where a container knows only 65,536 the second
+USERS = (1_950_000_000, 61_000)  # numbers nobody has: the first, or where a container knows only 65,536 the second
 PREFIX = "dlk-"
 _COUNTER = itertools.count()
 CLEAN_ENVIRONMENT = {
@@ -187,9 +184,7 @@ def _free_user():
 
 def _knows_user(number):
     try:
-        ranges = [
-            list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()
-        ]
+        ranges = [list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
     except (OSError, ValueError):
         return False
     return any(first <= number < first + count for first, _, count in ranges)
@@ -235,18 +230,7 @@ def bwrap_command(folder, user=None):
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user"]
-    command += [
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-        "--size",
-        str(64 << 20),
-        "--perms",
-        "1777",
-        "--tmpfs",
-        "/tmp",
-    ]
+    command += ["--proc", "/proc", "--dev", "/dev", "--size", str(64 << 20), "--perms", "1777", "--tmpfs", "/tmp"]
     command += ["--size", str(64 << 20), "--perms", "1777", "--tmpfs", "/dev/shm"]
     for path in ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"):
         if os.path.islink(path):
@@ -303,11 +287,7 @@ def why_no_bwrap():
         return "the program bwrap is not installed (Debian and Ubuntu: apt install bubblewrap)."
     with Sandbox("bwrap", Limits()) as trial:
         done = subprocess.run(
-            trial.argv("-I", "-c", "print(6 * 7)"),
-            capture_output=True,
-            text=True,
-            env=trial.environment(),
-            timeout=30,
+            trial.argv("-I", "-c", "print(6 * 7)"), capture_output=True, text=True, env=trial.environment(), timeout=30
         )
     if done.stdout.strip() == "42":
         return None

@@ -26,18 +26,14 @@ def handle(folder, number, namespace):
         exchange.write(reply, folder, f"res-{number}")
     except TypeError as error:
         exchange.write(
-            {"failed": ["TypeError", f"the result cannot be looked at: {error}", "", ""]},
-            folder,
-            f"res-{number}",
+            {"failed": ["TypeError", f"the result cannot be looked at: {error}", "", ""]}, folder, f"res-{number}"
         )
 
 
 def _answer(request, namespace):
     operation, name = request["operation"], request["name"]
     if name not in namespace:
-        raise AnswerFailed(
-            "NameError", f"nothing is called {name}: does the answer cell run without an error?"
-        )
+        raise AnswerFailed("NameError", f"nothing is called {name}: does the answer cell run without an error?")
     answer = Local(namespace[name], admitted=True)
     if operation == "value":
         return answer.value()

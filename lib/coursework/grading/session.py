@@ -84,9 +84,7 @@ class Session:
     def _run_cell(self, position, source, seconds):
         cell = nbformat.v4.new_code_cell(source)
         options = {"check": False, "check_exception": True, "skip": False}
-        item = _Cell.from_parent(
-            self.file, name=f"cell {position}", cell_num=position, cell=cell, options=options
-        )
+        item = _Cell.from_parent(self.file, name=f"cell {position}", cell_num=position, cell=cell, options=options)
         self.file.kernel, self.file.timed_out = self._kernel, False
         item.config.option.nbval_cell_timeout = seconds
         try:
@@ -96,9 +94,7 @@ class Session:
         except KernelGone:
             raise
         except Exception as error:  # the notebook can send its grader messages of any kind
-            raise KernelGone(
-                "BadMessage", f"its kernel said something strange ({type(error).__name__})"
-            ) from None
+            raise KernelGone("BadMessage", f"its kernel said something strange ({type(error).__name__})") from None
         if self._kernel.exiting:
             raise KernelGone("KernelDied", "it asked the notebook to end")
         if self.file.timed_out:
@@ -124,9 +120,7 @@ class Session:
                 raise
             if isinstance(error, Empty):
                 raise AnswerFailed("TimeLimit", f"no result within {seconds:g} seconds") from None
-            raise AnswerFailed(
-                "BadMessage", f"the kernel said something strange ({type(error).__name__})"
-            ) from None
+            raise AnswerFailed("BadMessage", f"the kernel said something strange ({type(error).__name__})") from None
         try:
             return self._receive(self.sandbox)
         except AnswerFailed as error:
@@ -161,9 +155,7 @@ class Session:
                 self._clean = self.clean_sandbox.start("-m", "coursework.grading.servant", folder)
                 self._await_line(STARTUP_SECONDS)  # importing the course is not on the student's clock
             self._number += 1
-            self._send(
-                self.clean_sandbox, {"operation": operation, "name": name, "sources": sources, **request}
-            )
+            self._send(self.clean_sandbox, {"operation": operation, "name": name, "sources": sources, **request})
             self._clean.stdin.write(f"{self._number}\n".encode())
             self._clean.stdin.flush()
             self._await_line(self._patience(compiles=operation in COMPILING))
@@ -177,9 +169,7 @@ class Session:
     def _await_line(self, seconds):
         end = time.monotonic() + seconds
         while True:
-            ready, _, _ = select.select(
-                [self._clean.stdout], [], [], max(0.0, min(1.0, end - time.monotonic()))
-            )
+            ready, _, _ = select.select([self._clean.stdout], [], [], max(0.0, min(1.0, end - time.monotonic())))
             if ready:
                 if not self._clean.stdout.readline():
                     code = self._clean.wait()
@@ -194,9 +184,7 @@ class Session:
         """Seconds the next step may take. A compiler on a busy machine gets three times as long as an answer."""
         left = self.limits.total_seconds - (time.monotonic() - self.begun)
         if left <= 0:
-            raise AnswerFailed(
-                "TimeLimit", f"the whole submission used up its {self.limits.total_seconds:g} seconds"
-            )
+            raise AnswerFailed("TimeLimit", f"the whole submission used up its {self.limits.total_seconds:g} seconds")
         seconds = self.limits.cell_seconds * (3 if compiles else 1)
         return min(STARTUP_SECONDS if given else seconds, left)
 

@@ -47,17 +47,13 @@ def unpack(archive, target):
         with zipfile.ZipFile(archive) as pack:
             entries = pack.infolist()
             if len(entries) > MAX_FILES:
-                raise BadSubmissions(
-                    f"{archive} has {len(entries)} entries; at most {MAX_FILES} are unpacked"
-                )
+                raise BadSubmissions(f"{archive} has {len(entries)} entries; at most {MAX_FILES} are unpacked")
             for entry in entries:
                 if entry.is_dir():
                     continue
                 path = _inside(target, entry.filename)
                 mode = entry.external_attr >> 16
-                too_dense = entry.file_size > 1 << 20 and entry.file_size > MAX_RATIO * max(
-                    1, entry.compress_size
-                )
+                too_dense = entry.file_size > 1 << 20 and entry.file_size > MAX_RATIO * max(1, entry.compress_size)
                 if path is None or stat.S_ISLNK(mode) or too_dense or entry.flag_bits & 1:
                     refused.append(entry.filename)
                     continue
@@ -92,9 +88,7 @@ def prepare(source, out):
         unpack(source, target)
         source = target
     if not source.is_dir():
-        raise BadSubmissions(
-            f"{source} is neither a folder nor a zip. Give the folder that holds the submissions."
-        )
+        raise BadSubmissions(f"{source} is neither a folder nor a zip. Give the folder that holds the submissions.")
     inner = source / "submitted"
     source = inner if inner.is_dir() else source
     zips = [p for p in _walk(source) if p.suffix == ".zip"]
@@ -148,11 +142,7 @@ def find(folder, exercises, roster=()):
             handed_in.setdefault((student, exercise), []).append(path)
         else:
             strange.setdefault(student, []).append(path)
-    students |= (
-        {entry.name for entry in os.scandir(folder) if _is_student_folder(entry)}
-        if folder.is_dir()
-        else set()
-    )
+    students |= {entry.name for entry in os.scandir(folder) if _is_student_folder(entry)} if folder.is_dir() else set()
     found = []
     for student in sorted({_clean_student(s) for s in students}):
         for exercise in exercises:
@@ -213,9 +203,7 @@ def read_roster(path):
         raise BadSubmissions(f"The roster {path} is empty.")
     if "student" not in [cell.strip() for cell in lines[0].split(",")]:
         if "," in lines[0]:
-            raise BadSubmissions(
-                f"The roster {path} has the columns {lines[0]!r}; one of them must be `student`."
-            )
+            raise BadSubmissions(f"The roster {path} has the columns {lines[0]!r}; one of them must be `student`.")
         return [{"student": line.strip()} for line in lines]
     rows = [{k.strip(): (v or "").strip() for k, v in row.items() if k} for row in csv.DictReader(lines)]
     return [row for row in rows if row["student"]]

@@ -1,13 +1,7 @@
 """Hidden cases of chapter 03: sizes and orders that no visible case has."""
 
 from ..definition import Case
-from ..tasks.chapter_03 import (
-    cost_arguments,
-    label_arguments,
-    largest_arguments,
-    softmax_arguments,
-    triangle_arguments,
-)
+from ..tasks.chapter_03 import cost_arguments, label_arguments, largest_arguments, softmax_arguments, triangle_arguments
 
 CASES = {
     "03-histogram": (

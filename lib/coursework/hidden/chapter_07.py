@@ -18,15 +18,12 @@ CASES = {
     "07-axpy": (
         Case("one thread for everything: n = 77", axpy_arguments(77), grid=1, block=1),
         Case("alpha = 0, n = 130", lambda rng: (0.0, *axpy_arguments(130)(rng)[1:]), grid=3, block=32),
-        Case(
-            "alpha < 0, n = 257", lambda rng: (-AXPY_ALPHA, *axpy_arguments(257)(rng)[1:]), grid=2, block=64
-        ),
+        Case("alpha < 0, n = 257", lambda rng: (-AXPY_ALPHA, *axpy_arguments(257)(rng)[1:]), grid=2, block=64),
     ),
     "07-fused": (
         Case("one feature: 50 x 1", fused_arguments(50, 1)),
         Case(
-            "x = -bias: 9 x 4",
-            lambda rng: (lambda b: (np.tile(-b, (9, 1)), b, unwritten(9, 4)))(random_values(rng, 4)),
+            "x = -bias: 9 x 4", lambda rng: (lambda b: (np.tile(-b, (9, 1)), b, unwritten(9, 4)))(random_values(rng, 4))
         ),
     ),
     "07-bug": (Case("one warp more than a block: n = 160", backward_arguments(160), grid=2, block=128),),

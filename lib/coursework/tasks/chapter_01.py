@@ -34,37 +34,25 @@ def judge_workers(arguments, result):
         if result is None:
             return None
         limit = f"with {serial:.0%} serial work, the speed-up stays below {1 / serial:g} however many workers there are"
-        return Slip(
-            "impossible", f"None: {limit}", "Compare `wanted` with the limit 1 / serial before you divide."
-        )
+        return Slip("impossible", f"None: {limit}", "Compare `wanted` with the limit 1 / serial before you divide.")
     expected = f"{right}, a whole number"
     if result is None:
-        cause = (
-            f"The limit is 1 / serial, and {wanted} lies below it. Are serial and parallel share exchanged?"
-        )
+        cause = f"The limit is 1 / serial, and {wanted} lies below it. Are serial and parallel share exchanged?"
         return Slip("none", expected, cause if serial else "Without serial work there is no limit.")
     if type(result) is not int:
-        return Slip(
-            "type", expected, "There are no half workers: round up, and return an int (math.ceil gives one)."
-        )
+        return Slip("type", expected, "There are no half workers: round up, and return an int (math.ceil gives one).")
     if result == right:
         return None
     if 0 < serial < 1 and result == math.ceil((wanted - serial) / (1 - serial)):
         return Slip(
-            "gustafson",
-            expected,
-            "This is Gustafson's law, for a job that grows. Here the job stays the same.",
+            "gustafson", expected, "This is Gustafson's law, for a job that grows. Here the job stays the same."
         )
     if result == right - 1:
-        return Slip(
-            "too-few", expected, "That many are not quite enough. Round up, not down or to the nearest."
-        )
+        return Slip("too-few", expected, "That many are not quite enough. Round up, not down or to the nearest.")
     if result == right + 1:
         return Slip("too-many", expected, "One fewer is enough. Is 1 added where the division has no rest?")
     return Slip(
-        "other",
-        expected,
-        "With n workers the time is serial + (1 - serial) / n. It must not exceed 1 / wanted.",
+        "other", expected, "With n workers the time is serial + (1 - serial) / n. It must not exceed 1 / wanted."
     )
 
 
@@ -86,7 +74,7 @@ WORKERS = FunctionTask(
     advice={
         "raised-ZeroDivisionError": (
             "Where the limit is just reached, nothing is left for the divisible part: test for that before you divide."
-        ),
+        )
     },
     hints=(
         "Take the time with one worker as 1. How much time may the whole job take, and how much of it does the serial part use?",
@@ -127,9 +115,7 @@ def judge_roof(arguments, result):
             return Slip("crossed", expected, "Flops belong to the peak, bytes to the bandwidth.")
         return Slip("other", expected, "Two times: flops / peak and bytes / bandwidth, both in plain units.")
     if said != bound:
-        return Slip(
-            "bound", expected, f"The seconds are right. Which of the two limits gave them? Say {bound!r}."
-        )
+        return Slip("bound", expected, f"The seconds are right. Which of the two limits gave them? Say {bound!r}.")
     return None
 
 
@@ -143,10 +129,7 @@ ROOF = FunctionTask(
     cases=(
         Case("vector add, 1e8 elements, 100 GFLOP/s, 25 GB/s", lambda rng: (1e8, 12e8, 100.0, 25.0)),
         Case("matrix product, n = 2000, 100 GFLOP/s, 25 GB/s", lambda rng: (1.6e10, 4.8e7, 100.0, 25.0)),
-        Case(
-            "any kernel",
-            lambda rng: tuple(float(v) for v in rng.uniform((1e9, 1e9, 50, 10), (9e9, 9e9, 90, 40))),
-        ),
+        Case("any kernel", lambda rng: tuple(float(v) for v in rng.uniform((1e9, 1e9, 50, 10), (9e9, 9e9, 90, 40)))),
     ),
     hints=(
         "How long would the arithmetic take if all data were there? How long would the data take if nothing were computed?",
@@ -362,9 +345,7 @@ def _benchmark(arguments, result):
     if not calls:
         return Slip("no-call", "calls of function(data)", "function is never called.")
     if not intervals:
-        return Slip(
-            "clock", "clock() before and after each call", "Two readings belong to each time: start and end."
-        )
+        return Slip("clock", "clock() before and after each call", "Two readings belong to each time: start and end.")
     if any(calls[0] is event for inside in intervals for event in inside):
         return Slip("warm-up", "the first call outside of what is timed", WARM_UP)
     inside = [event for interval in intervals for event in interval]
@@ -475,9 +456,7 @@ def _ratio(arguments, result):
         return Slip("no-call", "calls of peer() and of ours()", "One of the two is never called.")
     intervals = _timed(log)
     if not intervals:
-        return Slip(
-            "clock", "clock() before and after each call", "Two readings belong to each time: start and end."
-        )
+        return Slip("clock", "clock() before and after each call", "Two readings belong to each time: start and end.")
     inside = [event for interval in intervals for event in interval]
     for name in ("peer", "ours"):
         first = next(event for event in log if event[0] == name)
@@ -566,17 +545,13 @@ def judge_fit(arguments, result):
     near = lambda other: abs(result - other) <= 1e-6  # noqa: E731
     if near(0) and right < 0:
         return Slip(
-            "clipped",
-            expected,
-            "A share below 0 says that the workers are faster than they should be. Do not hide it.",
+            "clipped", expected, "A share below 0 says that the workers are faster than they should be. Do not hide it."
         )
     if near(slope / (fixed + slope)):
         return Slip("parallel", expected, "This is the share that can be divided, b / (a + b).")
     if near(fixed):
         return Slip(
-            "seconds",
-            expected,
-            "This is a, in seconds. The share is a / (a + b): of the time with one worker.",
+            "seconds", expected, "This is a, in seconds. The share is a / (a + b): of the time with one worker."
         )
     if near(slope) or near(fixed / slope):
         return Slip("share", expected, "With one worker, n = 1, the time is a + b. The share is a / (a + b).")
@@ -589,13 +564,9 @@ def judge_fit(arguments, result):
     slope_n, fixed_n = statistics.linear_regression(workers, seconds)
     if near(fixed_n / (fixed_n + slope_n)):
         return Slip(
-            "against-n",
-            expected,
-            "This is a line in n. The model is a line in 1 / n: fit the times against 1 / n.",
+            "against-n", expected, "This is a line in n. The model is a line in 1 / n: fit the times against 1 / n."
         )
-    return Slip(
-        "other", expected, "The model is seconds = a + b / n. Fit a and b by least squares, then a / (a + b)."
-    )
+    return Slip("other", expected, "The model is seconds = a + b / n. Fit a and b by least squares, then a / (a + b).")
 
 
 def times_of(serial, workers, noise=0.0, scale=1.0):

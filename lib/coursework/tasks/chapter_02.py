@@ -41,9 +41,7 @@ def feed(Mean, writers, times, value, reads, refused):
 def judge_feed(arguments, result):
     writers, times, value, _, refused = arguments
     if refused and result["raised"] != "TypeError":
-        return Slip(
-            "accepted", "add('three') raises TypeError", "Let the error of the addition go out of `add`."
-        )
+        return Slip("accepted", "add('three') raises TypeError", "Let the error of the addition go out of `add`.")
     for count, total in result["seen"]:
         if total != count * value:
             return Slip(
@@ -271,9 +269,7 @@ def judge_map(arguments, result):
             )
         return None
     if not result["jobs"] and items:
-        return Slip(
-            "no-jobs", "the work handed over with submit", "Nothing was handed over: the threads had no work."
-        )
+        return Slip("no-jobs", "the work handed over with submit", "Nothing was handed over: the threads had no work.")
     if isinstance(got, list) and got != expected and sorted(got) == sorted(expected):
         return Slip(
             "order",
@@ -282,11 +278,7 @@ def judge_map(arguments, result):
             "of the items, and ask them in that order.",
         )
     if isinstance(got, list) and 0 < len(got) < len(expected) and got == expected[: len(got)]:
-        return Slip(
-            "tail",
-            str(expected),
-            "The last items are missing. The last chunk may be shorter than the others.",
-        )
+        return Slip("tail", str(expected), "The last items are missing. The last chunk may be shorter than the others.")
     if got != expected:
         return Slip("wrong-result", str(expected), MAP_CAUSE)
     if result["late"]:
@@ -342,7 +334,7 @@ MAP = ThreadTask(
         "raised-TypeError": (
             "Does a job get a whole part where one item is expected? `function` takes one item: the job must call it for each "
             "item of its part, and return a list."
-        ),
+        )
     },
     hints=(
         "What is one job: one item, or a list of items? And what do you keep from each submit?",
@@ -393,7 +385,9 @@ def judge_through(arguments, result):
             "`put` must wait while the buffer is full.",
         )
     if every != [[k, number] for k in range(producers) for number in range(each)]:
-        cause = "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty *and* closed?"
+        cause = (
+            "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty *and* closed?"
+        )
         return Slip("wrong-result", f"each of the {producers * each} items exactly once", cause)
     for taken in result["taken"]:
         for k in range(producers):
@@ -592,9 +586,7 @@ def judge_settle(arguments, result):
     if got in outcomes:
         return None
     if any(type(said) is not bool for said in result["done"]):
-        return Slip(
-            "no-answer", "True or False from every transfer", "Say True if the money moved, else False."
-        )
+        return Slip("no-answer", "True or False from every transfer", "Say True if the money moved, else False.")
     expected = " or ".join(
         f"balances {left}" for left, _ in outcomes[:1] + [o for o in outcomes if o != outcomes[0]][:1]
     )
@@ -634,7 +626,7 @@ BUG = ThreadTask(
         "deadlock": (
             "Each thread holds the lock that the other wants. If every thread takes the two locks in the same order, whatever "
             "the direction of the transfer, this cannot happen. The order must not depend on what changes."
-        ),
+        )
     },
     hints=(
         "Run the check on the code as it is. In the table, which two locks does each thread take, and in which order?",

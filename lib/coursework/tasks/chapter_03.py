@@ -67,10 +67,7 @@ PREDICT = PredictionTask(
             "chunks",
             "chunks handed out with chunks of 3",
             lambda: len(range(0, len(PREDICT_ROWS), 3)),
-            {
-                2: "8 // 3 forgets the last, shorter chunk.",
-                4: "4 would be chunks of 2. Here they have 3 rows.",
-            },
+            {2: "8 // 3 forgets the last, shorter chunk.", 4: "4 would be chunks of 2. Here they have 3 rows."},
             "A chunk is 3 rows; the last one may be shorter. How many until all 8 rows are gone?",
         ),
         Question(
@@ -261,12 +258,9 @@ SOFTMAX = ParallelTask(
         Case("300 x 17", softmax_arguments(300, 17)),
     ),
     suspects=(
+        Suspect(lambda x, out: _softmax(x, axis=0), "This is the softmax of every column. Rows were asked for."),
         Suspect(
-            lambda x, out: _softmax(x, axis=0), "This is the softmax of every column. Rows were asked for."
-        ),
-        Suspect(
-            lambda x, out: np.exp(x - x.max(axis=1, keepdims=True)),
-            "The exponentials were not divided by their sum.",
+            lambda x, out: np.exp(x - x.max(axis=1, keepdims=True)), "The exponentials were not divided by their sum."
         ),
         Suspect(
             lambda x, out: np.exp(x - x.max()) / np.exp(x - x.max()).sum(),
@@ -413,7 +407,9 @@ def judge_finish(arguments, result):
     for kind, value, cause in slips:
         if result == value:
             return Slip(kind, str(expected), cause)
-    cause = "Play it with paper: a clock for each thread; the earliest clock takes the next chunk and moves on by its cost."
+    cause = (
+        "Play it with paper: a clock for each thread; the earliest clock takes the next chunk and moves on by its cost."
+    )
     return Slip("other", str(expected), cause)
 
 

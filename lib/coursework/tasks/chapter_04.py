@@ -42,9 +42,7 @@ def _two_columns(room):
     return _matrix().fetches(order, room)
 
 
-_DRAW = (
-    "Write down the byte at which each element begins, and divide by 64: how many different whole numbers?"
-)
+_DRAW = "Write down the byte at which each element begins, and divide by 64: how many different whole numbers?"
 
 LINES = PredictionTask(
     id="04-lines",
@@ -80,8 +78,7 @@ LINES = PredictionTask(
             "lines of every eighth element of row 0, x[0, ::8]",
             lambda: _matrix().touched(np.s_[0, ::8]),
             {
-                COLUMNS
-                // 8: "That is the number of elements. Two of them lie 32 bytes apart: in how many lines?",
+                COLUMNS // 8: "That is the number of elements. Two of them lie 32 bytes apart: in how many lines?",
                 8: "An eighth of the elements; of the lines, too? Which line of the row has none of them?",
             },
             "Which lines of the row hold none of these elements?",
@@ -113,8 +110,7 @@ LINES = PredictionTask(
             lambda: _two_columns(64),
             {
                 ROWS: "When column 1 begins, is the line of row 0 still there? 99 others came after it.",
-                ROWS
-                + 36: "Which line goes when a new one comes: the one used longest ago. Which is needed next?",
+                ROWS + 36: "Which line goes when a new one comes: the one used longest ago. Which is needed next?",
             },
             "Follow the line of row 0: when is it fetched, when does it have to go, when is it needed again?",
         ),
@@ -123,8 +119,7 @@ LINES = PredictionTask(
             "the same with room for 128 lines",
             lambda: _two_columns(128),
             {
-                2
-                * ROWS: "When column 1 begins, all the lines of column 0 are still there. Which hold its elements?",
+                2 * ROWS: "When column 1 begins, all the lines of column 0 are still there. Which hold its elements?",
                 ROWS + 28: "The cache has room for more lines than are needed. Which line would have to go?",
             },
             "How many different lines do the two columns lie in?",
@@ -172,8 +167,7 @@ CHANNELS = CompiledTask(
         Suspect(lambda x, scale, shift, out: _wide(x) * scale, "This is x * scale: the shift is missing."),
         Suspect(lambda x, scale, shift, out: _wide(x) + shift, "This is x + shift: the scale is missing."),
         Suspect(
-            lambda x, scale, shift, out: (_wide(x) + shift) * scale,
-            "This is (x + shift) * scale: multiply first.",
+            lambda x, scale, shift, out: (_wide(x) + shift) * scale, "This is (x + shift) * scale: multiply first."
         ),
         Suspect(lambda x, scale, shift, out: _wide(x) * shift + scale, "Scale and shift are exchanged."),
         Suspect(
@@ -232,9 +226,7 @@ SUMS = CompiledTask(
             lambda x, w, out: _wide(x) @ w if x.shape[0] == x.shape[1] else np.zeros(0),
             "This is x @ w: the terms were added along each row. out[j] adds up column j.",
         ),
-        Suspect(
-            lambda x, w, out: _wide(x).sum(axis=0), "This is the sum of the rows: the weights are missing."
-        ),
+        Suspect(lambda x, w, out: _wide(x).sum(axis=0), "This is the sum of the rows: the weights are missing."),
         Suspect(
             lambda x, w, out: _wide(x)[-1] * w[-1],
             "This is the last row alone: the terms must be added up, not replaced.",
@@ -296,9 +288,7 @@ def judge_pad(arguments, result):
     if type(result) is not int:
         return Slip("type", expected, "Return the length of a row in elements, an int.")
     if result < columns:
-        return Slip(
-            "too-short", expected, "The row must hold its columns. Padding adds elements, it takes none away."
-        )
+        return Slip("too-short", expected, "The row must hold its columns. Padding adds elements, it takes none away.")
     crowd = most_in_one_set(rows, result)
     if crowd > WAYS:
         cause = "Lines whose numbers differ by 64 share a set. Count for this length: line of row r is 4 * r * length // 64."
@@ -383,9 +373,7 @@ def judge_order(arguments, result):
             f"the pair ({i}, {j})",
         )  # fmt: skip
     if len(np.unique(pairs, axis=0)) < n * m:
-        return Slip(
-            "twice", expected, "Some elements come twice, others never. Do your tiles overlap?", "doubles"
-        )
+        return Slip("twice", expected, "Some elements come twice, others never. Do your tiles overlap?", "doubles")
     lines, fetched = transposed_fetches(pairs, n, m)
     if fetched <= 1.25 * lines:
         return None

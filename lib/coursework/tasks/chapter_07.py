@@ -27,16 +27,12 @@ def judge_launch(arguments, result):
     expected = "two whole numbers: (blocks, threads per block)"
     if not isinstance(result, list | tuple) or len(result) != 2 or not all(type(v) is int for v in result):
         return Slip(
-            "type",
-            expected,
-            "`/` gives a float even where the division has no rest; `//` gives a whole number.",
+            "type", expected, "`/` gives a float even where the division has no rest; `//` gives a whole number."
         )
     blocks, threads = result
     if threads > 1024:
         return Slip(
-            "over-1024",
-            "at most 1024 threads per block",
-            "1024 is the limit of every NVIDIA GPU. Use more blocks.",
+            "over-1024", "at most 1024 threads per block", "1024 is the limit of every NVIDIA GPU. Use more blocks."
         )
     if threads < 32 or threads % 32:
         return Slip(
@@ -48,7 +44,9 @@ def judge_launch(arguments, result):
         cause = "The number of blocks was rounded down, so the last elements have no thread. Round up."
         return Slip("too-few", f"at least {n} threads in all, not {blocks * threads}", cause)
     if (blocks - 1) * threads >= n:
-        cause = "The last block has nothing to do. n // threads + 1 is one block too many when the division has no rest."
+        cause = (
+            "The last block has nothing to do. n // threads + 1 is one block too many when the division has no rest."
+        )
         return Slip("too-many", f"no more than {-(-n // threads)} blocks of {threads} threads", cause)
     return None
 
@@ -101,7 +99,7 @@ ADD = KernelTask(
     advice={
         "out-of-bounds": (
             "The grid has more threads than there are elements, and this thread has none. Let it do nothing: a guard."
-        ),
+        )
     },
     hints=(
         "The last case starts 8 * 128 = 1024 threads for 1000 elements. What should the other 24 threads do?",
@@ -272,12 +270,9 @@ FUSED = CompiledTask(
     ),
     suspects=(
         Suspect(lambda x, bias, out: silu(x), "This is silu(x): the bias was not added."),
+        Suspect(lambda x, bias, out: 1 / (1 + np.exp(-(x + bias))), "This is sigmoid(z). SiLU is z * sigmoid(z)."),
         Suspect(
-            lambda x, bias, out: 1 / (1 + np.exp(-(x + bias))), "This is sigmoid(z). SiLU is z * sigmoid(z)."
-        ),
-        Suspect(
-            lambda x, bias, out: x * silu(x + bias) / (x + bias),
-            "This is x * sigmoid(z): the factor must be z too.",
+            lambda x, bias, out: x * silu(x + bias) / (x + bias), "This is x * sigmoid(z): the factor must be z too."
         ),
         Suspect(lambda x, bias, out: np.maximum(x + bias, 0), "This is ReLU of x + bias."),
         Suspect(
@@ -316,9 +311,7 @@ FUSED = CompiledTask(
 def backward_arguments(n):
     def make(rng):
         x = random_values(rng, n)
-        x[:: max(2, n // 10)] = (
-            0  # ReLU has a corner at 0; the course takes the gradient 0 there, as PyTorch does
-        )
+        x[:: max(2, n // 10)] = 0  # ReLU has a corner at 0; the course takes the gradient 0 there, as PyTorch does
         return (random_values(rng, n), x, unwritten(n))
 
     return make
@@ -345,17 +338,14 @@ BUG = KernelTask(
             lambda grad, x, out: np.where(x >= 0, grad, 0),
             "Right except where x is exactly 0: there the gradient is taken as 0, as PyTorch does.",
         ),
-        Suspect(
-            lambda grad, x, out: np.maximum(x, 0),
-            "This is relu(x), the forward pass. The gradient is asked for.",
-        ),
+        Suspect(lambda grad, x, out: np.maximum(x, 0), "This is relu(x), the forward pass. The gradient is asked for."),
         Suspect(lambda grad, x, out: grad, "This is grad itself: nothing was blocked where x <= 0."),
     ),
     advice={
         "tail": (
             "The last elements have no thread, although there are enough threads. Write down i for thread 0 of block 0, "
             "1 and 2: by how much should it grow from block to block?"
-        ),
+        )
     },
     hints=(
         "Run the check on the kernel as it is, and believe the first case that fails. Is it an index or a value?",

@@ -62,8 +62,7 @@ def thread_of_four(index, case):
 
 SUSPECTS = (
     Suspect(
-        lambda a, b, out: product(a, b).T,
-        "This is the transpose of a @ b: rows and columns of out are exchanged.",
+        lambda a, b, out: product(a, b).T, "This is the transpose of a @ b: rows and columns of out are exchanged."
     ),
     Suspect(lambda a, b, out: product(a.T, b), "This is a.T @ b: the indices of a are exchanged."),
     Suspect(lambda a, b, out: product(a, b.T), "This is a @ b.T: the indices of b are exchanged."),
@@ -76,10 +75,7 @@ SUSPECTS = (
         lambda a, b, out: product(a[:, -1:], b[-1:]),
         "This is the last term of the sum alone: the terms must be added up, not replaced.",
     ),
-    Suspect(
-        lambda a, b, out: product(a[:, 1:], b[1:]),
-        "The first term of the sum, p = 0, is missing.",
-    ),
+    Suspect(lambda a, b, out: product(a[:, 1:], b[1:]), "The first term of the sum, p = 0, is missing."),
     Suspect(lambda a, b, out: product(a[:, :-1], b[:-1]), "The last term of the sum, p = k - 1, is missing."),
     Suspect(
         lambda a, b, out: product(a[:, : a.shape[1] // TILE * TILE], b[: a.shape[1] // TILE * TILE]),
@@ -169,9 +165,7 @@ COUNT = PredictionTask(
             lambda: _flops(M, K, N),
             {
                 M * K * N: "That is the number of multiplies. Each comes with an add.",
-                2
-                * M
-                * N: "That is a multiply and an add for each element of the result. How many terms has its sum?",
+                2 * M * N: "That is a multiply and an add for each element of the result. How many terms has its sum?",
                 _bytes(M, K, N): "That is the number of bytes. Count multiplies and adds.",
             },
             "Take one element of the result: how many multiplies and adds? Then take all elements.",
@@ -196,10 +190,8 @@ COUNT = PredictionTask(
             f"arithmetic intensity of a {EDGE} x {EDGE} matmul in flops per byte, each element moved once, float32",
             lambda: _flops(EDGE, EDGE, EDGE) / _bytes(EDGE, EDGE, EDGE),
             {
-                _flops(EDGE, EDGE, EDGE)
-                / (4 * EDGE * EDGE): "That counts the bytes of one matrix; there are three.",
-                _flops(EDGE, EDGE, EDGE)
-                / (8 * EDGE * EDGE): "That counts the bytes of two matrices; there are three.",
+                _flops(EDGE, EDGE, EDGE) / (4 * EDGE * EDGE): "That counts the bytes of one matrix; there are three.",
+                _flops(EDGE, EDGE, EDGE) / (8 * EDGE * EDGE): "That counts the bytes of two matrices; there are three.",
                 EDGE / 12: "A multiply-add is two flops: a multiply and an add.",
                 EDGE / 1.5: "That is flops per element. An element of float32 has 4 bytes.",
             },
@@ -211,9 +203,7 @@ COUNT = PredictionTask(
             lambda: _loads_of_a_warp(_one_by_one),
             {
                 DEPTH: "One load in each round of the loop? A term of the sum has two factors.",
-                2
-                * DEPTH
-                * 32: "That is the number of loads of single threads. The 32 lanes of a warp load together.",
+                2 * DEPTH * 32: "That is the number of loads of single threads. The 32 lanes of a warp load together.",
                 2 * DEPTH * TILE * TILE: "That is the number of loads of single threads in the block.",
                 2: "That is one round of the loop. How many rounds are there?",
             },
@@ -306,11 +296,7 @@ NAIVE = KernelTask(
     minutes=10,
     spec=spec,
     atol=1e-5,
-    cases=(
-        case("one block, square", 16, 16, 16),
-        case("exact", 32, 8, 48),
-        case("ragged", 20, 13, 28),
-    ),
+    cases=(case("one block, square", 16, 16, 16), case("exact", 32, 8, 48), case("ragged", 20, 13, 28)),
     suspects=SUSPECTS,
     writer=thread_of,
     advice={
@@ -394,11 +380,7 @@ TILED = KernelTask(
     minutes=20,
     spec=spec,
     atol=1e-5,
-    cases=(
-        case("one block, one tile", 16, 16, 16),
-        case("exact", 32, 32, 16),
-        case("ragged", 20, 19, 28),
-    ),
+    cases=(case("one block, one tile", 16, 16, 16), case("exact", 32, 32, 16), case("ragged", 20, 19, 28)),
     suspects=SUSPECTS,
     writer=thread_of,
     tell_first=TOLD_FIRST,
@@ -443,11 +425,7 @@ BUG = KernelTask(
     minutes=15,
     spec=spec,
     atol=1e-5,
-    cases=(
-        case("one block, one tile", 16, 16, 16),
-        case("exact", 16, 48, 16),
-        case("ragged", 20, 19, 28),
-    ),
+    cases=(case("one block, one tile", 16, 16, 16), case("exact", 16, 48, 16), case("ragged", 20, 19, 28)),
     suspects=SUSPECTS,
     writer=thread_of,
     tell_first=TOLD_FIRST,
@@ -485,10 +463,7 @@ REGISTER = CompiledTask(
     minutes=15,
     spec=spec,
     atol=1e-5,
-    cases=(
-        *CPU_CASES,
-        Case("k smaller than 4: (9 x 3) @ (3 x 17)", operands(9, 3, 17)),
-    ),
+    cases=(*CPU_CASES, Case("k smaller than 4: (9 x 3) @ (3 x 17)", operands(9, 3, 17))),
     suspects=(
         Suspect(
             lambda a, b, out: product(a[:, : a.shape[1] // 4 * 4], b[: a.shape[1] // 4 * 4]),

@@ -22,15 +22,7 @@ SHORTER = 40  # runs spent on a simpler failure than one that was found by chanc
 
 
 def explore(
-    scenario,
-    expected=None,
-    *,
-    judge=None,
-    seed=0,
-    preemptions=2,
-    schedules=400,
-    seconds=10.0,
-    keep_going=False,
+    scenario, expected=None, *, judge=None, seed=0, preemptions=2, schedules=400, seconds=10.0, keep_going=False
 ):
     """Run `scenario()` under up to `schedules` schedules and report what goes wrong.
 
@@ -68,20 +60,10 @@ class Search:
     """One exploration."""
 
     def __init__(
-        self,
-        scenario,
-        expected=None,
-        judge=None,
-        seed=0,
-        preemptions=2,
-        schedules=1,
-        seconds=60.0,
-        keep_going=False,
+        self, scenario, expected=None, judge=None, seed=0, preemptions=2, schedules=1, seconds=60.0, keep_going=False
     ):
         if not callable(scenario):
-            raise TypeError(
-                f"scenario is {scenario!r}; expected a function that runs the threads and returns a result"
-            )
+            raise TypeError(f"scenario is {scenario!r}; expected a function that runs the threads and returns a result")
         self.scenario, self.judge = scenario, judge
         if judge is None and expected is not None:
             self.judge = lambda result: (
@@ -215,11 +197,7 @@ class Search:
                 fewer = {i: c for i, c in choices.items() if i != index}
                 run = self.once(policies.Follow(fewer), names)
                 tries += 1
-                if (
-                    run.errors
-                    and run.errors[0].kind == kind
-                    and len(run.schedule.choices) < len(best.schedule.choices)
-                ):
+                if run.errors and run.errors[0].kind == kind and len(run.schedule.choices) < len(best.schedule.choices):
                     best, choices, changed = run, dict(run.schedule.choices), True
                     break
                 if tries >= 150:

@@ -44,9 +44,7 @@ def of(outcome, judge):
         if slip:
             found.append(_wrong(outcome, slip))
         found += [_held(lock) for lock in outcome.held]
-    found += [
-        _busy(outcome, name) for name, n in outcome.spins.items() if n >= SPINS and outcome.ending == "ended"
-    ]
+    found += [_busy(outcome, name) for name, n in outcome.spins.items() if n >= SPINS and outcome.ending == "ended"]
     return found
 
 
@@ -77,12 +75,8 @@ def _deadlock(outcome):
             said += " and will not release: it has ended" if holder.last == DONE else ""
         facts.append((task.name, f"{said} ({_position(task)})"))
     names = [t.name for t in stuck]
-    headline = "nobody can go on: " + " and ".join(
-        [", ".join(names[:-1]), names[-1]] if len(names) > 1 else names
-    )
-    return Finding(
-        "deadlock", headline + (" wait" if len(names) > 1 else " waits"), tuple(facts), _why_stuck(stuck)
-    )
+    headline = "nobody can go on: " + " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return Finding("deadlock", headline + (" wait" if len(names) > 1 else " waits"), tuple(facts), _why_stuck(stuck))
 
 
 def _why_stuck(stuck):
@@ -144,9 +138,7 @@ def _too_long(outcome):
     alive = {t.name for t in outcome.tasks if t.last != DONE}
     busy = {name: lines for name, lines in where.items() if name in alive}
     if not busy:
-        busy = {
-            t.name: Counter({(getattr(t, "file", ""), t.line): 1}) for t in outcome.tasks if t.last != DONE
-        }
+        busy = {t.name: Counter({(getattr(t, "file", ""), t.line): 1}) for t in outcome.tasks if t.last != DONE}
     facts = []
     for name, lines in busy.items():
         numbers = sorted({line for (_, line), _ in lines.most_common(8)})
@@ -159,9 +151,7 @@ def _too_long(outcome):
             "(a random back-off), or take the locks in one order so that nobody has to give way."
         )
         return Finding("livelock", steps, tuple(facts), cause)
-    cause = (
-        "The loop waits for something that nobody does. Does every path through it come closer to its end?"
-    )
+    cause = "The loop waits for something that nobody does. Does every path through it come closer to its end?"
     return Finding("endless", steps, tuple(facts), cause)
 
 
@@ -179,20 +169,13 @@ def _stuck(outcome):
 
 def _exception(outcome, task, error):
     name = type(error).__name__
-    facts = [
-        ("it said", f"{name}: {error}" if str(error) else name),
-        (task.name, _position(task)),
-    ]
+    facts = [("it said", f"{name}: {error}" if str(error) else name), (task.name, _position(task))]
     if isinstance(error, AssertionError) and task.name == "main":
         lost = _lost_update(outcome)
         kind = "lost-update" if lost else "wrong-result"
-        return Finding(
-            kind, str(error) or "an assertion does not hold", tuple(facts[1:]), lost or _stale(outcome)
-        )
+        return Finding(kind, str(error) or "an assertion does not hold", tuple(facts[1:]), lost or _stale(outcome))
     headline = f"{task.name} ended with {name}"
-    cause = (
-        "" if isinstance(error, (NotImplementedError, NotInARun, Abandoned)) else _stale(outcome, task.name)
-    )
+    cause = "" if isinstance(error, (NotImplementedError, NotInARun, Abandoned)) else _stale(outcome, task.name)
     return Finding("exception", headline, tuple(facts), cause, name=name)
 
 
@@ -282,5 +265,7 @@ def _busy(outcome, name):
     lines = Counter((e.file, e.line) for e in outcome.events if e.task == name)
     (file, line), _ = lines.most_common(1)[0] if lines else ((getattr(task, "file", ""), task.line), 0)
     facts = ((name, f"asks again and again, {_at(file, line)}"),)
-    cause = "A core is kept busy with waiting. A Condition, an Event or a queue lets the thread sleep until it is woken."
+    cause = (
+        "A core is kept busy with waiting. A Condition, an Event or a queue lets the thread sleep until it is woken."
+    )
     return Finding("busy-waiting", f"{name} waits by asking", facts, cause, WARNING)

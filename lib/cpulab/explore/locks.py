@@ -77,10 +77,7 @@ class Lock(StandIn):
         run, seconds = _run(self), _timeout(blocking, timeout)
         got = run.wait(lambda: self.__owner is None, self, f"waits for {self.label}", seconds)
         if got:
-            self.__owner, self.__line = (
-                run.running,
-                run.note(run.running, "sync", f"acquires {self.label}").line,
-            )
+            self.__owner, self.__line = (run.running, run.note(run.running, "sync", f"acquires {self.label}").line)
         else:
             _note(run, f"does not get {self.label}")
         return got

@@ -21,11 +21,7 @@ class Table:
         if len(self.rows) <= most:
             return self.rows
         left = len(self.rows) - most
-        return [
-            *self.rows[: most // 2],
-            ("...", "", "", f"({left} more steps)", ""),
-            *self.rows[-most // 2 :],
-        ]
+        return [*self.rows[: most // 2], ("...", "", "", f"({left} more steps)", ""), *self.rows[-most // 2 :]]
 
     def __str__(self):
         rows = [tuple(str(x) for x in row) for row in (self.head, *self.shown())]
@@ -99,9 +95,7 @@ class Run:
                 line = "" if in_course(event.file) else event.line
                 rows.append([event.task, line, source(event.file, event.line), [text]])
                 last = key
-        return Table(
-            [(i + 1, task, line or "", code, "; ".join(t)) for i, (task, line, code, t) in enumerate(rows)]
-        )
+        return Table([(i + 1, task, line or "", code, "; ".join(t)) for i, (task, line, code, t) in enumerate(rows)])
 
     def figure(self):
         """(figure, alternative text): a lane for each thread, a box for each step."""

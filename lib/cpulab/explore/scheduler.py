@@ -182,9 +182,7 @@ class Scheduler:
                 task.go.release()
             end = time.monotonic() + UNWIND
             while not task.ended.acquire(timeout=0.05) and time.monotonic() < end:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(task.ident or 0), ctypes.py_object(Abandoned)
-                )
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(task.ident or 0), ctypes.py_object(Abandoned))
 
     # threads -----------------------------------------------------------------------------------------------------
 
@@ -224,11 +222,7 @@ class Scheduler:
                 task.ended.release()
             else:
                 if task.number or task.error:
-                    self.note(
-                        task,
-                        "note",
-                        "ends" if task.error is None else f"ends with {type(task.error).__name__}",
-                    )
+                    self.note(task, "note", "ends" if task.error is None else f"ends with {type(task.error).__name__}")
                 task.ended.release()
                 self._next_after(task)
 
@@ -317,10 +311,7 @@ class Scheduler:
         chosen = default
         if len(able) + len(late) > 1:
             number = self.policy.choose(
-                len(self.out.points),
-                default.number,
-                tuple(t.number for t in able),
-                tuple(t.number for t in late),
+                len(self.out.points), default.number, tuple(t.number for t in able), tuple(t.number for t in late)
             )
             chosen = self.tasks[number] if any(t.number == number for t in able + late) else default
             point = Point(

@@ -143,9 +143,7 @@ class Site:
             except (Unknown, TypeError):
                 key = None
         where = key
-        return Access(
-            id(owner), key, self.kind, owner, lambda: owner[where] if where is not None else _raise()
-        )
+        return Access(id(owner), key, self.kind, owner, lambda: owner[where] if where is not None else _raise())
 
     def _call(self, frame):
         function = self.node.func
@@ -285,6 +283,4 @@ def _site(instruction, code, nodes):
     text = ast.unparse(node.func.value if space == "call" else node) if node else str(instruction.argval)
     argval = instruction.argval if isinstance(instruction.argval, str) else ""
     called = ast.unparse(node.func) if space == "call" else ""
-    return Site(
-        kind, space, argval, node, parent, at.lineno or code.co_firstlineno, text, code.co_filename, called
-    )
+    return Site(kind, space, argval, node, parent, at.lineno or code.co_firstlineno, text, code.co_filename, called)

@@ -40,17 +40,12 @@ _THREADING = {
     **{n: getattr(locks, n) for n in ("Lock", "RLock", "Semaphore", "BoundedSemaphore", "Condition", "Event", "Barrier")},
 }  # fmt: skip
 _QUEUE = {n: getattr(queues, n) for n in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue")}
-_TIME = {
-    "sleep": locks.sleep,
-    **dict.fromkeys(("time", "monotonic", "perf_counter", "process_time"), locks.now),
-}
+_TIME = {"sleep": locks.sleep, **dict.fromkeys(("time", "monotonic", "perf_counter", "process_time"), locks.now)}
 _FUTURES = {n: getattr(workers, n) for n in ("ThreadPoolExecutor", "Future", "as_completed", "wait")}
 
 _TABLES = ((threading, _THREADING), (queue, _QUEUE), (time, _TIME), (concurrent.futures, _FUTURES))
 STAND_INS = {id(module): Namespace(module, **names) for module, names in _TABLES}
-STAND_INS |= {
-    id(getattr(module, name)): stand_in for module, names in _TABLES for name, stand_in in names.items()
-}
+STAND_INS |= {id(getattr(module, name)): stand_in for module, names in _TABLES for name, stand_in in names.items()}
 STAND_INS[id(concurrent)] = Namespace(concurrent, futures=STAND_INS[id(concurrent.futures)])
 _KEPT = [getattr(module, name) for module, names in _TABLES for name in names]  # their ids stay theirs
 _MODULES = ("threading", "queue", "time", "concurrent", "concurrent.futures", "_thread")
@@ -58,11 +53,7 @@ _MODULES = ("threading", "queue", "time", "concurrent", "concurrent.futures", "_
 
 def _fresh(value):
     """A function that makes a stand-in for an object that exists already, or None."""
-    makers = {
-        _thread.LockType: locks.Lock,
-        type(threading.RLock()): locks.RLock,
-        threading.Event: locks.Event,
-    }
+    makers = {_thread.LockType: locks.Lock, type(threading.RLock()): locks.RLock, threading.Event: locks.Event}
     if type(value) in makers:
         return makers[type(value)]
     if type(value) in (threading.Semaphore, threading.BoundedSemaphore):

@@ -17,10 +17,7 @@ from . import sites
 _LIBRARY = str(Path(__file__).resolve().parents[2]) + os.sep
 _COURSE = _LIBRARY + "coursework" + os.sep
 _FOREIGN = tuple(
-    {
-        str(Path(sysconfig.get_paths()[p]).resolve()) + os.sep
-        for p in ("stdlib", "platstdlib", "purelib", "platlib")
-    }
+    {str(Path(sysconfig.get_paths()[p]).resolve()) + os.sep for p in ("stdlib", "platstdlib", "purelib", "platlib")}
     | {sysconfig.get_paths()[p] + os.sep for p in ("stdlib", "platstdlib", "purelib", "platlib")}
     | {_LIBRARY, "<frozen", "<__array_function__", "<string>"}  # the last: methods that dataclass writes
 )
@@ -158,9 +155,7 @@ class Monitor(Tracer):
         self.codes, monitoring = set(), sys.monitoring
         self.tool = next((i for i in range(6) if monitoring.get_tool(i) is None), None)
         if self.tool is None:
-            raise RuntimeError(
-                "all six tools of sys.monitoring are in use (debuggers, profilers); end one of them"
-            )
+            raise RuntimeError("all six tools of sys.monitoring are in use (debuggers, profilers); end one of them")
         monitoring.use_tool_id(self.tool, "cpulab.explore")
         monitoring.register_callback(self.tool, monitoring.events.PY_START, self._start)
         monitoring.register_callback(self.tool, monitoring.events.INSTRUCTION, self._monitored)

@@ -22,9 +22,7 @@ _X86_VECTOR = re.compile(
 )
 _X86_SCALAR = re.compile(r"v?(?:add|sub|mul|div|max|min|sqrt)s[sd]\s|vfn?m(?:add|sub)\d+s[sd]\s")
 # ARM says it in the operands: v0.4s is a vector of four floats (Apple's assembler: fadd.4s v0), s0 is one number.
-_ARM_VECTOR = re.compile(
-    r"f?(?:add|sub|mul|mla|mls|div|max\w*|min\w*|sqrt|cm\w+)(?:\.\d+[bhsd]\s|\s+v\d+\.\d+[bhsd])"
-)
+_ARM_VECTOR = re.compile(r"f?(?:add|sub|mul|mla|mls|div|max\w*|min\w*|sqrt|cm\w+)(?:\.\d+[bhsd]\s|\s+v\d+\.\d+[bhsd])")
 _ARM_SCALAR = re.compile(r"f(?:n?m?(?:add|sub)|n?mul|div|max\w*|min\w*|sqrt)\s+[sd]\d")
 _REGISTER_BYTES = (("zmm", 64), ("ymm", 32), ("xmm", 16))
 
@@ -62,9 +60,7 @@ def hot_loop(function):
     if isinstance(function, str):
         text = function
     elif not hasattr(function, "inspect_asm"):
-        raise TypeError(
-            f"function is a {type(function).__name__}; expected a function compiled by numba's @njit"
-        )
+        raise TypeError(f"function is a {type(function).__name__}; expected a function compiled by numba's @njit")
     elif not function.signatures:
         raise ValueError(f"{function.__name__} was not compiled yet: call it once")
     else:
@@ -90,9 +86,7 @@ def _innermost(text):
 
 def _loop(lines):
     own = tuple(
-        re.sub(r"\s+", " ", line)
-        for line in lines
-        if line and not line.startswith(".") and not _LABEL.fullmatch(line)
+        re.sub(r"\s+", " ", line) for line in lines if line and not line.startswith(".") and not _LABEL.fullmatch(line)
     )
     vector = sum(map(_computes_on_vectors, own))
     scalar = sum(bool(_X86_SCALAR.match(line) or _ARM_SCALAR.match(line)) for line in own)

@@ -41,9 +41,7 @@ def chain(lines, stride=None, seed=0):
     """
     stride = stride or line_bytes()
     if stride % 8 or stride < 8 or lines < 2:
-        raise ValueError(
-            f"lines is {lines} and stride {stride}; expected at least 2, and a multiple of 8 bytes"
-        )
+        raise ValueError(f"lines is {lines} and stride {stride}; expected at least 2, and a multiple of 8 bytes")
     step = stride // 8
     places = empty_aligned(lines * step, np.int64)
     places[:] = -1  # touches every page, and makes a step to a wrong place an index error

@@ -82,9 +82,7 @@ def ladder_picture(*ladders):
     from .. import figures
 
     if not ladders or len({ladder.unit for ladder in ladders}) != 1:
-        raise ValueError(
-            "ladder_picture takes one or more ladders of one unit; draw bandwidth and latency apart"
-        )
+        raise ValueError("ladder_picture takes one or more ladders of one unit; draw bandwidth and latency apart")
     figure, axes = figures.subplots()
     for ladder in ladders:
         axes.plot(ladder.sizes, ladder.values, label=ladder.what, markersize=4)

@@ -72,9 +72,7 @@ def _box(axes, row, left, width, owner, linewidth=0.6):
 
 def _in_words(lines, rows):
     text = (
-        f"The first {rows} cache lines of {lines.line} bytes"
-        if rows > 1
-        else f"One cache line of {lines.line} bytes"
+        f"The first {rows} cache lines of {lines.line} bytes" if rows > 1 else f"One cache line of {lines.line} bytes"
     )
     if lines.owner is None:
         per_line = [int(np.count_nonzero((lines.first <= row) & (row <= lines.last))) for row in range(rows)]

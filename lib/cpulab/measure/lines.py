@@ -95,9 +95,7 @@ class LineMap:
         """
         if room < 1:
             raise ValueError(f"room is {room}; expected at least one line")
-        flat = (
-            np.ravel_multi_index(order, self.places.shape) if isinstance(order, tuple) else np.asarray(order)
-        )
+        flat = np.ravel_multi_index(order, self.places.shape) if isinstance(order, tuple) else np.asarray(order)
         pieces = [line.ravel()[flat].tolist() for line in self._of_each_piece()]
         kept, fetched = {}, 0  # a dict remembers the order of insertion: the first key was used longest ago
         for lines in zip(*pieces, strict=True):
@@ -123,9 +121,7 @@ class LineMap:
     def writers(self):
         """Line -> the threads that write to it, both in order. ValueError where no writers were named."""
         if self.owner is None:
-            raise ValueError(
-                "no writers were named; line_map(array, writers=...) takes the thread of each element"
-            )
+            raise ValueError("no writers were named; line_map(array, writers=...) takes the thread of each element")
         found = {}
         written = self.owner != NOBODY
         threads = self.owner[written].tolist()
@@ -140,9 +136,7 @@ class LineMap:
         return [line for line, threads in self.writers.items() if len(threads) > 1]
 
     def __repr__(self):
-        text = (
-            f"{self.places.size:,} elements of {self.itemsize} B in {self.touched():,} lines of {self.line} B"
-        )
+        text = f"{self.places.size:,} elements of {self.itemsize} B in {self.touched():,} lines of {self.line} B"
         begins = int(self.places.min(initial=self.line))
         text += f", begins at byte {begins} of a line" if self.places.size else ""
         if self.owner is not None:

@@ -127,9 +127,7 @@ def _describe_caches(found):
     parts = []
     for level, size, shared in found:
         text = f"{size // 2**20} MiB" if size >= 2**20 and size % 2**20 == 0 else f"{size // 2**10} KiB"
-        parts.append(
-            f"L{level}{'d' if level == 1 else ''} {text}" + (f" shared by {shared}" if shared > 1 else "")
-        )
+        parts.append(f"L{level}{'d' if level == 1 else ''} {text}" + (f" shared by {shared}" if shared > 1 else ""))
     return ", ".join(parts)
 
 

@@ -210,9 +210,7 @@ def _chains(typingctx, steps, x):
         count, scalar = arguments
         one_type = context.get_value_type(vector_type)
         name = f"llvm.fmuladd.v{vector_type.lanes}f{x.bitwidth}"
-        multiply_add = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(one_type, [one_type] * 3), name
-        )
+        multiply_add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(one_type, [one_type] * 3), name)
         # end = end / 2 + step tends to 2 * step: no infinities, and no subnormal numbers, which are slow.
         # Each chain starts from another value, or the compiler would see that all are the same.
         half = ir.Constant(one_type, [0.5] * vector_type.lanes)
@@ -222,9 +220,7 @@ def _chains(typingctx, steps, x):
             ends.append(cgutils.alloca_once_value(builder, start))
         zero = ir.Constant(one_type, ir.Undefined)
         step = builder.insert_element(zero, scalar, ir.Constant(ir.IntType(32), 0))
-        step = builder.shuffle_vector(
-            step, zero, ir.Constant(ir.VectorType(ir.IntType(32), vector_type.lanes), None)
-        )
+        step = builder.shuffle_vector(step, zero, ir.Constant(ir.VectorType(ir.IntType(32), vector_type.lanes), None))
         with cgutils.for_range(builder, count):
             for end in ends:
                 builder.store(builder.call(multiply_add, [builder.load(end), half, step]), end)

@@ -69,8 +69,7 @@ def roofs(measured=None, threads=None):
     measured = measured or peaks()
     counts = sorted(threads or [max(measured.flops)], reverse=True)
     return [
-        Roof(f"{n} thread{'s' if n > 1 else ''}", measured.peak_flops(n), measured.bandwidth(threads=n))
-        for n in counts
+        Roof(f"{n} thread{'s' if n > 1 else ''}", measured.peak_flops(n), measured.bandwidth(threads=n)) for n in counts
     ]
 
 

@@ -23,9 +23,7 @@ def results_folder():
         for folder in (start, *start.parents):
             if (folder / FOLDER).is_dir():
                 return folder / FOLDER
-    raise FileNotFoundError(
-        f"no folder {FOLDER.as_posix()} here or above; run this in a copy of the book's repository"
-    )
+    raise FileNotFoundError(f"no folder {FOLDER.as_posix()} here or above; run this in a copy of the book's repository")
 
 
 def provenance(command=None):

@@ -41,9 +41,7 @@ def serial_share(seconds):
     are needed. Below 0: faster than the workers explain (more cache, say). Above 1: slower with more workers.
     """
     if not isinstance(seconds, dict) or len(seconds) < 2:
-        raise ValueError(
-            f"seconds must be a dict workers -> seconds with two entries or more, not {seconds!r}"
-        )
+        raise ValueError(f"seconds must be a dict workers -> seconds with two entries or more, not {seconds!r}")
     for workers, value in seconds.items():
         _check(0, workers)
         if not (value > 0 and math.isfinite(value)):
@@ -153,14 +151,7 @@ class WeakScaling(_Scaling):
             r = self.speedup(n)
             cells = f"{r.ratio:.2f}", f"{r.low:.2f} to {r.high:.2f}", f"{self.efficiency(n):.0%}"
             rows.append((str(n), with_unit(r.peer_seconds, "s"), with_unit(r.seconds, "s"), *cells))
-        headings = (
-            "size = workers",
-            "one worker",
-            "all workers",
-            "scaled speed-up",
-            "quartiles",
-            "efficiency",
-        )
+        headings = ("size = workers", "one worker", "all workers", "scaled speed-up", "quartiles", "efficiency")
         return Table(headings, tuple(rows), tuple(range(6)), f"The job grows with the workers{self._note()}")
 
 

@@ -85,14 +85,10 @@ class Timeline:
         """
         log = np.asarray(log)
         if log.ndim != 2 or log.shape[1] != LOG_COLUMNS or log.dtype != np.int64:
-            raise ValueError(
-                f"log is {log.dtype} of shape {log.shape}; expected int64 (pieces, 3), see new_log"
-            )
+            raise ValueError(f"log is {log.dtype} of shape {log.shape}; expected int64 (pieces, 3), see new_log")
         (written,) = np.nonzero(log[:, 0] >= 0)
         if not written.size:
-            raise ValueError(
-                "log is empty: no piece was noted; call note(log, i, start) at the end of each piece"
-            )
+            raise ValueError("log is empty: no piece was noted; call note(log, i, start) at the end of each piece")
         seen = sorted(set(log[written, 0].tolist()) | set(range(threads or 0)))
         timeline = cls([f"thread {t}" for t in seen])
         for i in written.tolist():
@@ -136,9 +132,7 @@ class Timeline:
 
     def busy_seconds(self):
         """Thread -> seconds in which it was in at least one piece that is not `WAIT`."""
-        return {
-            thread: 1e-9 * covered([p for p in self.of(thread) if p.kind != WAIT]) for thread in self.threads
-        }
+        return {thread: 1e-9 * covered([p for p in self.of(thread) if p.kind != WAIT]) for thread in self.threads}
 
     def busy(self):
         """Thread -> share of the elapsed time in which it worked, 0 to 1."""
@@ -185,8 +179,7 @@ class Timeline:
     def alt_text(self):
         """What the picture shows, in words."""
         share = "; ".join(
-            f"{thread}: {len(self.of(thread))} pieces, {share:.0%} busy"
-            for thread, share in self.busy().items()
+            f"{thread}: {len(self.of(thread))} pieces, {share:.0%} busy" for thread, share in self.busy().items()
         )
         return f"Timeline of {len(self.threads)} threads over {with_unit(self.elapsed, 's')}. {share}."
 

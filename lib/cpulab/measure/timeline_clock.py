@@ -50,9 +50,7 @@ def _read_windows(builder):
 
 
 _CLOCK = time.get_clock_info("perf_counter").implementation
-_READ = {"clock_gettime(CLOCK_MONOTONIC)": _read_posix, "mach_absolute_time()": _read_macos}.get(
-    _CLOCK, _read_windows
-)
+_READ = {"clock_gettime(CLOCK_MONOTONIC)": _read_posix, "mach_absolute_time()": _read_macos}.get(_CLOCK, _read_windows)
 
 
 @intrinsic

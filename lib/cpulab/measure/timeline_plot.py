@@ -44,9 +44,7 @@ def draw_timelines(timelines):
         axes.set_title(name)
     axes.set(xlim=(0, longest * scale * 1.01), xlabel=f"time in {unit}")
     _keys(figure, grid[:, 0], colours, any(numbered))
-    figure.alt_text = " ".join(
-        f"{name}: {t.alt_text}" if name else t.alt_text for name, t in timelines.items()
-    )
+    figure.alt_text = " ".join(f"{name}: {t.alt_text}" if name else t.alt_text for name, t in timelines.items())
     pyplot.close(figure)  # a notebook shows the returned figure; left open it would show it twice
     return figure
 
@@ -104,9 +102,7 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
             left, width = (first - origin) * 1e-9 * scale, (last - first) * 1e-9 * scale
             bar = [(left, width)], (row - 0.36, 0.72)
             if by_number:
-                axes.broken_barh(
-                    *bar, facecolor=colours.of_number(piece.label), linewidth=0, antialiased=False
-                )
+                axes.broken_barh(*bar, facecolor=colours.of_number(piece.label), linewidth=0, antialiased=False)
                 continue
             axes.broken_barh(*bar, edgecolor=figures.INK, **colours.of_kind(piece.kind))
             room = (last - first) * 1e-9 / longest * WIDTH * 0.78  # inches; the rest is the rows' names
@@ -154,8 +150,5 @@ def _keys(figure, axes, colours, numbered):
         bar = figure.colorbar(mappable, ax=list(axes), label="iteration", aspect=30, pad=0.02, fraction=0.05)
         bar.outline.set_visible(False)
     elif len(colours.kinds) > 1:
-        handles = [
-            patches.Patch(label=kind, edgecolor=figures.INK, **colours.of_kind(kind))
-            for kind in colours.kinds
-        ]
+        handles = [patches.Patch(label=kind, edgecolor=figures.INK, **colours.of_kind(kind)) for kind in colours.kinds]
         figure.legend(handles=handles, loc="outside upper right", ncols=len(handles))

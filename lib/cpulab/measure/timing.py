@@ -59,9 +59,7 @@ class Clock:
     def everyone(self):
         """Processor seconds used by all programs, or taken by another virtual machine."""
         spent = psutil.cpu_times()
-        return sum(
-            getattr(spent, kind, 0.0) for kind in ("user", "nice", "system", "irq", "softirq", "steal")
-        )
+        return sum(getattr(spent, kind, 0.0) for kind in ("user", "nice", "system", "irq", "softirq", "steal"))
 
 
 @dataclass(frozen=True)
@@ -161,13 +159,9 @@ def times(candidates, budget=2.0, rounds=50, threads=None, pin=False, clock=None
     the threads of the candidates' pools get a core each, see `one_core_each`. Returns `Times`.
     """
     if not isinstance(candidates, dict) or not candidates or not all(map(callable, candidates.values())):
-        raise TypeError(
-            f"candidates must be a dict of name -> function without arguments, not {candidates!r}"
-        )
+        raise TypeError(f"candidates must be a dict of name -> function without arguments, not {candidates!r}")
     if not budget > 0 or rounds < LEAST_ROUNDS:
-        raise ValueError(
-            f"budget must be positive and rounds at least {LEAST_ROUNDS}, not {budget} and {rounds}"
-        )
+        raise ValueError(f"budget must be positive and rounds at least {LEAST_ROUNDS}, not {budget} and {rounds}")
     clock = clock or Clock()
     collecting = gc.isenabled()
     with limit_threads(threads) if threads else contextlib.nullcontext():
@@ -205,9 +199,7 @@ def _run_rounds(candidates, calls, budget, rounds, clock):
     while len(measured) < rounds:
         turn = len(measured) % len(names)
         start, own, everyone = clock.now(), clock.own(), clock.everyone()
-        seconds = {
-            name: _sample(candidates[name], calls[name], clock) for name in names[turn:] + names[:turn]
-        }
+        seconds = {name: _sample(candidates[name], calls[name], clock) for name in names[turn:] + names[:turn]}
         wall = clock.now() - start
         foreign = (clock.everyone() - everyone) - (clock.own() - own)
         measured.append(([seconds[name] for name in names], max(0.0, foreign - 2 * TICK) / wall))

@@ -39,9 +39,7 @@ def watch(function, threads=2, schedule="static", chunk=None, limit=200_000):
     def call(*arguments):
         report = _run(function, threads, schedule, chunk, limit, arguments)
         if report.recorder.asks_for_thread and not report.races and threads > 1:
-            again = _run(
-                function, threads, "cyclic", 1, limit, arguments
-            )  # neighbours on different threads, too
+            again = _run(function, threads, "cyclic", 1, limit, arguments)  # neighbours on different threads, too
             report.races = again.races
         return report
 

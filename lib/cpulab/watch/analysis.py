@@ -71,9 +71,7 @@ def races(recorder, columns):
     unit = columns["thread"] if recorder.asks_for_thread else columns["iteration"]
     order = inside[np.lexsort((inside, address[inside], region[inside]))]
     found = {}
-    starts = np.flatnonzero(
-        np.r_[True, np.diff(address[order]).astype(bool) | np.diff(region[order]).astype(bool)]
-    )
+    starts = np.flatnonzero(np.r_[True, np.diff(address[order]).astype(bool) | np.diff(region[order]).astype(bool)])
     for group in np.split(order, starts[1:]) if len(order) else ():
         kinds, units = columns["kind"][group], unit[group]
         if not (kinds == STORE).any() or (units == units[0]).all():

@@ -58,9 +58,7 @@ class TracedArray(NDArrayOperatorsMixin):
         if self._offsets is None:
             offsets = np.zeros(self._data.shape, np.int64)
             for axis, (n, stride) in enumerate(zip(self._data.shape, self._data.strides, strict=True)):
-                offsets += (np.arange(n) * stride).reshape(
-                    [-1 if i == axis else 1 for i in range(self._data.ndim)]
-                )
+                offsets += (np.arange(n) * stride).reshape([-1 if i == axis else 1 for i in range(self._data.ndim)])
             self._offsets = offsets + self._start
         return self._offsets
 

@@ -36,12 +36,8 @@ class Unset:
         raise Carried(object.__getattribute__(self, "_name"))
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _used
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __neg__ = __abs__ = __bool__ = (
-        _used
-    )
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __setitem__ = __index__ = (
-        __float__
-    ) = _used
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __neg__ = __abs__ = __bool__ = _used
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __setitem__ = __index__ = __float__ = _used
     __int__ = __call__ = __iter__ = __len__ = __and__ = __or__ = __xor__ = __getattr__ = __array__ = _used
     __hash__ = None
 

@@ -21,13 +21,9 @@ def lines(report):
         line = (columns["address"][mine] - root.base) // LINE
         thread = columns["thread"][mine]
         count = -(-root.size // LINE)
-        rows.append(
-            (root.name, [sorted(set(thread[line == n].tolist())) for n in range(min(count, MOST))], count)
-        )
+        rows.append((root.name, [sorted(set(thread[line == n].tolist())) for n in range(min(count, MOST))], count))
     fig, ax = figures.subplots(figsize=(5.0, 0.9 + 0.55 * max(1, len(rows))))
-    colours = (
-        [c["color"] for c in ax._get_lines._cycler_list] if hasattr(ax._get_lines, "_cycler_list") else []
-    )
+    colours = [c["color"] for c in ax._get_lines._cycler_list] if hasattr(ax._get_lines, "_cycler_list") else []
     hatches = ("", "///", "...", "xxx", "\\\\\\")
     for y, (_, owners, _) in enumerate(rows):
         for x, threads in enumerate(owners):

@@ -32,8 +32,7 @@ class WatchReport:
             sum(len(r.iterations[t]) for r in recorder.regions if r.iterations) for t in range(self.threads)
         ]
         self.lines_by_array = {
-            root.name: len(np.unique(line[self.columns["root"] == i]))
-            for i, root in enumerate(recorder.roots)
+            root.name: len(np.unique(line[self.columns["root"] == i])) for i, root in enumerate(recorder.roots)
         }
 
     @property

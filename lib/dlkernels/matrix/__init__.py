@@ -81,9 +81,7 @@ def _prepare_int8(a, b):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x, ("int8",))
         if is_device_array(x):
-            raise ValueError(
-                f"{name} is in device memory; expected host memory: matmul_int8 runs on the CPU."
-            )
+            raise ValueError(f"{name} is in device memory; expected host memory: matmul_int8 runs on the CPU.")
     shape = _product_shape(a, b)
     if a.shape[-1] >= int8.LONGEST:
         raise ValueError(

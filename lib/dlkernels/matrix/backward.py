@@ -21,9 +21,7 @@ def product(a, b):
     return matmul_parallel(a, b, np.empty(shape, a.dtype))
 
 
-@implementation(
-    "matmul_backward", device="cpu", adds="two products, with transposed views of the other operand"
-)
+@implementation("matmul_backward", device="cpu", adds="two products, with transposed views of the other operand")
 def matmul_backward_products(grad, a, b):
     grad_a = product(grad, np.swapaxes(b, -1, -2))
     grad_b = product(np.swapaxes(a, -1, -2), grad)
@@ -48,9 +46,7 @@ def linear_product(x, weight, bias, activation, out):
 
 
 @implementation(
-    "linear_backward",
-    device="cpu",
-    adds="the layer before its activation is computed again, not kept: less memory",
+    "linear_backward", device="cpu", adds="the layer before its activation is computed again, not kept: less memory"
 )
 def linear_backward_products(bias, activation, grad, x, weight):
     rows, lines = grad.reshape(-1, weight.shape[0]), x.reshape(-1, weight.shape[1])

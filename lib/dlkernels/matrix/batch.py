@@ -24,11 +24,7 @@ def batched(rung=None, *, strided=False, stacks=False):
             a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
         elif not (a.flags.aligned and b.flags.aligned):
             a, b = np.require(a, requirements="A"), np.require(b, requirements="A")
-        result = (
-            out
-            if out.flags.c_contiguous or (strided and _rows_contiguous(out))
-            else np.empty_like(out, order="C")
-        )
+        result = out if out.flags.c_contiguous or (strided and _rows_contiguous(out)) else np.empty_like(out, order="C")
         if out.ndim == 2:
             rung(*((x[None] for x in (a, b, result)) if stacks else (a, b, result)))
         else:

@@ -80,9 +80,7 @@ def multiply_packed(work, a, b, c, rows, columns, depth, fresh):
                 prefetch(c.data, at + r * c.row)
                 prefetch(c.data, at + r * c.row + width - 1)
             acc = tile_zeros(work, ROWS, VECTORS)
-            acc = tile_multiply_add(
-                acc, depth, work, a + top * PITCH, (PITCH, 1), work, b + left * DEPTH, width
-            )
+            acc = tile_multiply_add(acc, depth, work, a + top * PITCH, (PITCH, 1), work, b + left * DEPTH, width)
             if rows - top < ROWS or here < width:
                 tile_store_part(c.data, at, c.row, acc, rows - top, here, not fresh)
             elif fresh:
@@ -102,17 +100,7 @@ def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
             for top in range(0, m, HEIGHT):
                 rows = min(HEIGHT, m - top)
                 block = part(a, top, front)
-                pack(
-                    block.data,
-                    block.at,
-                    block.row,
-                    block.column,
-                    rows,
-                    depth,
-                    work,
-                    packed_a,
-                    np.int64(PITCH),
-                )
+                pack(block.data, block.at, block.row, block.column, rows, depth, work, packed_a, np.int64(PITCH))
                 target = part(c, top, left)
                 multiply_packed(work, packed_a, packed_b, target, rows, columns, depth, front == 0)
 

@@ -55,9 +55,7 @@ def _ikj(a, b, out):
 
 
 @implementation(
-    "matmul",
-    device="cpu",
-    adds="another order of loops: the inner one runs along rows of b and of the result",
+    "matmul", device="cpu", adds="another order of loops: the inner one runs along rows of b and of the result"
 )
 @batched
 def matmul_ikj(a, b, out):
@@ -91,9 +89,7 @@ def _blocked(a, b, out):
                 _add_rows(a[i, p : p + BLOCK_ROWS], b, p, j, out[i, j : j + BLOCK_COLUMNS])
 
 
-@implementation(
-    "matmul", device="cpu", adds="blocks: a part of b stays in the cache while all rows of a pass by"
-)
+@implementation("matmul", device="cpu", adds="blocks: a part of b stays in the cache while all rows of a pass by")
 @batched
 def matmul_blocked(a, b, out):
     _blocked(a, b, out)
@@ -120,9 +116,7 @@ def _packed(a, b, out):
                 _add_rows(a[i, p : p + BLOCK_ROWS], block, 0, 0, out[i, j : j + BLOCK_COLUMNS])
 
 
-@implementation(
-    "matmul", device="cpu", adds="packing: the block is copied, so that its rows stand close together"
-)
+@implementation("matmul", device="cpu", adds="packing: the block is copied, so that its rows stand close together")
 @batched
 def matmul_packed(a, b, out):
     _packed(a, b, out)
@@ -134,11 +128,7 @@ def matmul_packed(a, b, out):
 @njit(fastmath=CONTRACT)
 def _three_rows(factors, block, depth, width, sums):
     """sums[r] = factors[r] @ block for three rows r, four steps at a time: 12 multiply-adds for 7 loads, 3 stores."""
-    line, total, n = (
-        block.reshape(-1),
-        sums.reshape(-1),
-        BLOCK_COLUMNS,
-    )  # a constant apart: LLVM sees no overlap
+    line, total, n = (block.reshape(-1), sums.reshape(-1), BLOCK_COLUMNS)  # a constant apart: LLVM sees no overlap
     sums[:] = 0
     for q in range(0, depth, 4):
         x0, x1, x2, x3 = factors[0, q], factors[0, q + 1], factors[0, q + 2], factors[0, q + 3]
@@ -236,9 +226,7 @@ def _vector(a, b, out):
 
 
 @implementation(
-    "matmul",
-    device="cpu",
-    adds="6 x 2 vectors of the result have names, and stay in registers over 256 steps",
+    "matmul", device="cpu", adds="6 x 2 vectors of the result have names, and stay in registers over 256 steps"
 )
 @batched
 def matmul_vector(a, b, out):
@@ -266,9 +254,7 @@ def workspace(dtype, threads=1):
 
 
 @implementation(
-    "matmul",
-    device="cpu",
-    adds="a tile generated to fill the registers; a packed too; small matrices in place",
+    "matmul", device="cpu", adds="a tile generated to fill the registers; a packed too; small matrices in place"
 )
 @batched(strided=True, stacks=True)
 def matmul_tile(a, b, out):
@@ -300,9 +286,7 @@ def multiply_contiguous(a, b, out, threads):
         matmul_threads(a, b, out, parts, workspace(out.dtype, threads), blocks.room(out.dtype))
 
 
-@implementation(
-    "matmul", device="cpu", adds="all cores: each multiplies some rows of a with some columns of b"
-)
+@implementation("matmul", device="cpu", adds="all cores: each multiplies some rows of a with some columns of b")
 @batched(strided=True, stacks=True)
 def matmul_parallel(a, b, out):
     multiply_stacks(a, b, out, get_num_threads())

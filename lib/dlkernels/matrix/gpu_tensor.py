@@ -118,9 +118,7 @@ def tensor_core_kernel(kind, real):
                 i, p = e // u32(DEPTH), e % u32(DEPTH)
                 a_tile[i, p] = a[(top + i) * k + start + p] if top + i < m and start + p < k else np.uint16(0)
                 p, j = e // u32(EDGE), e % u32(EDGE)
-                b_tile[p, j] = (
-                    b[(start + p) * n + left + j] if start + p < k and left + j < n else np.uint16(0)
-                )
+                b_tile[p, j] = b[(start + p) * n + left + j] if start + p < k and left + j < n else np.uint16(0)
             cuda.syncthreads()
             for r in range(2):
                 i = y + u32(16 * r) + group

@@ -8,20 +8,7 @@ threads that read 4 columns each read 64 neighbours, and no two of them want the
 from ..device import cuda
 from ..implementations import implementation
 from ..wide import load4, store4
-from .gpu import (
-    BIG,
-    DEPTH,
-    INDEXED,
-    LINES,
-    THREADS,
-    clear,
-    f32,
-    launch,
-    one_by_one,
-    shape,
-    tile_2d_kernel,
-    u32,
-)
+from .gpu import BIG, DEPTH, INDEXED, LINES, THREADS, clear, f32, launch, one_by_one, shape, tile_2d_kernel, u32
 
 
 @cuda.jit(device=True)
@@ -69,11 +56,7 @@ def store_sums(sums, out, at, i, j, m, n):
                 column = j + u32(64 * side)
                 if row < m and column < n:
                     k, c = 4 * half + r, 4 * side
-                    store4(
-                        out,
-                        at + row * n + column,
-                        (sums[k, c], sums[k, c + 1], sums[k, c + 2], sums[k, c + 3]),
-                    )
+                    store4(out, at + row * n + column, (sums[k, c], sums[k, c + 1], sums[k, c + 2], sums[k, c + 3]))
 
 
 @cuda.jit

@@ -23,10 +23,7 @@ DEPTH, WIDTH, HEIGHT = 512, 512, 256  # of the blocks: 1 MiB of b as float32, 0.
 ROOM = room(np.dtype(np.float32))  # elements
 EXPONENTS = np.float32(2.0**112)  # float16 counts exponents from -15, float32 from -127
 
-SIGN, SPECIAL = (
-    np.uint32(0x8000),
-    np.uint32(0x7F800000),
-)  # exponent of a float32 that is infinite or not a number
+SIGN, SPECIAL = (np.uint32(0x8000), np.uint32(0x7F800000))  # exponent of a float32 that is infinite or not a number
 LEAST_SPECIAL = np.uint32(0x7C00 << 13)  # and of such a float16, in its place of a float32
 
 

@@ -55,8 +55,7 @@ def pair_tile(typingctx, sums, a, a_at, a_row, b, b_at, pairs):
         a_data, b_data = start(a, arguments[1], arguments[2]), start(b, arguments[4], arguments[5])
         places = [(r, v) for r in range(ROWS) for v in range(VECTORS)]
         addresses = [
-            builder.bitcast(builder.gep(total, [I64(r * WIDTH + v * LANES)]), vector.as_pointer())
-            for r, v in places
+            builder.bitcast(builder.gep(total, [I64(r * WIDTH + v * LANES)]), vector.as_pointer()) for r, v in places
         ]
         first = [builder.load(address, align=4) for address in addresses]
         before, loop = builder.block, builder.append_basic_block("pairs")
@@ -66,20 +65,14 @@ def pair_tile(typingctx, sums, a, a_at, a_row, b, b_at, pairs):
         p = builder.phi(I64)
         now = [builder.phi(vector) for _ in places]
         b_vectors = [
-            builder.sext(
-                load(b_data, builder.add(builder.mul(p, I64(2 * WIDTH)), I64(2 * v * LANES)), integers), wide
-            )
+            builder.sext(load(b_data, builder.add(builder.mul(p, I64(2 * WIDTH)), I64(2 * v * LANES)), integers), wide)
             for v in range(VECTORS)
         ]
         new = list(now)
         for k, (r, v) in enumerate(places):
             offset = builder.add(builder.mul(row, I64(r)), builder.mul(p, I64(2)))
-            pair = builder.insert_element(
-                ir.Constant(vector, ir.Undefined), load(a_data, offset, I32), I32(0)
-            )
-            pairs_ = builder.shuffle_vector(
-                pair, ir.Constant(vector, ir.Undefined), ir.Constant(vector, None)
-            )
+            pair = builder.insert_element(ir.Constant(vector, ir.Undefined), load(a_data, offset, I32), I32(0))
+            pairs_ = builder.shuffle_vector(pair, ir.Constant(vector, ir.Undefined), ir.Constant(vector, None))
             products = builder.mul(builder.sext(builder.bitcast(pairs_, integers), wide), b_vectors[v])
             # LLVM knows this pattern, products of widened numbers whose neighbours are added, as one instruction.
             new[k] = builder.add(new[k], builder.add(picked(products, 0), picked(products, 1)))

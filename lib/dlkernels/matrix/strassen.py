@@ -38,12 +38,7 @@ def strassen(a, b, out):
     m2, k2, n2 = m // 2, k // 2, n // 2
     a11, a12, a21, a22 = a[:m2, :k2], a[:m2, k2 : 2 * k2], a[m2 : 2 * m2, :k2], a[m2 : 2 * m2, k2 : 2 * k2]
     b11, b12, b21, b22 = b[:k2, :n2], b[:k2, n2 : 2 * n2], b[k2 : 2 * k2, :n2], b[k2 : 2 * k2, n2 : 2 * n2]
-    c11, c12, c21, c22 = (
-        out[:m2, :n2],
-        out[:m2, n2 : 2 * n2],
-        out[m2 : 2 * m2, :n2],
-        out[m2 : 2 * m2, n2 : 2 * n2],
-    )
+    c11, c12, c21, c22 = (out[:m2, :n2], out[:m2, n2 : 2 * n2], out[m2 : 2 * m2, :n2], out[m2 : 2 * m2, n2 : 2 * n2])
     s, t, p = np.empty((m2, k2), a.dtype), np.empty((k2, n2), a.dtype), np.empty((m2, n2), a.dtype)
 
     def multiply(x, y, into):

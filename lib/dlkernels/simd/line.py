@@ -43,10 +43,7 @@ def _line(context, builder, line, data):
     result.data, result.nitems, result.itemsize = data, _constant(1 << 48), itemsize
     result.shape = context.make_tuple(builder, single, [_constant(1 << 48)])
     result.strides = context.make_tuple(builder, single, [itemsize])
-    result.meminfo, result.parent = (
-        ir.Constant(result.meminfo.type, None),
-        ir.Constant(result.parent.type, None),
-    )
+    result.meminfo, result.parent = (ir.Constant(result.meminfo.type, None), ir.Constant(result.parent.type, None))
     return result._getvalue()
 
 
@@ -56,9 +53,7 @@ def element(typingctx, line, at):
     _check_array("element", line)
 
     def emit(context, builder, signature, arguments):
-        address = builder.gep(
-            _data(context, builder, line, arguments[0]), [_cast(context, builder, at, arguments[1])]
-        )
+        address = builder.gep(_data(context, builder, line, arguments[0]), [_cast(context, builder, at, arguments[1])])
         return builder.load(address, align=line.dtype.bitwidth // 8)
 
     return line.dtype(line, at), emit

@@ -17,9 +17,7 @@ def _check(name, array, index=types.intp):
     if not isinstance(array, types.Array) or array.dtype not in ELEMENTS:
         raise TypingError(f"{name} expects an array of float32 or float64, not {array}")
     if array.layout != "C" or not array.aligned:
-        raise TypingError(
-            f"{name} expects a C-contiguous, aligned array, not {array}; np.ascontiguousarray makes one"
-        )
+        raise TypingError(f"{name} expects a C-contiguous, aligned array, not {array}; np.ascontiguousarray makes one")
     if not isinstance(index, types.Integer):
         raise TypingError(f"{name} expects an integer index, not {index}")
     return VectorType(array.dtype)

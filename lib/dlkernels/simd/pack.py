@@ -30,9 +30,7 @@ def transpose_block(typingctx, source, at, row, target, to, target_row):
 
     def emit(context, builder, signature, arguments):
         def start(array, value, index_type, index):
-            return builder.gep(
-                _data(context, builder, array, value), [_cast(context, builder, index_type, index)]
-            )
+            return builder.gep(_data(context, builder, array, value), [_cast(context, builder, index_type, index)])
 
         read = start(source, arguments[0], at, arguments[1])
         write = start(target, arguments[3], to, arguments[4])
@@ -79,9 +77,7 @@ def pack(source, at, row, column, height, width, target, to, target_row):
         done, across = height - height % size, width - width % size
         for j in range(0, across, size):
             for i in range(0, done, size):
-                transpose_block(
-                    source, at + i + j * column, column, target, to + i * target_row + j, target_row
-                )
+                transpose_block(source, at + i + j * column, column, target, to + i * target_row + j, target_row)
     for i in range(height):
         for j in range(across if i < done else 0, width):
             target[to + i * target_row + j] = element(source, at + i * row + j * column)

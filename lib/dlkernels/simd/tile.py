@@ -176,9 +176,7 @@ def tile_load(typingctx, array, at, row, rows, vectors, lanes=None):
     tile = _tile_type("tile_load", array, rows, vectors, lanes)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(
-            _data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])]
-        )
+        start = builder.gep(_data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])])
         stride = _cast(context, builder, row, arguments[2])
         places = [_place(builder, tile, stride, r, v) for r, v in tile.places]
         return _pack(builder, tile, [_load(builder, tile, start, place) for place in places])
@@ -198,9 +196,7 @@ def tile_store(typingctx, array, at, row, tile):
     _check_writable("tile_store", array)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(
-            _data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])]
-        )
+        start = builder.gep(_data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])])
         stride = _cast(context, builder, row, arguments[2])
         for (r, v), vector in zip(tile.places, _unpack(builder, tile, arguments[3]), strict=True):
             _store(builder, tile, start, _place(builder, tile, stride, r, v), vector)
@@ -236,19 +232,13 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
 
     def emit(context, builder, signature, arguments):
         def integers(types_, value):
-            return [
-                _cast(context, builder, one, builder.extract_value(value, k)) for k, one in enumerate(types_)
-            ]
+            return [_cast(context, builder, one, builder.extract_value(value, k)) for k, one in enumerate(types_)]
 
         row, step, tap = (*integers(a_strides, arguments[4]), _constant(0))[:3]
         shifts = [_constant(0)] if taps is None else integers(taps, arguments[8])
         steps = _cast(context, builder, count, arguments[1])
-        a_first = builder.gep(
-            _data(context, builder, a, arguments[2]), [_cast(context, builder, a_at, arguments[3])]
-        )
-        b_first = builder.gep(
-            _data(context, builder, b, arguments[5]), [_cast(context, builder, b_at, arguments[6])]
-        )
+        a_first = builder.gep(_data(context, builder, a, arguments[2]), [_cast(context, builder, a_at, arguments[3])])
+        b_first = builder.gep(_data(context, builder, b, arguments[5]), [_cast(context, builder, b_at, arguments[6])])
         b_stride = _cast(context, builder, b_step, arguments[7])
         first = _unpack(builder, tile, arguments[0])
 
@@ -269,8 +259,7 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
         sums = list(tile_now)
         for t, shift in enumerate(shifts):
             b_vectors = [
-                _load(builder, tile, b_now, builder.add(shift, _constant(v * tile.lanes)))
-                for v in range(tile.vectors)
+                _load(builder, tile, b_now, builder.add(shift, _constant(v * tile.lanes))) for v in range(tile.vectors)
             ]
             for r in range(tile.rows):
                 offset = builder.add(_multiple(builder, row, r), _multiple(builder, tap, t))
@@ -317,15 +306,11 @@ def tile_scale(typingctx, tile, scale, at):
     _check_array("tile_scale", scale, tile.dtype)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(
-            _data(context, builder, scale, arguments[1]), [_cast(context, builder, at, arguments[2])]
-        )
+        start = builder.gep(_data(context, builder, scale, arguments[1]), [_cast(context, builder, at, arguments[2])])
         factors = [_load(builder, tile, start, _constant(v * tile.lanes)) for v in range(tile.vectors)]
         vectors = _unpack(builder, tile, arguments[0])
         return _pack(
-            builder,
-            tile,
-            [builder.fmul(x, factors[v]) for (_, v), x in zip(tile.places, vectors, strict=True)],
+            builder, tile, [builder.fmul(x, factors[v]) for (_, v), x in zip(tile.places, vectors, strict=True)]
         )
 
     return tile(tile, scale, at), emit
@@ -373,14 +358,10 @@ def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
     _check_writable("tile_store_part", array)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(
-            _data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])]
-        )
+        start = builder.gep(_data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])])
         stride = _cast(context, builder, row, arguments[2])
         vectors = _unpack(builder, tile, arguments[3])
-        rows_, columns_ = (
-            _cast(context, builder, *pair) for pair in ((rows, arguments[4]), (columns, arguments[5]))
-        )
+        rows_, columns_ = (_cast(context, builder, *pair) for pair in ((rows, arguments[4]), (columns, arguments[5])))
         masks = list(_lane_masks(builder, tile, columns_))
         adding = splat(builder, arguments[6], tile.lanes)
         align = ir.Constant(ir.IntType(32), tile.itemsize)
@@ -392,9 +373,7 @@ def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
                 address = builder.gep(start, [_place(builder, tile, stride, r, v)])
                 address = builder.bitcast(address, _vector(tile).as_pointer())
                 wanted = builder.and_(mask, adding)
-                there = call_llvm(
-                    builder, f"masked.load.{kind}", _vector(tile), [address, align, wanted, nothing]
-                )
+                there = call_llvm(builder, f"masked.load.{kind}", _vector(tile), [address, align, wanted, nothing])
                 total = builder.fadd(there, vectors[r * tile.vectors + v])
                 call_llvm(builder, f"masked.store.{kind}", ir.VoidType(), [total, address, align, mask])
 

@@ -33,9 +33,7 @@ class _VectorModel(models.PrimitiveModel):
 def splat(builder, scalar, lanes):
     """LLVM: the scalar in every lane."""
     vector_type = ir.VectorType(scalar.type, lanes)
-    first = builder.insert_element(
-        ir.Constant(vector_type, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0)
-    )
+    first = builder.insert_element(ir.Constant(vector_type, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), None)
     return builder.shuffle_vector(first, ir.Constant(vector_type, ir.Undefined), zeros)
 
@@ -43,9 +41,7 @@ def splat(builder, scalar, lanes):
 def call_llvm(builder, name, result, arguments, **options):
     """LLVM: call the intrinsic ``llvm.<name>``."""
     signature = ir.FunctionType(result, [argument.type for argument in arguments])
-    function = builder.module.globals.get(f"llvm.{name}") or ir.Function(
-        builder.module, signature, f"llvm.{name}"
-    )
+    function = builder.module.globals.get(f"llvm.{name}") or ir.Function(builder.module, signature, f"llvm.{name}")
     return builder.call(function, arguments, **options)
 
 
@@ -127,9 +123,7 @@ def reduce_add(typingctx, v):
     def emit(context, builder, signature, arguments):
         zero = ir.Constant(arguments[0].type.element, -0.0)
         operands = [zero, arguments[0]]
-        return call_llvm(
-            builder, f"vector.reduce.fadd.{suffix(v)}", zero.type, operands, fastmath=("reassoc",)
-        )
+        return call_llvm(builder, f"vector.reduce.fadd.{suffix(v)}", zero.type, operands, fastmath=("reassoc",))
 
     return v.dtype(v), emit
 

@@ -29,13 +29,7 @@ SLOW = "one interpreter step per element: for small arrays"
 # ---- add -----------------------------------------------------------------------------------------------
 
 
-@implementation(
-    "add",
-    device="cpu",
-    adds="the loop anyone would write",
-    limits=SLOW,
-    largest=1 << 16,
-)
+@implementation("add", device="cpu", adds="the loop anyone would write", limits=SLOW, largest=1 << 16)
 @flat
 def add_python(a, b, out):
     for i in range(out.size):
@@ -53,9 +47,7 @@ def _add_compiled(a, b, out):
         out[i] = a[i] + b[i]
 
 
-@implementation(
-    "add", device="cpu", adds="the Python loop, compiled: LLVM makes it 4 to 16 elements at a time"
-)
+@implementation("add", device="cpu", adds="the Python loop, compiled: LLVM makes it 4 to 16 elements at a time")
 @flat
 def add_compiled(a, b, out):
     _add_compiled(a, b, out)
@@ -94,9 +86,7 @@ def _add_streaming(a, b, out):
         _add_streaming_part(a, b, out, part * out.size // parts, (part + 1) * out.size // parts)
 
 
-@implementation(
-    "add", device="cpu", adds="large results bypass the cache: 12 bytes of traffic per element, not 16"
-)
+@implementation("add", device="cpu", adds="large results bypass the cache: 12 bytes of traffic per element, not 16")
 @flat
 def add_streaming(a, b, out):
     if out.size < PARALLEL_FROM:
@@ -117,11 +107,7 @@ def axpy_python(alpha, x, y, out):
         out[i] = alpha * x[i] + y[i]
 
 
-@implementation(
-    "axpy",
-    device="cpu",
-    adds="two passes of compiled code, with a temporary array between them",
-)
+@implementation("axpy", device="cpu", adds="two passes of compiled code, with a temporary array between them")
 def axpy_numpy(alpha, x, y, out):
     return np.add(alpha * x, y, out=out)
 
@@ -264,12 +250,7 @@ for _name in scalar.PARAMETERS:
         (_name, map_compiled, map_parallel),
         (f"{_name}_backward", map_backward_compiled, map_backward_parallel),
     ):
-        _put(
-            _operation,
-            "compiled",
-            _loop_rung(_compiled, _operation),
-            adds="one fused pass, no temporary array",
-        )
+        _put(_operation, "compiled", _loop_rung(_compiled, _operation), adds="one fused pass, no temporary array")
         _put(_operation, "parallel", _loop_rung(_parallel, _operation), adds="every thread takes a part")
         _put(
             _operation,
@@ -308,9 +289,7 @@ def _rows(loop, functions, x, bias, name, parameter, out):
     return out
 
 
-@implementation(
-    "bias_activation", device="cpu", adds="two passes over memory, a temporary array between them"
-)
+@implementation("bias_activation", device="cpu", adds="two passes over memory, a temporary array between them")
 def bias_activation_numpy(x, bias, name, parameter, out):
     if name not in NUMPY:
         return bias_activation_compiled(x, bias, name, parameter, out)
@@ -329,9 +308,7 @@ def bias_activation_parallel(x, bias, name, parameter, out):
     return _rows(bias_map_parallel, scalar.functions(out.dtype.type), x, bias, name, parameter, out)
 
 
-@implementation(
-    "bias_activation", device="cpu", adds="no call in the loop: vector instructions", dtypes=("float32",)
-)
+@implementation("bias_activation", device="cpu", adds="no call in the loop: vector instructions", dtypes=("float32",))
 def bias_activation_vectorised(x, bias, name, parameter, out):
     loop = bias_map_compiled if out.size < PARALLEL_FROM else bias_map_parallel
     return _rows(loop, fast.FUNCTIONS, x, bias, name, parameter, out)

@@ -40,9 +40,7 @@ def add_kernel(a, b, out):
         out[i] = a[i] + b[i]
 
 
-@implementation(
-    "add", "gpu", adds="one thread per element", kernels=[(add_kernel, signatures("[]", "[]", "[]"))]
-)
+@implementation("add", "gpu", adds="one thread per element", kernels=[(add_kernel, signatures("[]", "[]", "[]"))])
 @flat
 def add_one_per_element(a, b, out):
     add_kernel[blocks_for(out.size), THREADS](a, b, out)
@@ -211,17 +209,10 @@ def _put(name, suffix, kernel_of, most_blocks, patterns, adds):
 for _name in scalar.PARAMETERS:
     for _operation, _one, _many, _patterns in (
         (_name, map_kernel, map_grid_stride_kernel, ("[]", ".", "[]")),
-        (
-            f"{_name}_backward",
-            map_backward_kernel,
-            map_backward_grid_stride_kernel,
-            ("[]", "[]", ".", "[]"),
-        ),
+        (f"{_name}_backward", map_backward_kernel, map_backward_grid_stride_kernel, ("[]", "[]", ".", "[]")),
     ):
         _put(_operation, "one_per_element", _one, None, _patterns, adds="one thread per element")
-        _put(
-            _operation, "grid_stride", _many, MOST_BLOCKS, _patterns, adds="a fixed grid walks over the array"
-        )
+        _put(_operation, "grid_stride", _many, MOST_BLOCKS, _patterns, adds="a fixed grid walks over the array")
 
 
 # ---- bias and activation, fused --------------------------------------------------------------------------

@@ -97,9 +97,7 @@ def silu_backward(grad, x):
 
 def gelu_backward(grad, x):
     x = _double(x)
-    return _double(grad) * (
-        0.5 * _erfc(-x / math.sqrt(2)) + x * np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
-    )
+    return _double(grad) * (0.5 * _erfc(-x / math.sqrt(2)) + x * np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi))
 
 
 ACTIVATIONS = {f.__name__: f for f in (relu, leaky_relu, elu, sigmoid, tanh, silu, gelu)}

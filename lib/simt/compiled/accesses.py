@@ -71,7 +71,7 @@ class Access:
         indices = self.indices + [INDEX(0)] * missing
         return cgutils.get_item_pointer2(
             self.context, self.builder, self.array.data, self.shape, self.strides, self.type.layout, indices, False
-        )  # fmt: skip
+        )
 
 
 def note(builder, flag, bit, ok):
@@ -138,9 +138,7 @@ def _load_view(flag, site, array, index, count):
             note(builder, args[0], bit_of(site), ok)
             at.indices = [builder.select(ok, i, INDEX(0)) for i in at.indices]
         made = context.make_array(view)(context, builder)
-        arrayobj.populate_array(
-            made, at.pointer(), at.shape[count:], at.strides[count:], at.array.itemsize, None
-        )
+        arrayobj.populate_array(made, at.pointer(), at.shape[count:], at.strides[count:], at.array.itemsize, None)
         if flag != types.none:  # of an array without elements there is no row 0: the view is empty then
             shape = [builder.select(ok, n, INDEX(0)) for n in at.shape[count:]]
             made.shape = cgutils.pack_array(builder, shape)
@@ -173,9 +171,7 @@ def _load_tuple(flag, site, values, index):
             note(builder, args[0], bit_of(site), ok)
         result = ir.Constant(context.get_value_type(kind), None)
         for k in range(len(values)):
-            result = builder.select(
-                builder.icmp_unsigned("==", i, INDEX(k)), builder.extract_value(args[2], k), result
-            )
+            result = builder.select(builder.icmp_unsigned("==", i, INDEX(k)), builder.extract_value(args[2], k), result)
         return result
 
     return kind(flag, site, values, index), generate_dynamic
@@ -241,9 +237,7 @@ def load_wide(typing, flag, site, array, index, count):
         at = Access(context, builder, array, args[2], index, args[3])
 
         def fetch():
-            values = [
-                arrayobj.load_item(context, builder, array, p) for p in _neighbours(builder, at, number)
-            ]
+            values = [arrayobj.load_item(context, builder, array, p) for p in _neighbours(builder, at, number)]
             return context.make_tuple(builder, result, values)
 
         if flag == types.none:
@@ -266,9 +260,7 @@ def store_wide(typing, flag, site, array, index, values):
     def generate(context, builder, signature, args):
         at = Access(context, builder, array, args[2], index, args[3])
         converted = [
-            convert(
-                context, builder, builder.extract_value(args[4], k), types.unliteral(values[k]), array.dtype
-            )
+            convert(context, builder, builder.extract_value(args[4], k), types.unliteral(values[k]), array.dtype)
             for k in range(number)
         ]
 

@@ -54,8 +54,9 @@ def _shift(name, choose):
 
 
 def _left(builder, value, count, wide, result):
-    return builder.select(wide, value.type(0), builder.shl(value, builder.trunc(count, value.type)
-                          if value.type.width < 64 else count))  # fmt: skip
+    return builder.select(
+        wide, value.type(0), builder.shl(value, builder.trunc(count, value.type) if value.type.width < 64 else count)
+    )
 
 
 def _right(builder, value, count, wide, result):
@@ -126,9 +127,7 @@ def _ffs(context, builder, x, source):
 
 
 def _brev(context, builder, x, source):
-    target = (
-        types.uint64 if source == types.uint64 else types.uint32
-    )  # as numba-cuda: the rest is cast to uint32
+    target = types.uint64 if source == types.uint64 else types.uint32  # as numba-cuda: the rest is cast to uint32
     return builder.bitreverse(context.cast(builder, x, source, target))
 
 

@@ -51,11 +51,7 @@ def _loop(name, builder, kind, pointer, operand):
     bits = ir.IntType(kind.bitwidth)
     raw = builder.bitcast(pointer, bits.as_pointer())
     first = builder.load(raw)
-    before, loop, done = (
-        builder.block,
-        builder.append_basic_block("again"),
-        builder.append_basic_block("done"),
-    )
+    before, loop, done = (builder.block, builder.append_basic_block("again"), builder.append_basic_block("done"))
     builder.branch(loop)
     builder.position_at_end(loop)
     seen = builder.phi(bits)
@@ -99,9 +95,7 @@ def _make(name, own):
     def atomic(typing, flag, site, array, index, operands):
         check_array(array, len(integers(index)))
         if len(integers(index)) != array.ndim or not array.mutable:
-            raise TypingError(
-                "an atomic operation needs one index for each axis of an array that is not read-only"
-            )
+            raise TypingError("an atomic operation needs one index for each axis of an array that is not read-only")
         if str(array.dtype) not in allowed:
             raise TypingError(f"cuda.atomic.{name} does not exist for {array.dtype}")
         given = [types.unliteral(t) for t in operands]
@@ -112,8 +106,7 @@ def _make(name, own):
             at = Access(context, builder, array, args[2], index, args[3])
             packed = args[4]
             values = [
-                convert(context, builder, builder.extract_value(packed, k), t, array.dtype)
-                for k, t in enumerate(given)
+                convert(context, builder, builder.extract_value(packed, k), t, array.dtype) for k, t in enumerate(given)
             ]
 
             def perform():

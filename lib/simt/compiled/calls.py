@@ -26,12 +26,7 @@ _SYNC = {
     "syncthreads": "block", "syncthreads_count": "count", "syncthreads_and": "and", "syncthreads_or": "or",
     "syncwarp": "syncwarp", **{n: n for n in (*SOURCES, *VOTES)},
 }  # fmt: skip
-_OPERANDS = {
-    "shfl_sync": "src_lane",
-    "shfl_xor_sync": "lane_mask",
-    "shfl_up_sync": "delta",
-    "shfl_down_sync": "delta",
-}
+_OPERANDS = {"shfl_sync": "src_lane", "shfl_xor_sync": "lane_mask", "shfl_up_sync": "delta", "shfl_down_sync": "delta"}
 _BUILTINS = {len: "len", bool: "bool", float: "float", complex: "complex", abs: "abs", round: "round", pow: "pow",
              divmod: "divmod"}  # fmt: skip
 
@@ -75,13 +70,7 @@ class Calls:
             return result
         if function is int:
             return call("_int", *args) if args else ast.Constant(0)
-        if (isinstance(function, type) and function in _BUILTINS) or function in (
-            len,
-            abs,
-            round,
-            pow,
-            divmod,
-        ):
+        if (isinstance(function, type) and function in _BUILTINS) or function in (len, abs, round, pow, divmod):
             return call(_BUILTINS[function], *args)
         if isinstance(function, nb.Type):
             return call(self.cast(node, function), *args)
@@ -89,10 +78,7 @@ class Calls:
             return call(self.cast(node, from_dtype(np.dtype(function))), *args)
         if function in MATH:
             return call(self.unit.bind_pure(MATH[function]), *args)
-        if (
-            getattr(function, "__module__", None) == "math"
-            and getattr(math, function.__name__, None) is function
-        ):
+        if getattr(function, "__module__", None) == "math" and getattr(math, function.__name__, None) is function:
             return call(self.unit.bind_pure(function), *args)
         if isinstance(function, np.ufunc):
             return call(self.unit.bind_pure(function), *args)
@@ -250,9 +236,7 @@ class Calls:
         self.unit.collective(kind)
         self.pending.append(Sync(kind, target, operands, node))
         if kind == "match_all_sync":
-            return ast.Tuple(
-                [name(target), ast.Compare(name(target), [ast.NotEq()], [ast.Constant(0)])], ast.Load()
-            )
+            return ast.Tuple([name(target), ast.Compare(name(target), [ast.NotEq()], [ast.Constant(0)])], ast.Load())
         return ast.Constant(None) if target is None else name(target)
 
     def fresh(self, value, node):
@@ -274,12 +258,8 @@ class Calls:
         if isinstance(array, ast.Name) and array.id in self.unit.private:
             self.refuse(node, "an atomic operation on a local array")
         # A device function that is compiled by itself may have a parameter of a shared array's name.
-        own = (
-            isinstance(array, ast.Name) and (self.is_kernel or self.prefix) and self.unit.is_shared(array.id)
-        )
-        function = self.unit.bind(
-            ATOMICS[operation, bool(own)], f"_atomic_{operation}_{'own' if own else 'all'}"
-        )
+        own = isinstance(array, ast.Name) and (self.is_kernel or self.prefix) and self.unit.is_shared(array.id)
+        function = self.unit.bind(ATOMICS[operation, bool(own)], f"_atomic_{operation}_{'own' if own else 'all'}")
         return call(function, *self.flagged(node), array, index, ast.Tuple(operands, ast.Load()))
 
     # -- arrays of the block and of the thread ------------------------------------------------------------------------
@@ -289,15 +269,13 @@ class Calls:
         if not (isinstance(target, ast.Name) and isinstance(value, ast.Call)) or self._is_local(value.func):
             return None
         found, function = self.names.static(value.func)
-        if not (found and isinstance(function, DeviceName)) or function.path not in (
-            "shared.array",
-            "local.array",
-        ):
+        if not (found and isinstance(function, DeviceName)) or function.path not in ("shared.array", "local.array"):
             return None
         stores = [
-            n for n in ast.walk(self.names.node)
+            n
+            for n in ast.walk(self.names.node)
             if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Store)
-        ]  # fmt: skip
+        ]
         return function.path.partition(".")[0] if len(stores) == 1 else None
 
     def declaration(self, target, value):

@@ -41,9 +41,7 @@ HIDDEN = ("_flag", "_stop", *THREAD, *BLOCK, *GRID)  # what a device function ge
 
 def bodies(node):
     """The lists of statements inside a statement."""
-    return [
-        b for b in (getattr(node, "body", None), getattr(node, "orelse", None)) if isinstance(b, list) and b
-    ]
+    return [b for b in (getattr(node, "body", None), getattr(node, "orelse", None)) if isinstance(b, list) and b]
 
 
 def statements(block):

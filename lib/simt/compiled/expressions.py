@@ -10,11 +10,7 @@ from .core import assign, call, name
 
 _ATTRIBUTES = ("shape", "size", "ndim", "strides", "nbytes", "itemsize", "T", "real", "imag")
 _WORDS = {ast.Lambda: "a lambda"}
-_PLACES = {
-    "threadIdx": ("_tx", "_ty", "_tz"),
-    "blockIdx": ("_bx", "_by", "_bz"),
-    "gridDim": ("_gx", "_gy", "_gz"),
-}
+_PLACES = {"threadIdx": ("_tx", "_ty", "_tz"), "blockIdx": ("_bx", "_by", "_bz"), "gridDim": ("_gx", "_gy", "_gz")}
 
 
 class Expressions(Calls):
@@ -109,10 +105,7 @@ class Expressions(Calls):
     def view(self, node, parts):
         """``a[2:n]`` or ``a[i, 2:n]``: another view of the same memory. Slices end where the array ends, as in Python."""
         whole = [p for p in parts if not isinstance(p, ast.Slice)]
-        if (
-            any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in whole)
-            or whole != parts[: len(whole)]
-        ):
+        if any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in whole) or whole != parts[: len(whole)]:
             self.refuse(node, "a slice before an index")
         limits = [limit for p in parts[len(whole) :] for limit in (p.lower, p.upper, p.step)]
         given = [limit for limit in limits if limit is not None]
@@ -123,9 +116,7 @@ class Expressions(Calls):
             array = call("_load", *self.flagged(node), array, ast.Tuple(lowered[: len(whole)], ast.Load()))
         ends = [None if limit is None else call("_int64", next(left)) for limit in limits]
         slices = [ast.Slice(*ends[k : k + 3]) for k in range(0, len(ends), 3)]
-        return ast.Subscript(
-            array, slices[0] if len(slices) == 1 else ast.Tuple(slices, ast.Load()), ast.Load()
-        )
+        return ast.Subscript(array, slices[0] if len(slices) == 1 else ast.Tuple(slices, ast.Load()), ast.Load())
 
     def on_Tuple(self, node):
         return ast.Tuple(self.several(node.elts), ast.Load())
@@ -193,11 +184,7 @@ class Expressions(Calls):
 
     def membership(self, node):
         """``x in (1, 2)``: a chain of comparisons."""
-        if (
-            len(node.ops) > 1
-            or not isinstance(node.comparators[0], ast.Tuple)
-            or not node.comparators[0].elts
-        ):
+        if len(node.ops) > 1 or not isinstance(node.comparators[0], ast.Tuple) or not node.comparators[0].elts:
             self.refuse(node, "`in` other than with a tuple written out")
         outer, self.effects = self.effects, set()
         value, *items = self.several([node.left, *node.comparators[0].elts])

@@ -43,9 +43,7 @@ class Generation:
                 if kind not in kinds:
                     kinds.append(kind)
         self.setup = []
-        self.given = (
-            set()
-        )  # guards that all threads have, where a block is written a second time for that case
+        self.given = set()  # guards that all threads have, where a block is written a second time for that case
         self.slots = {}
         for variable, kinds in sorted(self.storage.items()):
             for kind in kinds:
@@ -142,9 +140,7 @@ class Generation:
 
     def on_Region(self, piece: Region):
         recomputed = self.replication.recomputed
-        statements = [
-            s for s in piece.statements if not (isinstance(s, ast.Assign) and s.targets[0].id in recomputed)
-        ]
+        statements = [s for s in piece.statements if not (isinstance(s, ast.Assign) and s.targets[0].id in recomputed)]
         # What is always the same may be computed first: variables that are recomputed may need it.
         before = [s for s in statements if self._once(s) and s.targets[0].id in self.replication.immutable]
         statements, after = [s for s in statements if s not in before], []
@@ -184,8 +180,7 @@ class Generation:
         if len(kinds) != 1:
             shown = ", ".join(sorted(map(str, kinds)))
             self.unit.refuse_variable(
-                f"a variable {variable!r} that may be read unassigned and has several types ({shown})",
-                variable,
+                f"a variable {variable!r} that may be read unassigned and has several types ({shown})", variable
             )
         return self.unit.zero(next(iter(kinds)))
 
@@ -203,8 +198,7 @@ class Generation:
         """All threads must have the same value; it becomes a scalar of the block."""
         last = "reverse" if self.unit.order == "reverse" else ""
         first = " and ".join(
-            f"_t{axis} == {extent - 1 if last else 0}"
-            for axis, extent in zip("xyz", self.unit.block, strict=True)
+            f"_t{axis} == {extent - 1 if last else 0}" for axis, extent in zip("xyz", self.unit.block, strict=True)
         )
         body = self.begin(piece, {piece.variable})
         body += parse(f"if {first}:\n    {piece.result} = {piece.variable}\n"
@@ -212,12 +206,7 @@ class Generation:
         zero = assign(piece.result, call(self._zero(piece.variable)), self.unit.origin)
         stop = parse(f"if _apart:\n    _raise_flag(_flag, {self.unit.DIVERGED})")
         stop[0].body += self._stop(piece.line)
-        return [
-            assign("_apart", ast.Constant(False), self.unit.origin),
-            zero,
-            *self.over_threads(body),
-            *stop,
-        ]
+        return [assign("_apart", ast.Constant(False), self.unit.origin), zero, *self.over_threads(body), *stop]
 
     def _stop(self, line):
         """Leave the function: this block went wrong."""
@@ -255,8 +244,7 @@ class Generation:
             return []
         if whole and sync.kind in SOURCES:
             return self._result(
-                piece,
-                call("_from_whole_warp", self._values(piece), self._source(piece), name("_t"), self.threads),
+                piece, call("_from_whole_warp", self._values(piece), self._source(piece), name("_t"), self.threads)
             )
         made = self._participants(piece)
         if sync.kind == "syncwarp":
@@ -270,13 +258,9 @@ class Generation:
                 call("_peek", name("_part"), name("_t")),
             )
             return [*made, *self._result(piece, value)]
-        results = [
-            name(s) for kind in self.storage.get(sync.target, ()) for s in self.slots[sync.target, kind]
-        ]
+        results = [name(s) for kind in self.storage.get(sync.target, ()) for s in self.slots[sync.target, kind]]
         return made + [
-            ast.Expr(
-                call(f"_{sync.kind}", slot, self._values(piece), name("_part"), name("_active"), self.threads)
-            )
+            ast.Expr(call(f"_{sync.kind}", slot, self._values(piece), name("_part"), name("_active"), self.threads))
             for slot in results
         ]
 
@@ -284,9 +268,7 @@ class Generation:
         variable = piece.sync.operands["value"].id
         kinds = self.storage.get(variable, ())
         if len(kinds) != 1:
-            self.unit.refuse_line(
-                "a warp operation that never runs, or on values of several types", piece.sync
-            )
+            self.unit.refuse_line("a warp operation that never runs, or on values of several types", piece.sync)
         (kind,) = kinds
         slots = self.slots[variable, kind]
         if len(slots) != 1:
@@ -299,9 +281,7 @@ class Generation:
 
     def _result(self, piece, value):
         """A loop over the threads that gives each its result."""
-        operands = {
-            v.id for role, v in piece.sync.operands.items() if role != "value" and isinstance(v, ast.Name)
-        }
+        operands = {v.id for role, v in piece.sync.operands.items() if role != "value" and isinstance(v, ast.Name)}
         body = [*self.begin(piece, operands), assign(piece.sync.target, value, piece.sync)]
         body += self._store(piece.sync.target)
         return self.over_threads(self.guarded(piece, body))

@@ -107,10 +107,7 @@ class Sequential:
 
     def on_Agree(self, piece: Agree):
         loads, _ = self.replication.kept(piece)
-        return [
-            *(self._probe(piece, v) for v in loads),
-            assign(piece.result, name(piece.variable), self.origin),
-        ]
+        return [*(self._probe(piece, v) for v in loads), assign(piece.result, name(piece.variable), self.origin)]
 
     def on_ScalarIf(self, piece: ScalarIf):
         test = name(piece.guard) if piece.guard else piece.test

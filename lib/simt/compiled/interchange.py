@@ -20,11 +20,7 @@ FEW = 8  # threads: fewer are not worth a vector loop
 
 def trip_count(node):
     """Iterations of a ``for`` over a ``range`` of constants; None where they are not known."""
-    if (
-        isinstance(node.iter, ast.Call)
-        and isinstance(node.iter.func, ast.Name)
-        and node.iter.func.id == "range"
-    ):
+    if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range":
         if all(isinstance(a, ast.Constant) and type(a.value) is int for a in node.iter.args):
             try:
                 return len(range(*(a.value for a in node.iter.args)))
@@ -69,9 +65,7 @@ def _worth(node, uniformity):
 def _holds_long_loop(node, uniformity):
     """Whether a loop inside is worth moving: it can only move together with this one."""
     inner = [n for body in bodies(node) for n in body]
-    return any(
-        _worth(n, uniformity) if isinstance(n, ast.For) else _holds_long_loop(n, uniformity) for n in inner
-    )
+    return any(_worth(n, uniformity) if isinstance(n, ast.For) else _holds_long_loop(n, uniformity) for n in inner)
 
 
 def _vectorises(block, uniformity, unrolled):

@@ -105,11 +105,7 @@ def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
 def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure):
     """Raise the error of a block that failed: run it again in the executor, which knows line, thread and index."""
     _again(kernel, unit, grid, block, args, shared_bytes, order, [failure.block])  # raises
-    place = (
-        failure.block % grid[0],
-        failure.block // grid[0] % grid[1],
-        failure.block // (grid[0] * grid[1]),
-    )
+    place = (failure.block % grid[0], failure.block // grid[0] % grid[1], failure.block // (grid[0] * grid[1]))
     if failure.flag & (Unit.DIVERGED | Unit.RAISED):
         raise NotFollowed(
             f"in block {place} threads take different ways around the barrier or warp operation at line {failure.line}, "

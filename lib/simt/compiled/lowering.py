@@ -153,9 +153,10 @@ class Lowering(Expressions):
             else:
                 items = [ast.Subscript(value, ast.Constant(k), ast.Load()) for k in range(len(target.elts))]
             return [
-                s for t, item in zip(target.elts, items, strict=True)
+                s
+                for t, item in zip(target.elts, items, strict=True)
                 for s in self.assign(t, ast.copy_location(item, node), node)
-            ]  # fmt: skip
+            ]
         return self.refuse(node, "this assignment")
 
     def flagged(self, node):
@@ -169,10 +170,7 @@ class Lowering(Expressions):
 
     def index(self, node):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if any(
-            isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value in (None, ...))
-            for p in parts
-        ):
+        if any(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value in (None, ...)) for p in parts):
             self.refuse(node, "a slice")
         return node.slice
 
@@ -203,9 +201,7 @@ class Lowering(Expressions):
         return value if isinstance(value, (ast.Name, ast.Constant)) else self.keep(value, node)
 
     def do_If(self, node):
-        return [
-            ast.If(self.expression(node.test), self.block(node.body) or [ast.Pass()], self.block(node.orelse))
-        ]
+        return [ast.If(self.expression(node.test), self.block(node.body) or [ast.Pass()], self.block(node.orelse))]
 
     def otherwise(self, node):
         """The ``else`` of a loop."""
@@ -252,9 +248,7 @@ class Lowering(Expressions):
 
     def do_Assert(self, node):
         failed = ast.Expr(call("_raise_flag", name("_flag"), self.unit.RAISED))
-        return [
-            ast.If(ast.UnaryOp(ast.Not(), self.expression(node.test)), [ast.copy_location(failed, node)], [])
-        ]
+        return [ast.If(ast.UnaryOp(ast.Not(), self.expression(node.test)), [ast.copy_location(failed, node)], [])]
 
     def do_Raise(self, node):
         self.effects.add("store")

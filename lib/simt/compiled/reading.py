@@ -47,16 +47,12 @@ class _Plain(ast.NodeTransformer):
 
     def visit_Assign(self, node):
         self.generic_visit(node)
-        same = isinstance(node.value, ast.Name) and [getattr(t, "id", "") for t in node.targets] == [
-            node.value.id
-        ]
+        same = isinstance(node.value, ast.Name) and [getattr(t, "id", "") for t in node.targets] == [node.value.id]
         return None if same else node  # tx = _tx
 
     def visit_Expr(self, node):
         called = (
-            node.value.func.id
-            if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
-            else ""
+            node.value.func.id if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) else ""
         )
         args = node.value.args if called else []
         if called in ("_mark", "_fence"):
@@ -76,7 +72,7 @@ def _is_bookkeeping(node):
         isinstance(node, ast.Assign)
         and isinstance(node.value, (ast.Constant, ast.Call))
         and all(isinstance(t, ast.Name) and t.id in ("_tx", "_ty", "_tz", "_t") for t in node.targets)
-    )  # fmt: skip
+    )
 
 
 def readable(text):
@@ -145,9 +141,7 @@ def pieces(kernel, block, args, shared_bytes=0):
                     if hasattr(node, "lineno"):
                         where.setdefault(node.lineno, set()).add(count)
     barriers = {
-        n.lineno
-        for n in ast.walk(unit.node)
-        if isinstance(n, ast.Call) and "syncthreads" in ast.unparse(n.func)
+        n.lineno for n in ast.walk(unit.node) if isinstance(n, ast.Call) and "syncthreads" in ast.unparse(n.func)
     }
     file = kernel.py_func.__code__.co_filename
     first, last = unit.node.body[0].lineno, unit.node.end_lineno

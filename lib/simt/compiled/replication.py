@@ -160,21 +160,15 @@ class Replication:
             for target, value in values.items():
                 if target in fixed or counts[target] != 1 or target in self.forced:
                     continue
-                if names_in(value) - self._functions(value) <= self.immutable | fixed and self._is_cheap(
-                    value
-                ):
+                if names_in(value) - self._functions(value) <= self.immutable | fixed and self._is_cheap(value):
                     fixed.add(target)
                     changed = True
         self.recomputed = {t: values[t] for t in values if t in fixed and t in self.uniformity.varying}
-        for target in fixed - set(
-            self.recomputed
-        ):  # uniform, and always the same: its first value is its last
+        for target in fixed - set(self.recomputed):  # uniform, and always the same: its first value is its last
             self.immutable.add(target)
 
     def _functions(self, value):
-        return {
-            n.func.id for n in ast.walk(value) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-        }
+        return {n.func.id for n in ast.walk(value) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
 
     def _is_cheap(self, value):
         nodes = list(ast.walk(value))
@@ -279,9 +273,7 @@ class Replication:
     def zeros(self, piece):
         """Names that must begin as zero, because a path through the piece reads them unassigned."""
         needs = self.needs[piece]
-        return sorted(
-            n for n in needs.fresh if n not in self.recomputed and not isinstance(piece, Collective)
-        )
+        return sorted(n for n in needs.fresh if n not in self.recomputed and not isinstance(piece, Collective))
 
     def restored(self, piece, updated, given=()):
         """Of the names that a piece reads and then assigns, the scalars of the block that have a value before.

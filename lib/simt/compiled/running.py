@@ -73,13 +73,7 @@ class Run:
         """The next chunk: as many blocks as take about CHUNK seconds, to judge from the last one."""
         with self.lock:
             if seconds is not None:
-                grown = (
-                    self.size * 4
-                    if seconds < CHUNK / 4
-                    else self.size // 2
-                    if seconds > 2 * CHUNK
-                    else self.size
-                )
+                grown = self.size * 4 if seconds < CHUNK / 4 else self.size // 2 if seconds > 2 * CHUNK else self.size
                 fair = max(1, (self.blocks - self.next) // (2 * self.workers))
                 self.size = max(1, min(grown, fair))
             if self.failures or self.error or self.stop[0] or self.next >= self.blocks:

@@ -172,11 +172,7 @@ class Splitting:
     def guarded(self, guard, body, guards):
         inner, some = (*guards, guard), self.temporary()
         # Worth two versions of the code: one for blocks at the edge, one for all others.
-        full = (
-            self.temporary()
-            if not guards and not any(isinstance(n, Sync) for n in all_statements(body))
-            else ""
-        )
+        full = self.temporary() if not guards and not any(isinstance(n, Sync) for n in all_statements(body)) else ""
         return [Any(inner, some, full), ScalarIf(name(some), self.split(body, inner), guard=guard, full=full)]
 
     # -- loops --------------------------------------------------------------------------------------------------------
@@ -250,8 +246,9 @@ class Splitting:
                 test, result = self.varying(), self.temporary()
                 ask = [
                     Region([assign(test, call("bool", node.test), node)], guards),
-                    Agree(test, result, node.lineno), ScalarBreak(negation(name(result))),
-                ]  # fmt: skip
+                    Agree(test, result, node.lineno),
+                    ScalarBreak(negation(name(result))),
+                ]
             return [ScalarWhile([*ask, *self.split(body, guards), *self._leave(leave, node, guards, None)])]
         guard, some = self.varying(), self.temporary()
         inner = (*guards, guard)
@@ -265,9 +262,7 @@ class Splitting:
         if test is None:
             return []
         if guard is not None:
-            return [
-                Region(parse("if TEST:\n    GUARD = False", node, TEST=test, GUARD=name(guard, True)), guards)
-            ]
+            return [Region(parse("if TEST:\n    GUARD = False", node, TEST=test, GUARD=name(guard, True)), guards)]
         if self.uniformity.is_uniform(test):
             return [ScalarBreak(test)]
         result = self.temporary()

@@ -80,9 +80,7 @@ def _with_flag(kind, branch, rest, land, temporary):
         return [*land(jump), assign(flag, ast.Constant(True), jump)]
 
     body, orelse = (without(kind, b, land_and_note, temporary) for b in (branch.body, branch.orelse))
-    made = ast.copy_location(
-        ast.If(branch.test, body or [ast.copy_location(ast.Pass(), branch)], orelse), branch
-    )
+    made = ast.copy_location(ast.If(branch.test, body or [ast.copy_location(ast.Pass(), branch)], orelse), branch)
     behind = without(kind, rest, land, temporary) or [ast.copy_location(ast.Pass(), branch)]
     after = ast.copy_location(ast.If(negation(name(flag)), behind, []), branch)
     return [assign(flag, ast.Constant(False), branch), made, after]

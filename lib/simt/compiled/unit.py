@@ -150,17 +150,13 @@ class Unit(DeviceFunctions):
     def _take(self, size):
         self.stack = getattr(self, "stack", 0) + size
         if self.stack > MOST_STACK:
-            self.refuse_line(
-                f"a block that needs more than {MOST_STACK >> 20} MiB for its threads' variables"
-            )
+            self.refuse_line(f"a block that needs more than {MOST_STACK >> 20} MiB for its threads' variables")
 
     # -- the passes ---------------------------------------------------------------------------------------------------
 
     def build(self):
         """The function that runs a range of blocks, as numba compiles it."""
-        for parameter, kind in zip(
-            self.node.args.posonlyargs + self.node.args.args, self.argument_types, strict=True
-        ):
+        for parameter, kind in zip(self.node.args.posonlyargs + self.node.args.args, self.argument_types, strict=True):
             if not is_known(kind):
                 self.refuse_line(f"an argument of type {getattr(kind, 'dtype', kind)}", parameter)
         body = self.lowered()
@@ -227,18 +223,14 @@ class Unit(DeviceFunctions):
         uniformity = Uniformity(body, self.pure, varying)
         chosen = choose(body, uniformity, self.threads, self.temporary)
         uniformity = Uniformity(body, self.pure, varying)
-        splitting = Splitting(
-            uniformity, chosen, self.temporary, lambda node, what: self.refuse_line(what, node)
-        )
+        splitting = Splitting(uniformity, chosen, self.temporary, lambda node, what: self.refuse_line(what, node))
         pieces = splitting.split(body)
         arguments = {*self.parameter_names, *self.namespace, *self.shared, *self.holders, "_dynamic"}
         replication = Replication(pieces, body, uniformity, arguments, self.cheap)
         sequential = Sequential(replication, self.origin)
         statements = [*self.holding(), *self.sharing(), *sequential.block(pieces)]
         hidden = ["_dynamic", *HIDDEN]
-        made = function_of(
-            self.name, [*hidden, *self.parameter_names], statements, self.kernel.py_func, self.namespace
-        )
+        made = function_of(self.name, [*hidden, *self.parameter_names], statements, self.kernel.py_func, self.namespace)
         places = [types.int64] * (len(HIDDEN) - 2)
         given = (DYNAMIC, memory.FLAG, types.intp, *places, *self.argument_types)
         try:
@@ -275,9 +267,7 @@ class Unit(DeviceFunctions):
                 maker = self._cached(("dynamic", dtype), lambda dtype=dtype: storage.dynamic_array(dtype))
                 value = call(maker, name("_dynamic"))
             else:
-                value = call(
-                    self._cached(("shared", identifier), lambda s=shape, d=dtype: storage.whole_array(s, d))
-                )
+                value = call(self._cached(("shared", identifier), lambda s=shape, d=dtype: storage.whole_array(s, d)))
             made.append(assign(identifier, value, self.origin))
         if any(0 in shape for shape, _ in self.shared.values()):
             made.append(ast.Expr(call("_poison_bytes", name("_dynamic"))))
@@ -287,11 +277,7 @@ class Unit(DeviceFunctions):
         """The whole function, compiled for this unit's types."""
         setup = list(generation.setup)
         if self.uses_warp_masks:
-            for identifier, kind in (
-                ("_active", types.boolean),
-                ("_mask", types.int64),
-                ("_part", types.int64),
-            ):
+            for identifier, kind in (("_active", types.boolean), ("_mask", types.int64), ("_part", types.int64)):
                 setup.append(assign(identifier, call(self.storage(kind)), self.origin))
         number = "_last - 1 - _n" if self.order == "reverse" else "_first + _n"
         place = parse(
@@ -303,26 +289,11 @@ class Unit(DeviceFunctions):
         body = [*place, *self.holding(), *self.sharing(), *block, *check]
         loop = ast.For(name("_n", True), parse("range(_last - _first)", self.origin)[0].value, body, [])
         statements = [assign("_flag", call("_new_flag"), self.origin), *setup, loop]
-        parameters = [
-            "_first",
-            "_last",
-            "_gx",
-            "_gy",
-            "_gz",
-            "_stop",
-            "_result",
-            "_dynamic",
-            *self.parameter_names,
-        ]
+        parameters = ["_first", "_last", "_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *self.parameter_names]
         made = function_of(self.name, parameters, statements, self.kernel.py_func, self.namespace)
         self.stages["generated"] = show([made.tree])
         compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(made)
-        given = (types.int64,) * 5 + (
-            types.intp,
-            typeof(np.zeros(3, np.int64)),
-            DYNAMIC,
-            *self.argument_types,
-        )
+        given = (types.int64,) * 5 + (types.intp, typeof(np.zeros(3, np.int64)), DYNAMIC, *self.argument_types)
         try:
             compiled.compile(given)
         except NumbaError as error:

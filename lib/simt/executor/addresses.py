@@ -30,6 +30,4 @@ class AddressSpace:
 
 def describe(array, base, site=-1):
     """The trace's entry for an array."""
-    return ArrayInfo(
-        array.name, array.space, array.data.dtype, array.data.shape, array.data.strides, base, site
-    )
+    return ArrayInfo(array.name, array.space, array.data.dtype, array.data.shape, array.data.strides, base, site)

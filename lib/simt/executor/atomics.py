@@ -40,15 +40,9 @@ def atomic(memory: Memory, name, array, index, operands, site, visit=0):
     """Perform one atomic operation; returns the old value."""
     fault = memory.state.fault
     if type(array) is not Array:
-        fault(
-            NotOnAGpu, f"cuda.atomic.{name} works on an array element, not on a {type(array).__name__}", site
-        )
+        fault(NotOnAGpu, f"cuda.atomic.{name} works on an array element, not on a {type(array).__name__}", site)
     if array.space not in ("global", "shared"):
-        fault(
-            NotOnAGpu,
-            f"cuda.atomic.{name} works on global and shared arrays, not on {array.space} memory",
-            site,
-        )
+        fault(NotOnAGpu, f"cuda.atomic.{name} works on global and shared arrays, not on {array.space} memory", site)
     if array.readonly:
         fault(NotOnAGpu, f"array {array.name!r} is read-only: the kernel may not write to it", site)
     dtype = array.data.dtype

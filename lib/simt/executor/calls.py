@@ -35,9 +35,7 @@ class Calls:
             return self.call_stand_in(node, stand_in)
         python_function = getattr(function, "py_func", None)
         if getattr(function, "is_kernel", False):
-            self.refuse(
-                node, f"{node.func.id} is a kernel: a kernel can only call device functions (device=True)"
-            )
+            self.refuse(node, f"{node.func.id} is a kernel: a kernel can only call device functions (device=True)")
         if python_function is not None:
             return self.call_function(node, python_function)
         name = self.value_function(node, function)
@@ -72,17 +70,13 @@ class Calls:
         if isinstance(function, (NumbaDispatcher, types.FunctionType)):
             if getattr(function, "__module__", "").split(".")[0] == "numpy":
                 self.refuse(
-                    node,
-                    f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop",
+                    node, f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop"
                 )
             self.refuse(
-                node,
-                f"{described} is a plain Python function: decorate it with @cuda.jit(device=True) to call it here",
+                node, f"{described} is a plain Python function: decorate it with @cuda.jit(device=True) to call it here"
             )
         if getattr(function, "__module__", "").split(".")[0] == "numpy":
-            self.refuse(
-                node, f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop"
-            )
+            self.refuse(node, f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop")
         if type(function).__module__.startswith(("numba.", "numba_cuda.")):
             self.refuse(
                 node,
@@ -123,12 +117,8 @@ class Calls:
         return call
 
     def call_stand_in(self, node, function):
-        context = make_call(
-            "_stand_in_context", self.site(node, "load"), self.site(node, "store"), *self.visited()
-        )
-        return make_call(
-            make_name(self.constant(function)), context, *(self.expression(a) for a in node.args)
-        )
+        context = make_call("_stand_in_context", self.site(node, "load"), self.site(node, "store"), *self.visited())
+        return make_call(make_name(self.constant(function)), context, *(self.expression(a) for a in node.args))
 
     def call_method(self, node):
         """``value.method(...)`` on something the kernel computed."""
@@ -140,9 +130,7 @@ class Calls:
             made = [self.at(ast.Constant(SYNC["grid"]), node), ast.Constant(self.site(node, "grid barrier"))]
             return ast.Yield(ast.Tuple(made, ast.Load()))
         if method in ("sum", "prod", "min", "max", "mean") and not node.args and not node.keywords:
-            return make_call(
-                "_reduce", self.expression(value), method, self.site(node, "load"), *self.visited()
-            )
+            return make_call("_reduce", self.expression(value), method, self.site(node, "load"), *self.visited())
         if method in ("reshape", "ravel", "transpose", "view") and not node.keywords:
             args = [self.expression(a) for a in node.args]
             return make_call("_view", self.expression(value), method, self.site(node, "load"), *args)
@@ -164,9 +152,7 @@ class Calls:
                 self.refuse(node, f"{ast.unparse(node.func)}() got an unexpected argument {keyword.arg!r}")
             given[keyword.arg] = keyword.value
         if len(node.args) > len(names):
-            self.refuse(
-                node, f"{ast.unparse(node.func)}() takes {len(names)} arguments, {len(node.args)} came"
-            )
+            self.refuse(node, f"{ast.unparse(node.func)}() takes {len(names)} arguments, {len(node.args)} came")
         missing = [n for n in names if n not in given and n not in defaults]
         if missing:
             self.refuse(node, f"{ast.unparse(node.func)}() misses the argument {missing[0]!r}")

@@ -49,24 +49,16 @@ class Expressions(Calls):
         """A global or closure variable, used as a value: frozen, as numba does."""
         if isinstance(value, DeviceName):
             return self.device_value(node, value)
-        if isinstance(value, (bool, int, float, complex, str, type(None))) and not isinstance(
-            value, np.generic
-        ):
+        if isinstance(value, (bool, int, float, complex, str, type(None))) and not isinstance(value, np.generic):
             plain = value.value if hasattr(value, "value") and not isinstance(value, (bool, float)) else value
-            return ast.Constant(
-                int(plain) if isinstance(plain, int) and not isinstance(plain, bool) else plain
-            )
+            return ast.Constant(int(plain) if isinstance(plain, int) and not isinstance(plain, bool) else plain)
         if isinstance(value, np.generic):
             return make_name(self.constant(numbers.normal(value)))
         if isinstance(value, np.ndarray):
             return make_call("_constant_array", make_name(self.constant(value)), ast.unparse(node))
-        if isinstance(value, tuple) and all(
-            isinstance(v, (abstract_numbers.Number, tuple, str)) for v in value
-        ):
+        if isinstance(value, tuple) and all(isinstance(v, (abstract_numbers.Number, tuple, str)) for v in value):
             return make_name(self.constant(value))
-        if isinstance(value, (nb.Type, np.dtype)) or (
-            isinstance(value, type) and issubclass(value, np.generic)
-        ):
+        if isinstance(value, (nb.Type, np.dtype)) or (isinstance(value, type) and issubclass(value, np.generic)):
             return make_name(self.constant(value))
         if value in (int, float, bool, complex) or callable(value):
             self.refuse(node, f"{ast.unparse(node)} can only be called in a kernel, not used as a value")
@@ -94,9 +86,7 @@ class Expressions(Calls):
                 if base.path == "threadIdx":
                     return ast.Attribute(make_name("_t"), node.attr, ast.Load())
                 if base.path == "blockIdx":
-                    return ast.Attribute(
-                        ast.Attribute(make_name("_t"), "block", ast.Load()), node.attr, ast.Load()
-                    )
+                    return ast.Attribute(ast.Attribute(make_name("_t"), "block", ast.Load()), node.attr, ast.Load())
                 if base.path in ("blockDim", "gridDim"):
                     return make_name(f"_{base.path}_{node.attr}")
             if base_found and isinstance(base, DeviceName):
@@ -132,10 +122,7 @@ class Expressions(Calls):
         return ast.Lambda(arguments, self.inner_body(node, lambda: self.expression(node.body)))
 
     def on_Slice(self, node):
-        parts = [
-            ast.Constant(None) if p is None else self.expression(p)
-            for p in (node.lower, node.upper, node.step)
-        ]
+        parts = [ast.Constant(None) if p is None else self.expression(p) for p in (node.lower, node.upper, node.step)]
         return make_call("_slice", *parts)
 
     def on_UnaryOp(self, node):
@@ -163,9 +150,7 @@ class Expressions(Calls):
         """``left op right``: Python's own operator where it computes the same as numba's for the types at hand."""
         operation = type(op).__name__
         if operation in ("Add", "Sub", "Mult") and left_kind in _NATIVE and right_kind in _NATIVE:
-            if (
-                "f" in (left_kind, right_kind) and left_kind != right_kind
-            ):  # float32 with anything wider: in float64
+            if "f" in (left_kind, right_kind) and left_kind != right_kind:  # float32 with anything wider: in float64
                 left = make_call("_double", left) if left_kind == "f" else left
                 right = make_call("_double", right) if right_kind == "f" else right
             made = self.at(ast.BinOp(left, op, right), node)
@@ -174,12 +159,7 @@ class Expressions(Calls):
         integers = left_kind in ("s", "i") and right_kind in ("s", "i")
         if integers and operation in ("BitAnd", "BitOr", "BitXor"):
             return self.at(ast.BinOp(left, op, right), node)
-        if (
-            integers
-            and operation in ("FloorDiv", "Mod")
-            and isinstance(right, ast.Constant)
-            and right.value > 0
-        ):
+        if integers and operation in ("FloorDiv", "Mod") and isinstance(right, ast.Constant) and right.value > 0:
             return self.at(ast.BinOp(left, op, right), node)
         if integers and operation == "RShift" and isinstance(right, ast.Constant) and 0 <= right.value < 64:
             return self.at(ast.BinOp(left, op, right), node)
@@ -220,9 +200,7 @@ class Expressions(Calls):
         return self.at(make_call("_" + type(op).__name__, left, right), node)
 
     def on_Subscript(self, node):
-        found, value = (
-            self.static(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else (False, None)
-        )
+        found, value = self.static(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else (False, None)
         if found and isinstance(value, tuple):
             index_found, index = self.static(node.slice)
             if index_found and isinstance(index, int):

@@ -98,14 +98,10 @@ class Lowering(Expressions):
         """``sync = cuda.syncthreads``: a variable that is only ever another name for a function."""
         if isinstance(self.node, ast.Lambda):
             return
-        stores = [
-            n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        ]
+        stores = [n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         arguments = {a.arg for a in ast.walk(self.node) if isinstance(a, ast.arg)}
         for statement in ast.walk(self.node):
-            if not (
-                isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Name, ast.Attribute))
-            ):
+            if not (isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Name, ast.Attribute))):
                 continue
             target = statement.targets[0]
             if len(statement.targets) > 1 or not isinstance(target, ast.Name) or target.id in arguments:
@@ -113,20 +109,9 @@ class Lowering(Expressions):
             if stores.count(target.id) != 1 or root_name(statement.value) in self.locals:
                 continue
             found, value = self.static(statement.value)
-            is_value = isinstance(
-                value, (abstract_numbers.Number, np.ndarray, np.dtype, tuple, str, type(None))
-            )
-            places = isinstance(value, DeviceName) and value.path in (
-                "threadIdx",
-                "blockIdx",
-                "blockDim",
-                "gridDim",
-            )
-            if (
-                found
-                and not is_value
-                and (not isinstance(value, DeviceName) or places or value.path in INTRINSICS)
-            ):
+            is_value = isinstance(value, (abstract_numbers.Number, np.ndarray, np.dtype, tuple, str, type(None)))
+            places = isinstance(value, DeviceName) and value.path in ("threadIdx", "blockIdx", "blockDim", "gridDim")
+            if found and not is_value and (not isinstance(value, DeviceName) or places or value.path in INTRINSICS):
                 self.aliases[target.id] = value
                 self.locals.discard(target.id)
 
@@ -151,12 +136,7 @@ class Lowering(Expressions):
             body = self.block(node.body)
         name = "lowered_" + ("lambda" if isinstance(node, ast.Lambda) else node.name)
         made = ast.FunctionDef(
-            name=name,
-            args=arguments,
-            body=body or [ast.Pass()],
-            decorator_list=[],
-            returns=None,
-            type_params=[],
+            name=name, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None, type_params=[]
         )
         return self.at(made, node)
 
@@ -196,9 +176,7 @@ class Lowering(Expressions):
         return ast.Expr(self.expression(node.value))
 
     def do_Return(self, node):
-        returns_nothing = node.value is None or (
-            isinstance(node.value, ast.Constant) and node.value.value is None
-        )
+        returns_nothing = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
         if self.lowered.is_kernel and not self.in_inner and not returns_nothing:
             self.refuse(node, "CUDA kernel must have void return type: write results to an array argument")
         return ast.Return(None if node.value is None else self.expression(node.value))
@@ -273,15 +251,11 @@ class Lowering(Expressions):
         load = make_call(f"_load{form}", array, *key, self.site(target, "load"), *self.visited())
         value = self.operate(node, node.op, load, self.expression(node.value), *self.kinds.of_augmented(node))
         site = self.site(target, "store")
-        made.append(
-            ast.Expr(self.at(make_call(f"_store{form}", array, *key, value, site, *self.visited()), node))
-        )
+        made.append(ast.Expr(self.at(make_call(f"_store{form}", array, *key, value, site, *self.visited()), node)))
         return [self.at(m, node) for m in made]
 
     def do_If(self, node):
-        return ast.If(
-            self.expression(node.test), self.block(node.body), self.block(node.orelse) if node.orelse else []
-        )
+        return ast.If(self.expression(node.test), self.block(node.body), self.block(node.orelse) if node.orelse else [])
 
     def loop(self, node):
         """Names and statements that number the iterations of a loop: (before, call that enters an iteration)."""
@@ -290,9 +264,7 @@ class Lowering(Expressions):
             return [], make_call("_step", make_name("_t"), site)
         self.depth += 1
         count, visit = f"_n{self.depth}", f"_v{self.depth}"
-        advance = ast.NamedExpr(
-            make_name(count, True), ast.BinOp(make_name(count), ast.Add(), ast.Constant(1))
-        )
+        advance = ast.NamedExpr(make_name(count, True), ast.BinOp(make_name(count), ast.Add(), ast.Constant(1)))
         enter = ast.NamedExpr(make_name(visit, True), make_call("_visit", self.visit, site, advance))
         self.visit = make_name(visit)
         return [ast.Assign([make_name(count, True)], ast.Constant(-1))], enter
@@ -339,9 +311,7 @@ class Lowering(Expressions):
 
     def do_Raise(self, node):
         if node.exc is None or node.cause is not None:
-            self.refuse(
-                node, "a kernel can only raise a new exception, such as `raise ValueError('message')`"
-            )
+            self.refuse(node, "a kernel can only raise a new exception, such as `raise ValueError('message')`")
         call = node.exc if isinstance(node.exc, ast.Call) else ast.Call(node.exc, [], [])
         found, kind = self.static(call.func)
         if not (found and isinstance(kind, type) and issubclass(kind, BaseException)):
@@ -382,8 +352,7 @@ class Lowering(Expressions):
     def inner_arguments(self, given):
         if given.vararg or given.kwarg or given.defaults or given.kwonlyargs:
             self.refuse(
-                given.args[0] if given.args else self.node,
-                "a function inside a kernel takes plain arguments only",
+                given.args[0] if given.args else self.node, "a function inside a kernel takes plain arguments only"
             )
         hidden = [ast.arg("_v")] if self.traced else []
         return ast.arguments([], hidden + [ast.arg(a.arg) for a in given.args], None, [], [], None, [])
@@ -392,9 +361,7 @@ class Lowering(Expressions):
         outer = self.visit, self.in_inner, self.locals, self.lowered.synchronises
         arguments = {a.arg for a in node.args.args}
         self.visit, self.in_inner = make_name("_v"), True
-        self.locals = (
-            self.locals | arguments | (local_names(node) if isinstance(node, ast.FunctionDef) else set())
-        )
+        self.locals = self.locals | arguments | (local_names(node) if isinstance(node, ast.FunctionDef) else set())
         self.lowered.synchronises = False
         body = make()
         if self.lowered.synchronises:

@@ -70,9 +70,7 @@ class Meetings:
                 thread.answer = result[variant]
         site = threads[0].request[1]
         if self.trace is not None:
-            self.trace.barriers.append(
-                Barrier(site, block.number, threads[0].epoch, len(threads), len(self.trace))
-            )
+            self.trace.barriers.append(Barrier(site, block.number, threads[0].epoch, len(threads), len(self.trace)))
         for thread in threads:
             thread.request = None
             thread.epoch += 1
@@ -121,16 +119,12 @@ class Meetings:
         self.launch.current = threads[0]
         kinds = {t.request[0] for t in threads}
         what = "warp operation" if kinds == {WARP_OPERATION} else "barrier"
-        message = (
-            f"deadlock in block {block.place}: threads wait for others that never come to the same {what}:\n"
-        )
+        message = f"deadlock in block {block.place}: threads wait for others that never come to the same {what}:\n"
         message += self._who_waits(threads) + tail
         sites = tuple(dict.fromkeys(t.request[1] for t in threads))
         kind = "divergent-barrier" if what == "barrier" else "divergent-warp-operation"
         numbers = tuple(t.number for t in threads)
-        self.launch.finding(
-            kind, message, threads[0].request[1], threads=numbers, other_sites=sites, block=block
-        )
+        self.launch.finding(kind, message, threads[0].request[1], threads=numbers, other_sites=sites, block=block)
         self.launch.fault(Deadlock, message, threads[0].request[1])
 
     # -- grid barriers ------------------------------------------------------------------------------------------------
@@ -154,9 +148,7 @@ class Meetings:
         if len({t.request[1] for t in threads}) > 1:
             self.launch.current = threads[0]
             self.launch.fault(
-                Deadlock,
-                "threads wait at different grid barriers:\n" + self._who_waits(threads),
-                threads[0].request[1],
+                Deadlock, "threads wait at different grid barriers:\n" + self._who_waits(threads), threads[0].request[1]
             )
         if self.trace is not None:
             self.trace.barriers.append(
@@ -216,9 +208,7 @@ class Meetings:
         if self.trace is not None:
             linear = block.number * self.trace.warps_per_block + warp
             site = members[0].request[1]
-            self.trace.collectives.append(
-                Collective(name, site, block.number, linear, mask, present, len(self.trace))
-            )
+            self.trace.collectives.append(Collective(name, site, block.number, linear, mask, present, len(self.trace)))
         for thread in members:
             thread.answer = results[thread.lane]
             thread.request = None

@@ -68,9 +68,7 @@ class Array:
     def view_of(self, data):
         """Another view of the same memory, which starts where the NumPy view ``data`` starts."""
         start = data.__array_interface__["data"][0] - self.data.__array_interface__["data"][0]
-        return Array(
-            data, self.name, self.space, self.number, self.offset + start, self.readonly, self.init, self.lead
-        )
+        return Array(data, self.name, self.space, self.number, self.offset + start, self.readonly, self.init, self.lead)
 
 
 class Record:
@@ -115,18 +113,7 @@ class Memory:
 
     def ports(self):
         """The functions that a lowered kernel calls, by the names it calls them."""
-        names = (
-            "load1",
-            "load2",
-            "load3",
-            "loadn",
-            "store1",
-            "store2",
-            "store3",
-            "storen",
-            "iterate",
-            "field",
-        )
+        names = ("load1", "load2", "load3", "loadn", "store1", "store2", "store3", "storen", "iterate", "field")
         return {"_" + name: getattr(self, name) for name in names}
 
     # -- fast paths: anything unusual goes to `loadn` and `storen` ------------------------------------------------
@@ -200,9 +187,7 @@ class Memory:
             self.state.fault(NotOnAGpu, f"a {type(a).__name__} cannot be changed in a kernel", site)
         key = self._key(a, key, site)
         if a.readonly:
-            self.state.fault(
-                KernelError, f"array {a.name!r} is read-only: the kernel may not write to it", site
-            )
+            self.state.fault(KernelError, f"array {a.name!r} is read-only: the kernel may not write to it", site)
         if not _is_element(a, key):
             return self._store_slice(a, key, value, site, visit)
         if self._check(a, key, site, visit):
@@ -218,9 +203,7 @@ class Memory:
     def _store_slice(self, a, key, value, site, visit):
         view = self._view(a, key, site)
         if isinstance(value, (Array, tuple)):
-            self.state.fault(
-                NotOnAGpu, "a kernel cannot copy a whole array or slice: write a loop over elements", site
-            )
+            self.state.fault(NotOnAGpu, "a kernel cannot copy a whole array or slice: write a loop over elements", site)
         for index in np.ndindex(view.shape):
             self.storen(view, index, value, site, visit)
 
@@ -294,17 +277,13 @@ class Memory:
             key = key[0]
         if sum(k is not None and k is not Ellipsis for k in key) > a.data.ndim:
             shown = len(key)
-            self.state.fault(
-                NotOnAGpu, f"array {a.name!r} has {a.data.ndim} axes, but {shown} indices came", site
-            )
+            self.state.fault(NotOnAGpu, f"array {a.name!r} has {a.data.ndim} axes, but {shown} indices came", site)
         for k in key:
             if isinstance(k, (bool, np.bool_)) or not (
                 k is None or k is Ellipsis or isinstance(k, (int, np.integer, slice))
             ):
                 self.state.fault(
-                    NotOnAGpu,
-                    f"array {a.name!r} is indexed with {k!r}: an index must be a whole number",
-                    site,
+                    NotOnAGpu, f"array {a.name!r} is indexed with {k!r}: an index must be a whole number", site
                 )
         return tuple(int(k) if isinstance(k, np.integer) else k for k in key)
 
@@ -322,9 +301,7 @@ class Memory:
 
 
 def _is_element(a, key):
-    return len(key) == a.data.ndim and not any(
-        isinstance(k, slice) or k is None or k is Ellipsis for k in key
-    )
+    return len(key) == a.data.ndim and not any(isinstance(k, slice) or k is None or k is Ellipsis for k in key)
 
 
 def _describe(value):

@@ -22,11 +22,7 @@ def _comparison(function):
         try:
             return compute(a, b)
         except TypeError:
-            if (
-                function in (operator.eq, operator.ne)
-                and not isinstance(a, Array)
-                and not isinstance(b, Array)
-            ):
+            if function in (operator.eq, operator.ne) and not isinstance(a, Array) and not isinstance(b, Array):
                 return function(a, b)
             raise
 
@@ -43,9 +39,7 @@ def _len(x):
 
 def _extreme(function):
     compute = numbers.dispatch(function)
-    return lambda *values: compute(
-        *(values[0] if len(values) == 1 and isinstance(values[0], tuple) else values)
-    )
+    return lambda *values: compute(*(values[0] if len(values) == 1 and isinstance(values[0], tuple) else values))
 
 
 _round_to_integer = numbers.dispatch(round)
@@ -230,9 +224,7 @@ class Barrier:
         self.variant = variant
 
     def lower(self, lowering, node):
-        predicate = [
-            lowering.expression(a) for a in lowering.bind(node, ("predicate",) if self.variant else ())
-        ]
+        predicate = [lowering.expression(a) for a in lowering.bind(node, ("predicate",) if self.variant else ())]
         lowering.lowered.synchronises = True
         site = lowering.site(node, "barrier")
         parts = [ast.Constant(SYNC["block"]), ast.Constant(site), ast.Constant(self.variant), *predicate]
@@ -250,9 +242,7 @@ class Warp:
         lowering.lowered.synchronises = True
         site = lowering.site(node, "collective")
         values = [ast.Constant(0xFFFFFFFF) if a is None else lowering.expression(a) for a in given]
-        visit = (
-            lowering.visited() if self.name == "activemask" else []
-        )  # lanes that are together make one visit
+        visit = lowering.visited() if self.name == "activemask" else []  # lanes that are together make one visit
         head = [ast.Constant(SYNC["warp"]), ast.Constant(site), ast.Constant(self.name)]
         return ast.Yield(ast.Tuple(head + values + visit, ast.Load()))
 
@@ -284,9 +274,7 @@ class ConstantArray:
         (array,) = lowering.bind(node, ("ary",))
         found, value = lowering.static(array)
         if not (found and isinstance(value, np.ndarray)):
-            lowering.refuse(
-                node, "cuda.const.array_like() takes a NumPy array that is a global or closure variable"
-            )
+            lowering.refuse(node, "cuda.const.array_like() takes a NumPy array that is a global or closure variable")
         name = assigned_name(lowering.node, node) or ast.unparse(array)
         return _node("_constant_array", ast.Name(lowering.constant(value), ast.Load()), name)
 

@@ -80,9 +80,7 @@ class OwnArrays:
         if array is None:
             if self.constant_used + values.nbytes > MAX_CONSTANT_MEMORY:
                 self.launch.fault(
-                    KernelError,
-                    f"constant memory holds {MAX_CONSTANT_MEMORY} bytes; {name!r} does not fit",
-                    None,
+                    KernelError, f"constant memory holds {MAX_CONSTANT_MEMORY} bytes; {name!r} does not fit", None
                 )
             number = -1
             if self.trace is not None:

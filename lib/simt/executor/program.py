@@ -75,6 +75,4 @@ class LoweredFunction:
         body = Lowering(self, node).lower()
         module = ast.fix_missing_locations(ast.Module([body], []))
         compiled = compile(module, self.python_function.__code__.co_filename, "exec", dont_inherit=True)
-        self.code = next(
-            c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == body.name
-        )
+        self.code = next(c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == body.name)

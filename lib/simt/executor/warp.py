@@ -53,10 +53,7 @@ def combine(name, lanes, on_inactive_read):
         same = all(v == first for v in values.values())
         return dict.fromkeys(lanes, (_as_int32(sum(bits.values()) if same else 0), same))
     if name == "match_any_sync":
-        return {
-            lane: _as_int32(sum(bits[other] for other in lanes if values[other] == values[lane]))
-            for lane in lanes
-        }
+        return {lane: _as_int32(sum(bits[other] for other in lanes if values[other] == values[lane])) for lane in lanes}
     raise ValueError(f"no such warp operation: {name}")
 
 

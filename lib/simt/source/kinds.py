@@ -163,10 +163,7 @@ class Kinds:
         elif isinstance(node, ast.AugAssign):
             operation = type(node.op).__name__
             assignments.append(
-                (
-                    node.target,
-                    lambda: of_operation(operation, self._value(node.target), self._value(node.value)),
-                )
+                (node.target, lambda: of_operation(operation, self._value(node.target), self._value(node.value)))
             )
         elif isinstance(node, ast.For):
             assignments.append((node.target, self._loop_kind(node.iter)))
@@ -174,11 +171,7 @@ class Kinds:
             self._collect(child, assignments)
 
     def _loop_kind(self, iterable):
-        if (
-            isinstance(iterable, ast.Call)
-            and isinstance(iterable.func, ast.Name)
-            and iterable.func.id == "range"
-        ):
+        if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "range":
             return "i" if "range" not in self.lowering.locals else None
         return None
 
@@ -189,11 +182,7 @@ class Kinds:
         elif isinstance(target, (ast.Tuple, ast.List)):
             parts = kind if isinstance(kind, list) and len(kind) == len(target.elts) else None
             for index, element in enumerate(target.elts):
-                each = (
-                    parts[index]
-                    if parts
-                    else ("i" if kind == "shape" else _NOT_YET if kind == _NOT_YET else None)
-                )
+                each = parts[index] if parts else ("i" if kind == "shape" else _NOT_YET if kind == _NOT_YET else None)
                 self._assign(element, each)
 
     def of(self, node):
@@ -297,9 +286,7 @@ class Kinds:
             return None if isinstance(node.slice, ast.Slice) else "i"
         if isinstance(kind, list):
             found, index = self.lowering.static(node.slice)
-            return (
-                kind[index] if found and isinstance(index, int) and -len(kind) <= index < len(kind) else None
-            )
+            return kind[index] if found and isinstance(index, int) and -len(kind) <= index < len(kind) else None
         if not isinstance(kind, tuple):
             return None
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -309,9 +296,9 @@ class Kinds:
         indices = [self._value(p) for p in parts]
         if _NOT_YET in indices:
             return _NOT_YET
-        if not all(
-            isinstance(as_type(k), nb.Integer) for k in indices if not isinstance(k, list)
-        ) or list in map(type, indices):
+        if not all(isinstance(as_type(k), nb.Integer) for k in indices if not isinstance(k, list)) or list in map(
+            type, indices
+        ):
             return None
         return _of_dtype(kind[1])
 

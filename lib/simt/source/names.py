@@ -16,9 +16,7 @@ class DeviceName:
         return f"<cuda.{self.path}>"
 
     def _refuse(self):
-        raise RuntimeError(
-            f"cuda.{self.path} can only be used inside a kernel or device function (@cuda.jit)."
-        )
+        raise RuntimeError(f"cuda.{self.path} can only be used inside a kernel or device function (@cuda.jit).")
 
     def __call__(self, *args, **kwargs):
         self._refuse()
@@ -86,9 +84,7 @@ _MISSING = object()
 
 
 def is_cuda_module(value):
-    return isinstance(value, types.ModuleType) and (
-        value.__name__ in _NUMBA_MODULES or value.__name__ == "simt.cuda"
-    )
+    return isinstance(value, types.ModuleType) and (value.__name__ in _NUMBA_MODULES or value.__name__ == "simt.cuda")
 
 
 def canonical(value):

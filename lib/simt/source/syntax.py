@@ -23,13 +23,7 @@ def local_names(node):
     """Names that a function assigns (or takes), without those of functions inside it."""
     names = set()
     arguments = node.args
-    for a in (
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ):
+    for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
         if a is not None:
             names.add(a.arg)
 

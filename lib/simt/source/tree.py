@@ -85,9 +85,7 @@ class Sites:
             head = node.iter if isinstance(node, ast.For) else node.test
             end_line, end_column = head.end_lineno, head.end_col_offset
             text = text.splitlines()[0].rstrip().rstrip(":")
-        self.sites.append(
-            Site(file, node.lineno, node.col_offset, end_line, end_column, text, function.__name__, kind)
-        )
+        self.sites.append(Site(file, node.lineno, node.col_offset, end_line, end_column, text, function.__name__, kind))
         return len(self.sites) - 1
 
 

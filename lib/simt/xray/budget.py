@@ -51,9 +51,7 @@ def check(report, limits, array=None, kind=None, space=None, expression=None):
     rows = [r for r in report.expressions if all(getattr(r, name) == v for name, v in chosen.items())]
     if chosen and not rows:
         arrays = sorted({f"{r.array} ({r.space} {r.kind}, `{r.text}`)" for r in report.expressions})
-        raise ValueError(
-            f"No access matches {_words(chosen)}. The kernel touched: {', '.join(arrays) or 'nothing'}."
-        )
+        raise ValueError(f"No access matches {_words(chosen)}. The kernel touched: {', '.join(arrays) or 'nothing'}.")
     exceeded = []
     for measure, allowed in limits.items():
         exceeded += _check_one(report, measure, allowed, rows, chosen)

@@ -112,9 +112,7 @@ def find_races(trace, places=None, fenced=False):
     r, where = _seen_by_blocks(trace, rows, place)
     if fenced:
         released, acquired = fences.moments(trace, r)
-        label, _ = columns.group(
-            trace.site[r], *released, *acquired
-        )  # an example speaks for equal moments only
+        label, _ = columns.group(trace.site[r], *released, *acquired)  # an example speaks for equal moments only
         i, j = races.unordered_pairs(where, trace.block[r], trace.kind[r], label, trace.thread[r])
         open_ = fences.unordered(i, j, released, acquired)
         found.append((r[i[open_]], r[j[open_]]))
@@ -239,9 +237,7 @@ def _race_cure(trace, scope, a, b):
     if scope == "grid":
         if ATOMIC in kinds:
             return "Make every access atomic while other blocks run, or read the result in a second launch."
-        return (
-            "Blocks run in any order: let one block own the element, use an atomic, or make it two launches."
-        )
+        return "Blocks run in any order: let one block own the element, use an atomic, or make it two launches."
     if ATOMIC in kinds:
         return f"Put {barrier} between the plain access and the atomic one, or make both atomic."
     if loop := _later_turn(trace, a, b):

@@ -24,9 +24,7 @@ def unordered(trace, i, j):
     events = {}
     for event in _barriers(trace):
         events.setdefault(event.warp, []).append(event.lanes)
-    keys = np.stack(
-        [trace.warp[i], trace.lane[i], trace.warp_epoch[i], trace.lane[j], trace.warp_epoch[j]], axis=1
-    )
+    keys = np.stack([trace.warp[i], trace.lane[i], trace.warp_epoch[i], trace.lane[j], trace.warp_epoch[j]], axis=1)
     distinct, number = np.unique(keys, axis=0, return_inverse=True)
     answers = [not _ordered(events.get(warp, []), *rest) for warp, *rest in distinct.tolist()]
     return np.array(answers, bool)[number.ravel()]

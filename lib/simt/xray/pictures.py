@@ -47,10 +47,7 @@ def sector_strip(report, **choice):
     every, e = _choose_all(report, ("global",), **choice)
     trace = report.trace
     shown = every[:MOST_REQUESTS]
-    parts, lines = (
-        [text(MARGIN, 14, _title(e), weight="bold")],
-        ["request  sectors  bytes used of each"],
-    )
+    parts, lines = ([text(MARGIN, 14, _title(e), weight="bold")], ["request  sectors  bytes used of each"])
     y = 30
     for number, request in enumerate(shown):
         rows = np.flatnonzero(report.request_of == request)

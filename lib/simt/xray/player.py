@@ -58,9 +58,7 @@ def replay(report, block=0):
     """`Replay` of a block. The x-ray must have been taken with ``snapshots=True``."""
     trace = report.trace
     if not trace.with_snapshots:
-        raise ValueError(
-            "No contents of shared memory were kept: take the x-ray with xray(..., snapshots=True)."
-        )
+        raise ValueError("No contents of shared memory were kept: take the x-ray with xray(..., snapshots=True).")
     taken = [s for s in trace.snapshots if s.block == block and s.arrays]
     if not taken:
         raise ValueError(f"Block {block} of {report.kernel} has no shared memory to show.")
@@ -68,9 +66,7 @@ def replay(report, block=0):
     steps, written = [], []
     for number, snapshot in enumerate(taken):
         after = (
-            "at the end"
-            if snapshot.site < 0
-            else f"after barrier {number + 1}, line {trace.sites[snapshot.site].line}"
+            "at the end" if snapshot.site < 0 else f"after barrier {number + 1}, line {trace.sites[snapshot.site].line}"
         )
         values, known = [], []
         for a in ids:

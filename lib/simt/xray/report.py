@@ -115,9 +115,7 @@ class Report:
                 f"{t['bank_conflicts']:,} of them for bank conflicts"
             )
         if t["atomics"]:
-            lines.append(
-                f"atomic: {t['atomics']:,} updates, up to {_count(t['contention'], 'lane')} at one address"
-            )
+            lines.append(f"atomic: {t['atomics']:,} updates, up to {_count(t['contention'], 'lane')} at one address")
         lines.append(f"order:  {_count(t['barriers'], 'barrier')} per block" + self._grid_barriers())
         return lines
 
@@ -144,9 +142,7 @@ class Report:
         if self.stopped:
             lines += textwrap.wrap(_STOPPED, COLUMNS)
         for f in self.findings:
-            lines += textwrap.wrap(
-                f"[{f.kind}] {f}", COLUMNS - 2, initial_indent="! ", subsequent_indent="  "
-            )
+            lines += textwrap.wrap(f"[{f.kind}] {f}", COLUMNS - 2, initial_indent="! ", subsequent_indent="  ")
         return lines
 
     # -- HTML ------------------------------------------------------------------------------------------------
@@ -196,9 +192,7 @@ _HEADS = {
 def _page(report):
     q = html.escape
     head, *rest = report._head()
-    cells = "".join(
-        f'<th scope="col" title="{q(note)}"{_class(name)}>{q(name)}</th>' for name, note in _HEADS.items()
-    )
+    cells = "".join(f'<th scope="col" title="{q(note)}"{_class(name)}>{q(name)}</th>' for name, note in _HEADS.items())
     rows = "".join(_row(e) for e in report.expressions)
     found = "".join(
         f"<li><strong>{q(f.kind)}</strong>, line {f.line}: {_code(f.message)}{_times(f)} <em>{_code(f.cure)}</em></li>"

@@ -92,9 +92,7 @@ def main_loop(functions):
         for low, high in spans:
             inner = [s for s in spans if s != (low, high) and low <= s[0] and s[1] <= high]
             own = [
-                i
-                for i in instructions
-                if low <= i.address <= high and not any(a <= i.address <= b for a, b in inner)
+                i for i in instructions if low <= i.address <= high and not any(a <= i.address <= b for a, b in inner)
             ]
             counts = mix(own)
             candidates.append((counts["TENSOR"], counts["FFMA"], counts.total, own))

@@ -25,9 +25,7 @@ def timeline(report, block=0, arrays=None, panels=MOST_PANELS):
     elif arrays is not None:
         rows = rows[np.isin(names[trace.array[rows]], list(arrays))]
     if not len(rows):
-        raise ValueError(
-            f"Block {block} touches none of the arrays asked for; the kernel has {', '.join(names)}."
-        )
+        raise ValueError(f"Block {block} touches none of the arrays asked for; the kernel has {', '.join(names)}.")
     turn, _ = columns.group(trace.grid_epoch[rows], trace.epoch[rows])
     used = np.unique(trace.array[rows]).tolist()
     parts, table, y = [], ["stretch  array  kind    threads  elements"], 16
@@ -63,9 +61,7 @@ def _panel(trace, rows, window, top, parts):
     parts.append(text(MARGIN, top + 8, "threads" + (f", {per} to a box" if per > 1 else ""), 10))
     for c in range(above):
         ink = 0.55 if c in lines[0] else 0
-        parts.append(
-            rect(MARGIN + c * width, top + 12, width * 0.9, 9, ink, title=f"thread {_range(c, per)}")
-        )
+        parts.append(rect(MARGIN + c * width, top + 12, width * 0.9, 9, ink, title=f"thread {_range(c, per)}"))
     for c in range(below):
         kinds = sorted(set(lines[2][lines[1] == c].tolist()))
         ink = 0.2 if kinds == [LOAD] else 0.7 if kinds else 0

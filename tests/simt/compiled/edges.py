@@ -290,12 +290,7 @@ def dynamic_shared_memory(x, y):
 
 
 @edge(
-    3,
-    32,
-    numbers(96, dtype=np.int32),
-    zeros(8, dtype=np.int32),
-    zeros(8, dtype=np.int64),
-    zeros(4, dtype=np.float64),
+    3, 32, numbers(96, dtype=np.int32), zeros(8, dtype=np.int32), zeros(8, dtype=np.int64), zeros(4, dtype=np.float64)
 )
 def atomics_of_all_kinds(x, a, b, c):
     i = cuda.grid(1)

@@ -103,17 +103,7 @@ class Generator(Collectives, Control, Statements, Memory, Expressions):
     def launch(self):
         r = self.random
         if self.has("3-D"):
-            shapes = [
-                (8, 4),
-                (16, 4),
-                (5, 3),
-                (32, 2),
-                (4, 4, 4),
-                (3, 5, 2),
-                (2, 3, 4),
-                (8, 2, 2),
-                (16, 2, 1),
-            ]
+            shapes = [(8, 4), (16, 4), (5, 3), (32, 2), (4, 4, 4), (3, 5, 2), (2, 3, 4), (8, 2, 2), (16, 2, 1)]
             block, grid = r.choice(shapes), r.choice(((2, 2), (1, 3), (2, 1, 2), (3, 1)))
         else:
             block, grid = (r.choice((1, 7, 16, 32, 32, 33, 40, 64, 64, 96)),), (r.choice((1, 2, 3)),)
@@ -211,9 +201,7 @@ class Generator(Collectives, Control, Statements, Memory, Expressions):
         if self.has("3-D"):
             self.emit("tx, ty = cuda.threadIdx.x, cuda.threadIdx.y")
             self.emit(f"t = tx + ty * cuda.blockDim.x + cuda.threadIdx.z * {self.block[0] * self.block[1]}")
-            self.emit(
-                "b = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)"
-            )
+            self.emit("b = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)")
             self.emit(f"g = b * {self.threads} + t")
         else:
             self.emit("tx = cuda.threadIdx.x")
@@ -237,8 +225,7 @@ class Generator(Collectives, Control, Statements, Memory, Expressions):
         for k in range(r.choice((1, 2)) if self.has("device functions") else 0):
             other = Generator(
                 r,
-                self.features
-                - {"barriers", "warps", "atomics", "idioms", "3-D", "rough", "device functions"},
+                self.features - {"barriers", "warps", "atomics", "idioms", "3-D", "rough", "device functions"},
                 self.plain,
                 5,
             )
@@ -274,13 +261,10 @@ class Generator(Collectives, Control, Statements, Memory, Expressions):
             module.append(f"CONST = np.array({tables['const'].tolist()}, np.float32)")
             body = "    const = cuda.const.array_like(CONST)\n" + body
         needed = sorted(self.helpers & set(HELPERS))
-        texts = [HELPERS[h].replace("{threads}", str(self.threads)) for h in needed] + [
-            f.text for f in self.functions
-        ]
+        texts = [HELPERS[h].replace("{threads}", str(self.threads)) for h in needed] + [f.text for f in self.functions]
         module += [f"\n\n@cuda.jit(device=True)\n{t}" for t in texts]
         given = {
-            a.name: a.data
-            for a in (*self.inputs, self.counts, *self.outputs, *self.strided, *self.atomics.values())
+            a.name: a.data for a in (*self.inputs, self.counts, *self.outputs, *self.strided, *self.atomics.values())
         }
         given |= scalars
         for name in tables:

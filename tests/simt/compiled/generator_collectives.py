@@ -93,9 +93,7 @@ class Collectives:
         name, made = self.fresh(), self.of_type(kind, THREAD, 1)
         self.emit(f"{name} = {self.of_type(kind, THREAD, 0).text}")
         self.emit(f"if t % 32 < {half}:")
-        self.emit(
-            f"    {name} = cuda.shfl_sync(0x{(1 << half) - 1:X}, {made.text}, {self.index(half, THREAD)[0]})"
-        )
+        self.emit(f"    {name} = cuda.shfl_sync(0x{(1 << half) - 1:X}, {made.text}, {self.index(half, THREAD)[0]})")
         return self.declare(Variable(name, kind, THREAD))
 
     def within_warp(self):
@@ -145,9 +143,7 @@ class Collectives:
             if self.plain:
                 operations = {"add": (I64,), "max": (I64,)}
             operation = self.random.choice([k for k, v in operations.items() for _ in v])
-            kind = self.random.choice(
-                [k for k in operations[operation] if self.has("floats") or k not in FLOATS]
-            )
+            kind = self.random.choice([k for k in operations[operation] if self.has("floats") or k not in FLOATS])
             name, shape = self.atomic_array(operation, kind)
             index = ", ".join(self.index(size, THREAD, 1)[0] for size in shape)
             index = f"({index})" if len(shape) == 2 else index
@@ -161,12 +157,7 @@ class Collectives:
             value = self.small(self.integer(1, THREAD).below(STORED_BITS)).cast(kind).text
         if operation == "add" and kind not in FLOATS and not self.plain:
             operation = self.random.choice(("add", "sub"))
-        if (
-            self.has("device functions")
-            and operation == "add"
-            and self.chance(0.3)
-            and not index.startswith("(")
-        ):
+        if self.has("device functions") and operation == "add" and self.chance(0.3) and not index.startswith("("):
             self.helpers.add("bump")
             return self.emit(f"bump({name}, {index}, {value})")
         return self.emit(f"cuda.atomic.{operation}({name}, {index}, {value})")
@@ -342,8 +333,6 @@ class Collectives:
             self.emit(f"{out} = {made.text}")
             self.emit("step = 16")
             self.emit("while step > 0:")
-            self.emit(
-                f"    {out} += cuda.shfl_{self.random.choice(('down', 'xor'))}_sync({self.mask}, {out}, step)"
-            )
+            self.emit(f"    {out} += cuda.shfl_{self.random.choice(('down', 'xor'))}_sync({self.mask}, {out}, step)")
             self.emit("    step //= 2")
         self.declare(Variable(out, kind, THREAD))

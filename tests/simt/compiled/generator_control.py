@@ -125,11 +125,7 @@ class Control:
         self.scopes[-1][name] = Variable(name, None, THREAD, True, "unset")
         with self.suite(f"for q in range({text}):", max(self.level, at), max(most, 1)):
             self.scopes[-1]["q"] = Variable("q", I64, max(self.level, at), True)
-            made = (
-                self.integer(1, THREAD).cast(added)
-                if added in INTEGERS
-                else self.tamed(self.real(added, 1, THREAD))
-            )
+            made = self.integer(1, THREAD).cast(added) if added in INTEGERS else self.tamed(self.real(added, 1, THREAD))
             if added == I64:
                 made = Expression(f"({made.text} % 100)", I64, made.level)
             self.emit(f"{name} += int64({made.text})" if added == U32 else f"{name} += {made.text}")
@@ -156,9 +152,7 @@ class Control:
 
     def finish(self):
         """An early ``return``: by all of the block anywhere; by some of it where no barrier follows."""
-        alone = all(loop.level == THREAD for loop in self.loops) and all(
-            s == self.modes for s in self.snapshots
-        )
+        alone = all(loop.level == THREAD for loop in self.loops) and all(s == self.modes for s in self.snapshots)
         if self.in_device:
             condition = self.condition(1, THREAD)
             with self.suite(f"if {condition.text}:", THREAD):

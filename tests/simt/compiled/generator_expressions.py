@@ -3,9 +3,7 @@
 from generator_types import BLOCK, FLOATS, INTEGERS, THREAD, WARP, Expression, result
 from numba.core import types
 
-I32, I64, U32, U64, F32, F64 = (
-    types.int32, types.int64, types.uint32, types.uint64, types.float32, types.float64,
-)  # fmt: skip
+I32, I64, U32, U64, F32, F64 = (types.int32, types.int64, types.uint32, types.uint64, types.float32, types.float64)
 
 
 class Expressions:
@@ -40,9 +38,7 @@ class Expressions:
         left = self.integer(depth, level)
         if symbol in ("<<", ">>"):
             most = self.random.choice((3, 7, 31))
-            right = Expression(
-                f"({self.integer(0, level).cast(I64).text} & {most})", I64, level, most.bit_length()
-            )
+            right = Expression(f"({self.integer(0, level).cast(I64).text} & {most})", I64, level, most.bit_length())
             if self.chance(0.5):
                 most = self.random.randrange(1, 8)
                 right = Expression(str(most), I64, BLOCK, 3)
@@ -66,10 +62,7 @@ class Expressions:
                 left, right = left.below(61), right.below(61)
             bits = left.width + right.width if symbol == "*" else max(left.width, right.width) + 1
         kind = result(symbol, left.type, right.type)
-        if kind != I64 or U64 in (
-            left.type,
-            right.type,
-        ):  # uint32 with uint32 is uint64, with which int64 is float64
+        if kind != I64 or U64 in (left.type, right.type):  # uint32 with uint32 is uint64, with which int64 is float64
             left, right, kind = left.cast(I64), right.cast(I64), result(symbol, I64, I64)
         return Expression(f"({left.text} {symbol} {right.text})", kind, max(left.level, right.level), bits)
 
@@ -92,10 +85,7 @@ class Expressions:
         if self.chance(0.2) and not self.plain:  # two types in the branches: numba makes one that holds both
             b = self.integer(depth, level).cast(self.random.choice((I32, I64)))
             return Expression(
-                f"int64({a.cast(I32).text} if {condition.text} else {b.text})",
-                I64,
-                max(top, b.level),
-                max(31, b.width),
+                f"int64({a.cast(I32).text} if {condition.text} else {b.text})", I64, max(top, b.level), max(31, b.width)
             )
         return Expression(f"({a.text} if {condition.text} else {b.text})", kind, top, bits)
 
@@ -129,11 +119,7 @@ class Expressions:
     def integer_leaf(self, level):
         def literal():
             big = (0x7FFFFFFF, -(1 << 31), (1 << 40) + 3, (1 << 33) - 1, 0xFFFF, -1)
-            value = (
-                self.random.choice(big)
-                if self.chance(0.08) and not self.plain
-                else self.random.randrange(-9, 17)
-            )
+            value = self.random.choice(big) if self.chance(0.08) and not self.plain else self.random.randrange(-9, 17)
             text = str(value) if value >= 0 else f"({value})"
             if self.chance(0.15) and 0 <= value < 1 << 31 and not self.plain:
                 kind = self.random.choice((I32, U32))
@@ -141,9 +127,7 @@ class Expressions:
             return Expression(text, I64, bits=value.bit_length())
 
         options = [(3, literal), (3, lambda: self.place(level))]
-        found = [
-            v for v in self.variables() if v.kind == "number" and v.type in INTEGERS and v.level <= level
-        ]
+        found = [v for v in self.variables() if v.kind == "number" and v.type in INTEGERS and v.level <= level]
         if found:
             options.append((8, lambda: self.read(self.favourite(found))))
         loads = [f for f in self.loads(level) if f[0] not in FLOATS]
@@ -176,12 +160,7 @@ class Expressions:
         """An expression of float32 or float64 that every engine must evaluate to the same bits."""
         if depth <= 0 or self.chance(0.15):
             return self.real_leaf(kind, level)
-        options = [
-            (6, self.real_arithmetic),
-            (1, self.chosen_real),
-            (2, self.exact_function),
-            (1, self.converted),
-        ]
+        options = [(6, self.real_arithmetic), (1, self.chosen_real), (2, self.exact_function), (1, self.converted)]
         if self.has("device functions"):
             options += [(2, lambda k, d, v: self.call(d, v, (k,)))]
         made = self.pick([(w, lambda f=f: f(kind, depth - 1, level)) for w, f in options])
@@ -237,9 +216,7 @@ class Expressions:
         if name in ("min", "max"):  # with a nan, engines may answer differently
             return Expression(f"{name}({self.tamed(a).text}, {self.tamed(b).text})", kind, top)
         if name == "mod":
-            return Expression(
-                f"({self.tamed(a).text} % {kind}({self.random.choice((0.75, 1.5, 3.0))}))", kind, a.level
-            )
+            return Expression(f"({self.tamed(a).text} % {kind}({self.random.choice((0.75, 1.5, 3.0))}))", kind, a.level)
         c = self.real(kind, 0, level)
         return Expression(f"cuda.fma({a.text}, {b.text}, {c.text})", kind, max(top, c.level))
 
@@ -265,9 +242,7 @@ class Expressions:
 
     def rough(self, level):
         """A float64 from functions that libraries round differently: kept away from conditions and integers."""
-        name = self.random.choice(
-            ("exp", "exp", "exp", "sin", "cos", "tanh", "log", "exp2", "pow", "atan2", "erf")
-        )
+        name = self.random.choice(("exp", "exp", "exp", "sin", "cos", "tanh", "log", "exp2", "pow", "atan2", "erf"))
         kind = self.random.choice(FLOATS)
         a = self.tamed(self.real(kind, 1, level))
         x = f"({a.text} * {kind}(0.004))"

@@ -38,9 +38,7 @@ class Memory:
         kind = self.random.choice(FLOATS if not self.plain else (F64,))
         a, b = self.real(kind, depth, level), self.real(kind, 0, level)
         return Expression(
-            f"({a.text} {self.random.choice(('<', '>', '<=', '>='))} {b.text})",
-            types.boolean,
-            max(a.level, b.level),
+            f"({a.text} {self.random.choice(('<', '>', '<=', '>='))} {b.text})", types.boolean, max(a.level, b.level)
         )
 
     def combined(self, depth, level):
@@ -67,9 +65,7 @@ class Memory:
         form = self.random.choice(("({0} and {1})", "(not ({0}) or {1})", "({0} and {1} and {2})"))
         last = self.condition(depth, level) if "{2}" in form else None
         return Expression(
-            form.format(inside, test, last.text if last else ""),
-            types.boolean,
-            max(top, last.level if last else 0),
+            form.format(inside, test, last.text if last else ""), types.boolean, max(top, last.level if last else 0)
         )
 
     def index(self, size, level, depth=1):
@@ -83,9 +79,7 @@ class Memory:
 
     def favourite(self, variables):
         """Late ones, and those in which threads differ, more often."""
-        return self.random.choices(
-            variables, [(1 + k) * (3 if v.level else 1) for k, v in enumerate(variables)]
-        )[0]
+        return self.random.choices(variables, [(1 + k) * (3 if v.level else 1) for k, v in enumerate(variables)])[0]
 
     def read(self, variable):
         return Expression(variable.name, variable.type, variable.level)
@@ -97,24 +91,15 @@ class Memory:
             if s.mode == "read":
                 found.append((s.type, lambda s=s: self.load_shared(s, level)))
             elif s.mode[0] == "own" and level == THREAD:
-                found.append(
-                    (s.type, lambda s=s: Expression(f"{s.name}[{s.own_index(self.random)}]", s.type, THREAD))
-                )
+                found.append((s.type, lambda s=s: Expression(f"{s.name}[{s.own_index(self.random)}]", s.type, THREAD)))
         for v in self.variables():
             if v.kind == "local" and level == THREAD:
                 found.append(
-                    (
-                        v.type,
-                        lambda v=v: Expression(
-                            f"{v.name}[{self.index(v.size, level, 0)[0]}]", v.type, THREAD
-                        ),
-                    )
+                    (v.type, lambda v=v: Expression(f"{v.name}[{self.index(v.size, level, 0)[0]}]", v.type, THREAD))
                 )
             elif v.kind == "tuple" and v.level <= level:
                 for k, kind in enumerate(v.type):
-                    found.append(
-                        (kind, lambda v=v, k=k, kind=kind: Expression(f"{v.name}[{k}]", kind, v.level))
-                    )
+                    found.append((kind, lambda v=v, k=k, kind=kind: Expression(f"{v.name}[{k}]", kind, v.level)))
         if level == THREAD and not self.in_device and self.chance(0.5):
             a = self.random.choice([a for a in self.outputs if a.use == "output"])
             found.append((self.types[a.name], lambda: Expression(self.own(a), self.types[a.name], THREAD)))
@@ -132,6 +117,4 @@ class Memory:
 
     def load_shared(self, s, level):
         parts = [self.index(size, level, 1 if k == 0 else 0) for k, size in enumerate(s.shape)]
-        return Expression(
-            f"{s.name}[{s.prefix}{', '.join(p for p, _ in parts)}]", s.type, max(lv for _, lv in parts)
-        )
+        return Expression(f"{s.name}[{s.prefix}{', '.join(p for p, _ in parts)}]", s.type, max(lv for _, lv in parts))

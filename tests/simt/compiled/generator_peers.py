@@ -14,17 +14,7 @@ from generator_case import HEADER
 
 #: Features of kernels whose threads do not meet: each thread can be run alone.
 FLAT = frozenset(
-    (
-        "loops",
-        "while",
-        "leave",
-        "return",
-        "tuples",
-        "floats",
-        "changing types",
-        "device functions",
-        "local arrays",
-    )
+    ("loops", "while", "leave", "return", "tuples", "floats", "changing types", "device functions", "local arrays")
 )
 #: What numba's simulator knows.
 PLAIN = frozenset(("barriers", "atomics", "idioms", "loops", "while", "leave", "return", "tuples", "floats", "device functions", "local arrays", "3-D"))  # fmt: skip
@@ -35,9 +25,7 @@ def one_thread(case):
     text = HEADER.replace("from simt import cuda\n", "from numba import njit\n") + case.source[len(HEADER) :]
     sizes = dict(zip("xyz", zip(case.block, case.grid, strict=True), strict=True))
     for axis, (threads, blocks) in sizes.items():
-        text = text.replace(f"cuda.threadIdx.{axis}", f"_t{axis}").replace(
-            f"cuda.blockIdx.{axis}", f"_b{axis}"
-        )
+        text = text.replace(f"cuda.threadIdx.{axis}", f"_t{axis}").replace(f"cuda.blockIdx.{axis}", f"_b{axis}")
         text = text.replace(f"cuda.blockDim.{axis}", f"int32({threads})").replace(
             f"cuda.gridDim.{axis}", f"int32({blocks})"
         )

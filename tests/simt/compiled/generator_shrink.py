@@ -19,9 +19,7 @@ ORDERS = ("reverse", "shuffled:1")
 def in_executor(case, order="forward"):
     """The arrays after a run in the executor."""
     return case.run(
-        lambda kernel, grid, block, args, shared: simt.run(
-            kernel, grid, block, args, shared, order, budget=10_000
-        )
+        lambda kernel, grid, block, args, shared: simt.run(kernel, grid, block, args, shared, order, budget=10_000)
     )
 
 
@@ -86,9 +84,7 @@ def candidates(tree):
             if (size >= 2 * max(length, 1) and size > 1) or not length:
                 continue  # a smaller size takes as much away
             for start in range(max(0, length - size), -1, -size):
-                yield lambda t, number=number, name=name, start=start, size=size: _delete(
-                    t, number, name, start, size
-                )
+                yield lambda t, number=number, name=name, start=start, size=size: _delete(t, number, name, start, size)
     for number, node in enumerate(ast.walk(tree)):
         if isinstance(node, (ast.If, ast.For, ast.While)):
             yield lambda t, number=number: _unwrap(t, number)

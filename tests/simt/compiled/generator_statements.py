@@ -175,9 +175,7 @@ class Statements:
     def several(self):
         """``a, b = b, a`` and the like."""
         found = self.assignable()
-        pairs = [
-            (a, b) for a in found for b in found if a is not b and (a.type, a.level) == (b.type, b.level)
-        ]
+        pairs = [(a, b) for a in found for b in found if a is not b and (a.type, a.level) == (b.type, b.level)]
         if pairs and self.chance(0.6):
             a, b = self.random.choice(pairs)
             return self.emit(f"{a.name}, {b.name} = {b.name}, {a.name}")
@@ -259,16 +257,12 @@ class Statements:
             for text, kind in parts:
                 wanted = "rough" if v.kind == "rough" else "output"
                 fits = [
-                    a
-                    for a in self.outputs
-                    if a.use == wanted and (self.types[a.name] in FLOATS) == (kind in FLOATS)
+                    a for a in self.outputs if a.use == wanted and (self.types[a.name] in FLOATS) == (kind in FLOATS)
                 ]
                 if fits:
                     a = self.random.choice(fits)
                     symbol = (
-                        "+="
-                        if kind == F64 or (kind == I64 and self.types[a.name] == I64 and not self.plain)
-                        else "="
+                        "+=" if kind == F64 or (kind == I64 and self.types[a.name] == I64 and not self.plain) else "="
                     )
                     self.emit(f"{self.own(a)} {symbol} {text}")
 

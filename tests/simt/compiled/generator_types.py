@@ -15,10 +15,7 @@ from numba.core.registry import cpu_target
 BLOCK, WARP, THREAD = 0, 1, 2
 INTEGERS = (types.int32, types.int64, types.uint32)
 FLOATS = (types.float32, types.float64)
-STORED_BITS, HELD_BITS = (
-    40,
-    50,
-)  # what is stored is small; sums of it, kept in variables and arrays, are larger
+STORED_BITS, HELD_BITS = (40, 50)  # what is stored is small; sums of it, kept in variables and arrays, are larger
 _WIDTHS = {types.int8: 7, types.uint8: 8, types.int16: 15, types.int32: 31, types.uint32: 32}
 OPERATORS = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,

@@ -51,9 +51,7 @@ def test_right_kernels(case, order):
     same(expected, got)
 
 
-@pytest.mark.parametrize(
-    "animal", [z for z in BUGGY + CORRECT if z.name in GRID_BARRIER], ids=lambda z: z.name
-)
+@pytest.mark.parametrize("animal", [z for z in BUGGY + CORRECT if z.name in GRID_BARRIER], ids=lambda z: z.name)
 def test_grid_barriers_are_refused(animal):
     with pytest.raises(simt.Unsupported, match="grid barrier"):
         simt.compiled.run(animal.kernel, animal.grid, animal.block, animal.make_arguments())

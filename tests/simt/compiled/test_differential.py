@@ -117,9 +117,7 @@ def test_a_wrong_kernel_is_not_valid_and_a_failure_is_made_small():
 def in_compiled(case, checked=True, order="forward"):
     """The arrays after a run in the compiled engine."""
     return case.run(
-        lambda kernel, grid, block, args, shared: compiled.run(
-            kernel, grid, block, args, shared, checked, order=order
-        )
+        lambda kernel, grid, block, args, shared: compiled.run(kernel, grid, block, args, shared, checked, order=order)
     )
 
 
@@ -133,9 +131,7 @@ def compare(seeds, ways):
 
             def wrong(candidate, checked=checked, order=order):
                 return bool(
-                    differences(
-                        in_executor(candidate), in_compiled(candidate, checked, order), candidate.rough
-                    )
+                    differences(in_executor(candidate), in_compiled(candidate, checked, order), candidate.rough)
                 )
 
             try:

@@ -137,9 +137,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("order", ["forward", "reverse"])
-@pytest.mark.parametrize(
-    ("kernel", "value"), CASES, ids=lambda v: getattr(v, "__name__", f"{type(v).__name__} {v}")
-)
+@pytest.mark.parametrize(("kernel", "value"), CASES, ids=lambda v: getattr(v, "__name__", f"{type(v).__name__} {v}"))
 def test_what_random_kernels_found(kernel, value, order):
     expected, found = np.zeros(4 * 32), np.zeros(4 * 32)
     run(kernel, 4, 32, (expected, value))

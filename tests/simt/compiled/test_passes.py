@@ -25,11 +25,7 @@ def code(text):
 
         def visit_Assign(self, node):
             if isinstance(node.value, ast.Call) and node.value.func.id == "shuffle":
-                operands = {
-                    "value": node.value.args[0],
-                    "operand": ast.Constant(1),
-                    "mask": ast.Constant(0xFFFFFFFF),
-                }
+                operands = {"value": node.value.args[0], "operand": ast.Constant(1), "mask": ast.Constant(0xFFFFFFFF)}
                 return Sync("shfl_down_sync", node.targets[0].id, operands, node)
             return node
 
@@ -175,9 +171,7 @@ def test_replication_keeps_recomputes_and_restores():
 
 
 def test_a_variable_that_some_threads_assign_is_loaded_before_it_is_stored():
-    pieces, body, uniformity = pieces_of(
-        "v = _load(x)\nbarrier()\nif v > 1:\n    v = 2\nbarrier()\n_store(y, v)"
-    )
+    pieces, body, uniformity = pieces_of("v = _load(x)\nbarrier()\nif v > 1:\n    v = 2\nbarrier()\n_store(y, v)")
     found = Replication(pieces, body, uniformity, {"x", "y"}, set())
     middle = list(leaves(pieces))[2]
     assert found.kept(middle) == (["v"], ["v"])

@@ -262,16 +262,12 @@ def test_the_work_counts_what_the_middle_thread_does():
     few = estimate(grid_stride.py_func, (8, 1, 1), (128, 1, 1), [x[:10], x])
     assert few == 8 * 128 * 2  # a loop that the middle thread does not enter
     x = np.zeros((256, 16), np.float32)
-    steps = (
-        sum(1 + 1 + k for row in range(256) for k in range(row + 1)) * 16
-    )  # 1 for the store in each of k turns
+    steps = sum(1 + 1 + k for row in range(256) for k in range(row + 1)) * 16  # 1 for the store in each of k turns
     assert estimate(triangular.py_func, (16, 1, 1), (16, 16, 1), [x, x]) == pytest.approx(steps, rel=0.3)
 
 
 def test_the_last_launch_is_told_in_a_sentence():
-    assert re.fullmatch(
-        r"double ran compiled for the CPU: large, about [\d,]+ steps\.", str(launched(3_000_000))
-    )
+    assert re.fullmatch(r"double ran compiled for the CPU: large, about [\d,]+ steps\.", str(launched(3_000_000)))
     assert re.fullmatch(
         r"double ran thread by thread in the executor: small, about [\d,]+ steps\.", str(launched(1000))
     )

@@ -42,11 +42,7 @@ def test_element_wise(row):
         if row.operation == "axpy":
             arguments = (0.7, x, y)
         elif row.operation == "bias_activation":
-            arguments = (
-                x[:300_000].reshape(-1, 1000) if count > 300_000 else x.reshape(-1, 512),
-                None,
-                "gelu",
-            )
+            arguments = (x[:300_000].reshape(-1, 1000) if count > 300_000 else x.reshape(-1, 512), None, "gelu")
             arguments = (arguments[0], y[: arguments[0].shape[1]], "gelu")
         elif row.operation == "add" or row.operation.endswith("_backward"):
             arguments = (x, y)

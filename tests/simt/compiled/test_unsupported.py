@@ -10,8 +10,9 @@ from simt import Unsupported, compiled, cuda
 from simt.errors import EngineFault
 
 
-@pytest.mark.parametrize(("function", "construct", "arguments"), [c[1:] for c in UNSUPPORTED],
-                         ids=[c[0] for c in UNSUPPORTED])  # fmt: skip
+@pytest.mark.parametrize(
+    ("function", "construct", "arguments"), [c[1:] for c in UNSUPPORTED], ids=[c[0] for c in UNSUPPORTED]
+)
 def test_refused_with_its_line(function, construct, arguments):
     copies = [a.copy() for a in arguments]
     with pytest.raises(Unsupported) as caught:
