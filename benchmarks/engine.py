@@ -3,11 +3,12 @@
     python benchmarks/run.py engine           all, recorded in results/engine.json
     python benchmarks/run.py engine --quick   smaller sizes, not recorded
 
-Four kernels as they are written for a GPU: tiled matrix product (tiles of 16), flash attention, 3 x 3 convolution, vector
-add. *Checked* stops at an index outside its array, *unchecked* does not look. PoCL runs the same kernel written in OpenCL C
-(see engine_opencl.py; it needs `pip install "pyopencl[pocl]"` and is left out, with a sentence, where that is missing).
-numba's simulator takes minutes where the others take milliseconds, so it runs a small size, in a process of its own, and
-its time is scaled up by the work. These are times of a CPU: they say nothing about how fast a kernel is on a GPU.
+Four kernels as they are written for a GPU: tiled matrix product (tiles of 16), flash attention, 3 x 3 convolution,
+vector add. *Checked* stops at an index outside its array, *unchecked* does not look. PoCL runs the same kernel written
+in OpenCL C (see engine_opencl.py; it needs `pip install "pyopencl[pocl]"` and is left out, with a sentence, where that
+is missing). numba's simulator takes minutes where the others take milliseconds, so it runs a small size, in a process
+of its own, and its time is scaled up by the work. These are times of a CPU: they say nothing about how fast a kernel is
+on a GPU.
 """
 
 import json
@@ -99,7 +100,7 @@ def add(x, y, out):
         out[i] = x[i] + y[i]
 
 
-# -- the same, as anyone would write it for a CPU ------------------------------------------------------------------------
+# -- the same, as anyone would write it for a CPU ----------------------------------------------------------------------
 
 
 def loops_matmul(a, b, c):
@@ -147,7 +148,8 @@ def loops_add(x, y, out):
 
 
 def cases(quick=False, small=False):
-    """[(name, kernel, loops, grid, block, arguments, expected, work, OpenCL name)] at real size, or as small as a simulator can."""
+    """[(name, kernel, loops, grid, block, arguments, expected, work, OpenCL name)] at real size, or as small as a
+    simulator can."""
     rng = np.random.default_rng(0)
 
     def random(*shape):

@@ -6,9 +6,9 @@
 Each number of threads is measured in a process of its own, since OpenBLAS reads OPENBLAS_NUM_THREADS only when it
 starts; two threads get a core each. Both sides make a new array for the result. How long two threads need to meet
 differs from one second to the next on a shared machine, and for a small product that is most of the time: with more
-than one thread, small sizes are measured `AGAIN` times, some time apart, and the row holds the median. On a machine with AVX-512, our
-kernels are measured once more as they are compiled for AVX2, and, if OpenBLAS did not choose its own AVX-512 kernels
-(it goes by the processor's name), once more against those: then both sides use the same instructions.
+than one thread, small sizes are measured `AGAIN` times, some time apart, and the row holds the median. On a machine
+with AVX-512, our kernels are measured once more as they are compiled for AVX2, and, if OpenBLAS did not choose its own
+AVX-512 kernels (it goes by the processor's name), once more against those: then both sides use the same instructions.
 """
 
 import json

@@ -4,8 +4,8 @@ A master in `solutions/` is an ordinary notebook with recorded outputs. In an an
 `### BEGIN SOLUTION` and `### END SOLUTION`; in a check cell what is kept for grading stands between
 `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`. The exercise is the master without both and without outputs.
 
-The build also writes nbgrader's metadata (schema version 3, `grade_id` equal to the cell's id) into both. `--check` writes
-nothing and fails if a file is not what the build would write. `--run` executes the masters first.
+The build also writes nbgrader's metadata (schema version 3, `grade_id` equal to the cell's id) into both. `--check`
+writes nothing and fails if a file is not what the build would write. `--run` executes the masters first.
 """
 
 import argparse

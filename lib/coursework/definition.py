@@ -54,7 +54,8 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Common to all tasks. `advice` maps a kind of failure (diagnosis.py) to a sentence that replaces the general one."""
+    """Common to all tasks. `advice` maps a kind of failure (diagnosis.py) to a sentence that replaces the general
+    one."""
 
     id: str
     title: str
@@ -122,8 +123,8 @@ class Watch:
 class ParallelTask(CompiledTask):
     """A function with `prange`. Right is: the compiled result for several numbers of threads, no race, nothing carried.
 
-    `out="result"`: the function returns its result. The budget may name what `watch` counts (false_sharing, line_transfers,
-    cache_lines, loads, stores, allocations, temporaries, imbalance) beside the names of `answer.Cost`.
+    `out="result"`: the function returns its result. The budget may name what `watch` counts (false_sharing,
+    line_transfers, cache_lines, loads, stores, allocations, temporaries, imbalance) beside the names of `answer.Cost`.
     """
 
     out: int | str = -1
@@ -152,9 +153,9 @@ class FunctionTask(Task):
 class ScenarioTask(Task):
     """`scenario(answer, *arguments)` runs the student's function or class and returns plain data, or events.Played.
 
-    It is a function of the module of tasks: in grading it runs where the answer runs, in the clean process. Arguments are
-    plain data. The result is compared with `spec(*arguments)`, or `judge(arguments, result)` returns None or a Slip.
-    The budget's `require` names counts of events.Played; the most over all schedules counts.
+    It is a function of the module of tasks: in grading it runs where the answer runs, in the clean process. Arguments
+    are plain data. The result is compared with `spec(*arguments)`, or `judge(arguments, result)` returns None or a
+    Slip. The budget's `require` names counts of events.Played; the most over all schedules counts.
     """
 
     scenario: Callable

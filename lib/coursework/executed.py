@@ -102,7 +102,8 @@ def costs(text, runs):
 
 
 def of(function, arguments):
-    """`costs` of one call of a numba function, compiled anew for this machine; the arguments are not kept as they are."""
+    """`costs` of one call of a numba function, compiled anew for this machine; the arguments are not kept as they
+    are."""
     from numba import njit, typeof
 
     options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}

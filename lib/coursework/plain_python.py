@@ -142,7 +142,8 @@ def _cut(text, statement):
 
 
 def admit(answer):
-    """Raise NotAdmitted unless `answer`, a function or class of this process, keeps the rules. Its helpers are not seen."""
+    """Raise NotAdmitted unless `answer`, a function or class of this process, keeps the rules. Its helpers are not
+    seen."""
     statement = statement_of(answer)
     known = set(getattr(_some_function(answer), "__globals__", {}))
     check([statement], known - set(dir(builtins)))
@@ -298,7 +299,8 @@ class _Rules(ast.NodeVisitor):
 
 
 def _hidden(name):
-    """Two underscores in front, or such a name with its class in front: Python's own and other classes' private names."""
+    """Two underscores in front, or such a name with its class in front: Python's own and other classes' private
+    names."""
     return name.startswith("__") or (name.startswith("_") and "__" in name[1:])
 
 

@@ -66,8 +66,8 @@ def same(a, b):
 def play(task, answer, arguments, seed=0):
     """The scenario of `task` with `answer` under its schedules.
 
-    Returns {"result", "counts", "finding": {kind, headline, facts, cause, name} or None, "table", "schedules", "complete"}.
-    `counts` holds the largest of each count over all schedules.
+    Returns {"result", "counts", "finding": {kind, headline, facts, cause, name} or None, "table", "schedules",
+    "complete"}. `counts` holds the largest of each count over all schedules.
     """
     last, counts = {}, {}
 

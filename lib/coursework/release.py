@@ -1,7 +1,7 @@
 """A zip for a class: `python -m coursework.release [--out class.zip]`.
 
-Holds the exercises, the library and what is needed to install it. Leaves out the solutions, the hidden cases and the tests
-with their wrong answers. The same checkout always gives the same bytes.
+Holds the exercises, the library and what is needed to install it. Leaves out the solutions, the hidden cases and the
+tests with their wrong answers. The same checkout always gives the same bytes.
 """
 
 import argparse

@@ -1,4 +1,5 @@
-"""Two engines that run ``numba.cuda`` kernels on the CPU. The executor: thread by thread, in an order that is always the same.
+"""Two engines that run ``numba.cuda`` kernels on the CPU. The executor: thread by thread, in an order that is always
+the same.
 
 The compiled engine (``compiled``): for real sizes; policy.py says which of them runs a launch.
 ``cuda`` carries the names of ``numba.cuda``. ``run(kernel, grid, block, args, trace=Trace())`` records every access.

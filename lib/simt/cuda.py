@@ -56,9 +56,11 @@ _OPTIONS = frozenset((
 
 
 def jit(func_or_sig=None, device=False, **options):
-    """Make a kernel, or a device function with ``device=True``. Also ``@cuda.jit("void(float32[:])")`` and lists of these.
+    """Make a kernel, or a device function with ``device=True``. Also ``@cuda.jit("void(float32[:])")`` and lists of
+    these.
 
-    Options that steer numba's compiler (``fastmath``, ``lineinfo``, ``max_registers`` ...) are accepted and change nothing.
+    Options that steer numba's compiler (``fastmath``, ``lineinfo``, ``max_registers`` ...) are accepted and change
+    nothing.
     """
     unknown = set(options) - _OPTIONS
     if unknown:

@@ -71,11 +71,13 @@ class Unsupported(KernelError):
 
 
 class EngineFault(Unsupported):
-    """The compiled engine's compiler failed on a kernel, which it should have taken or refused: the fault is the engine's."""
+    """The compiled engine's compiler failed on a kernel, which it should have taken or refused: the fault is the
+    engine's."""
 
 
 class NotFollowed(KernelError):
-    """Threads take different ways round a barrier in a manner that the compiled engine cannot follow; the executor can."""
+    """Threads take different ways round a barrier in a manner that the compiled engine cannot follow; the executor
+    can."""
 
 
 class LaunchError(RuntimeError):

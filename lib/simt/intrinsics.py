@@ -22,7 +22,8 @@ stand_ins = {}
 
 
 def stand_in(intrinsic, python_function):
-    """Let kernels that call ``intrinsic`` run ``python_function(context, *arguments)`` in the executor. Returns intrinsic."""
+    """Let kernels that call ``intrinsic`` run ``python_function(context, *arguments)`` in the executor. Returns
+    intrinsic."""
     if not callable(python_function):
         raise TypeError(f"stand_in takes a Python function, a {type(python_function).__name__} came")
     stand_ins[intrinsic] = python_function
@@ -32,9 +33,9 @@ def stand_in(intrinsic, python_function):
 class StandInContext:
     """Given to a Python stand-in of an ``@intrinsic`` as its first argument: reads and writes for it.
 
-    ``load(array, index, count)`` and ``store(array, index, values)`` touch ``count`` neighbouring elements of the last axis
-    as one access, as a 16-byte load or store does: it is recorded as one access of ``count * itemsize`` bytes, and must be
-    aligned to that, as on a GPU.
+    ``load(array, index, count)`` and ``store(array, index, values)`` touch ``count`` neighbouring elements of the last
+    axis as one access, as a 16-byte load or store does: it is recorded as one access of ``count * itemsize`` bytes, and
+    must be aligned to that, as on a GPU.
     """
 
     def __init__(self, memory, load_site, store_site, visit):

@@ -35,7 +35,8 @@ def check_order(order):
 def order(name, seed=None):
     """Run the launches inside the ``with`` in another order of threads and blocks. A correct kernel gives the same.
 
-    name: "forward", "reverse" or "shuffled"; seed: for "shuffled". The environment variable DLKERNELS_ORDER sets the default.
+    name: "forward", "reverse" or "shuffled"; seed: for "shuffled". The environment variable DLKERNELS_ORDER sets the
+    default.
     """
     before = getattr(_setting, "order", None)
     _setting.order = check_order(name if seed is None else f"{name}:{seed}")
@@ -155,10 +156,11 @@ class Configured:
 def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None):
     """Launch ``kernel`` on the executor, whatever engine is chosen (policy.py).
 
-    kernel: a ``Kernel``, or anything with the kernel's Python function as ``py_func`` (a numba.cuda kernel), or that function.
-    grid, block: an int or a tuple of up to three. args: a sequence. shared_bytes: dynamic shared memory.
+    kernel: a ``Kernel``, or anything with the kernel's Python function as ``py_func`` (a numba.cuda kernel), or that
+    function. grid, block: an int or a tuple of up to three. args: a sequence. shared_bytes: dynamic shared memory.
     order: "forward", "reverse", "shuffled[:seed]"; default: set by ``simt.order``, or DLKERNELS_ORDER, or forward.
-    trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, None for no limit.
+    trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, None for no
+    limit.
     """
     if not isinstance(kernel, Kernel):
         kernel = Kernel(getattr(kernel, "py_func", kernel))

@@ -5,9 +5,9 @@
 "auto"      (the default) the executor for small launches, the compiled engine for large ones, by an estimate of the work
 
 Set with ``cuda.engine("compiled")``, for a while with ``with cuda.engine("traced"):``, or with the environment variable
-DLKERNELS_ENGINE. x-rays, a chosen order of threads and a budget always run in the executor, as does ``simt.run``. In "auto", a
-large launch that the compiled engine does not take runs in the executor too, and one line on stdout says so, once for each
-kernel (DLKERNELS_QUIET=1 hides it). ``cuda.last_launch()`` says which engine ran, and why.
+DLKERNELS_ENGINE. x-rays, a chosen order of threads and a budget always run in the executor, as does ``simt.run``. In
+"auto", a large launch that the compiled engine does not take runs in the executor too, and one line on stdout says so,
+once for each kernel (DLKERNELS_QUIET=1 hides it). ``cuda.last_launch()`` says which engine ran, and why.
 """
 
 import os
@@ -65,7 +65,8 @@ class _Choice:
 def engine(name=None):
     """Choose the engine of all launches that follow: "traced", "compiled" or "auto"; None: what it was at the start.
 
-    As a context manager (``with cuda.engine("traced"):``) for the launches inside. The module's docstring says what each does.
+    As a context manager (``with cuda.engine("traced"):``) for the launches inside. The module's docstring says what
+    each does.
     """
     global _chosen
     before, _chosen = _chosen, None if name is None else check_name(name)

@@ -9,8 +9,8 @@ from .source.names import DeviceName, DeviceNamespace
 def retarget(kernel, cuda_module):
     """A copy of a kernel's Python function that speaks to another ``cuda`` module; jit it there yourself.
 
-    kernel: a ``Kernel`` or a Python function. In the copy, the executor's ``cuda`` and every name from it become those of
-    ``cuda_module``, and device functions (and those they call) are jitted there. The original is not touched.
+    kernel: a ``Kernel`` or a Python function. In the copy, the executor's ``cuda`` and every name from it become those
+    of ``cuda_module``, and device functions (and those they call) are jitted there. The original is not touched.
     """
     return _Retarget(cuda_module).function(getattr(kernel, "py_func", kernel))
 

@@ -31,20 +31,20 @@ column           dtype    meaning
 ===============  =======  ==========================================================================================
 
 *Warp instruction.* Rows with equal ``(warp, site, visit)`` are one warp instruction, as a GPU issues a structured
-program: a divergent ``if`` in a loop does not merge different iterations, and two calls of a device function stay apart.
-A thread has at most one row for each ``(site, visit)``.
+program: a divergent ``if`` in a loop does not merge different iterations, and two calls of a device function stay
+apart. A thread has at most one row for each ``(site, visit)``.
 
-*Addresses.* Global arrays get virtual base addresses, aligned to 256 bytes and never overlapping; two arguments that share
-memory (a view of one another) share addresses. Shared addresses count from the start of the block's shared memory (every
-block has its own: compare them only within one block). Local addresses count from the start of the thread's own local
-memory (compare within one thread). Constant addresses count from the start of constant memory.
+*Addresses.* Global arrays get virtual base addresses, aligned to 256 bytes and never overlapping; two arguments that
+share memory (a view of one another) share addresses. Shared addresses count from the start of the block's shared memory
+(every block has its own: compare them only within one block). Local addresses count from the start of the thread's own
+local memory (compare within one thread). Constant addresses count from the start of constant memory.
 
-*Events.* ``barriers`` (block and grid barriers), ``collectives`` (warp operations) and ``findings`` (what went wrong while
-the kernel ran) are lists of the small classes below, in the order in which they happened. ``position`` in them is
+*Events.* ``barriers`` (block and grid barriers), ``collectives`` (warp operations) and ``findings`` (what went wrong
+while the kernel ran) are lists of the small classes below, in the order in which they happened. ``position`` in them is
 the number of rows recorded before the event.
 
-*Snapshots.* With ``Trace(snapshots=True)``, ``snapshots`` holds copies of the block's shared arrays as they were at each
-block barrier and when the block ended.
+*Snapshots.* With ``Trace(snapshots=True)``, ``snapshots`` holds copies of the block's shared arrays as they were at
+each block barrier and when the block ended.
 """
 
 from dataclasses import dataclass, field

@@ -21,9 +21,9 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 def estimate(function, grid, block, arguments):
     """About how many statements the threads of a launch run: counted in the source, loops by their lengths.
 
-    The length of a ``range`` is read where it follows from the arguments, from constants and from the place of a thread: the
-    one in the middle of the grid counts for all, as does the middle iteration of a loop. Any other loop counts as ``UNKNOWN``
-    iterations. A call of a device function counts what that function runs.
+    The length of a ``range`` is read where it follows from the arguments, from constants and from the place of a
+    thread: the one in the middle of the grid counts for all, as does the middle iteration of a loop. Any other loop
+    counts as ``UNKNOWN`` iterations. A call of a device function counts what that function runs.
     """
     launch = _Launch(grid, block)
     return launch.threads * max(1, _steps_of(function, arguments, launch, DEEPEST))

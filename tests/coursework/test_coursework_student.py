@@ -255,7 +255,8 @@ def test_find_notebook_asks_when_several_fit(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
 def test_a_check_takes_less_than_two_seconds(task):
-    """Measured in this process's own CPU time, which a busy machine hardly stretches. Hundreds of schedules take four."""
+    """Measured in this process's own CPU time, which a busy machine hardly stretches. Hundreds of schedules take
+    four."""
     master = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
     source = {cell.id: cell.source for cell in build.read(master).cells}
     if isinstance(task, definition.PredictionTask):

@@ -392,7 +392,8 @@ def test_fingerprints_ignore_comments_and_layout_only():
         assert isinstance(fingerprint(source), str)
 
 
-# results and reports ------------------------------------------------------------------------------------------------------
+# results and reports
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_missing_and_unreadable_submissions_are_results_without_a_process(tmp_path):

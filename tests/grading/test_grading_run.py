@@ -43,7 +43,8 @@ def write(folder, student, notebook):
 
 
 def make_class(folder, size):
-    """Cheap submissions: most are unsolved, broken or missing; every fourth has its first task solved, in its own way."""
+    """Cheap submissions: most are unsolved, broken or missing; every fourth has its first task solved, in its own
+    way."""
     for i in range(size):
         notebook = hostile.solved(())
         if i % 4 == 0:

@@ -1,4 +1,5 @@
-"""Thread code of students in the clean process: right answers pass, hostile ones get nothing, and the next is unharmed."""
+"""Thread code of students in the clean process: right answers pass, hostile ones get nothing, and the next is
+unharmed."""
 
 import os
 import time

@@ -172,7 +172,8 @@ def count_products(monkeypatch, a, b):
 
 @pytest.mark.parametrize("row", GPU, ids=label)
 def test_gpu_rungs_small_and_ragged(row):
-    # Rows that begin at no multiple of 16 bytes take the same kernel in all rungs from 16-byte loads on: once is enough.
+    # Rows that begin at no multiple of 16 bytes take the same kernel in all rungs from 16-byte loads on: once is
+    # enough.
     for m, n, k in ((5, 7, 3), (20, 36, 12)) if row in WIDE_LOADS else ((5, 7, 3), (1, 1, 1), (20, 36, 12)):
         check(row, operand((m, k), "float32", seed=1), operand((k, n), "float32", seed=2))
 
@@ -278,7 +279,8 @@ def test_mixed_precision_block_by_block(m, n, k, kind):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the system does not tell the most memory used")
 def test_no_operand_is_widened_whole():
-    """Two matrices of 16 MiB in 16 bits would take 64 MiB in float32; blocks, and room to pack them, take 7 a thread."""
+    """Two matrices of 16 MiB in 16 bits would take 64 MiB in float32; blocks, and room to pack them, take 7 a
+    thread."""
     script = """
 import resource, sys
 import numpy as np

@@ -1,4 +1,5 @@
-"""Every element-wise implementation in the table against its float64 reference: shapes, layouts, types, extreme values."""
+"""Every element-wise implementation in the table against its float64 reference: shapes, layouts, types, extreme
+values."""
 
 import numpy as np
 import pytest

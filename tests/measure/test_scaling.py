@@ -44,7 +44,8 @@ def test_the_laws():
 @pytest.mark.parametrize("workers", [2, 5, 64])
 @pytest.mark.parametrize("serial", [0.0, 0.1, 0.7, 1.0])
 def test_the_laws_are_one_law_seen_from_two_sides(serial, workers):
-    """The parallel run of a job with Amdahl's share s spends a share s' of its time alone; both give the same speed-up."""
+    """The parallel run of a job with Amdahl's share s spends a share s' of its time alone; both give the same
+    speed-up."""
     alone = serial * amdahl(serial, workers)
     assert gustafson(alone, workers) == pytest.approx(amdahl(serial, workers))
 

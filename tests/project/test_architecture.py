@@ -41,7 +41,8 @@ def module_of(path):
 
 
 def known_to(path):
-    """The modules of ours that a file names: by an import of any form, or in a string that is a dotted name or a path."""
+    """The modules of ours that a file names: by an import of any form, or in a string that is a dotted name or a
+    path."""
     package = module_of(path)[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

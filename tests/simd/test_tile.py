@@ -1,4 +1,5 @@
-"""The register tile and packing: right values at every width, nothing written outside, the instructions they promise."""
+"""The register tile and packing: right values at every width, nothing written outside, the instructions they
+promise."""
 
 import platform
 import re

@@ -1,6 +1,8 @@
-"""Small pieces of Python, each with what numba-cuda's compiler says to it in a kernel: True = compiled, False = refused.
+"""Small pieces of Python, each with what numba-cuda's compiler says to it in a kernel: True = compiled, False =
+refused.
 
-Used twice: the executor must accept and refuse the same (test_refusals.py), and where numba-cuda is installed, so must it.
+Used twice: the executor must accept and refuse the same (test_refusals.py), and where numba-cuda is installed, so must
+it.
 """
 
 import math

@@ -1,4 +1,5 @@
-"""Launching: limits of real GPUs, arguments, signatures, wrong kernels, hangs, order, budget, progress, interruption."""
+"""Launching: limits of real GPUs, arguments, signatures, wrong kernels, hangs, order, budget, progress,
+interruption."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""The executor accepts and refuses what numba-cuda's compiler accepts and refuses, and names the line when it refuses."""
+"""The executor accepts and refuses what numba-cuda's compiler accepts and refuses, and names the line when it
+refuses."""
 
 import inspect
 import os

@@ -1,8 +1,8 @@
 """`--grade-dask tcp://host:port`: send submissions to an existing Dask cluster.
 
 Every submission is one task. On the worker it runs `pytest --grade` for a class of one, so its sandbox is the same; the
-result comes back as data, and this machine alone writes files. A task whose worker is lost is tried again elsewhere; what
-does not come back at all is graded here. Workers need the course installed, and bubblewrap.
+result comes back as data, and this machine alone writes files. A task whose worker is lost is tried again elsewhere;
+what does not come back at all is graded here. Workers need the course installed, and bubblewrap.
 """
 
 import json

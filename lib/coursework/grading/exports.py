@@ -5,8 +5,9 @@
     python -m coursework.grading.exports grades/ --moodle > moodle.csv
     python -m coursework.grading.exports grades/ --classroom classroom/
 
-Canvas wants its own exported file back, with a column filled; a new column would make a new assignment. Moodle takes its
-grading worksheet back, or any CSV whose columns you map at the import. GitHub Classroom takes one JSON for each student.
+Canvas wants its own exported file back, with a column filled; a new column would make a new assignment. Moodle takes
+its grading worksheet back, or any CSV whose columns you map at the import. GitHub Classroom takes one JSON for each
+student.
 """
 
 import argparse

@@ -87,7 +87,8 @@ def _run(session, merged, seed):
 
 
 def _check(step, session, sources, seed, untouched):
-    """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's names."""
+    """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's
+    names."""
     outcomes = []
     _, task_id = build.graded_call(step.source)
     if task_id in untouched:

@@ -5,7 +5,8 @@
 One item for each student and exercise. An item passes when it was graded, whatever the points; with `--grade-strict` it
 fails when points were lost. Without --grade the plugin does nothing.
 
-pytest itself never looks into the folder of submissions: it would obey a conftest.py or a pytest.ini that it finds there.
+pytest itself never looks into the folder of submissions: it would obey a conftest.py or a pytest.ini that it finds
+there.
 """
 
 import time

@@ -1,4 +1,5 @@
-"""What an instructor and a student get: grades.csv, grades.json, feedback for each student, an overview of the class."""
+"""What an instructor and a student get: grades.csv, grades.json, feedback for each student, an overview of the
+class."""
 
 import csv
 import json

@@ -1,7 +1,7 @@
 """Result files, one for each student and exercise: written at once, named by what was graded, found again later.
 
-The key of a result covers everything that decides it: the submission's bytes, the master, the seed, the limits, the sandbox
-and the course's own code. Work that did not change is not graded again, and a run that was killed goes on.
+The key of a result covers everything that decides it: the submission's bytes, the master, the seed, the limits, the
+sandbox and the course's own code. Work that did not change is not graded again, and a run that was killed goes on.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """The two processes of one submission.
 
-*notebook*: a Jupyter kernel that runs the student's notebook, cell by cell. Whatever runs in it may have been changed by
-the student's code, so only values of functions and variables are taken from it.
+*notebook*: a Jupyter kernel that runs the student's notebook, cell by cell. Whatever runs in it may have been changed
+by the student's code, so only values of functions and variables are taken from it.
 
 *clean*: a plain Python process in the same kind of sandbox, in which nothing ran but the course's own code. It runs
 admitted answers (admission.py): kernels in the x-ray, compiled functions with their allocations counted.

@@ -1,4 +1,5 @@
-"""Hidden cases of chapter 08: thin matrices, lengths just beside a multiple of the tile, tiles that are nearly empty."""
+"""Hidden cases of chapter 08: thin matrices, lengths just beside a multiple of the tile, tiles that are nearly
+empty."""
 
 from ..definition import Case
 from ..tasks.chapter_08 import WIDE, case, operands

@@ -364,7 +364,8 @@ def _benchmark(arguments, result):
 
 
 def _statistic(value, values, right, name):
-    """None if `value` is `right`; else a Slip that recognises the mean, the smallest, the largest, the sum, the last."""
+    """None if `value` is `right`; else a Slip that recognises the mean, the smallest, the largest, the sum, the
+    last."""
     expected = f"{right:.6g}, {name}"
     if not _number(value):
         return Slip("type", expected, "Return one number.")

@@ -1,4 +1,5 @@
-"""Tasks of chapter 04, Memory. Everything is counted: cache lines, sets, fetches of a small model cache, vector work."""
+"""Tasks of chapter 04, Memory. Everything is counted: cache lines, sets, fetches of a small model cache, vector
+work."""
 
 import numpy as np
 

@@ -28,7 +28,8 @@ def explore(
 
     scenario: a function without arguments that makes its objects, starts threads, joins them, and returns a result (or
     asserts something). `expected`: the right result; or `judge(result)` returns None, or a sentence that says what is
-    wrong. Without both only deadlocks, exceptions and the like are found, and `report.results` tells whether results differ.
+    wrong. Without both only deadlocks, exceptions and the like are found, and `report.results` tells whether results
+    differ.
     preemptions: threads are interrupted at most that often in systematic schedules. seconds: of CPU time, a limit that
     ends the search early. keep_going: do not stop at the first failure (`report.results` then counts all).
 
@@ -38,7 +39,8 @@ def explore(
 
 
 def replay(scenario, schedule=None, expected=None, *, judge=None):
-    """Run `scenario()` once under a schedule of an earlier report (None: no thread is ever interrupted). Returns a Run."""
+    """Run `scenario()` once under a schedule of an earlier report (None: no thread is ever interrupted). Returns a
+    Run."""
     choices, focus = (schedule.choices, schedule.focus) if schedule is not None else ({}, None)
     search = Search(scenario, expected, judge)
     search.focus = focus

@@ -2,9 +2,9 @@
 
     hot_loop(function)        # its instructions, and whether they work on whole vectors
 
-The listing that numba prints (``function.inspect_asm()``) has hundreds of lines: a wrapper for Python, checks, what is left
-over at the end of a loop. Here are the instructions of one innermost loop: of those whose arithmetic is on vectors if
-there is one, else of those that compute with single numbers; the longest, where several do.
+The listing that numba prints (``function.inspect_asm()``) has hundreds of lines: a wrapper for Python, checks, what is
+left over at the end of a loop. Here are the instructions of one innermost loop: of those whose arithmetic is on vectors
+if there is one, else of those that compute with single numbers; the longest, where several do.
 
 Read from LLVM's text for x86-64 (SSE to AVX-512) and for ARM (NEON).
 """

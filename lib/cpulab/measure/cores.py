@@ -1,4 +1,5 @@
-"""Let threads come to rest; give each thread of a pool a core of its own, as OMP_PROC_BIND does, for pools that are running already.
+"""Let threads come to rest; give each thread of a pool a core of its own, as OMP_PROC_BIND does, for pools that are
+running already.
 
 A system may leave two threads of one pool on one core while another core idles. With more than one running
 thread a core, a pool that waits by spinning then loses whole time slices: 4 ms instead of microseconds.

@@ -119,7 +119,8 @@ def cache_levels():
 
 
 def ladder_sizes(largest=None):
-    """Sizes in bytes from 4 KiB to ``largest`` (default: four times the largest cache, at most 1 GiB), two to each doubling."""
+    """Sizes in bytes from 4 KiB to ``largest`` (default: four times the largest cache, at most 1 GiB), two to each
+    doubling."""
     largest = largest or min(BEYOND * machine.last_level_cache(), MOST)
     if largest < SMALLEST:
         raise ValueError(f"largest is {largest} bytes; expected at least {SMALLEST}")

@@ -1,4 +1,5 @@
-"""Cache lines drawn: one row for each line, a box for each element, shaded and numbered by the thread that writes it."""
+"""Cache lines drawn: one row for each line, a box for each element, shaded and numbered by the thread that writes
+it."""
 
 import numpy as np
 

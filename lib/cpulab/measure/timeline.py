@@ -38,7 +38,8 @@ WAIT = "wait"  # the kind of a piece in which a thread does nothing but wait
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of work: ``start`` and ``end`` in nanoseconds of `nanoseconds`; ``label`` a text, or an iteration's number."""
+    """One piece of work: ``start`` and ``end`` in nanoseconds of `nanoseconds`; ``label`` a text, or an iteration's
+    number."""
 
     thread: str
     label: object

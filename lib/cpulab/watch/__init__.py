@@ -20,10 +20,10 @@ __all__ = ["Race", "SharedLine", "TooLarge", "WatchReport", "watch"]
 def watch(function, threads=2, schedule="static", chunk=None, limit=200_000):
     """Call as `watch(function)(*arguments)`: runs the Python source of `function` and reports what its loops touch.
 
-    function: made by `njit(parallel=True)`, or plain Python with numba's `prange`. threads: how many share the outermost
-    prange loops. schedule: "static" (numba's own division), "cyclic" (chunks in turns), "dynamic" (the next chunk to the
-    thread that did least), "guided". chunk: iterations a thread takes at a time; with "static" they are handed out in
-    turns.
+    function: made by `njit(parallel=True)`, or plain Python with numba's `prange`. threads: how many share the
+    outermost prange loops. schedule: "static" (numba's own division), "cyclic" (chunks in turns), "dynamic" (the next
+    chunk to the thread that did least), "guided". chunk: iterations a thread takes at a time; with "static" they are
+    handed out in turns.
 
     Each array starts at a cache line of its own; a view keeps its offset. Whole-array statements outside prange loops
     count as serial, though numba may share them out. Arguments are left unchanged (see `report.arguments`).

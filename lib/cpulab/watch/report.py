@@ -37,7 +37,8 @@ class WatchReport:
 
     @property
     def imbalance(self):
-        """Work on the longest path / mean work: 1 is even. What stands outside the loop keeps all but one thread waiting."""
+        """Work on the longest path / mean work: 1 is even. What stands outside the loop keeps all but one thread
+        waiting."""
         total = self.loads + self.stores
         outside = total - sum(self.work)
         return (outside + max(self.work)) * self.threads / total if total else 1.0

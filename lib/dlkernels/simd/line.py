@@ -25,7 +25,8 @@ def memory(typingctx, array):
 
 @intrinsic
 def memory_at(typingctx, address, like):
-    """``memory_at(address, like)``: as `memory`, from a place given as a number, with the dtype of the array ``like``."""
+    """``memory_at(address, like)``: as `memory`, from a place given as a number, with the dtype of the array
+    ``like``."""
     _check_array("memory_at", like)
     line = types.Array(like.dtype, 1, "C")
 
@@ -49,7 +50,8 @@ def _line(context, builder, line, data):
 
 @intrinsic
 def element(typingctx, line, at):
-    """``element(line, at)``: one number. Unlike ``line[at]``, a negative ``at`` lies before the line's first element."""
+    """``element(line, at)``: one number. Unlike ``line[at]``, a negative ``at`` lies before the line's first
+    element."""
     _check_array("element", line)
 
     def emit(context, builder, signature, arguments):

@@ -1,4 +1,5 @@
-"""The compiled engine: a CUDA kernel as a function for the CPU, for real sizes. It follows MCUDA (Stratton, Stone, Hwu 2008).
+"""The compiled engine: a CUDA kernel as a function for the CPU, for real sizes. It follows MCUDA (Stratton, Stone, Hwu
+2008).
 
 A kernel goes through these passes, one file each:
 

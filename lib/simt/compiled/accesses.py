@@ -4,9 +4,9 @@ A lowered kernel does not write ``a[i]`` but ``load(flag, site, a, i)``. With a 
 
     a[i]        ok = (unsigned) i < n;  *flag |= ok ? 0 : 1 << site;  value = ok ? a.data[i] : 0
 
-Nothing jumps out of the loop over the threads, so LLVM can still turn that loop into vector instructions, and removes the
-check where it can prove it (a guard, the bounds of a loop). The flag is looked at when the block is done. Without a flag
-(``None``) nothing is checked. A negative index is an error, as in the executor: the comparison is unsigned.
+Nothing jumps out of the loop over the threads, so LLVM can still turn that loop into vector instructions, and removes
+the check where it can prove it (a guard, the bounds of a loop). The flag is looked at when the block is done. Without a
+flag (``None``) nothing is checked. A negative index is an error, as in the executor: the comparison is unsigned.
 """
 
 from llvmlite import ir

@@ -1,4 +1,5 @@
-"""What a kernel computes where numba for the CPU and a GPU differ: as the GPU, and so as the executor (numbers.py) does.
+"""What a kernel computes where numba for the CPU and a GPU differ: as the GPU, and so as the executor (numbers.py)
+does.
 
 Loops over threads must stay free of branches, so these are selections, not jumps.
 """
@@ -30,7 +31,8 @@ def larger(a, b):
 
 
 def _shift(name, choose):
-    """Shift by any amount: what leaves the word is gone. numba's own result type: 64 bits, signed unless both are not."""
+    """Shift by any amount: what leaves the word is gone. numba's own result type: 64 bits, signed unless both are
+    not."""
 
     @intrinsic
     def shift(typing, a, b):

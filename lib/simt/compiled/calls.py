@@ -149,7 +149,8 @@ class Calls:
         return call(device.name, *map(name, HIDDEN), *args)
 
     def inline(self, node, function, kinds, args):
-        """A device function with a barrier or shared memory inside becomes part of the kernel, under names of its own."""
+        """A device function with a barrier or shared memory inside becomes part of the kernel, under names of its
+        own."""
         inner = self.unit.inlined(self, node, function, kinds)
         parameters = [a.arg for a in inner.names.node.args.posonlyargs + inner.names.node.args.args]
         for parameter, value in zip(parameters, args, strict=True):

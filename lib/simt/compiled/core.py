@@ -1,6 +1,7 @@
 """The small language that a kernel is lowered to: Python's syntax tree, with two additions.
 
-``Sync`` stands for a barrier or warp operation, always a statement of its own. Everything else is plain Python that numba
+``Sync`` stands for a barrier or warp operation, always a statement of its own. Everything else is plain Python that
+numba
 compiles: expressions without side effects on names, ``if``, ``for``, ``while``, assignments to single names, calls.
 """
 
@@ -76,7 +77,8 @@ def negation(test):
 
 
 def parse(text, origin=None, **parts):
-    """Statements from text; names given as keywords are replaced: by nodes, or by lists of statements where they stand alone."""
+    """Statements from text; names given as keywords are replaced: by nodes, or by lists of statements where they stand
+    alone."""
 
     class Fill(ast.NodeTransformer):
         def visit_Name(self, node):

@@ -1,4 +1,5 @@
-"""Device functions: compiled by themselves, or made part of the kernel where they have a barrier or shared memory inside."""
+"""Device functions: compiled by themselves, or made part of the kernel where they have a barrier or shared memory
+inside."""
 
 import ast
 import inspect
@@ -108,7 +109,8 @@ class DeviceFunctions:
 
 
 def with_stop(block):
-    """``while`` loops that end when the launch is told to stop (Ctrl-C must end a loop that never ends) or the block has
+    """``while`` loops that end when the launch is told to stop (Ctrl-C must end a loop that never ends) or the block
+    has
     failed: what is read outside an array is 0, and may be what the loop goes on for."""
     for node in ast.walk(ast.Module(block, [])):
         if isinstance(node, ast.While) and not contains(node, Sync):

@@ -103,7 +103,8 @@ class Expressions(Calls):
         return call("_load", *self.flagged(node), array, index)
 
     def view(self, node, parts):
-        """``a[2:n]`` or ``a[i, 2:n]``: another view of the same memory. Slices end where the array ends, as in Python."""
+        """``a[2:n]`` or ``a[i, 2:n]``: another view of the same memory. Slices end where the array ends, as in
+        Python."""
         whole = [p for p in parts if not isinstance(p, ast.Slice)]
         if any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in whole) or whole != parts[: len(whole)]:
             self.refuse(node, "a slice before an index")
@@ -140,7 +141,8 @@ class Expressions(Calls):
         return ast.copy_location(ast.BinOp(left, op, right), node)
 
     def apart(self, node, once=False):
-        """(what must run before, the lowered value, whether both may only happen where Python would evaluate ``node``)."""
+        """(what must run before, the lowered value, whether both may only happen where Python would evaluate
+        ``node``)."""
         outer, effects = self.pending, self.effects
         self.pending, self.effects = [], set()
         lowered = self.expression(node)
@@ -152,7 +154,8 @@ class Expressions(Calls):
         return before, lowered, bool(before) and conditional
 
     def chain(self, node, first, others, goes_on):
-        """Statements for a value that is decided step by step: ``others`` only where ``goes_on(result)`` still holds."""
+        """Statements for a value that is decided step by step: ``others`` only where ``goes_on(result)`` still
+        holds."""
         result = self.unit.temporary()
         self.pending.append(assign(result, first, node))
         block = self.pending

@@ -1,9 +1,9 @@
 """Ask numba which type every variable has where a piece of the kernel begins.
 
-The kernel is written out once more as one thread runs it, barriers replaced by functions that only have a type, and with a
-``_probe(number, v)`` wherever a variable crosses a cut. numba's own type inference runs on that; the types of the probes'
-arguments are the types of the variables there. So a variable that is first a whole number and later a float has in each piece
-the type that numba gives it.
+The kernel is written out once more as one thread runs it, barriers replaced by functions that only have a type, and
+with a ``_probe(number, v)`` wherever a variable crosses a cut. numba's own type inference runs on that; the types of
+the probes' arguments are the types of the variables there. So a variable that is first a whole number and later a float
+has in each piece the type that numba gives it.
 """
 
 import ast
@@ -40,7 +40,8 @@ class _OnlyTypes(compiler.CompilerBase):
 
 
 def infer(function, argument_types):
-    """(types of the probes by number, types of every variable by name) of a Python function. NumbaError if it has none."""
+    """(types of the probes by number, types of every variable by name) of a Python function. NumbaError if it has
+    none."""
     flags = compiler.Flags()
     flags.error_model, flags.nrt = "numpy", False
     with target_override("cpu"):

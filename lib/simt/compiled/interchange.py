@@ -4,9 +4,9 @@
         for p in range(n):                ->          for t in range(256):
             total[t] += a[row, p] * b[p, t]               total[t] += a[row, p] * b[p, t]
 
-Now the inner loop runs over neighbours in ``b`` and ``total``: LLVM makes vector instructions of it. A short loop of constant
-length stays inside: LLVM unrolls it, and ``total`` stays in a register meanwhile. (MCUDA has no such step; without it a naive
-matrix product is about twenty times slower.)
+Now the inner loop runs over neighbours in ``b`` and ``total``: LLVM makes vector instructions of it. A short loop of
+constant length stays inside: LLVM unrolls it, and ``total`` stays in a register meanwhile. (MCUDA has no such step;
+without it a naive matrix product is about twenty times slower.)
 """
 
 import ast

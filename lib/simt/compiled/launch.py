@@ -18,9 +18,10 @@ ORDERS = ("forward", "reverse")
 def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, order="forward"):
     """Launch ``kernel`` compiled for the CPU. Arguments and errors as in ``simt.run``.
 
-    checked: stop at an index outside its array, with the executor's message; False: such an index is undefined behaviour.
-    threads: CPU threads (default: all cores). order: "forward" or "reverse", of the threads in a block and of the blocks.
-    Raises ``Unsupported`` before anything has run where the kernel has something that only the executor can do.
+    checked: stop at an index outside its array, with the executor's message; False: such an index is undefined
+    behaviour.
+    threads: CPU threads (default: all cores). order: "forward" or "reverse", of the threads in a block and of the
+    blocks. Raises ``Unsupported`` before anything has run where the kernel has something that only the executor can do.
     """
     if not isinstance(kernel, Kernel):
         kernel = Kernel(getattr(kernel, "py_func", kernel))
@@ -91,8 +92,8 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
 
 
 def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
-    """Run the launch, or some blocks of it, in the executor on copies of what the host gave. What lies on the device, the
-    failed launch may have changed."""
+    """Run the launch, or some blocks of it, in the executor on copies of what the host gave. What lies on the device,
+    the failed launch may have changed."""
     prepared = Arguments(kernel, args, None)
     argument_kinds = [kinds.of_argument(v) for v in prepared.values]
     lowered = kernel.program(argument_kinds, False, False)

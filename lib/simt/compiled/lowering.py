@@ -1,4 +1,5 @@
-"""Lower a kernel's source to the small language of core.py: no ``cuda``, no globals, every barrier a statement of its own.
+"""Lower a kernel's source to the small language of core.py: no ``cuda``, no globals, every barrier a statement of its
+own.
 
     i = cuda.grid(1)                              i = _bx * 64 + _tx
     if i < x.size:                          ->    if i < x.size:
@@ -8,7 +9,8 @@
                                                       _store(_flag, 1, y, i, _k1 + _k3)
 
 What was computed before a barrier in the same statement is kept in a variable (``_k1``). Names are looked up by the
-executor's lowering, which has refused before what no GPU could run; what only this engine cannot take is ``Unsupported``.
+executor's lowering, which has refused before what no GPU could run; what only this engine cannot take is
+``Unsupported``.
 """
 
 import ast
@@ -22,7 +24,8 @@ _WORDS = {ast.FunctionDef: "a function defined inside the kernel", ast.Match: "m
 
 
 class Lowering(Expressions):
-    """The walk over one function. ``unit``: the kernel being compiled; ``names``: the executor's lowering of the function."""
+    """The walk over one function. ``unit``: the kernel being compiled; ``names``: the executor's lowering of the
+    function."""
 
     def __init__(self, unit, names, prefix="", is_kernel=False):
         self.unit, self.names, self.prefix, self.is_kernel = unit, names, prefix, is_kernel
@@ -160,7 +163,8 @@ class Lowering(Expressions):
         return self.refuse(node, "this assignment")
 
     def flagged(self, node):
-        """The first two operands of an access: the flag, or None where nothing is checked, and the number of its line."""
+        """The first two operands of an access: the flag, or None where nothing is checked, and the number of its
+        line."""
         flag = name("_flag") if self.unit.checked else ast.Constant(None)
         return [flag, ast.Constant(self.unit.site(node.lineno))]
 

@@ -1,4 +1,5 @@
-"""The compiled engine's work, made readable: what it generated as Python, and which line of a kernel runs in which piece.
+"""The compiled engine's work, made readable: what it generated as Python, and which line of a kernel runs in which
+piece.
 
 _poke(_a0_total, _t, total + _load(None, 2, sa, (ty, k)))    ->    total_of[t] = total + sa[ty, k]
 """
@@ -108,7 +109,8 @@ class _Watched(Unit):
 
 @dataclass(frozen=True)
 class Pieces:
-    """Which lines run in which piece. rows: (line number, source text, frozenset of pieces, whether it is a barrier)."""
+    """Which lines run in which piece. rows: (line number, source text, frozenset of pieces, whether it is a
+    barrier)."""
 
     kernel: str
     rows: tuple
@@ -124,7 +126,8 @@ class Pieces:
 
 
 def pieces(kernel, block, args, shared_bytes=0):
-    """The `Pieces` into which the engine cuts ``kernel`` for a launch with these arguments. ``Unsupported`` if it cannot."""
+    """The `Pieces` into which the engine cuts ``kernel`` for a launch with these arguments. ``Unsupported`` if it
+    cannot."""
     if not isinstance(kernel, Kernel):
         kernel = Kernel(getattr(kernel, "py_func", kernel))
     values = Arguments(kernel, args, None).values

@@ -108,7 +108,8 @@ def leaves(pieces):
 
 
 class Replication:
-    """Decides for every variable of a kernel that was split into ``pieces``; ``needs[piece]`` says what each piece does.
+    """Decides for every variable of a kernel that was split into ``pieces``; ``needs[piece]`` says what each piece
+    does.
 
     recomputed: name -> expression. immutable: names that never change (arguments that are not reassigned).
     """

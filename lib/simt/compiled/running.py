@@ -1,8 +1,8 @@
 """Run a compiled kernel: its blocks in chunks, shared out over CPU threads.
 
-The chunks are handed out in the order of the blocks, and each is a call that lasts about 20 ms. So Ctrl-C ends a launch soon
-(a ``while`` loop in the kernel asks, too), and when a block fails, all blocks before it have run or fail as well: the
-failure that is reported is that of the lowest block, however many threads there are.
+The chunks are handed out in the order of the blocks, and each is a call that lasts about 20 ms. So Ctrl-C ends a launch
+soon (a ``while`` loop in the kernel asks, too), and when a block fails, all blocks before it have run or fail as well:
+the failure that is reported is that of the lowest block, however many threads there are.
 """
 
 import os

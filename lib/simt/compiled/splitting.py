@@ -9,7 +9,8 @@
 A loop or branch with a cut inside is run once for the block. How its condition is decided:
 
 * it is uniform: evaluated once;
-* it varies, and there is a block barrier inside: evaluated by every thread, and all must agree (``Agree``) - on a GPU the
+* it varies, and there is a block barrier inside: evaluated by every thread, and all must agree (``Agree``) - on a GPU
+the
   kernel would hang or worse otherwise;
 * it varies, and there are only warp operations inside: a variable of every thread says whether it is in (a guard), and
   every region inside asks it.

@@ -1,7 +1,7 @@
 """Where a block keeps what its threads share and what each thread keeps for itself: all of it on the stack.
 
-LLVM knows that two stack variables do not overlap, and that no array argument lies in them; so a loop over the threads that
-reads and writes them can become vector instructions. Fresh memory is poisoned (nan, or -1), as in the executor.
+LLVM knows that two stack variables do not overlap, and that no array argument lies in them; so a loop over the threads
+that reads and writes them can become vector instructions. Fresh memory is poisoned (nan, or -1), as in the executor.
 """
 
 from math import prod
@@ -94,7 +94,8 @@ def per_thread(dtype, count, poison=False):
 def private_view(shape, dtype, threads):
     """Intrinsic (pointer, thread): that thread's private array.
 
-    Element k of all threads lies together: thread t's are at k * threads + t. So a loop over the threads reads neighbours.
+    Element k of all threads lies together: thread t's are at k * threads + t. So a loop over the threads reads
+    neighbours.
     """
     kind = types.Array(dtype, len(shape), "A")
 

@@ -1,12 +1,13 @@
-"""Take ``return``, ``break`` and ``continue`` out of code, so that only the ends of ``if`` and loops decide what runs next.
+"""Take ``return``, ``break`` and ``continue`` out of code, so that only the ends of ``if`` and loops decide what runs
+next.
 
     if i >= n:                       if i >= n:
         return              ->           pass
     y[i] = x[i]                      else:
                                          y[i] = x[i]
 
-In a loop a flag remembers the jump, and the code behind it asks the flag. What follows can then be cut at barriers: there is
-nothing left that jumps over a cut.
+In a loop a flag remembers the jump, and the code behind it asks the flag. What follows can then be cut at barriers:
+there is nothing left that jumps over a cut.
 """
 
 import ast

@@ -5,9 +5,9 @@
         v += shuffled(v, step)        varying: v is each thread's own
         step //= 2                    uniform
 
-A variable is varying if something varying goes into one of its values, or if only some threads reach one of its assignments.
-What is read from memory counts as varying. A branch or loop with a barrier inside is taken by all threads or none (that is
-checked when it runs), so an assignment in it is not varying for that reason.
+A variable is varying if something varying goes into one of its values, or if only some threads reach one of its
+assignments. What is read from memory counts as varying. A branch or loop with a barrier inside is taken by all threads
+or none (that is checked when it runs), so an assignment in it is not varying for that reason.
 """
 
 import ast

@@ -194,7 +194,8 @@ class Unit(DeviceFunctions):
 
     @property
     def parameter_names(self):
-        """The names of the compiled function's parameters: one that the kernel assigns becomes a variable of each block."""
+        """The names of the compiled function's parameters: one that the kernel assigns becomes a variable of each
+        block."""
         return [f"_given_{p}" if p in self.reassigned else p for p in self.parameters]
 
     @property
@@ -204,7 +205,8 @@ class Unit(DeviceFunctions):
         return self._names
 
     def private_arrays(self, body):
-        """``sums = view of this thread's part``: an expression of the thread's number, so it is computed again where needed."""
+        """``sums = view of this thread's part``: an expression of the thread's number, so it is computed again where
+        needed."""
         made = []
         for identifier, (shape, dtype) in self.private.items():
             size = math.prod(shape)

@@ -1,13 +1,13 @@
 """How numba's LLVM is changed: loops over threads are not unrolled, and integers wrap.
 
-A loop over 16 threads has a constant length, and LLVM would write it out 16 times before it thinks of vectors; behind a guard
-(``if i < n``) nothing becomes a vector afterwards. So the innermost loop over the threads begins with ``mark()``, and when
-numba has written the function's LLVM, the marked loops are given the metadata ``llvm.loop.unroll.disable``: so LLVM makes vector
-instructions of them.
+A loop over 16 threads has a constant length, and LLVM would write it out 16 times before it thinks of vectors; behind a
+guard (``if i < n``) nothing becomes a vector afterwards. So the innermost loop over the threads begins with ``mark()``,
+and when numba has written the function's LLVM, the marked loops are given the metadata ``llvm.loop.unroll.disable``: so
+LLVM makes vector instructions of them.
 
-numba promises LLVM that no signed integer overflows (``nsw``), and what follows from a broken promise is anything. A hash or
-a random number generator breaks it. Without the promise integers wrap round, as in the executor; it costs no time that we
-could measure.
+numba promises LLVM that no signed integer overflows (``nsw``), and what follows from a broken promise is anything. A
+hash or a random number generator breaks it. Without the promise integers wrap round, as in the executor; it costs no
+time that we could measure.
 """
 
 from numba.core import types

@@ -1,7 +1,7 @@
 """Warp operations between two loops over the threads: what all lanes brought lies in arrays, one value for each thread.
 
-``participants`` finds out who takes part, and whether all that a mask names are there; the rest compute the results. A lane
-that reads from one which takes no part gets nan, or -1, as in the executor.
+``participants`` finds out who takes part, and whether all that a mask names are there; the rest compute the results. A
+lane that reads from one which takes no part gets nan, or -1, as in the executor.
 """
 
 import numpy as np
@@ -164,7 +164,7 @@ VOTES = {
 }  # fmt: skip
 
 
-# -- barriers that count ------------------------------------------------------------------------------------------------
+# -- barriers that count -----------------------------------------------------------------------------------------------
 
 
 @compiled

@@ -1,4 +1,5 @@
-"""Read-modify-write on one element: what ``cuda.atomic`` does. One thread runs at a time, so each is atomic by nature."""
+"""Read-modify-write on one element: what ``cuda.atomic`` does. One thread runs at a time, so each is atomic by
+nature."""
 
 import numpy as np
 

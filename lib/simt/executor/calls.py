@@ -52,7 +52,8 @@ class Calls:
             return None
 
     def value_function(self, node, function):
-        """Name of the function that computes a call on plain values: built-ins, math, NumPy's scalar functions, casts."""
+        """Name of the function that computes a call on plain values: built-ins, math, NumPy's scalar functions,
+        casts."""
         try:
             if function in BUILTINS:
                 return BUILTINS[function]

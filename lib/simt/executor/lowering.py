@@ -74,7 +74,8 @@ class Lowering(Expressions):
         return [self.visit] if self.traced else []
 
     def static(self, node):
-        """(True, object) where an expression is known before the kernel runs: a global, a closure, a module's member."""
+        """(True, object) where an expression is known before the kernel runs: a global, a closure, a module's
+        member."""
         if isinstance(node, ast.Constant):
             return True, node.value
         if isinstance(node, ast.Name) and node.id in self.aliases:

@@ -1,7 +1,8 @@
 """Where threads wait for one another: barriers of a block or the grid, and warp operations.
 
-A thread that waits has made a ``request``: (kind, site) at a barrier, with a variant and a predicate behind them; (kind,
-site, name, mask, what it brings) at a warp operation. ``answer`` says who can go on. If nobody can, that is a deadlock.
+A thread that waits has made a ``request``: (kind, site) at a barrier, with a variant and a predicate behind them;
+(kind, site, name, mask, what it brings) at a warp operation. ``answer`` says who can go on. If nobody can, that is a
+deadlock.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Arrays as a kernel sees them, and the loads and stores that a lowered kernel calls.
 
-A lowered kernel does not write ``a[i]`` but ``_load1(a, i, site)``: one function for each number of indices. There are two
-sets of these functions: plain ones check that the index lies in the array, traced ones (traced_memory.py) also record it.
-Negative indices are errors: compiled numba wraps them silently, which is almost never what a kernel means.
+A lowered kernel does not write ``a[i]`` but ``_load1(a, i, site)``: one function for each number of indices. There are
+two sets of these functions: plain ones check that the index lies in the array, traced ones (traced_memory.py) also
+record it. Negative indices are errors: compiled numba wraps them silently, which is almost never what a kernel means.
 """
 
 import numpy as np

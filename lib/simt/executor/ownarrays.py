@@ -1,7 +1,8 @@
 """The arrays that a kernel makes itself: shared, local and constant memory.
 
-A block's shared arrays lie in one piece of memory, as on a GPU: static arrays one after the other from its start, dynamic
-memory behind the largest possible static part. Fresh memory is poisoned (nan, or -1), so that a read before a store shows.
+A block's shared arrays lie in one piece of memory, as on a GPU: static arrays one after the other from its start,
+dynamic memory behind the largest possible static part. Fresh memory is poisoned (nan, or -1), so that a read before a
+store shows.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """What can be known of the types in a kernel before it runs, so that plain index arithmetic stays plain Python.
 
-A kind is "s" (an integer surely below 2**31, such as a thread index), "i" (int64), "f" (float32), "d" (float64), numba's
-type for any other number, a tuple ``("array", dtype, ndim)``, "shape" (a tuple of integers), or None: anything, decided at
-run time. A variable has one kind in the whole function: if it is assigned different ones, None.
+A kind is "s" (an integer surely below 2**31, such as a thread index), "i" (int64), "f" (float32), "d" (float64),
+numba's type for any other number, a tuple ``("array", dtype, ndim)``, "shape" (a tuple of integers), or None: anything,
+decided at run time. A variable has one kind in the whole function: if it is assigned different ones, None.
 """
 
 import ast

@@ -25,7 +25,8 @@ def uses_fence(kernel):
 
 
 def moments(trace, rows):
-    """(released, acquired) of some rows of a trace, each of shape (counters, rows). NEVER and -1 where there is none."""
+    """(released, acquired) of some rows of a trace, each of shape (counters, rows). NEVER and -1 where there is
+    none."""
     found = [_of_counter(trace, rows, updates) for updates in _counters(trace)]
     released, acquired = zip(*found, strict=True) if found else ((), ())
     shape = (len(found), len(rows))

@@ -48,7 +48,8 @@ class Memory:
         )
 
     def outside(self, level):
-        """(condition, element, level): an element of ``xl`` whose index lies outside in half of the cases, and a test for that."""
+        """(condition, element, level): an element of ``xl`` whose index lies outside in half of the cases, and a test
+        for that."""
         size, a = self.inputs[0].data.size, self.integer_leaf(level)
         at = f"({a.cast(I64).text} % {2 * size} - {size // 2})"
         inside = self.random.choice((f"0 <= {at} < {size}", f"{at} >= 0 and {at} < {size}"))

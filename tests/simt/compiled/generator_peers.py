@@ -1,4 +1,5 @@
-"""Two ways to run a random kernel that owe nothing to the executor: numba's simulator, and numba's compiler thread by thread."""
+"""Two ways to run a random kernel that owe nothing to the executor: numba's simulator, and numba's compiler thread by
+thread."""
 
 import json
 import os
@@ -21,7 +22,8 @@ PLAIN = frozenset(("barriers", "atomics", "idioms", "loops", "while", "leave", "
 
 
 def one_thread(case):
-    """The kernel as a Python function of a thread's place, its ``cuda`` names replaced: (source, name); None if some is left."""
+    """The kernel as a Python function of a thread's place, its ``cuda`` names replaced: (source, name); None if some is
+    left."""
     text = HEADER.replace("from simt import cuda\n", "from numba import njit\n") + case.source[len(HEADER) :]
     sizes = dict(zip("xyz", zip(case.block, case.grid, strict=True), strict=True))
     for axis, (threads, blocks) in sizes.items():

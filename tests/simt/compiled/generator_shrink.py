@@ -1,7 +1,8 @@
 """Make a failing kernel small: take away statements, then parts of expressions, as long as it fails and stays valid.
 
-A smaller kernel may no longer be valid: a race where a barrier was taken away, a variable read before it is assigned. So
-each candidate is first run in the executor, traced and in other orders (`is_valid`), and counts only if that finds nothing.
+A smaller kernel may no longer be valid: a race where a barrier was taken away, a variable read before it is assigned.
+So each candidate is first run in the executor, traced and in other orders (`is_valid`), and counts only if that finds
+nothing.
 """
 
 import ast
@@ -35,7 +36,8 @@ def is_valid(case):
 
 
 def shrink(case, fails, most=400):
-    """The smallest valid case found for which ``fails(case)`` is true; ``fails`` may raise for what it does not know."""
+    """The smallest valid case found for which ``fails(case)`` is true; ``fails`` may raise for what it does not
+    know."""
 
     def still_fails(tree):
         candidate = case.with_source(source_of(tree))

@@ -1,8 +1,8 @@
 """Random statements: assignments, stores, loops, branches, early ends, barriers. Mixed into the generator of kernels.
 
 What keeps a kernel free of races: every array has one rule at a time. Inputs are only read; of an output, each thread
-touches its own elements; arrays for atomics see one operation and nothing else; a shared array changes its mode at a barrier
-only, and a suite gives back the modes that it found, so that loops and branches may run any number of times.
+touches its own elements; arrays for atomics see one operation and nothing else; a shared array changes its mode at a
+barrier only, and a suite gives back the modes that it found, so that loops and branches may run any number of times.
 """
 
 import contextlib
@@ -47,7 +47,8 @@ class Statements:
 
     @contextlib.contextmanager
     def suite(self, head, level=BLOCK, times=1):
-        """An indented suite: ``head``, what the caller writes, and a barrier if it left a shared array in another mode."""
+        """An indented suite: ``head``, what the caller writes, and a barrier if it left a shared array in another
+        mode."""
         self.emit(head)
         before, start = self.modes, len(self.lines)
         self.snapshots.append(before)

@@ -1,8 +1,8 @@
 """What the generator knows while it writes: numba's types, expressions with their type and level, variables, arrays.
 
-The *level* of an expression says who agrees on its value: 0 all threads of the block, 1 those of a warp, 2 each thread has
-its own. The level of a place in the kernel says who gets there together. A barrier may stand at level 0 only, a warp
-operation at level 1 at most, and the condition of a uniform branch or loop has level 0.
+The *level* of an expression says who agrees on its value: 0 all threads of the block, 1 those of a warp, 2 each thread
+has its own. The level of a place in the kernel says who gets there together. A barrier may stand at level 0 only, a
+warp operation at level 1 at most, and the condition of a uniform branch or loop has level 0.
 """
 
 import operator
@@ -35,7 +35,8 @@ def result(symbol, left, right):
 class Expression:
     """Source text with its numba type and its level. ``bits``: an integer is smaller than 2**bits, whatever its sign.
 
-    numba tells LLVM that no signed integer overflows, so a kernel in which one does has no definite result in its compilers.
+    numba tells LLVM that no signed integer overflows, so a kernel in which one does has no definite result in its
+    compilers.
     """
 
     text: str
@@ -73,7 +74,8 @@ class Variable:
 class Shared:
     """An array that the threads of a block share, and what they may do with it until the next barrier.
 
-    mode: "read" (anyone, anywhere), ("own", k) (each thread its own slots, k elements rotated) or ("atomic", operation).
+    mode: "read" (anyone, anywhere), ("own", k) (each thread its own slots, k elements rotated) or ("atomic",
+    operation).
     prefix: the index of the block, for a global array of which each block has a row.
     """
 
@@ -114,7 +116,8 @@ class Loop:
 
 @dataclass
 class Array:
-    """A global array: ``data`` as it is before the launch, ``use`` "input", "output", "rough" or an atomic operation."""
+    """A global array: ``data`` as it is before the launch, ``use`` "input", "output", "rough" or an atomic
+    operation."""
 
     name: str
     data: object = field(repr=False)

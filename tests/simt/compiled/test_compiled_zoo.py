@@ -1,7 +1,7 @@
 """The zoo and the kernels that numba knows: right ones give what the executor gives; wrong ones its errors.
 
-Races inside a block are hidden here: between barriers its threads run one after the other. All but `RACES_SEEN` even give
-what the executor gives in forward order; what finds them is the x-ray.
+Races inside a block are hidden here: between barriers its threads run one after the other. All but `RACES_SEEN` even
+give what the executor gives in forward order; what finds them is the x-ray.
 """
 
 import sys

@@ -2,9 +2,9 @@
 
     DLKERNELS_SEED=5000 pytest tests/simt/compiled/test_differential.py     other kernels than the ones tested every day
 
-A failure prints the kernel made small, with its launch. Integers and floats must be the same to the bit: both engines do
-the same operations, each rounded once. Only what goes through exp, sin and the like has a tolerance, since NumPy's and
-LLVM's libraries differ in the last bits there.
+A failure prints the kernel made small, with its launch. Integers and floats must be the same to the bit: both engines
+do the same operations, each rounded once. Only what goes through exp, sin and the like has a tolerance, since NumPy's
+and LLVM's libraries differ in the last bits there.
 """
 
 import os
@@ -35,7 +35,7 @@ def size(seed):
     return (3, 4, 6, 9)[seed % 4]
 
 
-# -- the generator -------------------------------------------------------------------------------------------------------
+# -- the generator -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_wrong_kernel_is_not_valid_and_a_failure_is_made_small():
     assert len(small.source) < len(case.source) / 4
 
 
-# -- the compiled engine -------------------------------------------------------------------------------------------------
+# -- the compiled engine -----------------------------------------------------------------------------------------------
 
 
 def in_compiled(case, checked=True, order="forward"):

@@ -50,7 +50,8 @@ def test_generated_code_reads_as_python():
 
 
 def test_a_short_loop_moves_outside_with_the_long_loop_in_it():
-    """Left inside the loop over threads, it would keep the long one there too: flash attention was eight times slower."""
+    """Left inside the loop over threads, it would keep the long one there too: flash attention was eight times
+    slower."""
 
     @cuda.jit
     def scores(q, k, out):
