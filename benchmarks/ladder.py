@@ -10,30 +10,62 @@ from cpulab.measure import Table, limit_threads, times, with_unit
 from cpulab.measure.machine import last_level_cache
 from cpulab.measure.peaks import stream_kernel
 from dlkernels import implementations
+from dlkernels.examples import Draw
 
 TORCH = importlib.util.find_spec("torch") is not None
 
 
 @dataclass(frozen=True)
 class Case:
-    """How one operation is benchmarked.
+    """One operation and its peers; what it is called with comes from its examples in the table.
 
-    ``arguments(n, rng)``: positional arguments of the public function, for results of ``n`` elements.
-    ``traffic(n)``: bytes that must be read and written. ``numpy(out, *arguments)`` and
-    ``torch(torch, out, *arguments)`` do the same with the peer, into ``out``; None where it has no such function.
+    ``numpy(out, *arguments)`` and ``torch(torch, out, *arguments)`` do the same with the peer, into ``out``; None where
+    it has no such function. ``columns``: of a matrix with n elements, for operations that take no line of them.
     """
 
     operation: str
-    arguments: Callable
-    traffic: Callable
     numpy: Callable | None = None
     torch: Callable | None = None
+    columns: int | None = None
 
     def prepare(self, n):
-        """Arguments with a fixed seed, and a zeroed output of their dtype and of the operation's shape."""
-        arguments = self.arguments(n, np.random.default_rng(0))
-        shape = max((x.shape for x in arguments if isinstance(x, np.ndarray)), key=np.prod)
-        return arguments, np.zeros(shape, np.float32)
+        """Arguments for a result of n elements, with a fixed seed, and a zeroed output for it."""
+        return prepare(self.operation, self.shape(n))
+
+    def traffic(self, n):
+        """Bytes that must be read and written."""
+        return traffic(self.operation, self.shape(n))
+
+    def shape(self, n):
+        """The size of an example with n elements."""
+        return (n,) if self.columns is None else (-(-n // self.columns), min(n, self.columns))
+
+
+def prepare(operation, shape):
+    """Arguments of that size in the first dtype of the operation's examples, and a zeroed output (None if several)."""
+    table = implementations.OPERATIONS[operation]
+    arguments = table.examples.make(shape, dtype=table.examples.dtypes[0])
+    prepared = table.prepare(*arguments)
+    takes_out = not any(prepared[-1] is x for x in arguments)
+    return arguments, np.zeros(prepared[-1].shape, prepared[-1].dtype) if takes_out else None
+
+
+class Sizes(Draw):
+    """Draws arrays that take no memory, to count their bytes."""
+
+    def fill(self, shape):
+        return np.broadcast_to(np.zeros((), self.dtype), shape)
+
+
+def traffic(operation, shape):
+    """Bytes of all arguments and of the output."""
+    table = implementations.OPERATIONS[operation]
+    dtype = table.examples.dtypes[0]
+    arrays = list(table.examples.arguments(Sizes(dtype), *shape))
+    arrays.append(table.prepare(*arrays)[-1])
+    return sum(
+        x.nbytes for k, x in enumerate(arrays) if isinstance(x, np.ndarray) and not any(x is y for y in arrays[:k])
+    )
 
 
 def candidates(case, n):

@@ -12,22 +12,7 @@ import numpy as np
 from ladder import Case, warm
 from ladder import benchmark as run_ladder
 
-FLOAT = 4  # bytes
 COLUMNS = 1024  # features of bias_activation
-
-
-def _lines(count):
-    return lambda n, rng: tuple(rng.standard_normal(n, dtype=np.float32) for _ in range(count))
-
-
-def _axpy_arguments(n, rng):
-    return (1.5, *_lines(2)(n, rng))
-
-
-def _bias_arguments(n, rng):
-    columns = min(n, COLUMNS)
-    (x,) = _lines(1)(n, rng)
-    return x.reshape(-1, columns), rng.standard_normal(columns, dtype=np.float32), "relu"
 
 
 # What a careful user of NumPy would write: no temporary arrays where `out` can serve.
@@ -95,51 +80,40 @@ def torch_bias_relu(torch, out, x, bias, activation):
     out.relu_()
 
 
-def _case(name, lines, numpy=None, torch=None, arguments=None):
-    """A case that moves ``lines`` float32 per element of the result."""
-    return Case(name, arguments or _lines(lines - 1), lambda n: lines * FLOAT * n, numpy, torch)
-
-
 # torch.ops.aten holds PyTorch's functions with an output argument, which torch.nn.functional does not offer.
 CASES = [
-    _case("add", 3, lambda out, a, b: np.add(a, b, out=out), lambda torch, out, a, b: torch.add(a, b, out=out)),
-    _case(
-        "axpy", 3, numpy_axpy, lambda torch, out, alpha, x, y: torch.add(y, x, alpha=alpha, out=out), _axpy_arguments
-    ),
-    _case("bias_activation", 2, numpy_bias_relu, torch_bias_relu, _bias_arguments),
-    _case("relu", 2, lambda out, x: np.maximum(x, 0, out=out), lambda torch, out, x: torch.clamp_min(x, 0, out=out)),
-    _case("leaky_relu", 2, numpy_leaky_relu, lambda torch, out, x: torch.ops.aten.leaky_relu.out(x, 0.01, out=out)),
-    _case("elu", 2, numpy_elu, lambda torch, out, x: torch.ops.aten.elu.out(x, out=out)),
-    _case("sigmoid", 2, numpy_sigmoid, lambda torch, out, x: torch.sigmoid(x, out=out)),
-    _case("tanh", 2, lambda out, x: np.tanh(x, out=out), lambda torch, out, x: torch.tanh(x, out=out)),
-    _case("silu", 2, numpy_silu, lambda torch, out, x: torch.ops.aten.silu.out(x, out=out)),
-    _case("gelu", 2, None, lambda torch, out, x: torch.ops.aten.gelu.out(x, out=out)),
-    _case("relu_backward", 3, lambda out, grad, x: np.multiply(grad, x > 0, out=out)),
-    _case(
+    Case("add", lambda out, a, b: np.add(a, b, out=out), lambda torch, out, a, b: torch.add(a, b, out=out)),
+    Case("axpy", numpy_axpy, lambda torch, out, alpha, x, y: torch.add(y, x, alpha=alpha, out=out)),
+    Case("bias_activation", numpy_bias_relu, torch_bias_relu, COLUMNS),
+    Case("relu", lambda out, x: np.maximum(x, 0, out=out), lambda torch, out, x: torch.clamp_min(x, 0, out=out)),
+    Case("leaky_relu", numpy_leaky_relu, lambda torch, out, x: torch.ops.aten.leaky_relu.out(x, 0.01, out=out)),
+    Case("elu", numpy_elu, lambda torch, out, x: torch.ops.aten.elu.out(x, out=out)),
+    Case("sigmoid", numpy_sigmoid, lambda torch, out, x: torch.sigmoid(x, out=out)),
+    Case("tanh", lambda out, x: np.tanh(x, out=out), lambda torch, out, x: torch.tanh(x, out=out)),
+    Case("silu", numpy_silu, lambda torch, out, x: torch.ops.aten.silu.out(x, out=out)),
+    Case("gelu", None, lambda torch, out, x: torch.ops.aten.gelu.out(x, out=out)),
+    Case("relu_backward", lambda out, grad, x: np.multiply(grad, x > 0, out=out)),
+    Case(
         "leaky_relu_backward",
-        3,
         numpy_leaky_relu_backward,
         lambda torch, out, grad, x: torch.ops.aten.leaky_relu_backward.grad_input(grad, x, 0.01, False, grad_input=out),
     ),
-    _case(
+    Case(
         "elu_backward",
-        3,
         numpy_elu_backward,
         lambda torch, out, grad, x: torch.ops.aten.elu_backward.grad_input(
             grad, 1.0, 1.0, 1.0, False, x, grad_input=out
         ),
     ),
-    _case("sigmoid_backward", 3, numpy_sigmoid_backward),
-    _case("tanh_backward", 3, numpy_tanh_backward),
-    _case(
+    Case("sigmoid_backward", numpy_sigmoid_backward),
+    Case("tanh_backward", numpy_tanh_backward),
+    Case(
         "silu_backward",
-        3,
         None,
         lambda torch, out, grad, x: torch.ops.aten.silu_backward.grad_input(grad, x, grad_input=out),
     ),
-    _case(
+    Case(
         "gelu_backward",
-        3,
         None,
         lambda torch, out, grad, x: torch.ops.aten.gelu_backward.grad_input(grad, x, grad_input=out),
     ),

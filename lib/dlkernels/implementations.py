@@ -1,19 +1,20 @@
 """The table of every implementation in the library: operation, device, rung, what it adds, its limits.
 
-An operation is declared once, by the function that checks and prepares its arguments::
+An operation is declared once, by the function that checks and prepares its arguments, with its float64 reference and
+with examples of how it is called (examples.py)::
 
-    @operation("add", reference.add)
+    @operation("add", reference.add, Examples(...))
     def _prepare_add(a, b, out=None):
         ...check, allocate...
         return a, b, out
 
 and each rung of its ladder is one function with a decorator, in the order in which it is taught::
 
-    @implementation("add", device="cpu", adds="all cores: one contiguous chunk of the array per thread")
+    @implementation("add", device="cpu", adds="all cores: one contiguous part of the array per thread", public=True)
     def add_parallel(a, b, out): ...
 
-That is all: the rung is then listed (`of`), tested against the reference, compiled for real GPU
-architectures if it names its kernels, and benchmarked, without another line.
+That is all: the rung is then listed (`of`), tested against the reference at every size, layout and kind of value of the
+examples, on host and device arrays, by both engines, by numba's simulator and by the compiler for real GPUs, and timed.
 """
 
 import functools
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .device import cuda, is_device_array
+from .examples import Examples
 
 DEVICES = ("cpu", "gpu")
 
@@ -35,6 +37,8 @@ class Operation:
     name: str
     prepare: Callable  # the user's arguments -> the tuple that every rung takes, or ValueError / TypeError
     reference: Callable  # same arguments as the public function; NumPy, float64
+    examples: Examples
+    backward_of: str | None = None  # the operation whose gradient it computes, from (grad, *its arguments)
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class Implementation:
 
     ``limits`` says in words what it cannot do (shapes, sizes, hardware); ``largest`` is the number of elements
     beyond which nobody would wait for it (None: no bound); ``kernels`` are the CUDA kernels it launches, each
-    with the numba signatures under which it is compiled for GPUs without one.
+    with the numba signatures under which it is compiled for GPUs without one. ``public``: the operation's function
+    takes it; of several, the last one that has the dtype.
     """
 
     operation: str
@@ -56,6 +61,7 @@ class Implementation:
     limits: str = ""
     largest: int | None = None
     kernels: tuple = ()
+    public: bool = False
 
     def __call__(self, *args, **kwargs):
         prepared = OPERATIONS[self.operation].prepare(*args, **kwargs)
@@ -72,17 +78,23 @@ OPERATIONS = {}
 _LADDERS = {}
 
 
-def operation(name, reference):
-    """Declare an operation; the decorated function prepares its arguments (see the module's docstring)."""
+def operation(name, reference, examples, backward_of=None):
+    """Declare an operation; the decorated function prepares its arguments (see the module's docstring).
+
+    backward_of: the name of the operation, declared before, of which this one is the gradient: it takes (grad, *the same
+    arguments) and returns the gradients of those that are arrays.
+    """
+    if backward_of is not None and backward_of not in OPERATIONS:
+        raise ValueError(f"{name} is the backward of {backward_of!r}, which is not declared")
 
     def declare(prepare):
-        OPERATIONS[name] = Operation(name, prepare, reference)
+        OPERATIONS[name] = Operation(name, prepare, reference, examples, backward_of)
         return prepare
 
     return declare
 
 
-def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", largest=None, kernels=()):
+def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", largest=None, kernels=(), public=False):
     """Put the decorated function into the table as the next rung of operation `of` on `device`.
 
     The function takes what the operation's `prepare` returns, as keyword-free positional arguments, and
@@ -98,8 +110,8 @@ def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", l
         if any(rung.name == function.__name__ for rung in ladder):
             raise ValueError(f"{of} has an implementation named {function.__name__} on {device} already")
         row = (of, device, function.__name__, len(ladder) + 1, adds, function, tuple(dtypes), limits, largest)
-        ladder.append(Implementation(*row, tuple(kernels)))
-        _last_fitting.cache_clear()
+        ladder.append(Implementation(*row, tuple(kernels), public))
+        public_rung.cache_clear()
         return function
 
     return put
@@ -133,15 +145,16 @@ def run(rung, arguments):
 
 
 def call(name, *args):
-    """Prepare `args` and run the last rung that fits them: on the GPU for device arrays, else on the CPU."""
+    """Prepare `args` and run the public rung for them: on the GPU for device arrays, else on the CPU."""
     arguments = OPERATIONS[name].prepare(*args)
     device = "gpu" if any(is_device_array(x) for x in arguments) else "cpu"
-    return run(_last_fitting(name, device, arguments[-1].dtype), arguments)
+    return run(public_rung(name, device, arguments[-1].dtype), arguments)
 
 
 @functools.cache
-def _last_fitting(name, device, dtype):
-    fitting = [rung for rung in of(name, device) if str(dtype) in rung.dtypes]
+def public_rung(name, device, dtype):
+    """The rung that the operation's function takes for results of `dtype`; TypeError where there is none."""
+    fitting = [rung for rung in of(name, device) if rung.public and str(dtype) in rung.dtypes]
     if not fitting:
         raise TypeError(f"{name} has no {device} implementation for {dtype}")
     return fitting[-1]

@@ -110,6 +110,36 @@ def test_a_ladder_is_compared_rung_by_rung(monkeypatch):
     assert "NumPy / this" in str(ladder.table(rows))
 
 
+def test_traffic_is_counted_without_the_arrays():
+    assert script("ladder").traffic("add", (1 << 30,)) == 12 << 30
+    assert script("ladder").traffic("bias_activation", (1 << 20, 1024)) == (8 << 30) + 4096
+    assert script("vector").CASES[2].traffic(1 << 20) == (8 << 20) + 4096
+
+
+def test_every_operation_is_timed_by_some_benchmark():
+    """From the table alone: a new operation is timed by operations.py, with sizes from its examples."""
+    operations = script("operations")
+    assert set(operations.operations()) == set(implementations.OPERATIONS) - operations.elsewhere()
+    assert {"linear", "linear_backward", "matmul_backward"} <= set(operations.operations())
+    assert set(operations.PEERS) <= set(operations.operations())
+
+
+@pytest.mark.parametrize("name", ["linear", "matmul_backward", "matmul_half", "matmul_int8", "linear_backward"])
+def test_an_operation_is_compared_with_its_peers(name):
+    operations = script("operations")
+    shape = next(s for s in implementations.OPERATIONS[name].examples.shapes if np.prod(s) > 100)
+    rows = list(operations.compare(name, shape, threads=1, budget=0.01))
+    assert [row["name"] for row in rows][-1] == implementations.of(name, "cpu")[-1].name
+    assert all(row["seconds"] > 0 and row["bandwidth"] > 0 for row in rows)
+    json.dumps(rows, allow_nan=False)
+    assert name in str(operations.table(rows))
+    arguments = script("ladder").prepare(name, shape)[0]
+    ours, peer = implementations.of(name, "cpu")[-1](*arguments), operations.PEERS.get(name, {}).get("NumPy")
+    if peer is not None:  # the peer computes the same
+        for one, other in zip(*((x if isinstance(x, tuple) else (x,)) for x in (ours, peer(*arguments))), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
+
+
 def test_rungs_that_are_too_slow_are_left_out():
     ladder, case = script("ladder"), script("vector").CASES[0]
     small, large = ladder.candidates(case, 1024), ladder.candidates(case, 2**20)
@@ -171,8 +201,13 @@ def test_sections_are_recorded_one_by_one(monkeypatch):
 def test_every_gpu_rung_is_timed_and_an_operation_that_fails_is_named(monkeypatch):
     """The same code on the executor, with small arrays; its times mean nothing, its rows do."""
     gpu_record, vector, rows = script("gpu_record"), script("vector"), []
-    add, axpy = vector.CASES[:2]
-    broken = vector.Case("axpy", lambda n, rng: 1 / 0, axpy.traffic)
+    add = vector.CASES[0]
+
+    class Broken(vector.Case):
+        def prepare(self, n):
+            return 1 / 0
+
+    broken = Broken("axpy")
     monkeypatch.setattr(gpu_record, "SIZES", (256,))
     monkeypatch.setattr(gpu_record, "cases", lambda: [add, broken])
     assert gpu_record.measure_times(rows.append) == 0

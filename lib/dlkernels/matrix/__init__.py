@@ -11,10 +11,10 @@ from ..arguments import float_array, one_place, output, same
 from ..device import is_device_array
 from ..implementations import call, operation
 from ..vector.scalar import PARAMETERS
-from . import reference
+from . import examples, reference
 
 
-@operation("matmul", reference.matmul)
+@operation("matmul", reference.matmul, examples.MATMUL)
 def _prepare_matmul(a, b, out=None):
     float_array("a", a)
     float_array("b", b)
@@ -62,10 +62,10 @@ def _prepare_strassen(a, b, out=None):
     return _prepare_matmul(a, b, out)
 
 
-operation("matmul_strassen", reference.matmul)(_prepare_strassen)
+operation("matmul_strassen", reference.matmul, examples.STRASSEN)(_prepare_strassen)
 
 
-@operation("matmul_half", reference.matmul_half)
+@operation("matmul_half", reference.matmul_half, examples.HALF)
 def _prepare_half(a, b, out=None):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x, ("float16", "uint16"))
@@ -76,7 +76,7 @@ def _prepare_half(a, b, out=None):
     return a, b, "f16" if a.dtype == np.float16 else "bf16", output(out, shape, np.dtype("float32"), a=a, b=b)
 
 
-@operation("matmul_int8", reference.matmul_int8)
+@operation("matmul_int8", reference.matmul_int8, examples.INT8)
 def _prepare_int8(a, b):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x, ("int8",))
@@ -90,7 +90,7 @@ def _prepare_int8(a, b):
     return a, b, np.empty(shape, np.int32)
 
 
-@operation("matmul_backward", reference.matmul_backward)
+@operation("matmul_backward", reference.matmul_backward, examples.MATMUL_BACKWARD, backward_of="matmul")
 def _prepare_matmul_backward(grad, a, b):
     for name, x in (("grad", grad), ("a", a), ("b", b)):
         _host_array(name, x)
@@ -101,7 +101,7 @@ def _prepare_matmul_backward(grad, a, b):
     return grad, a, b
 
 
-@operation("linear", reference.linear)
+@operation("linear", reference.linear, examples.LINEAR)
 def _prepare_linear(x, weight, bias=None, activation=None, out=None):
     shape = _check_linear(x, weight, bias, activation)
     given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
@@ -109,7 +109,7 @@ def _prepare_linear(x, weight, bias=None, activation=None, out=None):
     return x, weight, bias, activation, output(out, shape, x.dtype, **given)
 
 
-@operation("linear_backward", reference.linear_backward)
+@operation("linear_backward", reference.linear_backward, examples.LINEAR_BACKWARD, backward_of="linear")
 def _prepare_linear_backward(grad, x, weight, bias=None, activation=None):
     shape = _check_linear(x, weight, bias, activation)
     _host_array("grad", grad)
@@ -148,7 +148,7 @@ def _check_linear(x, weight, bias, activation):
 
 
 from . import backward, cpu, gpu, gpu_stacks, gpu_tensor, half, int8, strassen  # noqa: E402, F401
-from .cpu import two_matrices  # noqa: E402
+from .choose import two_matrices  # noqa: E402
 
 
 def matmul(a, b, out=None):

@@ -21,7 +21,9 @@ def product(a, b):
     return matmul_parallel(a, b, np.empty(shape, a.dtype))
 
 
-@implementation("matmul_backward", device="cpu", adds="two products, with transposed views of the other operand")
+@implementation(
+    "matmul_backward", device="cpu", adds="two products, with transposed views of the other operand", public=True
+)
 def matmul_backward_products(grad, a, b):
     grad_a = product(grad, np.swapaxes(b, -1, -2))
     grad_b = product(np.swapaxes(a, -1, -2), grad)
@@ -29,7 +31,10 @@ def matmul_backward_products(grad, a, b):
 
 
 @implementation(
-    "linear", device="cpu", adds="a product with the transposed weight; bias and activation in one more pass"
+    "linear",
+    device="cpu",
+    adds="a product with the transposed weight; bias and activation in one more pass",
+    public=True,
 )
 def linear_product(x, weight, bias, activation, out):
     lines, result = x.reshape(-1, weight.shape[1]), np.ascontiguousarray(out).reshape(-1, weight.shape[0])
@@ -46,7 +51,10 @@ def linear_product(x, weight, bias, activation, out):
 
 
 @implementation(
-    "linear_backward", device="cpu", adds="the layer before its activation is computed again, not kept: less memory"
+    "linear_backward",
+    device="cpu",
+    adds="the layer before its activation is computed again, not kept: less memory",
+    public=True,
 )
 def linear_backward_products(bias, activation, grad, x, weight):
     rows, lines = grad.reshape(-1, weight.shape[0]), x.reshape(-1, weight.shape[1])

@@ -39,7 +39,6 @@ WIDTH = 1024
 PITCH = DEPTH + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
 PACKED_A = HEIGHT * PITCH  # elements
 SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
-PARALLEL_FROM = 90**3  # multiply-adds; below, waking the threads costs more than it gains
 
 inlined = njit(inline="always")  # not compiled by itself: each level of calls would be compiled again
 

@@ -11,17 +11,14 @@ The ladder of matmul                      what the rung adds
     matmul_parallel        all cores
 """
 
-import threading
-
 import numpy as np
-from numba import get_num_threads, njit
+from numba import njit
 
 from ..implementations import implementation
-from ..simd import broadcast, fma, lanes, load, store, vector_bytes, vector_width
+from ..simd import broadcast, fma, lanes, load, store
 from ..simd.cache import cached_njit
-from . import blocks
+from . import choose
 from .batch import batched
-from .blocks import PARALLEL_FROM, SMALL_ROWS, matmul_serial, matmul_small, matmul_threads
 
 CONTRACT = {"contract"}  # a * b + c may become one instruction, with one rounding
 
@@ -233,24 +230,7 @@ def matmul_vector(a, b, out):
     _vector(a, b, out)
 
 
-# ---- 7, 8: the generated tile, and all cores ---------------------------------------------------------------
-
-ONE_VECTOR = vector_width(np.float32)  # elements; enough for float64, too
-_kept = threading.local()
-
-
-def workspace(dtype, threads=1):
-    """Memory for packed blocks of a and b, aligned to vectors and kept for the next call.
-
-    The line for one thread is a few MiB, which the system provides page by page as they are used.
-    """
-    lines = _kept.__dict__
-    name = dtype.char if threads == 1 else (dtype.char, threads)
-    if name not in lines:
-        spare = vector_bytes() // dtype.itemsize
-        line = np.empty(threads * blocks.room(dtype) + spare, dtype)
-        lines[name] = line[-(line.ctypes.data // dtype.itemsize) % spare :]
-    return lines[name]
+# ---- 7, 8: the generated tile, and all cores (choose.py, blocks.py) ----------------------------------------
 
 
 @implementation(
@@ -258,63 +238,12 @@ def workspace(dtype, threads=1):
 )
 @batched(strided=True, stacks=True)
 def matmul_tile(a, b, out):
-    multiply_stacks(a, b, out, threads=1)
+    choose.multiply(a, b, out, most_threads=1)
 
 
-def multiply_stacks(a, b, out, threads):
-    """out = a b for 3-D arrays, none of them empty."""
-    (stack, m, n), k = out.shape, a.shape[2]
-    if stack == 1 and a.flags.c_contiguous and b.flags.c_contiguous and out.flags.c_contiguous:
-        multiply_contiguous(a[0], b[0], out[0], threads)
-        return
-    places = blocks.place(a), blocks.place(b), blocks.place(out)
-    if threads == 1 or stack * m * n * k < PARALLEL_FROM:
-        blocks.matmul_strided(*places, (stack, m, n, k), workspace(out.dtype))
-    else:
-        parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, threads)
-        work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
-        blocks.matmul_strided_threads(*places, (stack, m, n, k), parts, work, each)
-
-
-def multiply_contiguous(a, b, out, threads):
-    """out = a b for C-contiguous matrices, none of them empty."""
-    m, n = out.shape
-    if threads == 1 or m * n * a.shape[1] < PARALLEL_FROM:
-        matmul_serial(a, b, out, workspace(out.dtype))
-    else:
-        parts = blocks.best_parts(m, n, threads)
-        matmul_threads(a, b, out, parts, workspace(out.dtype, threads), blocks.room(out.dtype))
-
-
-@implementation("matmul", device="cpu", adds="all cores: each multiplies some rows of a with some columns of b")
+@implementation(
+    "matmul", device="cpu", adds="all cores: each multiplies some rows of a with some columns of b", public=True
+)
 @batched(strided=True, stacks=True)
 def matmul_parallel(a, b, out):
-    multiply_stacks(a, b, out, get_num_threads())
-
-
-def two_matrices(a, b):
-    """a b for two matrices, without the general path's many checks, or None where that path is needed.
-
-    Those checks take longer than the product of two 32 x 32 matrices.
-    """
-    if type(a) is not ndarray or type(b) is not ndarray or a.ndim != 2 or b.ndim != 2:
-        return None
-    (m, k), (rows, n), dtype = a.shape, b.shape, a.dtype
-    work = m * n * k
-    if k != rows or not work or dtype is not b.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
-        return None
-    left, right = a.flags, b.flags
-    if not (left.aligned and right.aligned):
-        return None
-    out = empty((m, n), dtype)
-    if left.c_contiguous and right.c_contiguous:
-        if work < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
-            matmul_small(a, b, out)
-        else:
-            multiply_contiguous(a, b, out, get_num_threads())
-    else:
-        multiply_stacks(a[None], b[None], out[None], get_num_threads())
-    return out
-
-
-empty, ndarray, FLOAT32, FLOAT64 = np.empty, np.ndarray, np.dtype("float32"), np.dtype("float64")
+    choose.multiply(a, b, out)

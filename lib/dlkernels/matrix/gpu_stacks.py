@@ -82,6 +82,7 @@ def splits_for(blocks, k):
         (split_kernel, [LINES[0][:-1] + ", uint32, uint32, uint32, uint32)"]),
         (sum_parts_kernel, ["void(float32[::1], float32[::1], uint32, uint32)"]),
     ],
+    public=True,
 )
 def matmul_split_k(a, b, out):
     count = int(np.prod(out.shape[:-2], dtype=np.int64))

@@ -155,6 +155,7 @@ BITS = ["void(uint16[::1], uint16[::1], float32[::1], uint32, uint32, uint32)"]
     limits="compute capability 8.0 or newer; in the executor a stand-in by shuffles takes the instruction's place",
     dtypes=("float32",),
     kernels=[(tensor_core_kernel(kind, True), BITS) for kind in ("f16", "bf16")],
+    public=True,
 )
 def matmul_half_tensor_cores(a, b, kind, out):
     kernel = tensor_core_kernel(kind, device.name == "gpu")

@@ -12,12 +12,13 @@ matmul_half_tensor_cores   in gpu_tensor.py
 """
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit, prange
 
 from ..implementations import implementation
 from ..simd.cache import cached_njit
 from .batch import batched
-from .blocks import PARALLEL_FROM, matmul_serial, room
+from .blocks import matmul_serial, room
+from .choose import threads_for
 
 DEPTH, WIDTH, HEIGHT = 512, 512, 256  # of the blocks: 1 MiB of b as float32, 0.5 MiB of a and of the result
 ROOM = room(np.dtype(np.float32))  # elements
@@ -88,7 +89,7 @@ def rung(bfloat):
     @batched
     def product(a, b, out):
         (m, n), k = out.shape, a.shape[1]
-        threads = get_num_threads() if m * n * k >= PARALLEL_FROM else 1
+        threads = threads_for(m * n * k)
         down = min(-(-m // 16), -(-threads // -(-n // WIDTH)))
         multiply_half(a, b, bfloat, out, down)
 
@@ -103,6 +104,7 @@ PRODUCTS = {"f16": rung(bfloat=False), "bf16": rung(bfloat=True)}
     device="cpu",
     adds="blocks are widened when they are needed, then multiplied in float32",
     dtypes=("float32",),
+    public=True,
 )
 def matmul_half_blocks(a, b, kind, out):
     return PRODUCTS[kind](a.view(np.uint16), b.view(np.uint16), out)

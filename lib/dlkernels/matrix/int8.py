@@ -12,7 +12,7 @@ Sums are exact as long as k is less than 2^31 / 2^14 = 131,072.
 
 import numpy as np
 from llvmlite import ir
-from numba import get_num_threads, njit, prange, types
+from numba import njit, prange, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
@@ -21,6 +21,7 @@ from ..simd import vector_width
 from ..simd.cache import cached_njit
 from .batch import batched
 from .blocks import REGISTERS
+from .choose import threads_for
 
 LANES = vector_width(np.float32)  # 32-bit sums in a vector
 VECTORS = 2
@@ -143,9 +144,10 @@ def multiply_int8(a, b, out, packed, threads):
     device="cpu",
     adds="pairs of 16-bit numbers: twice the multiply-adds per instruction",
     dtypes=("int32",),
+    public=True,
 )
 @batched
 def matmul_int8_pairs(a, b, out):
     packed = np.empty((-(-b.shape[1] // WIDTH), DEPTH // 2, WIDTH, 2), np.int16)
-    threads = get_num_threads() if out.size * a.shape[1] > 1 << 20 else 1
+    threads = threads_for(out.size * a.shape[1])
     multiply_int8(a, b, out, packed, threads)

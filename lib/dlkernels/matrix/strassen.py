@@ -29,6 +29,7 @@ LEAST = 1024  # smallest side of a quarter that is worth seven instead of eight 
     device="cpu",
     adds="seven products of quarters instead of eight, on top of the fastest product",
     limits="less accurate for elements of very different size; Inf and NaN spread; sides under 2048 are multiplied as usual",
+    public=True,
 )
 @batched
 def strassen(a, b, out):

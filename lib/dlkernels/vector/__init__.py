@@ -7,25 +7,25 @@ strides (contiguous device arrays on a GPU), never change their inputs, and writ
 
 from ..arguments import float_array, number, one_place, output, same
 from ..implementations import call, operation
-from . import reference
+from . import examples, reference
 from .scalar import PARAMETERS
 
 # Each `_prepare_*` checks the arguments of an operation and returns what all its rungs take.
 
 
-@operation("add", reference.add)
+@operation("add", reference.add, examples.ADD)
 def _prepare_add(a, b, out=None):
     _alike(a=a, b=b)
     return a, b, output(out, a.shape, a.dtype, a=a, b=b)
 
 
-@operation("axpy", reference.axpy)
+@operation("axpy", reference.axpy, examples.AXPY)
 def _prepare_axpy(alpha, x, y, out=None):
     _alike(x=x, y=y)
     return number("alpha", alpha, x.dtype), x, y, output(out, x.shape, x.dtype, x=x, y=y)
 
 
-@operation("bias_activation", reference.bias_activation)
+@operation("bias_activation", reference.bias_activation, examples.BIAS)
 def _prepare_bias_activation(x, bias, activation="relu", out=None):
     float_array("x", x)
     float_array("bias", bias)
@@ -64,8 +64,11 @@ def _declare_activation(name):
         _alike(grad=grad, x=x)
         return grad, x, _parameter(name, parameter, x), output(out, x.shape, x.dtype, grad=grad, x=x)
 
-    operation(name, getattr(reference, name))(prepare)
-    operation(f"{name}_backward", getattr(reference, f"{name}_backward"))(prepare_backward)
+    operation(name, getattr(reference, name), examples.FORWARD)(prepare)
+    backward = operation(
+        f"{name}_backward", getattr(reference, f"{name}_backward"), examples.BACKWARD, backward_of=name
+    )
+    backward(prepare_backward)
 
 
 for _name in PARAMETERS:

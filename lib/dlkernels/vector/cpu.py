@@ -86,7 +86,9 @@ def _add_streaming(a, b, out):
         _add_streaming_part(a, b, out, part * out.size // parts, (part + 1) * out.size // parts)
 
 
-@implementation("add", device="cpu", adds="large results bypass the cache: 12 bytes of traffic per element, not 16")
+@implementation(
+    "add", device="cpu", adds="large results bypass the cache: 12 bytes of traffic per element, not 16", public=True
+)
 @flat
 def add_streaming(a, b, out):
     if out.size < PARALLEL_FROM:
@@ -158,7 +160,7 @@ def _axpy_streaming(alpha, x, y, out):
         _axpy_streaming_part(alpha, x, y, out, part * out.size // parts, (part + 1) * out.size // parts)
 
 
-@implementation("axpy", device="cpu", adds="large results bypass the cache")
+@implementation("axpy", device="cpu", adds="large results bypass the cache", public=True)
 @flat
 def axpy_streaming(alpha, x, y, out):
     if out.size < PARALLEL_FROM:
@@ -251,13 +253,14 @@ for _name in scalar.PARAMETERS:
         (f"{_name}_backward", map_backward_compiled, map_backward_parallel),
     ):
         _put(_operation, "compiled", _loop_rung(_compiled, _operation), adds="one fused pass, no temporary array")
-        _put(_operation, "parallel", _loop_rung(_parallel, _operation), adds="every thread takes a part")
+        _put(_operation, "parallel", _loop_rung(_parallel, _operation), adds="every thread takes a part", public=True)
         _put(
             _operation,
             "vectorised",
             _vectorised_rung(_compiled, _parallel, _operation),
             adds="no call in the loop: 4 to 16 elements per instruction",
             dtypes=("float32",),
+            public=True,
         )
 
 
@@ -303,12 +306,14 @@ def bias_activation_compiled(x, bias, name, parameter, out):
     return _rows(bias_map_compiled, scalar.functions(out.dtype.type), x, bias, name, parameter, out)
 
 
-@implementation("bias_activation", device="cpu", adds="every thread takes a part of the rows")
+@implementation("bias_activation", device="cpu", adds="every thread takes a part of the rows", public=True)
 def bias_activation_parallel(x, bias, name, parameter, out):
     return _rows(bias_map_parallel, scalar.functions(out.dtype.type), x, bias, name, parameter, out)
 
 
-@implementation("bias_activation", device="cpu", adds="no call in the loop: vector instructions", dtypes=("float32",))
+@implementation(
+    "bias_activation", device="cpu", adds="no call in the loop: vector instructions", dtypes=("float32",), public=True
+)
 def bias_activation_vectorised(x, bias, name, parameter, out):
     loop = bias_map_compiled if out.size < PARALLEL_FROM else bias_map_parallel
     return _rows(loop, fast.FUNCTIONS, x, bias, name, parameter, out)

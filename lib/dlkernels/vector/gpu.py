@@ -81,6 +81,7 @@ def add_wide_kernel(a, b, out):
     adds="16 bytes per load and store",
     limits="slices of device arrays that do not start at a multiple of 16 bytes",
     kernels=[(add_wide_kernel, signatures("[]", "[]", "[]"))],
+    public=True,
 )
 @flat
 def add_wide(a, b, out):
@@ -140,6 +141,7 @@ def axpy_wide_kernel(alpha, x, y, out):
     adds="16 bytes per load and store",
     limits="slices of device arrays that do not start at a multiple of 16 bytes",
     kernels=[(axpy_wide_kernel, signatures(".", "[]", "[]", "[]"))],
+    public=True,
 )
 @flat
 def axpy_wide(alpha, x, y, out):
@@ -191,7 +193,7 @@ def map_backward_grid_stride_kernel(function):
     return kernel
 
 
-def _put(name, suffix, kernel_of, most_blocks, patterns, adds):
+def _put(name, suffix, kernel_of, most_blocks, patterns, adds, public=False):
     @flat
     def rung(*arguments):
         out = arguments[-1]
@@ -203,7 +205,7 @@ def _put(name, suffix, kernel_of, most_blocks, patterns, adds):
         (kernel_of(scalar.functions(real)[name]), [signature])
         for real, signature in zip(scalar.REALS, signatures(*patterns), strict=True)
     ]
-    implementation(name, device="gpu", adds=adds, kernels=kernels)(rung)
+    implementation(name, device="gpu", adds=adds, kernels=kernels, public=public)(rung)
 
 
 for _name in scalar.PARAMETERS:
@@ -212,7 +214,15 @@ for _name in scalar.PARAMETERS:
         (f"{_name}_backward", map_backward_kernel, map_backward_grid_stride_kernel, ("[]", "[]", ".", "[]")),
     ):
         _put(_operation, "one_per_element", _one, None, _patterns, adds="one thread per element")
-        _put(_operation, "grid_stride", _many, MOST_BLOCKS, _patterns, adds="a fixed grid walks over the array")
+        _put(
+            _operation,
+            "grid_stride",
+            _many,
+            MOST_BLOCKS,
+            _patterns,
+            adds="a fixed grid walks over the array",
+            public=True,
+        )
 
 
 # ---- bias and activation, fused --------------------------------------------------------------------------
@@ -246,6 +256,7 @@ def _bias_kernels():
     "gpu",
     adds="a 2-D grid: columns along x, so that a warp reads one row",
     kernels=tuple(_bias_kernels()),
+    public=True,
 )
 def bias_activation_grid(x, bias, name, parameter, out):
     if out.size == 0:

@@ -1,0 +1,93 @@
+"""Which way a product goes: the one place that decides it.
+
+matrices                                    one thread                  several
+small, contiguous: as they stand            blocks.matmul_small
+contiguous: packed                          blocks.matmul_serial        blocks.matmul_threads
+any strides, stacks: packed, strides kept   blocks.matmul_strided       blocks.matmul_strided_threads
+"""
+
+import threading
+
+import numpy as np
+from numba import get_num_threads
+
+from ..simd import vector_bytes, vector_width
+from . import blocks
+from .blocks import SMALL_ROWS
+
+PARALLEL_FROM = 90**3  # multiply-adds; below, waking the threads costs more than it gains
+ONE_VECTOR = vector_width(np.float32)  # elements; enough for float64, too
+FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
+empty, ndarray = np.empty, np.ndarray
+_kept = threading.local()
+
+
+def threads_for(work, most=None):
+    """How many threads a product of `work` multiply-adds is worth: one, or `most` (default: all that numba has)."""
+    return 1 if work < PARALLEL_FROM else most or get_num_threads()
+
+
+def multiply(a, b, out, most_threads=None):
+    """out = a b for 3-D arrays, stacks of matrices of equal length, none of them empty. out: contiguous rows."""
+    (stack, m, n), k = out.shape, a.shape[2]
+    if stack == 1 and a.flags.c_contiguous and b.flags.c_contiguous and out.flags.c_contiguous:
+        multiply_contiguous(a[0], b[0], out[0], most_threads)
+        return
+    threads = threads_for(stack * m * n * k, most_threads)
+    places = blocks.place(a), blocks.place(b), blocks.place(out)
+    if threads == 1:
+        blocks.matmul_strided(*places, (stack, m, n, k), workspace(out.dtype))
+    else:
+        parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, threads)
+        work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
+        blocks.matmul_strided_threads(*places, (stack, m, n, k), parts, work, each)
+
+
+def multiply_contiguous(a, b, out, most_threads=None):
+    """out = a b for C-contiguous matrices, none of them empty."""
+    m, n = out.shape
+    work = m * n * a.shape[1]
+    if work < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
+        blocks.matmul_small(a, b, out)
+        return
+    threads = threads_for(work, most_threads)
+    if threads == 1:
+        blocks.matmul_serial(a, b, out, workspace(out.dtype))
+    else:
+        parts = blocks.best_parts(m, n, threads)
+        blocks.matmul_threads(a, b, out, parts, workspace(out.dtype, threads), blocks.room(out.dtype))
+
+
+def two_matrices(a, b):
+    """a b for two matrices, without the general path's many checks, or None where that path is needed.
+
+    Those checks take longer than the product of two 32 x 32 matrices.
+    """
+    if type(a) is not ndarray or type(b) is not ndarray or a.ndim != 2 or b.ndim != 2:
+        return None
+    (m, k), (rows, n), dtype = a.shape, b.shape, a.dtype
+    if k != rows or not m * n * k or dtype is not b.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
+        return None
+    left, right = a.flags, b.flags
+    if not (left.aligned and right.aligned):
+        return None
+    out = empty((m, n), dtype)
+    if left.c_contiguous and right.c_contiguous:
+        multiply_contiguous(a, b, out)
+    else:
+        multiply(a[None], b[None], out[None])
+    return out
+
+
+def workspace(dtype, threads=1):
+    """Memory for packed blocks of a and b, aligned to vectors and kept for the next call.
+
+    The line for one thread is a few MiB, which the system provides page by page as they are used.
+    """
+    lines = _kept.__dict__
+    name = dtype.char if threads == 1 else (dtype.char, threads)
+    if name not in lines:
+        spare = vector_bytes() // dtype.itemsize
+        line = np.empty(threads * blocks.room(dtype) + spare, dtype)
+        lines[name] = line[-(line.ctypes.data // dtype.itemsize) % spare :]
+    return lines[name]

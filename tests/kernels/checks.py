@@ -1,0 +1,99 @@
+"""One way to check a rung: run it on the arguments of an example, compare with float64, see that no input changed."""
+
+import zlib
+
+import numpy as np
+
+from dlkernels import cuda, implementations
+from dlkernels.device import is_device_array
+
+
+def arrays_of(x):
+    """The results of an operation, one or several, as a tuple."""
+    return x if isinstance(x, tuple) else (x,)
+
+
+def seed_of(*key):
+    return zlib.crc32(repr(key).encode())
+
+
+def expected_of(operation, arguments):
+    """The float64 results of the reference, and how far each element may be from them."""
+    with np.errstate(all="ignore"):
+        expected = operation.reference(*arguments)
+        results = arrays_of(expected)
+        kind = np.dtype(results_dtype(operation, arguments))
+        eps = np.finfo(kind).eps if kind.kind == "f" else 0
+        allowed = operation.examples.allowed(arguments, expected, eps)
+        smallest = np.finfo(kind).tiny if kind.kind == "f" else 0
+        allowed = [x + smallest for x in arrays_of(allowed)]
+    assert len(allowed) == len(results), f"{operation.name}: {len(results)} results, {len(allowed)} allowed errors"
+    return results, allowed
+
+
+def results_dtype(operation, arguments):
+    """The dtype of what the operation returns."""
+    return operation.prepare(*arguments)[-1].dtype
+
+
+def check(function, operation, arguments, device=False, **options):
+    """function(*arguments, **options) against the reference. Returns what came.
+
+    device: hand over arrays in device memory, and expect such. An input may not change, unless it is `out`.
+    """
+    before = [np.copy(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    results, allowed = expected_of(operation, arguments)
+    dtype = results_dtype(operation, arguments)
+    given = arguments
+    if device:
+        given = tuple(cuda.to_device(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x for x in arguments)
+    with np.errstate(all="ignore"):
+        came = function(*given, **options)
+    name = getattr(function, "name", getattr(function, "__name__", "?"))
+    assert len(arrays_of(came)) == len(results), f"{name} returned {type(came).__name__}"
+    for got, expected, most in zip(arrays_of(came), results, allowed, strict=True):
+        if device:
+            assert is_device_array(got), f"{name} was given device arrays and returned {type(got).__name__}"
+            got = got.copy_to_host()
+        compare(got, expected, most, dtype, f"{name}{[np.shape(x) for x in arguments]}")
+    changed = options.get("out")
+    for number, (x, kept) in enumerate(zip(given, before, strict=True)):
+        if isinstance(kept, np.ndarray) and x is not changed:
+            now = x.copy_to_host() if device else x
+            np.testing.assert_array_equal(now, kept, err_msg=f"{name} changed its argument {number}")
+    return came
+
+
+def compare(got, expected, allowed, dtype, name):
+    """Shape, dtype, what is not finite to the letter, and all else within what is allowed."""
+    assert isinstance(got, np.ndarray), f"{name} gave {type(got).__name__}"
+    assert got.dtype == dtype, name
+    assert got.shape == np.shape(expected), name
+    if not got.size:
+        return
+    with np.errstate(all="ignore"):
+        rounded = np.asarray(expected).astype(dtype)
+        finite = np.isfinite(rounded)
+        np.testing.assert_array_equal(got[~finite], rounded[~finite], err_msg=name)
+        wrong = finite & ~(np.abs(got.astype(np.longdouble) - expected) <= allowed)
+    places = np.argwhere(wrong)
+    if len(places):
+        first = tuple(places[0])
+        most = np.broadcast_to(allowed, got.shape)[first]
+        raise AssertionError(
+            f"{name}: {len(places)} of {got.size} wrong, first at {first}: {got[first]}, expected "
+            f"{np.asarray(expected)[first]}, allowed error {most:.2g}"
+        )
+
+
+def dtypes_for(row):
+    """The dtypes of arguments with which a rung can be called."""
+    operation = implementations.OPERATIONS[row.operation]
+    small = min(operation.examples.shapes, key=np.prod)
+    for dtype in operation.examples.dtypes:
+        if str(results_dtype(operation, operation.examples.make(small, dtype=dtype))) in row.dtypes:
+            yield dtype
+
+
+def takes_out(operation):
+    return "out" in operation.prepare.__code__.co_varnames[: operation.prepare.__code__.co_argcount]

@@ -1,0 +1,89 @@
+"""Faults to plant in the table of implementations, as a newcomer might add them. None has a test of its own."""
+
+import numpy as np
+
+import dlkernels
+from dlkernels import implementations
+from dlkernels.arguments import float_array, output
+from dlkernels.examples import Examples, roundings
+from dlkernels.implementations import implementation, operation
+
+
+def an_exported_function_that_is_not_in_the_table():
+    export("conv2d", lambda x, weight: 42)
+
+
+def an_operation_that_returns_42():
+    declare("cube", lambda x, out: np.power(x, 3, out=out))
+    export("cube", lambda x, out=None: 42)
+
+
+def a_public_function_that_takes_a_wrong_rung():
+    declare("cube", lambda x, out: np.power(x, 2, out=out))
+    export("cube", lambda x, out=None: implementations.call("cube", x, out))
+
+
+def a_rung_with_a_wrong_tail():
+    @implementation("add", device="cpu", adds="eight elements at a time")
+    def add_by_eights(a, b, out):
+        whole = out.size - out.size % 8
+        np.add(a, b, out=out)
+        if whole and out.ndim == 1:
+            out[whole:] = a[whole:]
+        return out
+
+
+def a_rung_that_writes_its_input():
+    @implementation("relu", device="cpu", adds="no second array")
+    def relu_in_place(x, parameter, out):
+        np.maximum(x, 0, out=x)
+        out[...] = x
+        return out
+
+
+def a_rung_that_loses_nan():
+    @implementation("relu", device="cpu", adds="a comparison the other way round")
+    def relu_by_comparison(x, parameter, out):
+        out[...] = np.where(x > 0, x, 0)
+        return out
+
+
+def a_kernel_that_forgets_its_last_block():
+    from dlkernels.vector.flat import flat
+    from dlkernels.vector.gpu import THREADS, add_kernel, signatures
+
+    @implementation("add", "gpu", adds="no rounding up", kernels=[(add_kernel, signatures("[]", "[]", "[]"))])
+    @flat
+    def add_whole_blocks(a, b, out):
+        if out.size >= THREADS:
+            add_kernel[out.size // THREADS, THREADS](a, b, out)
+        else:
+            add_kernel[1, THREADS](a, b, out)
+
+
+def a_backward_with_the_wrong_sign():
+    table = implementations.OPERATIONS["tanh_backward"]
+    export("tanh_backward", lambda grad, x: -table.reference(grad, x))
+
+
+def declare(name, rung):
+    """An operation of one array, with one rung."""
+    examples = Examples(
+        lambda draw, *shape: (draw.array(*shape),), roundings(2, lambda x: x**3), ((0,), (1,), (7, 13)), ((300, 999),),
+        ((64,),), values=("normal",),
+    )  # fmt: skip
+
+    @operation(name, lambda x: np.asarray(x, np.float64) ** 3, examples)
+    def prepare(x, out=None):
+        float_array("x", x)
+        return x, output(out, x.shape, x.dtype, x=x)
+
+    rung.__name__ = f"{name}_numpy"
+    implementation(name, device="cpu", adds="NumPy", public=True)(rung)
+
+
+def export(name, function):
+    function.__name__ = name
+    setattr(dlkernels, name, function)
+    if name not in dlkernels.__all__:
+        dlkernels.__all__.append(name)

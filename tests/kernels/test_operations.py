@@ -1,0 +1,272 @@
+"""Every operation of the table, from its examples alone: each rung against float64, at all sizes, layouts and values.
+
+There is no operation by name in this file. What only one operation has is tested beside it (test_matmul.py and so on).
+"""
+
+import inspect
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import dlkernels
+from dlkernels import cuda, implementations
+from dlkernels.device import name as device_name
+from dlkernels.examples import LAYOUTS, Draw
+
+from .checks import arrays_of, check, dtypes_for, seed_of, takes_out
+
+OPERATIONS = implementations.OPERATIONS
+ROWS = implementations.everything()
+STAND_IN = 300  # numbers in a size beyond which the executor, one thread after the other, takes too long
+
+
+def label(row):
+    return f"{row.device}-{row.name}"
+
+
+def rows(device=None):
+    """The rungs as parameters; those of an operation run in one process, which compiles once what they share."""
+    chosen = [row for row in ROWS if device in (None, row.device)]
+    marks = [pytest.mark.xdist_group(row.operation) for row in chosen]
+    return pytest.mark.parametrize(
+        "row", [pytest.param(r, id=label(r), marks=m) for r, m in zip(chosen, marks, strict=True)]
+    )
+
+
+def operations():
+    return pytest.mark.parametrize(
+        "operation", [pytest.param(o, id=o.name, marks=pytest.mark.xdist_group(o.name)) for o in OPERATIONS.values()]
+    )
+
+
+def shapes_for(row, shapes):
+    """The sizes that a rung is to be tried with where it runs."""
+    slow = row.device == "gpu" and device_name != "gpu"
+    most = min(row.largest or np.inf, STAND_IN if slow else np.inf)
+    return [shape for shape in shapes if np.prod(shape) <= most]
+
+
+@rows()
+def test_shapes(row):
+    operation = OPERATIONS[row.operation]
+    examples = operation.examples
+    for dtype in dtypes_for(row):
+        for shape in shapes_for(row, examples.shapes):
+            for seed in range(examples.seeds):
+                arguments = examples.make(shape, seed, dtype=dtype)
+                result = check(row, operation, arguments)
+                if takes_out(operation):
+                    out = np.full_like(result, 7)
+                    assert check(row, operation, arguments, out=out) is out
+
+
+@rows()
+def test_layouts(row):
+    operation = OPERATIONS[row.operation]
+    examples = operation.examples
+    if row.device == "gpu":  # all arrays travel to the device in one layout
+        shapes = [max(shapes_for(row, examples.shapes), key=np.prod)]
+    else:
+        shapes = [shape for shape in examples.shapes if 1 < np.prod(shape) <= (row.largest or np.inf)]
+    for dtype in dtypes_for(row):
+        for layout in examples.layouts:
+            for shape in shapes:
+                arguments = examples.make(shape, seed_of(shape, layout), dtype=dtype, layout=layout)
+                result = check(row, operation, arguments)
+                if takes_out(operation):
+                    room = Draw(str(result.dtype), layout, seed=1).array(*result.shape)
+                    assert check(row, operation, arguments, out=room) is room
+
+
+@rows()
+def test_values(row):
+    """Very small and very large numbers, zeros of both signs, infinities and what is not a number."""
+    operation = OPERATIONS[row.operation]
+    examples = operation.examples
+    shape = max(shapes_for(row, examples.shapes), key=np.prod)
+    for dtype in dtypes_for(row):
+        for values in examples.values:
+            for seed in range(max(2, examples.seeds)):
+                check(row, operation, examples.make(shape, seed, dtype=dtype, values=values))
+
+
+@pytest.mark.parametrize("threads", sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)}))
+@rows("cpu")
+def test_large(row, threads):
+    """Past the sizes at which a rung changes its way of working."""
+    operation = OPERATIONS[row.operation]
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads)
+    try:
+        for shape in operation.examples.large:
+            for dtype in dtypes_for(row):
+                if row.largest is None:
+                    check(row, operation, operation.examples.make(shape, seed_of(shape), dtype=dtype))
+    finally:
+        numba.set_num_threads(before)
+
+
+@rows("cpu")
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(data=st.data())
+def test_any_size(row, data):
+    operation = OPERATIONS[row.operation]
+    examples = operation.examples
+    axes = data.draw(st.sampled_from(sorted({len(shape) for shape in examples.shapes if shape})), label="axes")
+    most = {1: 300, 2: 70, 3: 70}.get(axes, 9)
+    shape = tuple(data.draw(st.lists(st.integers(0, most), min_size=axes, max_size=axes), label="shape"))
+    kind = {
+        "dtype": data.draw(st.sampled_from(list(dtypes_for(row))), label="dtype"),
+        "layout": data.draw(st.sampled_from(examples.layouts), label="layout"),
+        "values": data.draw(st.sampled_from(examples.values), label="values"),
+    }
+    if np.prod(shape) <= (row.largest or np.inf):
+        check(row, operation, examples.make(shape, data.draw(st.integers(0, 1000), label="seed"), **kind))
+
+
+@rows()
+def test_in_place(row):
+    """`out` may be an argument itself, where the examples say so."""
+    operation = OPERATIONS[row.operation]
+    if not operation.examples.in_place:
+        pytest.skip("not in place")
+    for dtype in dtypes_for(row):
+        shape = max(shapes_for(row, operation.examples.shapes), key=np.prod)
+        arguments = operation.examples.make(shape, dtype=dtype)
+        expected = row(*arguments)
+        for place, x in enumerate(arguments):
+            if isinstance(x, np.ndarray) and x.shape == expected.shape:
+                target = x.copy()
+                changed = (*arguments[:place], target, *arguments[place + 1 :])
+                assert row(*changed, out=target) is target
+                np.testing.assert_array_equal(target, expected)
+
+
+@rows("gpu")
+def test_device_arrays(row):
+    """What lies on the device stays there: device arrays in, a device array out."""
+    operation = OPERATIONS[row.operation]
+    for dtype in dtypes_for(row):
+        for shape in shapes_for(row, operation.examples.shapes)[-4:]:
+            check(row, operation, operation.examples.make(shape, dtype=dtype), device=True)
+
+
+@rows("gpu")
+def test_at_real_size(row):
+    """Many blocks, ragged in every direction: by the compiled engine where there is no GPU."""
+    operation, stand_in = OPERATIONS[row.operation], device_name == "executor"
+    examples = operation.examples
+    dtype = next(dtypes_for(row))
+    engine = cuda.engine("compiled") if stand_in else None
+    try:
+        for shape in (*examples.shapes, *examples.large):
+            most = row.largest or np.inf
+            arguments = examples.make(shape, seed_of(shape), dtype=dtype)
+            if max((x.size for x in arguments if isinstance(x, np.ndarray)), default=0) <= min(most, 1 << 21):
+                check(row, operation, arguments)
+        if stand_in:
+            assert cuda.last_launch().engine == "compiled"
+    finally:
+        if engine is not None:
+            engine.__exit__()
+
+
+# ---- the operation's own function, and its gradient ------------------------------------------------------------------
+
+
+@operations()
+def test_the_public_function(operation):
+    """What a user calls: on host arrays, and on device arrays where there is a rung for them."""
+    function, examples = getattr(dlkernels, operation.name), operation.examples
+    devices = [False, True] if implementations.of(operation.name, "gpu") else [False]
+    for device in devices:
+        for dtype in examples.dtypes:
+            arguments = examples.make(examples.shapes[-1], dtype=dtype)
+            kind = operation.prepare(*arguments)[-1].dtype
+            if device and not any(str(kind) in row.dtypes for row in implementations.of(operation.name, "gpu")):
+                continue
+            for shape in examples.shapes:
+                if not device or np.prod(shape) <= STAND_IN or device_name == "gpu":
+                    for seed in range(examples.seeds):
+                        arguments = examples.make(shape, seed, dtype=dtype)
+                        if device and len({np.shape(x)[:-2] for x in arguments if np.ndim(x) > 2}) > 1:
+                            continue
+                        check(function, operation, public_arguments(function, arguments), device)
+
+
+def public_arguments(function, arguments):
+    """The examples speak the language of the public function; nothing may be missing there."""
+    inspect.signature(function).bind(*arguments)
+    return arguments
+
+
+@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.backward_of])
+def test_gradients_are_the_slope_of_the_forward_reference(name):
+    """Along a random direction, by central differences in float64: of the reference, and so of all rungs."""
+    operation = OPERATIONS[name]
+    forward = OPERATIONS[operation.backward_of]
+    function, step = getattr(dlkernels, name), 1e-6
+    for shape in (shape for shape in operation.examples.shapes if np.prod(shape)):
+        for seed in range(operation.examples.seeds):
+            grad, *arguments = operation.examples.make(shape, seed, dtype="float64")
+            arrays = [place for place, x in enumerate(arguments) if isinstance(x, np.ndarray)]
+            gradients = arrays_of(function(grad, *arguments))
+            assert len(gradients) == len(arrays), name
+            draw = Draw("float64", seed=seed + 1)
+            for place, gradient in zip(arrays, gradients, strict=True):
+                direction = draw.array(*arguments[place].shape)
+
+                there, back = list(arguments), list(arguments)
+                there[place], back[place] = (arguments[place] + move * direction for move in (step, -step))
+                losses = [(forward.reference(*moved) * grad).sum() for moved in (there, back)]
+                slope = (losses[0] - losses[1]) / (2 * step)
+                scale = np.abs(grad).sum() * np.abs(direction).max(initial=0) + 1
+                assert abs((gradient * direction).sum() - slope) <= 1e-7 * scale, (name, shape, place)
+
+
+# ---- the table itself ------------------------------------------------------------------------------------------------
+
+
+def test_every_public_function_is_an_operation_with_examples():
+    """What is exported and computes is in the table: otherwise nothing above would look at it."""
+    functions = {name for name in dlkernels.__all__ if inspect.isfunction(getattr(dlkernels, name))}
+    assert functions == set(OPERATIONS)
+
+
+@operations()
+def test_examples_reach_the_corners(operation):
+    examples = operation.examples
+    sizes = [np.prod(shape) for shape in examples.shapes]
+    assert 0 in sizes, "no empty array"
+    assert any(all(n == 1 for n in shape) for shape in examples.shapes), "no single element"
+    assert any(len(set(shape)) > 1 and all(shape) for shape in examples.shapes), "all sizes are square"
+    assert any(any(n % 2 for n in shape) and np.prod(shape) > 8 for shape in examples.shapes), "all sizes are even"
+    assert len({len(shape) for shape in examples.shapes}) > 1, "one number of axes only: no stacks"
+    assert any(np.prod(shape) > 1 << 16 for shape in examples.large), "nothing large"
+    assert examples.timed, "no size for the benchmark"
+    assert set(examples.layouts) <= set(LAYOUTS)
+    assert "normal" in examples.values
+    for shape in (*examples.shapes, *examples.large):
+        before = examples.make(shape, 3)
+        for x, again in zip(before, examples.make(shape, 3), strict=True):
+            np.testing.assert_array_equal(x, again)
+
+
+@operations()
+def test_an_operation_has_rungs_and_says_which_is_public(operation):
+    ladder = implementations.of(operation.name)
+    assert ladder
+    for device in {row.device for row in ladder}:
+        here = [row for row in ladder if row.device == device]
+        assert [row.rung for row in here] == list(range(1, len(here) + 1))
+        for dtype in {dtype for row in here for dtype in row.dtypes}:
+            assert implementations.public_rung(operation.name, device, np.dtype(dtype)).public
+    for row in ladder:
+        assert row.adds, row
+        assert len(row.source) > 40, row
+        assert row.kernels or row.device == "cpu", f"{row.name} names no kernels: it is not compiled for any GPU"
+    names = [(row.device, row.name) for row in ladder]
+    assert len(names) == len(set(names))
