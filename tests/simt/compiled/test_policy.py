@@ -68,7 +68,7 @@ def launched(n):
     return cuda.last_launch()
 
 
-def test_small_launches_are_traced_and_large_ones_compiled():
+def test_small_launches_run_in_the_executor_and_large_ones_compiled():
     small, large = launched(1000), launched(3_000_000)
     assert (small.engine, large.engine) == ("executor", "compiled")
     assert "small" in small.why
@@ -88,15 +88,15 @@ def test_the_work_counts_loops():
 def test_chosen_by_call_context_and_environment(monkeypatch):
     with cuda.engine("compiled"):
         assert launched(100).engine == "compiled"
-        with cuda.engine("traced"):
+        with cuda.engine("executor"):
             assert launched(100).engine == "executor"
         assert launched(100).engine == "compiled"
     assert launched(100).engine == "executor"
     monkeypatch.setenv(policy.VARIABLE, "compiled")
     assert launched(100).engine == "compiled"
-    cuda.engine("traced")
+    cuda.engine("executor")
     assert launched(100).engine == "executor"
-    with pytest.raises(ValueError, match="'traced', 'compiled', 'auto'"):
+    with pytest.raises(ValueError, match="'executor', 'compiled', 'auto'"):
         cuda.engine("fast")
 
 
