@@ -30,7 +30,7 @@ class Launch:
         self.sites = program.sites.sites
         self.threads_per_block = block[0] * block[1] * block[2]
         self.blocks = grid[0] * grid[1] * grid[2]
-        self.current = None
+        self.current = None  # the thread that runs now
         self.only = None  # numbers of the blocks to run; None: all
         self._shuffle = _shuffler(order)
         self.memory = TracedMemory(self) if trace is not None else Memory(self)
@@ -54,7 +54,7 @@ class Launch:
         def step(thread, site):
             thread.steps += 1
             if budget is not None and thread.steps > budget:
-                self._over_budget(site)
+                self._over_budget(site, thread)
             return True
 
         def visit_counted(parent, site, iteration):
@@ -93,36 +93,34 @@ class Launch:
             ports["_visit"] = trace._visit if budget is None else visit_counted
         return ports
 
-    def _over_budget(self, site):
+    def _over_budget(self, site, thread):
         self.fault(
             BudgetExceeded,
             f"one thread has run {self.budget:,} loop iterations without an end. Does the loop ever stop?",
             site,
+            thread,
         )
 
     # -- reporting ----------------------------------------------------------------------------------------------------
 
-    def fault(self, kind, reason, site):
-        """Stop the launch: raise an error that names the line, the thread and the block."""
-        place = self.sites[site] if isinstance(site, int) else site
-        thread = self.current
-        raise kind(
-            reason,
-            site=place,
-            kernel=self.name,
-            thread=thread.place if thread else None,
-            block=thread.block.place if thread else None,
-        )
+    def fault(self, kind, reason, site, thread=None):
+        """Stop the launch: raise an error that names the line, the thread (if not said, the one that runs) and the
+        block."""
+        raise self._error(kind, reason, self.sites[site] if isinstance(site, int) else site, thread or self.current)
 
-    def finding(self, kind, message, site, array=-1, index=(), threads=(), other_sites=(), block=None):
-        """Note in the trace what went wrong. Without a trace, nothing."""
+    def _error(self, kind, reason, site, thread):
+        place, block = (thread.place, thread.block.place) if thread else (None, None)
+        return kind(reason, site=site, kernel=self.name, thread=place, block=block)
+
+    def finding(self, kind, message, site, thread=None, array=-1, index=(), threads=(), other_sites=()):
+        """Note in the trace what went wrong, at which thread (if not said, the one that runs). Without a trace,
+        nothing."""
         if self.trace is None:
             return
-        thread = self.current
-        number = thread.number if thread else -1
-        where = block.number if block else thread.block.number if thread else -1
+        thread = thread or self.current
+        number, block = thread.number, thread.block.number
         self.trace.findings.append(
-            Finding(kind, message, site, number, where, array, index, other_sites, threads, len(self.trace))
+            Finding(kind, message, site, number, block, array, index, other_sites, threads, len(self.trace))
         )
 
     def _translate(self, error):
@@ -138,14 +136,7 @@ class Launch:
             reason = "a device function calls itself too deeply"
         else:
             reason = f"{type(error).__name__}: {error}"
-        thread = self.current
-        return KernelError(
-            reason,
-            site=site,
-            kernel=self.name,
-            thread=thread.place if thread else None,
-            block=thread.block.place if thread else None,
-        )
+        return self._error(KernelError, reason, site, self.current)
 
     # -- running ------------------------------------------------------------------------------------------------------
 
@@ -208,12 +199,12 @@ class Launch:
                     self.snapshot(block, -1)
             if still and len(still) < len(alive):
                 waiting = still[0].threads[0]
-                self.current = waiting
                 self.fault(
                     Deadlock,
                     f"{len(still)} of {len(alive)} blocks wait at the grid barrier, the others have ended: "
                     "every thread of the grid must reach it",
                     waiting.request[1],
+                    waiting,
                 )
             if still:
                 self.meetings.release_grid(still)
