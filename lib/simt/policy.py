@@ -13,10 +13,11 @@ once for each kernel (DLKERNELS_QUIET=1 hides it). ``cuda.last_launch()`` says w
 import os
 from dataclasses import dataclass
 
-from . import kernel as launch
 from .errors import NotFollowed, Unsupported
+from .executor import launch as executor
 from .hostarrays import DeviceNDArray, MappedArray
 from .progress import quiet
+from .settings import chosen_budget, chosen_order
 from .work import estimate
 
 VARIABLE = "DLKERNELS_ENGINE"
@@ -86,11 +87,11 @@ def last_launch():
 def start(kernel, grid, block, arguments, shared_bytes):
     """Run a launch on the engine that is chosen."""
     global _last
-    name, chosen, order = kernel.py_func.__name__, current(), launch.chosen_order()
+    name, chosen, order = kernel.py_func.__name__, current(), chosen_order()
     why = None
     if chosen == "executor":
         why = "chosen"
-    elif launch.chosen_budget() is not None:
+    elif chosen_budget() is not None:
         why = "the iterations of its loops are counted"
     elif order is not None and (chosen == "auto" or order.startswith("shuffled")):
         why = f"the order of threads is chosen: {order}"
@@ -100,7 +101,7 @@ def start(kernel, grid, block, arguments, shared_bytes):
         if steps < LARGE:
             why = f"small, {size}"
     if why is None:
-        from . import compiled
+        from . import compiled  # not before a launch needs it
 
         why = "chosen" if chosen == "compiled" else f"large, {size}"
         try:
@@ -115,7 +116,7 @@ def start(kernel, grid, block, arguments, shared_bytes):
             _last = LastLaunch(name, "compiled", why)
             return
     _last = LastLaunch(name, "executor", why)
-    launch.run(kernel, grid, block, arguments, shared_bytes)
+    executor.run(kernel, grid, block, arguments, shared_bytes)
 
 
 def _untouched(arguments):

@@ -2,6 +2,7 @@
 
 import types
 
+from . import cuda
 from .kernel import Kernel
 from .source.names import DeviceName, DeviceNamespace
 
@@ -38,8 +39,6 @@ class _Retarget:
         return copy
 
     def value(self, value):
-        from . import cuda
-
         if value is cuda:
             return self.cuda_module
         if isinstance(value, (DeviceName, DeviceNamespace)):

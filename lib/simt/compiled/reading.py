@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from numba import typeof
 
-from ..kernel import Arguments, Kernel
+from ..executor.arguments import Arguments
+from ..kernel import kernel_of
 from ..limits import dimensions
-from ..source import kinds
 from .launch import plain, program
 from .replication import leaves
 from .splitting import Region
@@ -128,10 +128,9 @@ class Pieces:
 def pieces(kernel, block, args, shared_bytes=0):
     """The `Pieces` into which the engine cuts ``kernel`` for a launch with these arguments. ``Unsupported`` if it
     cannot."""
-    if not isinstance(kernel, Kernel):
-        kernel = Kernel(getattr(kernel, "py_func", kernel))
+    kernel = kernel_of(kernel)
     values = Arguments(kernel, args, None).values
-    lowered = kernel.program([kinds.of_argument(v) for v in values], False, False)
+    lowered = kernel.program(values)
     types = tuple(typeof(plain(v)) for v in values)
     unit = _Watched(kernel, lowered, types, dimensions(block, "blockdim"), True, "forward", shared_bytes)
     unit.build()

@@ -1,4 +1,4 @@
-"""The engine: runs a lowered kernel on the CPU, one thread at a time, in an order that is the same every time.
+"""The executor: runs a lowered kernel on the CPU, one thread at a time, in an order that is the same every time.
 
 A kernel without barriers is called once for each thread. A kernel with barriers or warp operations is a generator:
 each thread runs until it yields a request to wait for others, and meetings.py says who can go on.
@@ -10,15 +10,50 @@ import traceback
 import numpy as np
 
 from ..errors import BudgetExceeded, Deadlock, KernelError
-from ..limits import check_cooperative
+from ..kernel import kernel_of
+from ..limits import check_cooperative, check_launch, dimensions
 from ..progress import Progress
+from ..settings import check_order, chosen_budget, chosen_order
 from ..trace import WARP, Finding, Site, Snapshot
+from .arguments import Arguments
 from .atomics import atomic
 from .meetings import Meetings
 from .memory import Memory
 from .ownarrays import OwnArrays
+from .standins import StandInContext
 from .threads import Block, Dim3, Thread
 from .traced_memory import TracedMemory
+
+
+def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None):
+    """Launch ``kernel`` on the executor, whatever engine is chosen (policy.py).
+
+    kernel: what ``@cuda.jit`` returns, of ours or of numba.cuda's, or the Python function. grid, block: an int or a tuple
+    of up to three. args: a sequence. shared_bytes: dynamic shared memory.
+    order: "forward", "reverse", "shuffled[:seed]"; default: set by ``simt.order``, or DLKERNELS_ORDER, or forward.
+    trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, None for no
+    limit.
+    """
+    kernel = kernel_of(kernel)
+    grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
+    check_launch(grid, block, shared_bytes)
+    order = check_order(order or chosen_order() or "forward")
+    if budget is None:
+        budget = chosen_budget()
+    prepared = Arguments(kernel, args, trace)
+    program = kernel.program(prepared.values, traced=trace is not None, counted=budget is not None)
+    name = kernel.py_func.__name__
+    if trace is not None:
+        trace.kernel, trace.grid, trace.block_shape = name, grid, block
+        trace.shared_bytes, trace.order, trace.sites = shared_bytes, order, program.sites.sites
+    launch = Launch(program, name, grid, block, prepared.values, shared_bytes, order, trace, budget)
+    try:
+        launch.run()
+    finally:
+        if trace is not None:
+            trace._finish()
+    prepared.copy_back()
+    return trace
 
 
 class Launch:
@@ -87,7 +122,7 @@ class Launch:
             _atomic=lambda *args: atomic(memory, *args),
             _reduce=memory.reduce,
             _view=memory.reshaped,
-            _stand_in_context=memory.stand_in_context,
+            _stand_in_context=lambda *args: StandInContext(memory, *args),
         )
         if trace is not None:
             ports["_visit"] = trace._visit if budget is None else visit_counted

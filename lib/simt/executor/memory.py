@@ -265,12 +265,6 @@ class Memory:
     def mark(self, a, key):
         """Remember that an element of shared or local memory has been written (traced memory only)."""
 
-    def stand_in_context(self, load_site, store_site, visit=0):
-        """What a stand-in for an intrinsic reads and writes arrays with."""
-        from ..intrinsics import StandInContext
-
-        return StandInContext(self, load_site, store_site, visit)
-
     def _key(self, a, key, site):
         """The index with whole numbers as Python ints; refuses what a GPU cannot index with."""
         if len(key) == 1 and isinstance(key[0], tuple):
