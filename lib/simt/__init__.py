@@ -7,7 +7,6 @@ launch. ``cuda`` carries the names of ``numba.cuda``. ``run(kernel, grid, block,
 
 from . import cuda
 from .errors import (
-    BudgetExceeded,
     Deadlock,
     KernelError,
     LaunchError,
@@ -15,6 +14,7 @@ from .errors import (
     NotOnAGpu,
     OutOfBounds,
     SourceNotFound,
+    TooManyIterations,
     Unsupported,
 )
 from .executor.launch import run
@@ -25,7 +25,6 @@ from .settings import budget, order
 from .trace import Trace
 
 __all__ = [
-    "BudgetExceeded",
     "Deadlock",
     "KernelError",
     "LaunchError",
@@ -33,6 +32,7 @@ __all__ = [
     "NotOnAGpu",
     "OutOfBounds",
     "SourceNotFound",
+    "TooManyIterations",
     "Trace",
     "Unsupported",
     "budget",

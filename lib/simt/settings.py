@@ -33,7 +33,7 @@ def order(name, seed=None):
 
 @contextlib.contextmanager
 def budget(iterations):
-    """Stop a launch inside the ``with`` when one thread has run that many loop iterations (``BudgetExceeded``)."""
+    """Stop a launch inside the ``with`` when one thread has run that many loop iterations (``TooManyIterations``)."""
     before = getattr(_setting, "budget", None)
     _setting.budget = iterations
     try:

@@ -9,7 +9,7 @@ import traceback
 
 import numpy as np
 
-from ..errors import BudgetExceeded, Deadlock, KernelError
+from ..errors import Deadlock, KernelError, TooManyIterations
 from ..kernel import kernel_of
 from ..limits import check_cooperative, check_launch, dimensions
 from ..progress import Progress
@@ -130,7 +130,7 @@ class Launch:
 
     def _over_budget(self, site, thread):
         self.fault(
-            BudgetExceeded,
+            TooManyIterations,
             f"one thread has run {self.budget:,} loop iterations without an end. Does the loop ever stop?",
             site,
             thread,

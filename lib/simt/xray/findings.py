@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import Deadlock
+from ..errors import Deadlock
 from ..trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from . import columns, fences, lanes, races
 
