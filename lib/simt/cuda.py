@@ -43,7 +43,7 @@ from .hostarrays import (  # noqa: F401
 )
 from .policy import engine, last_launch  # noqa: F401
 from .source.names import DEVICE
-from .streams import Event, Stream, default_stream, event, event_elapsed_time, external_stream, stream, synchronize  # noqa: F401
+from .streams import default_stream, event, event_elapsed_time, external_stream, stream, synchronize  # noqa: F401
 
 globals().update(DEVICE)
 legacy_default_stream = per_thread_default_stream = default_stream
@@ -119,7 +119,7 @@ class Device:
     MAX_BLOCK_DIM_X, MAX_BLOCK_DIM_Y, MAX_BLOCK_DIM_Z = limits.MAX_BLOCK
     MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = limits.MAX_GRID
     MAX_SHARED_MEMORY_PER_BLOCK = limits.MAX_SHARED_PER_BLOCK
-    MAX_THREADS_PER_MULTI_PROCESSOR = MAX_THREADS_PER_MULTIPROCESSOR = limits.MAX_THREADS_PER_MULTIPROCESSOR
+    MAX_THREADS_PER_MULTI_PROCESSOR = limits.MAX_THREADS_PER_MULTIPROCESSOR
     MULTIPROCESSOR_COUNT = limits.MULTIPROCESSORS
     TOTAL_CONSTANT_MEMORY = limits.MAX_CONSTANT_MEMORY
     COMPUTE_CAPABILITY_MAJOR, COMPUTE_CAPABILITY_MINOR = compute_capability

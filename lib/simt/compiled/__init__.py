@@ -13,7 +13,7 @@ inference      their types, from numba's own type inference
 generation     one function of loops over threads, compiled by numba
 running        its blocks, shared out over CPU threads
 
-memory, storage, casts, arithmetic, atomics and warp are what the generated function calls: numba intrinsics.
+accesses, storage, casts, arithmetic, atomics and warp are what the generated function calls: numba intrinsics.
 """
 
 from .launch import program, run

@@ -81,10 +81,10 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
             what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
             kernel.compiled[key] = EngineFault(f"this kernel: its compiler failed ({what})", kernel=unit.name)
             kernel.compiled[key].__cause__ = error
-    found = kernel.compiled[key]
-    if isinstance(found, Unsupported):
-        raise found.with_traceback(None)
-    return found
+    outcome = kernel.compiled[key]
+    if isinstance(outcome, Unsupported):
+        raise outcome.with_traceback(None)
+    return outcome
 
 
 def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):

@@ -29,14 +29,14 @@ class StandInContext:
         site = self._sites[1]
         keys = self._keys(array, index, len(values), site)
         if array.readonly:
-            self._memory.state.fault(KernelError, f"array {array.name!r} is read-only", site)
+            self._memory.launch.fault(KernelError, f"array {array.name!r} is read-only", site)
         for key, value in zip(keys, values, strict=True):
             array.data[key] = convert(value, array.data.dtype)
         size = len(values) * array.data.itemsize
         self._memory.note(array, keys[0], site, self._visit, writes=True, size=size)
 
     def _keys(self, array, index, count, site):
-        fault = self._memory.state.fault
+        fault = self._memory.launch.fault
         if type(array) is not Array:
             fault(NotOnAGpu, f"a vector access needs an array, a {type(array).__name__} came", site)
         *outer, last = (int(k) for k in (index if isinstance(index, tuple) else (index,)))
@@ -46,7 +46,7 @@ class StandInContext:
         for key in keys:
             wrong = check_index(array, key)
             if wrong:
-                self._memory.state.finding(wrong[0], wrong[1], site, array=array.number, index=key)
+                self._memory.launch.finding(wrong[0], wrong[1], site, array=array.number, index=key)
                 fault(OutOfBounds, wrong[1], site)
         size = count * array.data.itemsize
         address = array.address_of(keys[0])
