@@ -16,6 +16,6 @@ running        its blocks, shared out over CPU threads
 accesses, storage, casts, arithmetic, atomics and warp are what the generated function calls: numba intrinsics.
 """
 
-from .launch import program, run
+from .launch import run, stages
 
-__all__ = ["program", "run"]
+__all__ = ["run", "stages"]

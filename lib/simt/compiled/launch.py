@@ -43,7 +43,7 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     prepared.copy_back()
 
 
-def program(kernel, block, args, shared_bytes=0, checked=True, order="forward"):
+def stages(kernel, block, args, shared_bytes=0, checked=True, order="forward"):
     """The passes' results for a launch with these arguments, as source text: {"lowered": ..., "generated": ...}."""
     kernel = kernel_of(kernel)
     prepared = Arguments(kernel, args, None)

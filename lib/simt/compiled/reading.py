@@ -14,7 +14,7 @@ from numba import typeof
 from ..executor.arguments import Arguments
 from ..kernel import kernel_of
 from ..limits import dimensions
-from .launch import plain, program
+from .launch import plain
 from .replication import leaves
 from .splitting import Region
 from .unit import Unit
@@ -77,9 +77,9 @@ def _is_bookkeeping(node):
 
 
 def readable(text):
-    """Generated source (``program(...)["generated"]``) of one block, without what only keeps the books.
+    """Generated source (``compiled.stages(...)["generated"]``) of one block, without what only keeps the books.
 
-    >>> print(readable(program(kernel, block, args)["generated"]))  # doctest: +SKIP
+    >>> print(readable(stages(kernel, block, args)["generated"]))  # doctest: +SKIP
     """
     (function,) = ast.parse(text).body
     loop = next(n for n in function.body if isinstance(n, ast.For))
@@ -199,4 +199,4 @@ def _said(pieces):
     )
 
 
-__all__ = ["Pieces", "pieces", "program", "readable"]
+__all__ = ["Pieces", "pieces", "readable"]
