@@ -51,7 +51,7 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
         launch.run()
     finally:
         if trace is not None:
-            trace._finish()
+            trace.finish()
     prepared.copy_back()
     return trace
 
@@ -94,7 +94,7 @@ class Launch:
 
         def visit_counted(parent, site, iteration):
             step(self.current, site)
-            return trace._visit(parent, site, iteration)
+            return trace.visit_number(parent, site, iteration)
 
         def dim3(thread, which):
             place = thread if which == "threadIdx" else thread.block
@@ -125,7 +125,7 @@ class Launch:
             _stand_in_context=lambda *args: StandInContext(memory, *args),
         )
         if trace is not None:
-            ports["_visit"] = trace._visit if budget is None else visit_counted
+            ports["_visit"] = trace.visit_number if budget is None else visit_counted
         return ports
 
     def _over_budget(self, site, thread):
@@ -210,7 +210,7 @@ class Launch:
     def _run_plain(self, block):
         """A block whose threads never wait: each is one call."""
         kernel, arguments, first = self.kernel, self.arguments, block.number * self.threads_per_block
-        segment = self.trace._segment if self.trace is not None else None
+        segment = self.trace.begin_segment if self.trace is not None else None
         visit = () if segment is None else (0,)
         for n in self._shuffle(range(self.threads_per_block)):
             self.current = thread = Thread(block, first + n, self.places[n])
@@ -256,7 +256,7 @@ class Launch:
     def _advance(self, block):
         """Run a block until it ends (False) or all its threads wait for the grid (True)."""
         runnable = [t for t in block.threads if t.request is None]
-        segment = self.trace._segment if self.trace is not None else None
+        segment = self.trace.begin_segment if self.trace is not None else None
         while runnable:
             ended = False
             for thread in self._shuffle(runnable):

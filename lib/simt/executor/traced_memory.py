@@ -10,7 +10,7 @@ class TracedMemory(Memory):
     def __init__(self, launch):
         super().__init__(launch)
         self.trace = launch.trace
-        self.record = launch.trace._rows.extend
+        self.record = launch.trace.recorded.extend
 
     def ports(self):
         """Closures, not methods: they are called for every access."""
@@ -100,7 +100,7 @@ class TracedMemory(Memory):
             return
         offset = a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=False))
         if size:
-            self.trace._wide[len(self.trace)] = size
+            self.trace.row_sizes[len(self.trace)] = size
         self.record((site, visit, a.number, offset))
         if a.init is not None:
             step = a.data.itemsize
