@@ -2,7 +2,8 @@
 the same.
 
 The compiled engine (``simt.compiled``, loaded when it is used): for real sizes; policy.py says which of them runs a
-launch. ``cuda`` carries the names of ``numba.cuda``. ``run(kernel, grid, block, args, trace=Trace())`` records every access.
+launch. ``cuda`` carries the names of ``numba.cuda``. ``run(kernel, grid, block, args, trace=Trace())`` records every
+access.
 """
 
 from . import cuda

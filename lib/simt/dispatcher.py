@@ -1,4 +1,4 @@
-"""What ``@cuda.jit`` returns: a kernel that is launched with ``kernel[grid, block](...)``, on the engine of policy.py."""
+"""What ``@cuda.jit`` returns: a kernel to launch with ``kernel[grid, block](...)``, on the engine of policy.py."""
 
 from .kernel import Kernel
 from .limits import dimensions, most_resident_blocks
@@ -6,8 +6,8 @@ from .policy import start
 
 
 class Dispatcher(Kernel):
-    """A kernel to launch with ``kernel[grid, block](*arguments)``: NumPy arrays are copied to the device and back, device
-    arrays stay. A device function is called from kernels, or from Python as the function that it is.
+    """A kernel to launch with ``kernel[grid, block](*arguments)``: NumPy arrays are copied to the device and back,
+    device arrays stay. A device function is called from kernels, or from Python as the function that it is.
     """
 
     def __repr__(self):

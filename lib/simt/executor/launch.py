@@ -28,8 +28,8 @@ from .traced_memory import TracedMemory
 def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None):
     """Launch ``kernel`` on the executor, whatever engine is chosen (policy.py).
 
-    kernel: what ``@cuda.jit`` returns, of ours or of numba.cuda's, or the Python function. grid, block: an int or a tuple
-    of up to three. args: a sequence. shared_bytes: dynamic shared memory.
+    kernel: what ``@cuda.jit`` returns, of ours or of numba.cuda's, or the Python function. grid, block: an int or a
+    tuple of up to three. args: a sequence. shared_bytes: dynamic shared memory.
     order: "forward", "reverse", "shuffled[:seed]"; default: set by ``simt.order``, or DLKERNELS_ORDER, or forward.
     trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, None for no
     limit.
