@@ -15,7 +15,7 @@ bytes, which the hardware moves with two instructions.
 
 from llvmlite import ir
 
-import simt
+from simt import stand_in
 
 from . import device
 
@@ -76,8 +76,8 @@ def _store4_in_python(context, array, index, values):
     context.store(array, index, values)
 
 
-simt.stand_in(load4, _load4_in_python)
-simt.stand_in(store4, _store4_in_python)
+stand_in(load4, _load4_in_python)
+stand_in(store4, _store4_in_python)
 
 if device.name == "simulator":  # it runs plain Python only
 

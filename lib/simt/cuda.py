@@ -29,6 +29,7 @@ from numba.core.types import (  # noqa: F401
 )
 
 from . import limits
+from .dispatcher import Dispatcher
 from .hostarrays import (  # noqa: F401
     DeviceNDArray,
     device_array,
@@ -40,10 +41,9 @@ from .hostarrays import (  # noqa: F401
     pinned_array_like,
     to_device,
 )
-from .kernel import Kernel
 from .policy import engine, last_launch  # noqa: F401
 from .source.names import DEVICE
-from .streams import Event, Stream, default_stream, event, event_elapsed_time, external_stream, stream, synchronize  # noqa: F401
+from .streams import default_stream, event, event_elapsed_time, external_stream, stream, synchronize  # noqa: F401
 
 globals().update(DEVICE)
 legacy_default_stream = per_thread_default_stream = default_stream
@@ -68,8 +68,8 @@ def jit(func_or_sig=None, device=False, **options):
     if options.get("boundscheck"):
         raise NotImplementedError("bounds checking is not supported for CUDA (the executor always checks)")
     if func_or_sig is None:
-        return lambda function: Kernel(function, (), device, options)
-    if isinstance(func_or_sig, Kernel):
+        return lambda function: Dispatcher(function, (), device, options)
+    if isinstance(func_or_sig, Dispatcher):
         raise TypeError("A jit decorator was called on an already jitted function: use its .py_func")
     if isinstance(func_or_sig, list) or sigutils.is_signature(func_or_sig):
         signatures = func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
@@ -79,12 +79,12 @@ def jit(func_or_sig=None, device=False, **options):
                 result = sigutils.normalize_signature(signature)[1]
                 if not device and result not in (None, types.none):
                     raise TypeError("CUDA kernel must have void return type.")
-            return Kernel(function, signatures, device, options)
+            return Dispatcher(function, signatures, device, options)
 
         return declare
     if not callable(func_or_sig):
         raise TypeError(f"cuda.jit takes a function or a signature, a {type(func_or_sig).__name__} came")
-    return Kernel(func_or_sig, (), device, options)
+    return Dispatcher(func_or_sig, (), device, options)
 
 
 class Reduce:
@@ -119,7 +119,7 @@ class Device:
     MAX_BLOCK_DIM_X, MAX_BLOCK_DIM_Y, MAX_BLOCK_DIM_Z = limits.MAX_BLOCK
     MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = limits.MAX_GRID
     MAX_SHARED_MEMORY_PER_BLOCK = limits.MAX_SHARED_PER_BLOCK
-    MAX_THREADS_PER_MULTI_PROCESSOR = MAX_THREADS_PER_MULTIPROCESSOR = limits.MAX_THREADS_PER_MULTIPROCESSOR
+    MAX_THREADS_PER_MULTI_PROCESSOR = limits.MAX_THREADS_PER_MULTIPROCESSOR
     MULTIPROCESSOR_COUNT = limits.MULTIPROCESSORS
     TOTAL_CONSTANT_MEMORY = limits.MAX_CONSTANT_MEMORY
     COMPUTE_CAPABILITY_MAJOR, COMPUTE_CAPABILITY_MINOR = compute_capability

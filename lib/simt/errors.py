@@ -51,7 +51,7 @@ class Deadlock(KernelError):
     """Threads wait for one another and can never go on: a divergent barrier or warp operation."""
 
 
-class BudgetExceeded(KernelError):
+class TooManyIterations(KernelError):
     """The kernel ran more loop iterations than it was given: most likely a loop that never ends."""
 
 

@@ -75,8 +75,8 @@ class DeviceNDArray:
         self[key] = value
 
     def __getitem__(self, item):
-        found = self._data[item]
-        return DeviceNDArray(found) if isinstance(found, np.ndarray) and found.ndim else found
+        part = self._data[item]
+        return DeviceNDArray(part) if isinstance(part, np.ndarray) and part.ndim else part
 
     def __setitem__(self, key, value):
         self._data[key] = value._data if isinstance(value, DeviceNDArray) else value

@@ -1,11 +1,11 @@
 """Which engine runs a launch ``kernel[grid, block](...)``: the executor, thread by thread, or the compiled engine.
 
-"traced"    the executor, always: every check, every order of threads, slow
+"executor"  the executor, always: every check, every order of threads, slow
 "compiled"  the compiled engine, always; ``Unsupported`` where it cannot take the kernel
 "auto"      (the default) the executor for small launches, the compiled engine for large ones, by an estimate of the work
 
-Set with ``cuda.engine("compiled")``, for a while with ``with cuda.engine("traced"):``, or with the environment variable
-DLKERNELS_ENGINE. x-rays, a chosen order of threads and a budget always run in the executor, as does ``simt.run``. In
+Set with ``cuda.engine("compiled")``, for a while with ``with cuda.engine("executor"):``, or with the environment
+variable DLKERNELS_ENGINE. x-rays, a chosen order of threads and a budget always run in the executor, as does ``simt.run``. In
 "auto", a large launch that the compiled engine does not take runs in the executor too, and one line on stdout says so,
 once for each kernel (DLKERNELS_QUIET=1 hides it). ``cuda.last_launch()`` says which engine ran, and why.
 """
@@ -13,14 +13,15 @@ once for each kernel (DLKERNELS_QUIET=1 hides it). ``cuda.last_launch()`` says w
 import os
 from dataclasses import dataclass
 
-from . import kernel as launch
 from .errors import NotFollowed, Unsupported
+from .executor import launch as executor
 from .hostarrays import DeviceNDArray, MappedArray
 from .progress import quiet
+from .settings import chosen_budget, chosen_order
 from .work import estimate
 
 VARIABLE = "DLKERNELS_ENGINE"
-NAMES = ("traced", "compiled", "auto")
+NAMES = ("executor", "compiled", "auto")
 LARGE = 2_000_000  # steps; the executor makes about a million in a second
 
 _chosen = None
@@ -63,9 +64,9 @@ class _Choice:
 
 
 def engine(name=None):
-    """Choose the engine of all launches that follow: "traced", "compiled" or "auto"; None: what it was at the start.
+    """Choose the engine of all launches that follow: "executor", "compiled" or "auto"; None: as at the start.
 
-    As a context manager (``with cuda.engine("traced"):``) for the launches inside. The module's docstring says what
+    As a context manager (``with cuda.engine("executor"):``) for the launches inside. The module's docstring says what
     each does.
     """
     global _chosen
@@ -74,7 +75,7 @@ def engine(name=None):
 
 
 def current():
-    """The engine that is chosen now: "traced", "compiled" or "auto"."""
+    """The engine that is chosen now: "executor", "compiled" or "auto"."""
     return _chosen or check_name(os.environ.get(VARIABLE, "").strip() or "auto")
 
 
@@ -86,11 +87,11 @@ def last_launch():
 def start(kernel, grid, block, arguments, shared_bytes):
     """Run a launch on the engine that is chosen."""
     global _last
-    name, chosen, order = kernel.py_func.__name__, current(), launch.chosen_order()
+    name, chosen, order = kernel.py_func.__name__, current(), chosen_order()
     why = None
-    if chosen == "traced":
+    if chosen == "executor":
         why = "chosen"
-    elif launch.chosen_budget() is not None:
+    elif chosen_budget() is not None:
         why = "the iterations of its loops are counted"
     elif order is not None and (chosen == "auto" or order.startswith("shuffled")):
         why = f"the order of threads is chosen: {order}"
@@ -100,7 +101,7 @@ def start(kernel, grid, block, arguments, shared_bytes):
         if steps < LARGE:
             why = f"small, {size}"
     if why is None:
-        from . import compiled
+        from . import compiled  # not before a launch needs it
 
         why = "chosen" if chosen == "compiled" else f"large, {size}"
         try:
@@ -115,7 +116,7 @@ def start(kernel, grid, block, arguments, shared_bytes):
             _last = LastLaunch(name, "compiled", why)
             return
     _last = LastLaunch(name, "executor", why)
-    launch.run(kernel, grid, block, arguments, shared_bytes)
+    executor.run(kernel, grid, block, arguments, shared_bytes)
 
 
 def _untouched(arguments):

@@ -2,6 +2,7 @@
 
 import types
 
+from . import cuda
 from .kernel import Kernel
 from .source.names import DeviceName, DeviceNamespace
 
@@ -18,11 +19,11 @@ def retarget(kernel, cuda_module):
 class _Retarget:
     def __init__(self, cuda_module):
         self.cuda_module = cuda_module
-        self.made = {}
+        self.copies = {}
 
     def function(self, original):
-        if original in self.made:
-            return self.made[original]
+        if original in self.copies:
+            return self.copies[original]
         names = _names_used(original.__code__)
         namespace = dict(original.__globals__)
         closure = tuple(types.CellType() for _ in original.__closure__ or ())
@@ -30,7 +31,7 @@ class _Retarget:
             original.__code__, namespace, original.__name__, original.__defaults__, closure or None
         )
         copy.__kwdefaults__, copy.__module__ = original.__kwdefaults__, original.__module__
-        self.made[original] = copy
+        self.copies[original] = copy
         for name in names & namespace.keys():
             namespace[name] = self.value(namespace[name])
         for cell, known in zip(closure, original.__closure__ or (), strict=True):
@@ -38,21 +39,19 @@ class _Retarget:
         return copy
 
     def value(self, value):
-        from . import cuda
-
         if value is cuda:
             return self.cuda_module
         if isinstance(value, (DeviceName, DeviceNamespace)):
-            found = self.cuda_module
+            counterpart = self.cuda_module
             for part in (value.path if isinstance(value, DeviceName) else value._path).split("."):
-                found = getattr(found, part)
-            return found
+                counterpart = getattr(counterpart, part)
+            return counterpart
         if isinstance(value, Kernel):
-            if value not in self.made:
+            if value not in self.copies:
                 options = {k: v for k, v in value.targetoptions.items() if k != "device"}
                 jitted = self.cuda_module.jit(device=value.device, **options)(self.function(value.py_func))
-                self.made[value] = jitted
-            return self.made[value]
+                self.copies[value] = jitted
+            return self.copies[value]
         return value
 
 

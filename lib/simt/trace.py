@@ -160,18 +160,18 @@ class Trace:
         self.order = "forward"
         self.sites, self.arrays = [], []
         self.barriers, self.collectives, self.findings, self.snapshots = [], [], [], []
-        # Raw recording, filled by the engine: four numbers for each access, one segment for each time a thread runs.
-        self._rows = []
+        # Raw recording, filled by the executor: four numbers for each access, one segment for each time a thread runs.
+        self.recorded = []
         self._chunks = []
         self._row_count = 0
         self._segments = []
-        self._wide = {}
-        self._numbers = {}  # what makes a shared, local or constant array -> its place in `arrays`
+        self.row_sizes = {}  # bytes of the accesses that are not one element: row -> size
+        self.array_numbers = {}  # what makes a shared, local or constant array -> its place in `arrays`
         self._visits = {}
         self._visit_rows = [(0, -1, 0)]
 
     def __len__(self):
-        return self._row_count + len(self._rows) // 4
+        return self._row_count + len(self.recorded) // 4
 
     @property
     def threads_per_block(self):
@@ -189,9 +189,9 @@ class Trace:
             path.append((site, iteration))
         return path[::-1]
 
-    # -- used by the engine ------------------------------------------------------------------------------------
+    # -- used by the executor ------------------------------------------------------------------------------------
 
-    def _visit(self, parent, site, iteration):
+    def visit_number(self, parent, site, iteration):
         key = (parent, site, iteration)
         number = self._visits.get(key)
         if number is None:
@@ -199,22 +199,22 @@ class Trace:
             self._visit_rows.append(key)
         return number
 
-    def _segment(self, thread, epoch, warp_epoch, grid_epoch):
-        if len(self._rows) >= 4_000_000:
+    def begin_segment(self, thread, epoch, warp_epoch, grid_epoch):
+        if len(self.recorded) >= 4_000_000:
             self._flush()
         self._segments.append((len(self), thread, epoch, warp_epoch, grid_epoch))
 
     def _flush(self):
-        self._chunks.append(np.array(self._rows, dtype=np.int64).reshape(-1, 4))
-        self._row_count += len(self._rows) // 4
-        self._rows.clear()
+        self._chunks.append(np.array(self.recorded, dtype=np.int64).reshape(-1, 4))
+        self._row_count += len(self.recorded) // 4
+        self.recorded.clear()
         if self._row_count > self.limit:
             raise TraceFull(
                 f"the launch made more than {self.limit:,} memory accesses, too many to trace: use a smaller problem "
                 f"(a few blocks show the same pattern), or raise the limit with Trace(limit=...)."
             )
 
-    def _finish(self):
+    def finish(self):
         """Turn the raw recording into columns."""
         self._flush()
         rows = np.concatenate(self._chunks)
@@ -239,7 +239,7 @@ class Trace:
         self.space = space[self.array] if len(rows) else empty.astype(np.int8)
         self.address = base[self.array] + self.offset if len(rows) else empty
         self.size = itemsize[self.array] if len(rows) else empty.copy()
-        for row, size in self._wide.items():
+        for row, size in self.row_sizes.items():
             self.size[row] = size
         self.element = self._elements()
         return self

@@ -25,11 +25,11 @@ def estimate(function, grid, block, arguments):
     thread: the one in the middle of the grid counts for all, as does the middle iteration of a loop. Any other loop
     counts as ``UNKNOWN`` iterations. A call of a device function counts what that function runs.
     """
-    launch = _Launch(grid, block)
+    launch = _Extents(grid, block)
     return launch.threads * max(1, _steps_of(function, arguments, launch, DEEPEST))
 
 
-class _Launch:
+class _Extents:
     """The extents of a launch, and the place of the thread in its middle."""
 
     def __init__(self, grid, block):
@@ -101,8 +101,8 @@ class _Values:
 
     def _called(self, name, values):
         if name in ("grid", "gridsize"):
-            found = self.launch.middle if name == "grid" else self.launch.sizes
-            return found[0] if values == [1] else tuple(found[: values[0]])
+            axes = self.launch.middle if name == "grid" else self.launch.sizes
+            return axes[0] if values == [1] else tuple(axes[: values[0]])
         if name in ("min", "max"):
             return {"min": min, "max": max}[name](*values)
         if name == "len":
@@ -151,9 +151,9 @@ def _steps(block, values, deeper):
         total += 1 + _called(node, values, deeper)
         times = 1
         if isinstance(node, ast.Assign):
-            found = values.of(node.value)
+            value = values.of(node.value)
             for target in node.targets:
-                values.assign(target, found)
+                values.assign(target, value)
         elif isinstance(node, ast.AugAssign):
             values.assign(node.target, None)
         elif isinstance(node, ast.For):

@@ -20,7 +20,7 @@ ARROWS = {
 }
 # Within a package: which rooms a room may know. A room that is not listed may know all of its package.
 ROOMS = {
-    "simt": {"source": ("errors", "numbers"), "xray": ("errors", "kernel", "retarget", "run", "trace", "source")},
+    "simt": {"source": ("errors", "numbers"), "xray": ("errors", "retarget", "run", "trace", "source")},
     "cpulab": {"figures": (), "explore": ("figures",), "watch": ("figures",), "measure": ("figures",)},
     "dlkernels": {
         "simd": (),
@@ -40,27 +40,35 @@ def module_of(path):
     return path.relative_to(LIBRARY).with_suffix("").parts
 
 
-def known_to(path):
-    """The modules of ours that a file names: by an import of any form, or in a string that is a dotted name or a
-    path."""
+def nodes_of(path):
+    return ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def imported_by(path):
+    """What a file imports, in any form, at its top or in a function: ("simt", "policy", "start")."""
     package = module_of(path)[:-1]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = list(package[: len(package) - node.level + 1]) if node.level else []
-            base += node.module.split(".") if node.module else []
-            names = [".".join([*base, alias.name]) for alias in node.names]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            base += tuple(node.module.split(".")) if node.module else ()
+            yield from ((*base, alias.name) for alias in node.names)
+
+
+def named_in(path):
+    """What a file names in strings that are a dotted name or a path."""
+    for node in nodes_of(path):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value.strip().strip(".")
             folders = [p for p in PACKAGES if text.split("/")[0] == p or text.startswith(f"lib/{p}")]
             folders = [] if text == "dlkernels" else folders  # the name of the distribution
-            names = [text] if DOTTED.match(text) else folders
-        else:
-            continue
-        for name in names:
-            if name.split(".")[0] in PACKAGES:
-                yield tuple(name.split("."))
+            yield from (tuple(name.split(".")) for name in ([text] if DOTTED.match(text) else folders))
+
+
+def known_to(path):
+    """The modules of ours that a file knows."""
+    return (name for name in (*imported_by(path), *named_in(path)) if name[0] in PACKAGES)
 
 
 FILES = sorted(p for package in PACKAGES for p in (LIBRARY / package).rglob("*.py"))
@@ -85,6 +93,61 @@ def wrong_arrows(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(LIBRARY)))
 def test_nobody_knows_more_than_the_map_allows(path):
     assert not list(wrong_arrows(path))
+
+
+def modules():
+    """Every module of ours by its name, without ``__init__``: ("simt", "xray") is a package, its file lies inside."""
+    named = {module_of(path): path for path in FILES}
+    return {name[:-1] if name[-1] == "__init__" else name: path for name, path in named.items()}
+
+
+def imports_of(name, path, known):
+    """The modules of its own package that a module imports, inside functions too."""
+    for there in imported_by(path):
+        target = next((there[:end] for end in range(len(there), 0, -1) if there[:end] in known), name)
+        if target[0] != name[0] or target == name:
+            continue
+        yield target
+        # Whoever imports simt.compiled.launch from outside runs simt/compiled/__init__.py, too.
+        yield from (
+            target[:end] for end in range(1, len(target)) if target[:end] != name[:end] and target[:end] in known
+        )
+
+
+def circles(graph):
+    """Sets of modules that import one another round (Tarjan's strongly connected components)."""
+    index, low, stack = {}, {}, []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for there in graph[node]:
+            if there not in index:
+                yield from visit(there)
+            if there in stack:
+                low[node] = min(low[node], low[there])
+        if low[node] == index[node]:
+            circle = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
+            if len(circle) > 1:
+                yield sorted(".".join(name) for name in circle)
+
+    for node in graph:
+        if node not in index:
+            yield from visit(node)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_package_imports_in_a_circle(package):
+    known = modules()
+    graph = {name: set(imports_of(name, path, known)) for name, path in known.items() if name[0] == package}
+    assert not list(circles(graph))
+
+
+def test_a_circle_is_seen():
+    assert list(circles({("a",): {("b",)}, ("b",): {("c",)}, ("c",): {("b",)}})) == [["b", "c"]]
+    known = modules()
+    assert ("simt", "compiled") in set(imports_of(("simt", "policy"), known["simt", "policy"], known))  # a lazy one
 
 
 def test_the_rules_see_something(tmp_path, monkeypatch):

@@ -36,7 +36,7 @@ CLEAN_ENVIRONMENT = {
     "NUMBA_NUM_THREADS": "2",
     "OMP_NUM_THREADS": "1",
     "DLKERNELS_DEVICE": "executor",
-    "DLKERNELS_ENGINE": "traced",
+    "DLKERNELS_ENGINE": "executor",
     "DLKERNELS_PROGRESS": "off",
 }
 

@@ -13,9 +13,9 @@ inference      their types, from numba's own type inference
 generation     one function of loops over threads, compiled by numba
 running        its blocks, shared out over CPU threads
 
-memory, storage, casts, arithmetic, atomics and warp are what the generated function calls: numba intrinsics.
+accesses, storage, casts, arithmetic, atomics and warp are what the generated function calls: numba intrinsics.
 """
 
-from .launch import program, run
+from .launch import run, stages
 
-__all__ = ["program", "run"]
+__all__ = ["run", "stages"]

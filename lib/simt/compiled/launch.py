@@ -4,11 +4,11 @@ import numpy as np
 from numba import typeof
 
 from ..errors import EngineFault, KernelError, LaunchError, NotFollowed, OutOfBounds, Unsupported
+from ..executor.arguments import Arguments
 from ..executor.launch import Launch
 from ..executor.memory import Array
-from ..kernel import Arguments, Kernel
+from ..kernel import kernel_of
 from ..limits import check_launch, dimensions
-from ..source import kinds
 from .running import Failure, Run, cpu_threads
 from .unit import Unit
 
@@ -23,8 +23,7 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     threads: CPU threads (default: all cores). order: "forward" or "reverse", of the threads in a block and of the
     blocks. Raises ``Unsupported`` before anything has run where the kernel has something that only the executor can do.
     """
-    if not isinstance(kernel, Kernel):
-        kernel = Kernel(getattr(kernel, "py_func", kernel))
+    kernel = kernel_of(kernel)
     if order not in ORDERS:
         raise ValueError(f'order is {order!r}; the compiled engine knows "forward" and "reverse"')
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
@@ -44,10 +43,9 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     prepared.copy_back()
 
 
-def program(kernel, block, args, shared_bytes=0, checked=True, order="forward"):
+def stages(kernel, block, args, shared_bytes=0, checked=True, order="forward"):
     """The passes' results for a launch with these arguments, as source text: {"lowered": ..., "generated": ...}."""
-    if not isinstance(kernel, Kernel):
-        kernel = Kernel(getattr(kernel, "py_func", kernel))
+    kernel = kernel_of(kernel)
     prepared = Arguments(kernel, args, None)
     unit, _ = _compiled(kernel, prepared, dimensions(block, "blockdim"), shared_bytes, checked, order)
     return unit.stages
@@ -64,39 +62,36 @@ def plain(value):
 
 def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     """The unit and its function for these types of arguments, made once and kept with the kernel."""
-    known = kernel.__dict__.setdefault("_compiled", {})
     values = [plain(v) for v in prepared.values]
     types = tuple(typeof(v) for v in values)
     key = block, types, checked, order, shared_bytes
-    if key not in known:
-        argument_kinds = [kinds.of_argument(v) for v in prepared.values]
-        lowered = kernel.program(argument_kinds, False, False)  # refuses what no GPU could run
+    if key not in kernel.compiled:
+        lowered = kernel.program(prepared.values)  # refuses what no GPU could run
         unit = Unit(kernel, lowered, types, block, checked, order, shared_bytes)
         try:
-            known[key] = unit, unit.build()
+            kernel.compiled[key] = unit, unit.build()
         except Unsupported as error:
-            known[key] = error
+            kernel.compiled[key] = error
         except (KernelError, LaunchError, MemoryError):
             raise
         except Exception as error:  # the executor can run the kernel all the same
             if "does not dominate" in str(error):  # LLVM's check of what its own passes have made
-                known[key] = Unsupported("this kernel: LLVM's optimiser fails on it", kernel=unit.name)
-                raise known[key] from error
+                kernel.compiled[key] = Unsupported("this kernel: LLVM's optimiser fails on it", kernel=unit.name)
+                raise kernel.compiled[key] from error
             what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-            known[key] = EngineFault(f"this kernel: its compiler failed ({what})", kernel=unit.name)
-            known[key].__cause__ = error
-    found = known[key]
-    if isinstance(found, Unsupported):
-        raise found.with_traceback(None)
-    return found
+            kernel.compiled[key] = EngineFault(f"this kernel: its compiler failed ({what})", kernel=unit.name)
+            kernel.compiled[key].__cause__ = error
+    outcome = kernel.compiled[key]
+    if isinstance(outcome, Unsupported):
+        raise outcome.with_traceback(None)
+    return outcome
 
 
 def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
     """Run the launch, or some blocks of it, in the executor on copies of what the host gave. What lies on the device,
     the failed launch may have changed."""
     prepared = Arguments(kernel, args, None)
-    argument_kinds = [kinds.of_argument(v) for v in prepared.values]
-    lowered = kernel.program(argument_kinds, False, False)
+    lowered = kernel.program(prepared.values)
     values = [_copy(v) for v in prepared.values]
     launch = Launch(lowered, unit.name, grid, block, values, shared_bytes, order, None, None)
     launch.only = only

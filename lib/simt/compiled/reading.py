@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from numba import typeof
 
-from ..kernel import Arguments, Kernel
+from ..executor.arguments import Arguments
+from ..kernel import kernel_of
 from ..limits import dimensions
-from ..source import kinds
-from .launch import plain, program
+from .launch import plain
 from .replication import leaves
 from .splitting import Region
 from .unit import Unit
@@ -59,12 +59,12 @@ class _Plain(ast.NodeTransformer):
         if called in ("_mark", "_fence"):
             return None
         if called == "_store":
-            made = ast.Assign([ast.Subscript(args[2], args[3], ast.Store())], args[4])
+            statement = ast.Assign([ast.Subscript(args[2], args[3], ast.Store())], args[4])
         elif called == "_poke":
-            made = ast.Assign([ast.Subscript(args[0], args[1], ast.Store())], args[2])
+            statement = ast.Assign([ast.Subscript(args[0], args[1], ast.Store())], args[2])
         else:
-            made = node
-        return self.generic_visit(made)
+            statement = node
+        return self.generic_visit(statement)
 
 
 def _is_bookkeeping(node):
@@ -77,9 +77,9 @@ def _is_bookkeeping(node):
 
 
 def readable(text):
-    """Generated source (``program(...)["generated"]``) of one block, without what only keeps the books.
+    """Generated source (``compiled.stages(...)["generated"]``) of one block, without what only keeps the books.
 
-    >>> print(readable(program(kernel, block, args)["generated"]))  # doctest: +SKIP
+    >>> print(readable(stages(kernel, block, args)["generated"]))  # doctest: +SKIP
     """
     (function,) = ast.parse(text).body
     loop = next(n for n in function.body if isinstance(n, ast.For))
@@ -103,8 +103,8 @@ class _Watched(Unit):
     """A unit that remembers its pieces."""
 
     def split(self, body, known):
-        self.found = super().split(body, known)
-        return self.found
+        self.cut = super().split(body, known)
+        return self.cut
 
 
 @dataclass(frozen=True)
@@ -128,15 +128,14 @@ class Pieces:
 def pieces(kernel, block, args, shared_bytes=0):
     """The `Pieces` into which the engine cuts ``kernel`` for a launch with these arguments. ``Unsupported`` if it
     cannot."""
-    if not isinstance(kernel, Kernel):
-        kernel = Kernel(getattr(kernel, "py_func", kernel))
+    kernel = kernel_of(kernel)
     values = Arguments(kernel, args, None).values
-    lowered = kernel.program([kinds.of_argument(v) for v in values], False, False)
+    lowered = kernel.program(values)
     types = tuple(typeof(plain(v)) for v in values)
     unit = _Watched(kernel, lowered, types, dimensions(block, "blockdim"), True, "forward", shared_bytes)
     unit.build()
     where, count = {}, 0
-    for piece in leaves(unit.found[0]):
+    for piece in leaves(unit.cut[0]):
         if isinstance(piece, Region) and piece.statements:
             count += 1
             for statement in piece.statements:
@@ -169,7 +168,7 @@ def _drawn(pieces):
     ]
     for number in range(pieces.count):
         parts.append(f'<text x="{step * number + 10}" y="15" text-anchor="middle">{number + 1}</text>')
-    for place, (_, text, found, barrier) in enumerate(pieces.rows, 1):
+    for place, (_, text, numbers, barrier) in enumerate(pieces.rows, 1):
         y = place * height
         weight = ' font-weight="bold"' if barrier else ""
         parts.append(
@@ -180,7 +179,7 @@ def _drawn(pieces):
             parts.append(
                 f'<path d="M2 {y + 10}H{left - 6}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
             )
-        for number in found:
+        for number in numbers:
             parts.append(
                 f'<rect x="{step * (number - 1) + 3}" y="{y}" width="14" height="{height}" '
                 f'fill="currentColor" fill-opacity="{0.4 + 0.4 * (number % 2)}"/>'
@@ -190,9 +189,9 @@ def _drawn(pieces):
 
 def _said(pieces):
     lines = [
-        f"piece {k}: line{'s' if len(found) > 1 else ''} {', '.join(map(str, found))}"
+        f"piece {k}: line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
         for k in range(1, pieces.count + 1)
-        if (found := [row for row, (_, _, p, _) in enumerate(pieces.rows, 1) if k in p])
+        if (rows := [row for row, (_, _, p, _) in enumerate(pieces.rows, 1) if k in p])
     ]
     cuts = [str(row) for row, r in enumerate(pieces.rows, 1) if r[3]]
     return html.escape(
@@ -200,4 +199,4 @@ def _said(pieces):
     )
 
 
-__all__ = ["Pieces", "pieces", "program", "readable"]
+__all__ = ["Pieces", "pieces", "readable"]

@@ -39,7 +39,7 @@ OPERATIONS = {
 
 def atomic(memory: Memory, name, array, index, operands, site, visit=0):
     """Perform one atomic operation; returns the old value."""
-    fault = memory.state.fault
+    fault = memory.launch.fault
     if type(array) is not Array:
         fault(NotOnAGpu, f"cuda.atomic.{name} works on an array element, not on a {type(array).__name__}", site)
     if array.space not in ("global", "shared"):
@@ -50,10 +50,10 @@ def atomic(memory: Memory, name, array, index, operands, site, visit=0):
     types, compute = OPERATIONS[name]
     if str(dtype) not in types:
         fault(NotOnAGpu, f"cuda.atomic.{name} does not exist for {dtype}; only for {', '.join(types)}", site)
-    key = memory._key(array, index if isinstance(index, tuple) else (index,), site)
+    key = memory.key_of(array, index if isinstance(index, tuple) else (index,), site)
     if len(key) != array.data.ndim or not all(isinstance(k, int) for k in key):
         fault(NotOnAGpu, f"cuda.atomic.{name} needs one index for each of the {array.data.ndim} axes", site)
-    if not memory._check(array, key, site, visit):
+    if not memory.check(array, key, site, visit):
         return normal(np.zeros((), dtype)[()])
     old = normal(array.data[key])
     plain = int if dtype.kind in "iu" else type(old)

@@ -1,4 +1,4 @@
-"""The engine: runs a lowered kernel on the CPU, one thread at a time, in an order that is the same every time.
+"""The executor: runs a lowered kernel on the CPU, one thread at a time, in an order that is the same every time.
 
 A kernel without barriers is called once for each thread. A kernel with barriers or warp operations is a generator:
 each thread runs until it yields a request to wait for others, and meetings.py says who can go on.
@@ -9,16 +9,51 @@ import traceback
 
 import numpy as np
 
-from ..errors import BudgetExceeded, Deadlock, KernelError
-from ..limits import check_cooperative
+from ..errors import Deadlock, KernelError, TooManyIterations
+from ..kernel import kernel_of
+from ..limits import check_cooperative, check_launch, dimensions
 from ..progress import Progress
+from ..settings import check_order, chosen_budget, chosen_order
 from ..trace import WARP, Finding, Site, Snapshot
+from .arguments import Arguments
 from .atomics import atomic
 from .meetings import Meetings
 from .memory import Memory
 from .ownarrays import OwnArrays
+from .standins import StandInContext
 from .threads import Block, Dim3, Thread
 from .traced_memory import TracedMemory
+
+
+def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None):
+    """Launch ``kernel`` on the executor, whatever engine is chosen (policy.py).
+
+    kernel: what ``@cuda.jit`` returns, of ours or of numba.cuda's, or the Python function. grid, block: an int or a
+    tuple of up to three. args: a sequence. shared_bytes: dynamic shared memory.
+    order: "forward", "reverse", "shuffled[:seed]"; default: set by ``simt.order``, or DLKERNELS_ORDER, or forward.
+    trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, None for no
+    limit.
+    """
+    kernel = kernel_of(kernel)
+    grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
+    check_launch(grid, block, shared_bytes)
+    order = check_order(order or chosen_order() or "forward")
+    if budget is None:
+        budget = chosen_budget()
+    prepared = Arguments(kernel, args, trace)
+    program = kernel.program(prepared.values, traced=trace is not None, counted=budget is not None)
+    name = kernel.py_func.__name__
+    if trace is not None:
+        trace.kernel, trace.grid, trace.block_shape = name, grid, block
+        trace.shared_bytes, trace.order, trace.sites = shared_bytes, order, program.sites.sites
+    launch = Launch(program, name, grid, block, prepared.values, shared_bytes, order, trace, budget)
+    try:
+        launch.run()
+    finally:
+        if trace is not None:
+            trace.finish()
+    prepared.copy_back()
+    return trace
 
 
 class Launch:
@@ -30,7 +65,7 @@ class Launch:
         self.sites = program.sites.sites
         self.threads_per_block = block[0] * block[1] * block[2]
         self.blocks = grid[0] * grid[1] * grid[2]
-        self.current = None
+        self.current = None  # the thread that runs now
         self.only = None  # numbers of the blocks to run; None: all
         self._shuffle = _shuffler(order)
         self.memory = TracedMemory(self) if trace is not None else Memory(self)
@@ -54,12 +89,12 @@ class Launch:
         def step(thread, site):
             thread.steps += 1
             if budget is not None and thread.steps > budget:
-                self._over_budget(site)
+                self._over_budget(site, thread)
             return True
 
         def visit_counted(parent, site, iteration):
             step(self.current, site)
-            return trace._visit(parent, site, iteration)
+            return trace.visit_number(parent, site, iteration)
 
         def dim3(thread, which):
             place = thread if which == "threadIdx" else thread.block
@@ -87,42 +122,40 @@ class Launch:
             _atomic=lambda *args: atomic(memory, *args),
             _reduce=memory.reduce,
             _view=memory.reshaped,
-            _stand_in_context=memory.stand_in_context,
+            _stand_in_context=lambda *args: StandInContext(memory, *args),
         )
         if trace is not None:
-            ports["_visit"] = trace._visit if budget is None else visit_counted
+            ports["_visit"] = trace.visit_number if budget is None else visit_counted
         return ports
 
-    def _over_budget(self, site):
+    def _over_budget(self, site, thread):
         self.fault(
-            BudgetExceeded,
+            TooManyIterations,
             f"one thread has run {self.budget:,} loop iterations without an end. Does the loop ever stop?",
             site,
+            thread,
         )
 
     # -- reporting ----------------------------------------------------------------------------------------------------
 
-    def fault(self, kind, reason, site):
-        """Stop the launch: raise an error that names the line, the thread and the block."""
-        place = self.sites[site] if isinstance(site, int) else site
-        thread = self.current
-        raise kind(
-            reason,
-            site=place,
-            kernel=self.name,
-            thread=thread.place if thread else None,
-            block=thread.block.place if thread else None,
-        )
+    def fault(self, kind, reason, site, thread=None):
+        """Stop the launch: raise an error that names the line, the thread (if not said, the one that runs) and the
+        block."""
+        raise self._error(kind, reason, self.sites[site] if isinstance(site, int) else site, thread or self.current)
 
-    def finding(self, kind, message, site, array=-1, index=(), threads=(), other_sites=(), block=None):
-        """Note in the trace what went wrong. Without a trace, nothing."""
+    def _error(self, kind, reason, site, thread):
+        place, block = (thread.place, thread.block.place) if thread else (None, None)
+        return kind(reason, site=site, kernel=self.name, thread=place, block=block)
+
+    def finding(self, kind, message, site, thread=None, array=-1, index=(), threads=(), other_sites=()):
+        """Note in the trace what went wrong, at which thread (if not said, the one that runs). Without a trace,
+        nothing."""
         if self.trace is None:
             return
-        thread = self.current
-        number = thread.number if thread else -1
-        where = block.number if block else thread.block.number if thread else -1
+        thread = thread or self.current
+        number, block = thread.number, thread.block.number
         self.trace.findings.append(
-            Finding(kind, message, site, number, where, array, index, other_sites, threads, len(self.trace))
+            Finding(kind, message, site, number, block, array, index, other_sites, threads, len(self.trace))
         )
 
     def _translate(self, error):
@@ -138,14 +171,7 @@ class Launch:
             reason = "a device function calls itself too deeply"
         else:
             reason = f"{type(error).__name__}: {error}"
-        thread = self.current
-        return KernelError(
-            reason,
-            site=site,
-            kernel=self.name,
-            thread=thread.place if thread else None,
-            block=thread.block.place if thread else None,
-        )
+        return self._error(KernelError, reason, site, self.current)
 
     # -- running ------------------------------------------------------------------------------------------------------
 
@@ -184,7 +210,7 @@ class Launch:
     def _run_plain(self, block):
         """A block whose threads never wait: each is one call."""
         kernel, arguments, first = self.kernel, self.arguments, block.number * self.threads_per_block
-        segment = self.trace._segment if self.trace is not None else None
+        segment = self.trace.begin_segment if self.trace is not None else None
         visit = () if segment is None else (0,)
         for n in self._shuffle(range(self.threads_per_block)):
             self.current = thread = Thread(block, first + n, self.places[n])
@@ -208,12 +234,12 @@ class Launch:
                     self.snapshot(block, -1)
             if still and len(still) < len(alive):
                 waiting = still[0].threads[0]
-                self.current = waiting
                 self.fault(
                     Deadlock,
                     f"{len(still)} of {len(alive)} blocks wait at the grid barrier, the others have ended: "
                     "every thread of the grid must reach it",
                     waiting.request[1],
+                    waiting,
                 )
             if still:
                 self.meetings.release_grid(still)
@@ -230,7 +256,7 @@ class Launch:
     def _advance(self, block):
         """Run a block until it ends (False) or all its threads wait for the grid (True)."""
         runnable = [t for t in block.threads if t.request is None]
-        segment = self.trace._segment if self.trace is not None else None
+        segment = self.trace.begin_segment if self.trace is not None else None
         while runnable:
             ended = False
             for thread in self._shuffle(runnable):

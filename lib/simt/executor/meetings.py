@@ -44,21 +44,16 @@ class Meetings:
         sites = {t.request[1] for t in threads}
         missing = self.launch.threads_per_block - len(threads)
         if len(sites) > 1:
-            self._diverged(block, threads)
+            self._diverged(threads)
         if missing:
             present = {t.number - block.number * self.launch.threads_per_block for t in threads}
             example = next(n for n in range(self.launch.threads_per_block) if n not in present)
-            self.launch.current = threads[0]
-            site = threads[0].request[1]
             self._stop_or_note(
                 "barrier-after-exit",
                 f"{len(threads)} of {self.launch.threads_per_block} threads of block {block.place} wait at this barrier, the others "
                 f"have returned (thread {self.launch.places[example][:3]}, for one): every thread of the block must reach it",
-                site,
-                block,
                 threads,
             )
-            self.launch.current = None
         variant = threads[0].request[2]
         if variant:
             predicates = [bool(t.request[3]) for t in threads]
@@ -78,26 +73,19 @@ class Meetings:
         self.launch.snapshot(block, site, threads[0].epoch)
         return threads
 
-    def _diverged(self, block, threads):
-        groups = {}
-        for thread in threads:
-            groups.setdefault(thread.request[1], []).append(thread)
-        self.launch.current = threads[0]
-        self._stop_or_note(
-            "divergent-barrier",
-            "threads of one block wait at different barriers:\n" + self._who_waits(threads),
-            threads[0].request[1],
-            block,
-            threads,
-            tuple(groups),
-        )
-        self.launch.current = None
+    def _diverged(self, threads):
+        message = "threads of one block wait at different barriers:\n" + self._who_waits(threads)
+        self._stop_or_note("divergent-barrier", message, threads, tuple(dict.fromkeys(t.request[1] for t in threads)))
 
-    def _stop_or_note(self, kind, message, site, block, threads, other_sites=()):
-        numbers = tuple(t.number for t in threads)
-        self.launch.finding(kind, message, site, threads=numbers, other_sites=other_sites, block=block)
+    def _stop_or_note(self, kind, message, threads, other_sites=()):
+        self._note(kind, message, threads, other_sites)
         if self.trace is None or not self.trace.collect:
-            self.launch.fault(Deadlock, message, site)
+            self.launch.fault(Deadlock, message, threads[0].request[1], threads[0])
+
+    def _note(self, kind, message, threads, other_sites):
+        """The first thread stands for all of them."""
+        numbers = tuple(t.number for t in threads)
+        self.launch.finding(kind, message, threads[0].request[1], threads[0], threads=numbers, other_sites=other_sites)
 
     def _who_waits(self, threads):
         """One line for each place where threads wait."""
@@ -117,40 +105,32 @@ class Meetings:
     def _deadlock(self, block, threads):
         ended = self.launch.threads_per_block - len(threads)
         tail = f"\n    {ended} threads have returned" if ended else ""
-        self.launch.current = threads[0]
         kinds = {t.request[0] for t in threads}
         what = "warp operation" if kinds == {WARP_OPERATION} else "barrier"
         message = f"deadlock in block {block.place}: threads wait for others that never come to the same {what}:\n"
         message += self._who_waits(threads) + tail
         sites = tuple(dict.fromkeys(t.request[1] for t in threads))
         kind = "divergent-barrier" if what == "barrier" else "divergent-warp-operation"
-        numbers = tuple(t.number for t in threads)
-        self.launch.finding(kind, message, threads[0].request[1], threads=numbers, other_sites=sites, block=block)
-        self.launch.fault(Deadlock, message, threads[0].request[1])
+        self._note(kind, message, threads, sites)
+        self.launch.fault(Deadlock, message, threads[0].request[1], threads[0])
 
     # -- grid barriers ------------------------------------------------------------------------------------------------
 
     def _check_grid(self, block, threads):
         if len(threads) < self.launch.threads_per_block:
-            self.launch.current = threads[0]
             self._stop_or_note(
                 "barrier-after-exit",
                 f"{len(threads)} of {self.launch.threads_per_block} threads of block {block.place} wait at the grid barrier, the "
                 "others have returned: every thread of the grid must reach it",
-                threads[0].request[1],
-                block,
                 threads,
             )
-            self.launch.current = None
         return []
 
     def release_grid(self, blocks):
         threads = [t for block in blocks for t in block.threads]
         if len({t.request[1] for t in threads}) > 1:
-            self.launch.current = threads[0]
-            self.launch.fault(
-                Deadlock, "threads wait at different grid barriers:\n" + self._who_waits(threads), threads[0].request[1]
-            )
+            message = "threads wait at different grid barriers:\n" + self._who_waits(threads)
+            self.launch.fault(Deadlock, message, threads[0].request[1], threads[0])
         if self.trace is not None:
             self.trace.barriers.append(
                 Barrier(threads[0].request[1], -1, threads[0].grid_epoch, len(threads), len(self.trace))
@@ -188,7 +168,7 @@ class Meetings:
             if mask & alive[warp] & ~present:
                 continue
             if mask & ~alive[warp]:
-                self._names_exited(block, members[0], name, mask & ~alive[warp], mask)
+                self._names_exited(members[0], name, mask & ~alive[warp], mask)
             self._complete(block, warp, name, mask, present, members)
             released.extend(members)
         return released
@@ -198,11 +178,11 @@ class Meetings:
         by_lane = {t.lane: t for t in members}
 
         def inactive(lane, source):
-            self.launch.current = by_lane[lane]
             self.launch.finding(
                 "inactive-lane-read",
                 f"{name}: lane {lane} reads from lane {source}, which takes no part: the value is undefined",
                 by_lane[lane].request[1],
+                by_lane[lane],
             )
 
         results = combine(name, {t.lane: t.request[start:] for t in members}, inactive)
@@ -215,25 +195,21 @@ class Meetings:
             thread.request = None
             if name == "syncwarp":
                 thread.warp_epoch += 1
-        self.launch.current = None
 
     def _outside_mask(self, thread, name, mask):
-        self.launch.current = thread
         message = f"{name} is called by lane {thread.lane}, which is not in its mask 0x{mask:08x}"
-        self.launch.finding("lane-not-in-mask", message, thread.request[1])
-        self.launch.fault(KernelError, message, thread.request[1])
+        self.launch.finding("lane-not-in-mask", message, thread.request[1], thread)
+        self.launch.fault(KernelError, message, thread.request[1], thread)
 
-    def _names_exited(self, block, thread, name, missing, mask):
+    def _names_exited(self, thread, name, missing, mask):
         if self.trace is None or name == "syncwarp":  # which waits only for the lanes that are there
             return
         lanes = [lane for lane in range(WARP) if missing >> lane & 1]
         exist = self.launch.threads_per_block - thread.warp * WARP
         reason = "do not exist" if lanes[0] >= exist else "have returned"
-        self.launch.current = thread
         self.launch.finding(
             "mask-names-exited-lane",
             f"{name}: the mask 0x{mask:08x} names lanes {lanes[0]}-{lanes[-1]}, which {reason}",
             thread.request[1],
-            block=block,
+            thread,
         )
-        self.launch.current = None

@@ -106,10 +106,10 @@ def check_index(array, key):
 
 
 class Memory:
-    """The plain loads and stores. ``state`` is the running launch: it knows the thread, and how to raise."""
+    """The plain loads and stores. ``launch`` knows the thread, and how to raise."""
 
-    def __init__(self, state):
-        self.state = state
+    def __init__(self, launch):
+        self.launch = launch
 
     def ports(self):
         """The functions that a lowered kernel calls, by the names it calls them."""
@@ -171,10 +171,10 @@ class Memory:
     def loadn(self, a, key, site, visit=0):
         if type(a) is not Array:
             return self._load_other(a, key, site, visit)
-        key = self._key(a, key, site)
+        key = self.key_of(a, key, site)
         if not _is_element(a, key):
             return self._view(a, key, site)
-        if not self._check(a, key, site, visit):
+        if not self.check(a, key, site, visit):
             return poison(a.data.dtype)
         if a.data.dtype.names is not None:
             return Record(self._view(a, tuple(slice(k, k + 1) for k in key), site), 0)
@@ -184,13 +184,13 @@ class Memory:
         if type(a) is Record:
             return self._store_field(a, key, value, site, visit)
         if type(a) is not Array:
-            self.state.fault(NotOnAGpu, f"a {type(a).__name__} cannot be changed in a kernel", site)
-        key = self._key(a, key, site)
+            self.launch.fault(NotOnAGpu, f"a {type(a).__name__} cannot be changed in a kernel", site)
+        key = self.key_of(a, key, site)
         if a.readonly:
-            self.state.fault(KernelError, f"array {a.name!r} is read-only: the kernel may not write to it", site)
+            self.launch.fault(KernelError, f"array {a.name!r} is read-only: the kernel may not write to it", site)
         if not _is_element(a, key):
             return self._store_slice(a, key, value, site, visit)
-        if self._check(a, key, site, visit):
+        if self.check(a, key, site, visit):
             self._put(a, key, value, site)
 
     def _put(self, a, key, value, site):
@@ -198,12 +198,14 @@ class Memory:
             a.data[key] = convert(value, a.data.dtype)
         except (TypeError, ValueError):
             kind = type(value).__name__
-            self.state.fault(NotOnAGpu, f"cannot store a {kind} in array {a.name!r} of {a.data.dtype}", site)
+            self.launch.fault(NotOnAGpu, f"cannot store a {kind} in array {a.name!r} of {a.data.dtype}", site)
 
     def _store_slice(self, a, key, value, site, visit):
         view = self._view(a, key, site)
         if isinstance(value, (Array, tuple)):
-            self.state.fault(NotOnAGpu, "a kernel cannot copy a whole array or slice: write a loop over elements", site)
+            self.launch.fault(
+                NotOnAGpu, "a kernel cannot copy a whole array or slice: write a loop over elements", site
+            )
         for index in np.ndindex(view.shape):
             self.storen(view, index, value, site, visit)
 
@@ -213,10 +215,10 @@ class Memory:
             try:
                 return a[i if isinstance(i, slice) else int(i)]
             except IndexError:
-                self.state.fault(OutOfBounds, f"index {i} lies outside a tuple of {len(a)}", site)
+                self.launch.fault(OutOfBounds, f"index {i} lies outside a tuple of {len(a)}", site)
         if type(a) is Record:
             return self.field(a, key[0], site, visit)
-        return self.state.fault(NotOnAGpu, f"a {type(a).__name__} cannot be indexed in a kernel", site)
+        return self.launch.fault(NotOnAGpu, f"a {type(a).__name__} cannot be indexed in a kernel", site)
 
     def field(self, value, name, site, visit=0):
         """``record.name`` or ``record["name"]``; for anything else, the attribute."""
@@ -226,12 +228,12 @@ class Memory:
                 return self.loadn(field, (0,), site, visit)
         elif type(value) is not Array and hasattr(value, name):
             return getattr(value, name)
-        return self.state.fault(NotOnAGpu, f"{_describe(value)} has no attribute {name!r} in a kernel", site)
+        return self.launch.fault(NotOnAGpu, f"{_describe(value)} has no attribute {name!r} in a kernel", site)
 
     def _store_field(self, record, key, value, site, visit):
         field = record.field(key[0])
         if field is None:
-            self.state.fault(NotOnAGpu, f"the record has no field {key[0]!r}", site)
+            self.launch.fault(NotOnAGpu, f"the record has no field {key[0]!r}", site)
         self.storen(field, (0,), value, site, visit)
 
     def iterate(self, values, site, visit=0):
@@ -243,20 +245,20 @@ class Memory:
     def reduce(self, a, method, site, visit=0):
         """``a.sum()`` and so on: one thread reads every element."""
         if type(a) is not Array:
-            self.state.fault(NotOnAGpu, f"a {type(a).__name__} has no method {method!r} in a kernel", site)
+            self.launch.fault(NotOnAGpu, f"a {type(a).__name__} has no method {method!r} in a kernel", site)
         values = [self.loadn(a, index, site, visit) for index in np.ndindex(a.shape)]
         return normal(getattr(np.array(values, a.data.dtype), method)())
 
     def reshaped(self, a, method, site, *arguments):
         """``a.reshape(...)`` and its like: another view of the same memory."""
         if type(a) is not Array:
-            self.state.fault(NotOnAGpu, f"a {type(a).__name__} has no method {method!r} in a kernel", site)
+            self.launch.fault(NotOnAGpu, f"a {type(a).__name__} has no method {method!r} in a kernel", site)
         try:
             data = getattr(a.data, method)(*arguments)
         except (TypeError, ValueError) as error:
-            self.state.fault(NotOnAGpu, f"{a.name}.{method}: {error}", site)
+            self.launch.fault(NotOnAGpu, f"{a.name}.{method}: {error}", site)
         if data.size and not np.shares_memory(data, a.data):
-            self.state.fault(NotOnAGpu, f"{a.name}.{method}() would copy: the array is not contiguous", site)
+            self.launch.fault(NotOnAGpu, f"{a.name}.{method}() would copy: the array is not contiguous", site)
         return a.view_of(data)
 
     def note(self, a, key, site, visit, writes, size=0):
@@ -265,24 +267,18 @@ class Memory:
     def mark(self, a, key):
         """Remember that an element of shared or local memory has been written (traced memory only)."""
 
-    def stand_in_context(self, load_site, store_site, visit=0):
-        """What a stand-in for an intrinsic reads and writes arrays with."""
-        from ..intrinsics import StandInContext
-
-        return StandInContext(self, load_site, store_site, visit)
-
-    def _key(self, a, key, site):
+    def key_of(self, a, key, site):
         """The index with whole numbers as Python ints; refuses what a GPU cannot index with."""
         if len(key) == 1 and isinstance(key[0], tuple):
             key = key[0]
         if sum(k is not None and k is not Ellipsis for k in key) > a.data.ndim:
             shown = len(key)
-            self.state.fault(NotOnAGpu, f"array {a.name!r} has {a.data.ndim} axes, but {shown} indices came", site)
+            self.launch.fault(NotOnAGpu, f"array {a.name!r} has {a.data.ndim} axes, but {shown} indices came", site)
         for k in key:
             if isinstance(k, (bool, np.bool_)) or not (
                 k is None or k is Ellipsis or isinstance(k, (int, np.integer, slice))
             ):
-                self.state.fault(
+                self.launch.fault(
                     NotOnAGpu, f"array {a.name!r} is indexed with {k!r}: an index must be a whole number", site
                 )
         return tuple(int(k) if isinstance(k, np.integer) else k for k in key)
@@ -290,13 +286,13 @@ class Memory:
     def _view(self, a, key, site):
         for axis, k in enumerate(key):
             if isinstance(k, int) and not 0 <= k < a.shape[axis]:
-                self.state.fault(OutOfBounds, check_index(a, (*(0,) * axis, k))[1], site)
+                self.launch.fault(OutOfBounds, check_index(a, (*(0,) * axis, k))[1], site)
         return a.view_of(a.data[(*key, Ellipsis) if Ellipsis not in key else key])
 
-    def _check(self, a, key, site, visit):
+    def check(self, a, key, site, visit):
         wrong = check_index(a, key)
         if wrong:
-            self.state.fault(OutOfBounds, wrong[1], site)
+            self.launch.fault(OutOfBounds, wrong[1], site)
         return True
 
 

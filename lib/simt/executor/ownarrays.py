@@ -92,7 +92,7 @@ class OwnArrays:
 
     def _register(self, space, name, data, base, key):
         """Number of a shared, local or constant array in the trace: one for each place where it is made."""
-        numbers = self.trace._numbers
+        numbers = self.trace.array_numbers
         if (space, key) not in numbers:
             numbers[space, key] = len(self.trace.arrays)
             array = Array(data, name, space)

@@ -5,15 +5,14 @@ from .memory import Array, Memory, Record, check_index
 
 
 class TracedMemory(Memory):
-    """The same, with every access recorded in ``state.trace``."""
+    """The same, with every access recorded in ``launch.trace``."""
 
-    def __init__(self, state):
-        super().__init__(state)
-        self.trace = state.trace
-        self.record = state.trace._rows.extend
-        self.ports = self._make_ports
+    def __init__(self, launch):
+        super().__init__(launch)
+        self.trace = launch.trace
+        self.record = launch.trace.recorded.extend
 
-    def _make_ports(self):
+    def ports(self):
         """Closures, not methods: they are called for every access."""
         record, loadn, storen = self.record, self.loadn, self.storen
 
@@ -101,7 +100,7 @@ class TracedMemory(Memory):
             return
         offset = a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=False))
         if size:
-            self.trace._wide[len(self.trace)] = size
+            self.trace.row_sizes[len(self.trace)] = size
         self.record((site, visit, a.number, offset))
         if a.init is not None:
             step = a.data.itemsize
@@ -110,7 +109,7 @@ class TracedMemory(Memory):
                     a.init[start] = 1
             elif not all(a.init[start] for start in range(offset, offset + (size or step), step)):
                 shown = ", ".join(str(int(k)) for k in key)
-                self.state.finding(
+                self.launch.finding(
                     f"uninitialised-{a.space}",
                     f"{a.space} array {a.name!r} is read at [{shown}] before any thread has written there",
                     site,
@@ -121,12 +120,12 @@ class TracedMemory(Memory):
     def mark(self, a, key):
         a.init[a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=True))] = 1
 
-    def _check(self, a, key, site, visit):
+    def check(self, a, key, site, visit):
         wrong = check_index(a, key)
         if not wrong:
             return True
         kind, message = wrong
-        self.state.finding(kind, message, site, array=a.number, index=tuple(map(int, key)))
+        self.launch.finding(kind, message, site, array=a.number, index=tuple(map(int, key)))
         if not self.trace.collect:
-            self.state.fault(OutOfBounds, message, site)
+            self.launch.fault(OutOfBounds, message, site)
         return False

@@ -7,8 +7,8 @@
 `compiled` shows what the compiler makes of the same kernel for a real GPU: registers, spills, instructions.
 """
 
-import simt
-
+from .. import run
+from ..errors import KernelError, TooManyIterations
 from ..trace import Trace
 from . import fences
 from .budget import BudgetExceeded
@@ -48,9 +48,9 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False):
     def launch(*args):
         trace, stopped = Trace(snapshots=snapshots), None
         try:
-            simt.run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
-        except simt.KernelError as error:
-            if isinstance(error, simt.BudgetExceeded) or not hasattr(trace, "site"):
+            run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
+        except KernelError as error:
+            if isinstance(error, TooManyIterations) or not hasattr(trace, "site"):
                 raise  # an endless loop, or it never started: Python that no GPU runs, no source
             stopped = error
         report = Report(trace, stopped, fenced=fences.uses_fence(kernel))

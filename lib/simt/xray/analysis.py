@@ -109,18 +109,18 @@ def _measure(trace, order, start, lanes):
     lane, address = trace.lane[rows], trace.address[rows]
     local = (space == LOCAL)[:, None]
     address = np.where(local, traffic.local_address(address, lane), address)
-    found = {name: np.zeros(len(start), np.int64) for name in _MEASURED}
-    found["addresses"] = traffic.addresses(active, address)
-    found["bytes_used"] = traffic.bytes_used(active, address, size)
+    measures = {name: np.zeros(len(start), np.int64) for name in _MEASURED}
+    measures["addresses"] = traffic.addresses(active, address)
+    measures["bytes_used"] = traffic.bytes_used(active, address, size)
     some = (space == GLOBAL) | (space == LOCAL)
-    found["sectors"][some] = traffic.sectors(active[some], address[some], size[some])
+    measures["sectors"][some] = traffic.sectors(active[some], address[some], size[some])
     some = space == SHARED
     banks = traffic.bank_passes(active[some], lane[some], address[some], size[some])
     for name, values in zip(("wavefronts", "least_wavefronts", "ways"), banks, strict=True):
-        found[name][some] = values
+        measures[name][some] = values
     some = kind == ATOMIC
-    found["contention"][some] = traffic.contention(active[some], address[some])
-    return found
+    measures["contention"][some] = traffic.contention(active[some], address[some])
+    return measures
 
 
 def expressions(trace, table):
@@ -143,14 +143,14 @@ def expressions(trace, table):
     }
     counts = np.bincount(number)
     ways, contention = largest(table.ways), largest(table.contention)
-    found = []
+    expressions = []
     for k, row in enumerate(first.tolist()):
         site, array = trace.sites[table.site[row]], trace.arrays[table.array[row]]
         n, space, kind = int(counts[k]), int(table.space[row]), int(table.kind[row])
         s = {name: int(column[k]) for name, column in sums.items()}
         by_sector, by_bank = space in (GLOBAL, LOCAL), space == SHARED
         moved = traffic.SECTOR_BYTES * s["sectors"] if by_sector else s["bytes_used"]
-        found.append(
+        expressions.append(
             Expression(
                 line=site.line,
                 text=site.text,
@@ -177,7 +177,7 @@ def expressions(trace, table):
             )
         )
     order = {"load": 0, "store": 2, "atomic": 1}
-    return sorted(found, key=lambda e: (e.file, e.line, order[e.kind], trace.sites[e.site].column, e.array))
+    return sorted(expressions, key=lambda e: (e.file, e.line, order[e.kind], trace.sites[e.site].column, e.array))
 
 
 def totals(trace, rows):
@@ -195,37 +195,37 @@ def totals(trace, rows):
     def some(space, kind=None):
         return [r for r in rows if r.space == space and kind in (None, r.kind)]
 
-    found = {}
+    totals = {}
     for kind in KINDS:
-        found[f"global_{kind}_requests"] = sum(r.requests for r in some("global", kind))
-        found[f"global_{kind}_sectors"] = sum(r.sectors for r in some("global", kind))
+        totals[f"global_{kind}_requests"] = sum(r.requests for r in some("global", kind))
+        totals[f"global_{kind}_sectors"] = sum(r.sectors for r in some("global", kind))
     in_global, in_shared, atomic = some("global"), some("shared"), [r for r in rows if r.kind == "atomic"]
     sectors, count = sum(r.sectors for r in in_global), sum(r.requests for r in in_global)
     used, moved = sum(r.bytes_used for r in in_global), sum(r.bytes_moved for r in in_global)
-    found["sectors_per_request"] = sectors / count if count else None
-    found["bytes_moved"], found["bytes_used"] = moved, used
-    found["bytes_loaded"] = traffic.SECTOR_BYTES * found["global_load_sectors"]
-    found["bytes_stored"] = traffic.SECTOR_BYTES * found["global_store_sectors"]
-    found["efficiency"] = used / moved if moved else None
+    totals["sectors_per_request"] = sectors / count if count else None
+    totals["bytes_moved"], totals["bytes_used"] = moved, used
+    totals["bytes_loaded"] = traffic.SECTOR_BYTES * totals["global_load_sectors"]
+    totals["bytes_stored"] = traffic.SECTOR_BYTES * totals["global_store_sectors"]
+    totals["efficiency"] = used / moved if moved else None
     for kind in KINDS:
-        found[f"shared_{kind}_requests"] = sum(r.requests for r in some("shared", kind))
-    found["shared_bytes_used"] = sum(r.bytes_used for r in in_shared)
-    found["shared_wavefronts"] = sum(r.wavefronts for r in in_shared)
-    found["bank_conflicts"] = sum(r.bank_conflicts for r in in_shared)
-    found["bank_ways"] = max((r.bank_ways for r in in_shared), default=None)
-    found["local_requests"] = sum(r.requests for r in some("local"))
-    found["local_sectors"] = sum(r.sectors for r in some("local"))
-    found["const_requests"] = sum(r.requests for r in some("const"))
-    found["atomics"] = sum(r.accesses for r in atomic)
-    found["contention"] = max((r.contention for r in atomic), default=None)
+        totals[f"shared_{kind}_requests"] = sum(r.requests for r in some("shared", kind))
+    totals["shared_bytes_used"] = sum(r.bytes_used for r in in_shared)
+    totals["shared_wavefronts"] = sum(r.wavefronts for r in in_shared)
+    totals["bank_conflicts"] = sum(r.bank_conflicts for r in in_shared)
+    totals["bank_ways"] = max((r.bank_ways for r in in_shared), default=None)
+    totals["local_requests"] = sum(r.requests for r in some("local"))
+    totals["local_sectors"] = sum(r.sectors for r in some("local"))
+    totals["const_requests"] = sum(r.requests for r in some("const"))
+    totals["atomics"] = sum(r.accesses for r in atomic)
+    totals["contention"] = max((r.contention for r in atomic), default=None)
     requests_all, accesses = sum(r.requests for r in rows), sum(r.accesses for r in rows)
-    found["requests"] = requests_all
-    found["accesses"] = accesses
-    found["active_lanes"] = accesses / requests_all if requests_all else None
-    found["barriers"] = barriers_per_block(trace)
-    found["grid_barriers"] = sum(b.block < 0 for b in trace.barriers)
-    found["shared_bytes"] = static_shared_bytes(trace) + int(trace.shared_bytes)
-    return found
+    totals["requests"] = requests_all
+    totals["accesses"] = accesses
+    totals["active_lanes"] = accesses / requests_all if requests_all else None
+    totals["barriers"] = barriers_per_block(trace)
+    totals["grid_barriers"] = sum(b.block < 0 for b in trace.barriers)
+    totals["shared_bytes"] = static_shared_bytes(trace) + int(trace.shared_bytes)
+    return totals
 
 
 def barriers_per_block(trace):

@@ -82,7 +82,7 @@ def _check_one(report, measure, allowed, rows, chosen):
 
 
 def _check_rows(measure, allowed, rows):
-    found = []
+    excesses = []
     for row in rows:
         counted = getattr(row, measure)
         if counted is None:
@@ -93,8 +93,8 @@ def _check_rows(measure, allowed, rows):
                 f"line {row.line}, {row.kind} `{row.text}`:\n  {measure} is {_number(counted)}, "
                 f"the budget asks for {relation} {_number(allowed)}."
             )
-            found.append(Excess(measure, counted, allowed, row.line, row.text, message))
-    return found
+            excesses.append(Excess(measure, counted, allowed, row.line, row.text, message))
+    return excesses
 
 
 def _excess(measure, counted, allowed, where):

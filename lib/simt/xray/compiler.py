@@ -19,7 +19,7 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import retarget
+from ..retarget import retarget
 from . import sass
 from .occupancy import capability
 from .occupancy import occupancy as _occupancy
@@ -220,7 +220,7 @@ def _resources(log):
     registers = re.search(r"Used (\d+) registers", entry)
     if registers is None:
         raise RuntimeError(f"The linker's log names no registers; it says:\n{log.strip()}")
-    found = {
+    matches = {
         name: re.search(pattern, entry)
         for name, pattern in {
             "stack_bytes": r"(\d+) bytes stack frame",
@@ -229,4 +229,4 @@ def _resources(log):
             "shared_bytes": r"(\d+) bytes smem",
         }.items()
     }
-    return {"registers": int(registers[1]), **{n: int(m[1]) if m else 0 for n, m in found.items()}}
+    return {"registers": int(registers[1]), **{n: int(m[1]) if m else 0 for n, m in matches.items()}}

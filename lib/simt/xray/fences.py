@@ -27,9 +27,9 @@ def uses_fence(kernel):
 def moments(trace, rows):
     """(released, acquired) of some rows of a trace, each of shape (counters, rows). NEVER and -1 where there is
     none."""
-    found = [_of_counter(trace, rows, updates) for updates in _counters(trace)]
-    released, acquired = zip(*found, strict=True) if found else ((), ())
-    shape = (len(found), len(rows))
+    per_counter = [_of_counter(trace, rows, updates) for updates in _counters(trace)]
+    released, acquired = zip(*per_counter, strict=True) if per_counter else ((), ())
+    shape = (len(per_counter), len(rows))
     return np.array(released, np.int64).reshape(shape), np.array(acquired, np.int64).reshape(shape)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import Deadlock
+from ..errors import Deadlock
 from ..trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from . import columns, fences, lanes, races
 
@@ -66,13 +66,13 @@ class Finding:
         return self.kind in RACE_KINDS
 
     def to_dict(self):
-        found = {
+        fields = {
             name: getattr(self, name)
             for name in ("kind", "message", "cure", "file", "line", "text", "array", "scope", "count")
         }
-        found["lines"], found["index"] = list(self.lines), [int(i) for i in self.index]
-        found["threads"] = [{k: list(v) for k, v in t.items()} for t in self.threads]
-        return found
+        fields["lines"], fields["index"] = list(self.lines), [int(i) for i in self.index]
+        fields["threads"] = [{k: list(v) for k, v in t.items()} for t in self.threads]
+        return fields
 
     def __str__(self):
         times = f" ({self.count} times)" if self.count > 1 else ""
@@ -88,9 +88,9 @@ def findings(trace, stopped=None, fenced=False):
     seen = seen_while_running(trace)
     if isinstance(stopped, Deadlock) and not any(f.line == stopped.line for f in seen):
         seen.append(_deadlock(stopped))
-    found = seen + uninitialised_shared(trace, places) + find_races(trace, places, fenced)
+    everything = seen + uninitialised_shared(trace, places) + find_races(trace, places, fenced)
     rank = {"race": 1, "atomic-against-plain": 1, "uninitialised-shared": 2}
-    return sorted(found, key=lambda f: (rank.get(f.kind, 0), f.line, f.kind, f.array, f.message))
+    return sorted(everything, key=lambda f: (rank.get(f.kind, 0), f.line, f.kind, f.array, f.message))
 
 
 # -- races -------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def find_races(trace, places=None, fenced=False):
     near = races.contended(columns.compact(place, turn), trace.thread[rows], trace.kind[rows])
     r, where = rows[near], columns.pack(place[near], turn[near])
     in_block = columns.pack(where, trace.block[r])
-    found = [_conflicts_in_warps(trace, r, where), _conflicts(trace, r, in_block, trace.warp[r])]
+    conflicts = [_conflicts_in_warps(trace, r, where), _conflicts(trace, r, in_block, trace.warp[r])]
 
     r, where = _seen_by_blocks(trace, rows, place)
     if fenced:
@@ -115,11 +115,11 @@ def find_races(trace, places=None, fenced=False):
         label, _ = columns.group(trace.site[r], *released, *acquired)  # an example speaks for equal moments only
         i, j = races.unordered_pairs(where, trace.block[r], trace.kind[r], label, trace.thread[r])
         open_ = fences.unordered(i, j, released, acquired)
-        found.append((r[i[open_]], r[j[open_]]))
+        conflicts.append((r[i[open_]], r[j[open_]]))
     else:
-        found.append(_conflicts(trace, r, where, trace.block[r]))
-    width = np.repeat(np.arange(len(found)), [len(i) for i, _ in found])
-    return _describe_races(trace, width, *(np.concatenate(column) for column in zip(*found, strict=True)))
+        conflicts.append(_conflicts(trace, r, where, trace.block[r]))
+    width = np.repeat(np.arange(len(conflicts)), [len(i) for i, _ in conflicts])
+    return _describe_races(trace, width, *(np.concatenate(column) for column in zip(*conflicts, strict=True)))
 
 
 def _conflicts(trace, rows, where, owner):
@@ -289,12 +289,12 @@ def _describe_uninitialised(trace, rows):
         return []
     rows = rows[np.argsort(trace.thread[rows], kind="stable")]
     number, first = columns.group(trace.site[rows], trace.array[rows])
-    found = []
+    reads = []
     for row, count in zip(rows[first].tolist(), np.bincount(number).tolist(), strict=True):
         site = trace.sites[trace.site[row]]
         array, index = _element(trace, row)
         at = f"{array}[{', '.join(map(str, index))}]"
-        found.append(
+        reads.append(
             Finding(
                 kind="uninitialised-shared",
                 message=f"`{site.text}`: {_who(trace, row)} reads {at} before any thread stored to it.",
@@ -309,7 +309,7 @@ def _describe_uninitialised(trace, rows):
                 count=count,
             )
         )
-    return found
+    return reads
 
 
 # -- what the executor saw --------------------------------------------------------------------------------

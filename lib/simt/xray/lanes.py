@@ -11,12 +11,12 @@ from .traffic import WARP
 
 def divided(trace):
     """For each warp of the launch: did a warp barrier leave some of its lanes out?"""
-    found = np.zeros(trace.warps_per_block * int(np.prod(trace.grid)), bool)
+    apart = np.zeros(trace.warps_per_block * int(np.prod(trace.grid)), bool)
     for event in _barriers(trace):
         first = event.warp % trace.warps_per_block * WARP
         threads = min(WARP, trace.threads_per_block - first)
-        found[event.warp] |= event.lanes != (1 << threads) - 1
-    return found
+        apart[event.warp] |= event.lanes != (1 << threads) - 1
+    return apart
 
 
 def unordered(trace, i, j):

@@ -86,12 +86,12 @@ def _stored(trace, block, array, position):
     size = int(np.prod(trace.arrays[array].shape))
     rows = slice(0, position)
     mine = (trace.block[rows] == block) & (trace.array[rows] == array) & (trace.kind[rows] != 0)
-    found = np.zeros(size, bool)
+    stored = np.zeros(size, bool)
     width = np.maximum(trace.size[rows][mine] // trace.arrays[array].dtype.itemsize, 1)
     element = trace.element[rows][mine]
     for extra in range(int(width.max()) if len(width) else 0):  # a 16-byte store covers several elements
-        found[element[width > extra] + extra] = True
-    return found
+        stored[element[width > extra] + extra] = True
+    return stored
 
 
 # -- drawing -----------------------------------------------------------------------------------------------

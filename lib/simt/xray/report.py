@@ -194,14 +194,14 @@ def _page(report):
     head, *rest = report._head()
     cells = "".join(f'<th scope="col" title="{q(note)}"{_class(name)}>{q(name)}</th>' for name, note in _HEADS.items())
     rows = "".join(_row(e) for e in report.expressions)
-    found = "".join(
+    items = "".join(
         f"<li><strong>{q(f.kind)}</strong>, line {f.line}: {_code(f.message)}{_times(f)} <em>{_code(f.cure)}</em></li>"
         for f in report.findings
     )
     stopped = f"<p>{_STOPPED}</p>" if report.stopped else ""
     verdict = (
-        f'<div class="bad"><p>{_count(len(report.findings), "finding")}</p>{stopped}<ul>{found}</ul></div>'
-        if found
+        f'<div class="bad"><p>{_count(len(report.findings), "finding")}</p>{stopped}<ul>{items}</ul></div>'
+        if items
         else "<p>Nothing wrong was found.</p>"
     )
     return (

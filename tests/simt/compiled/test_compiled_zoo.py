@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import simt
+from simt import compiled
 
 for _folder in ("zoo", "simt"):
     sys.path.insert(0, str(Path(__file__).parents[2] / _folder))
@@ -47,14 +48,14 @@ def test_right_kernels(case, order):
     _, kernel, grid, block, make, shared_bytes = case
     expected, got = make(), make()
     simt.run(kernel, grid, block, expected, shared_bytes=shared_bytes)
-    simt.compiled.run(kernel, grid, block, got, shared_bytes=shared_bytes, order=order)
+    compiled.run(kernel, grid, block, got, shared_bytes=shared_bytes, order=order)
     same(expected, got)
 
 
 @pytest.mark.parametrize("animal", [z for z in BUGGY + CORRECT if z.name in GRID_BARRIER], ids=lambda z: z.name)
 def test_grid_barriers_are_refused(animal):
     with pytest.raises(simt.Unsupported, match="grid barrier"):
-        simt.compiled.run(animal.kernel, animal.grid, animal.block, animal.make_arguments())
+        compiled.run(animal.kernel, animal.grid, animal.block, animal.make_arguments())
 
 
 def outcome(run, animal):
@@ -72,7 +73,7 @@ def test_wrong_kernels(animal):
     """The same error, word for word; or, where only a race or an undefined value is wrong, the executor's result."""
     # blocks that race have one result only where they run one after the other
     threads = 1 if animal.expected & {"race", "atomic-against-plain"} else None
-    expected, got = outcome(simt.run, animal), outcome(partial(simt.compiled.run, threads=threads), animal)
+    expected, got = outcome(simt.run, animal), outcome(partial(compiled.run, threads=threads), animal)
     if isinstance(expected, tuple):
         assert got == expected
     elif animal.name not in RACES_SEEN:

@@ -5,6 +5,7 @@ import pytest
 from edges import EDGES
 
 import simt
+from simt import compiled
 
 WAYS = [{}, {"order": "reverse"}, {"checked": False}]
 
@@ -19,7 +20,7 @@ def test_the_same_as_the_executor(case, way):
     _, kernel, grid, block, makers, shared_bytes = case
     expected, got = arguments_of(makers), arguments_of(makers)
     simt.run(kernel, grid, block, expected, shared_bytes=shared_bytes)
-    simt.compiled.run(kernel, grid, block, got, shared_bytes=shared_bytes, **way)
+    compiled.run(kernel, grid, block, got, shared_bytes=shared_bytes, **way)
     for a, b in zip(expected, got, strict=True):
         if isinstance(a, np.ndarray):
             np.testing.assert_array_equal(b, a)

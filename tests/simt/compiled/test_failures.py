@@ -5,7 +5,7 @@ import pytest
 from numba import float32
 
 import simt
-from simt import cuda
+from simt import compiled, cuda
 
 FAILING = []
 
@@ -99,7 +99,7 @@ def test_the_executors_error(kind, kernel, grid, block, arguments):
             run(kernel, grid, block, [a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
         return str(caught.value)
 
-    assert error_of(simt.compiled.run) == error_of(simt.run)
+    assert error_of(compiled.run) == error_of(simt.run)
 
 
 def test_a_failed_launch_leaves_the_hosts_arrays_alone():
@@ -111,5 +111,5 @@ def test_a_failed_launch_leaves_the_hosts_arrays_alone():
         assert x[cuda.threadIdx.x] < 20
 
     with pytest.raises(simt.KernelError):
-        simt.compiled.run(fails, 1, 32, (x,))
+        compiled.run(fails, 1, 32, (x,))
     np.testing.assert_array_equal(x, np.arange(32.0))

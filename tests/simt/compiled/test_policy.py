@@ -10,7 +10,7 @@ import pytest
 
 import simt
 from dlkernels import device
-from simt import cuda, policy
+from simt import compiled, cuda, policy
 from simt.compiled.unit import Unit
 from simt.errors import EngineFault
 from simt.work import DEEPEST, estimate
@@ -68,7 +68,7 @@ def launched(n):
     return cuda.last_launch()
 
 
-def test_small_launches_are_traced_and_large_ones_compiled():
+def test_small_launches_run_in_the_executor_and_large_ones_compiled():
     small, large = launched(1000), launched(3_000_000)
     assert (small.engine, large.engine) == ("executor", "compiled")
     assert "small" in small.why
@@ -88,15 +88,15 @@ def test_the_work_counts_loops():
 def test_chosen_by_call_context_and_environment(monkeypatch):
     with cuda.engine("compiled"):
         assert launched(100).engine == "compiled"
-        with cuda.engine("traced"):
+        with cuda.engine("executor"):
             assert launched(100).engine == "executor"
         assert launched(100).engine == "compiled"
     assert launched(100).engine == "executor"
     monkeypatch.setenv(policy.VARIABLE, "compiled")
     assert launched(100).engine == "compiled"
-    cuda.engine("traced")
+    cuda.engine("executor")
     assert launched(100).engine == "executor"
-    with pytest.raises(ValueError, match="'traced', 'compiled', 'auto'"):
+    with pytest.raises(ValueError, match="'executor', 'compiled', 'auto'"):
         cuda.engine("fast")
 
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_followed_runs_in_the_executor_from_the_start(capsys, mon
     assert cuda.last_launch().engine == "executor"
     assert "different ways" in capsys.readouterr().out
     with pytest.raises(simt.NotFollowed, match="different ways"):
-        simt.compiled.run(barrier_for_even_blocks_of_threads, 1, 32, [x, np.zeros(1)])
+        compiled.run(barrier_for_even_blocks_of_threads, 1, 32, [x, np.zeros(1)])
 
 
 def test_errors_are_those_of_the_executor():
@@ -158,7 +158,7 @@ def test_an_atomic_is_checked():
 
     h = np.zeros(4, np.int32)
     with pytest.raises(simt.OutOfBounds, match=r"index \[4\] lies outside array 'h'"):
-        simt.compiled.run(histogram, 1, 64, [np.full(64, 4, np.int32), h])
+        compiled.run(histogram, 1, 64, [np.full(64, 4, np.int32), h])
     assert not h.any()
 
 
@@ -177,13 +177,13 @@ def interruptible():
 
 
 def test_control_c_ends_a_kernel_that_never_ends(interruptible):
-    simt.compiled.run(never_ends, 1, 32, [np.ones(2)])
+    compiled.run(never_ends, 1, 32, [np.ones(2)])
     x = np.zeros(2)
     timers = [threading.Timer(0.5, _thread.interrupt_main), threading.Timer(60, x.__setitem__, (0, 1))]
     for timer in timers:
         timer.start()
     with pytest.raises(KeyboardInterrupt):
-        simt.compiled.run(never_ends, 1, 32, [x])
+        compiled.run(never_ends, 1, 32, [x])
     for timer in timers:
         timer.cancel()
 

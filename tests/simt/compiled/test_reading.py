@@ -40,7 +40,7 @@ def test_a_piece_ends_at_every_barrier():
 
 
 def test_generated_code_reads_as_python():
-    text = reading.readable(compiled.program(turn, 32, ARGUMENTS)["generated"])
+    text = reading.readable(compiled.stages(turn, 32, ARGUMENTS)["generated"])
     assert isinstance(ast.parse(text), ast.Module)
     assert text.count("for tx in range(32):") == 4
     assert "s[t] = kept" in text
@@ -63,7 +63,7 @@ def test_a_short_loop_moves_outside_with_the_long_loop_in_it():
         out[t] = total
 
     arguments = np.ones((64, 64), np.float32), np.ones((8, 64), np.float32), np.zeros(64, np.float32)
-    lines = reading.readable(compiled.program(scores, 64, arguments, checked=False)["generated"]).splitlines()
+    lines = reading.readable(compiled.stages(scores, 64, arguments, checked=False)["generated"]).splitlines()
     heads = [line.strip() for line in lines if line.strip().startswith("for ")]
     assert heads == [
         "for tx in range(64):",

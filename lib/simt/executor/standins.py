@@ -1,0 +1,60 @@
+"""What a Python stand-in for an intrinsic (intrinsics.py) reads and writes arrays with."""
+
+from ..errors import KernelError, NotOnAGpu, OutOfBounds
+from ..numbers import normal
+from .memory import Array, check_index, convert
+
+
+class StandInContext:
+    """Given to a Python stand-in of an ``@intrinsic`` as its first argument: reads and writes for it.
+
+    ``load(array, index, count)`` and ``store(array, index, values)`` touch ``count`` neighbouring elements of the last
+    axis as one access, as a 16-byte load or store does: it is recorded as one access of ``count * itemsize`` bytes, and
+    must be aligned to that, as on a GPU.
+    """
+
+    def __init__(self, memory, load_site, store_site, visit=0):
+        self._memory, self._sites, self._visit = memory, (load_site, store_site), visit
+
+    def load(self, array, index, count):
+        """A tuple of ``count`` values, from ``array[index]`` on."""
+        keys = self._keys(array, index, count, self._sites[0])
+        values = tuple(normal(array.data[key]) for key in keys)
+        size = count * array.data.itemsize
+        self._memory.note(array, keys[0], self._sites[0], self._visit, writes=False, size=size)
+        return values
+
+    def store(self, array, index, values):
+        """Write ``values`` to ``array[index]`` and the elements after it."""
+        site = self._sites[1]
+        keys = self._keys(array, index, len(values), site)
+        if array.readonly:
+            self._memory.launch.fault(KernelError, f"array {array.name!r} is read-only", site)
+        for key, value in zip(keys, values, strict=True):
+            array.data[key] = convert(value, array.data.dtype)
+        size = len(values) * array.data.itemsize
+        self._memory.note(array, keys[0], site, self._visit, writes=True, size=size)
+
+    def _keys(self, array, index, count, site):
+        fault = self._memory.launch.fault
+        if type(array) is not Array:
+            fault(NotOnAGpu, f"a vector access needs an array, a {type(array).__name__} came", site)
+        *outer, last = (int(k) for k in (index if isinstance(index, tuple) else (index,)))
+        keys = [(*outer, last + k) for k in range(count)]
+        if len(keys[0]) != array.data.ndim:
+            fault(NotOnAGpu, f"array {array.name!r} has {array.data.ndim} axes, {len(keys[0])} indices came", site)
+        for key in keys:
+            wrong = check_index(array, key)
+            if wrong:
+                self._memory.launch.finding(wrong[0], wrong[1], site, array=array.number, index=key)
+                fault(OutOfBounds, wrong[1], site)
+        size = count * array.data.itemsize
+        address = array.address_of(keys[0])
+        if address % size or array.data.strides[-1] != array.data.itemsize:
+            fault(
+                KernelError,
+                f"a vector access of {size} bytes to {array.name!r} at {keys[0]} is not aligned to {size} bytes: "
+                "a GPU would stop with CUDA_ERROR_MISALIGNED_ADDRESS",
+                site,
+            )
+        return keys

@@ -1,0 +1,46 @@
+"""What an import loads: no engine before a launch uses it, no plots, nothing of the packages above."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+UNUSED = ("simt.compiled", "simt.xray", "coursework", "cpulab", "matplotlib", "psutil", "IPython")
+LAUNCH = """
+import numpy as np
+from simt import cuda
+
+@cuda.jit
+def fill(x):
+    x[cuda.grid(1)] = 1
+
+x = np.zeros({blocks} * 64)
+fill[{blocks}, 64](x)
+assert x.all()
+"""
+
+
+def loaded_by(code, tmp_path):
+    """The modules that a fresh process has loaded when it has run ``code``."""
+    script = tmp_path / "script.py"  # a kernel's source is read from its file
+    script.write_text(f"{code}\nimport sys\nprint(*sys.modules)")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DLKERNELS_")}
+    process = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, env=environment)
+    return set(process.stdout.split())
+
+
+@pytest.mark.parametrize("code", ["import dlkernels", "from simt import cuda", LAUNCH.format(blocks=2)],
+                         ids=["dlkernels", "simt", "a small launch"])  # fmt: skip
+def test_nothing_is_loaded_that_is_not_used(code, tmp_path):
+    modules = loaded_by(code, tmp_path)
+    assert "simt.executor.launch" in modules
+    assert not modules & set(UNUSED)
+
+
+def test_the_xray_needs_the_executor_only(tmp_path):
+    assert not loaded_by("from simt.xray import xray", tmp_path) & set(UNUSED) - {"simt.xray"}
+
+
+def test_a_large_launch_loads_the_compiled_engine(tmp_path):
+    assert "simt.compiled" in loaded_by(LAUNCH.format(blocks=40_000), tmp_path)
