@@ -9,7 +9,7 @@ import pytest
 LIBRARY = Path(__file__).parents[2] / "lib"
 PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
 OPERATIONS = ("vector", "matrix", "convolution", "recurrent", "attention")  # each may use those before it
-SHARED = ("arguments", "device", "implementations", "simd", "wide")  # what operations may use besides
+SHARED = ("arguments", "device", "examples", "implementations", "simd", "wide")  # what operations may use besides
 
 # Who may know which other package, or which room of it.
 ARROWS = {
@@ -26,7 +26,8 @@ ROOMS = {
         "simd": (),
         "device": (),
         "arguments": ("device",),
-        "implementations": ("device",),
+        "examples": (),
+        "implementations": ("device", "examples"),
         "wide": ("device",),
         "schedules": ("simd",),
         **{name: (*SHARED, *OPERATIONS[:place]) for place, name in enumerate(OPERATIONS)},
