@@ -7,7 +7,8 @@ from . import reference
 from .scalar import PARAMETERS
 
 SHAPES = ((), (0,), (1,), (2,), (31,), (1000,), (0, 5), (3, 0), (1, 1), (7, 13), (33, 64), (2, 3, 5))
-LARGE = ((3_000_001,), (4_194_309,), (1025, 999))  # past the sizes where threads and non-temporal stores begin
+LARGE = ((100_003,), (333, 301))  # past the size where threads begin
+STREAMED = ((4_194_309,), (1025, 999))  # and where non-temporal stores do
 TIMED = ((1 << 12,), (1 << 18,), (1 << 26,))
 
 
@@ -23,9 +24,11 @@ def _two(draw, *shape):
     return draw.array(*shape), draw.array(*shape)
 
 
-ADD = _examples(_two, roundings(1, lambda a, b: a + b))
+ADD = _examples(_two, roundings(1, lambda a, b: a + b), large=STREAMED)
 AXPY = _examples(
-    lambda draw, *shape: (draw.number(-0.9, 0.9), *_two(draw, *shape)), roundings(2, lambda alpha, x, y: alpha * x + y)
+    lambda draw, *shape: (draw.number(-0.9, 0.9), *_two(draw, *shape)),
+    roundings(2, lambda alpha, x, y: alpha * x + y),
+    large=STREAMED,
 )
 
 
@@ -57,7 +60,7 @@ BIAS = _examples(
     _bias_arguments,
     _bias_allowed,
     shapes=tuple(shape for shape in SHAPES if shape),
-    large=((3001, 1000), (5, 700_001)),
+    large=((301, 1000), (5, 70_001)),
     timed=((4, 1024), (256, 1024), (1 << 16, 1024)),
     seeds=len(PARAMETERS),
 )
