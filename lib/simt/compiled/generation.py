@@ -17,6 +17,7 @@ import ast
 
 from numba.core import types
 
+from . import storage
 from .core import assign, call, name, parse
 from .replication import assigned_in, exposed_in
 from .splitting import Agree, Any, Collective, Region, ScalarBreak, ScalarFor, ScalarIf, ScalarWhile
@@ -60,7 +61,7 @@ class Generation:
                 f"a variable {variable!r} of type {kind} that is used on both sides of a barrier", variable
             )
         slot = f"_a{len(self.setup)}_{variable}"
-        self.setup.append(assign(slot, call(self.unit.storage(kind)), self.unit.origin))
+        self.setup.append(assign(slot, call(self.unit.memory.per_thread(kind)), self.unit.origin))
         return [slot]
 
     def _loaded(self, slots, kind):
@@ -182,7 +183,8 @@ class Generation:
             self.unit.refuse_variable(
                 f"a variable {variable!r} that may be read unassigned and has several types ({shown})", variable
             )
-        return self.unit.zero(next(iter(kinds)))
+        (kind,) = kinds
+        return self.unit.namespace.once(("zero", kind), lambda: storage.zero_of(kind))
 
     def on_Any(self, piece: Any):
         found = parse(f"{piece.result} = True")

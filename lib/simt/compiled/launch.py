@@ -70,8 +70,8 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     key = block, types, checked, order, shared_bytes
     if key not in known:
         argument_kinds = [kinds.of_argument(v) for v in prepared.values]
-        lowered = kernel.program(argument_kinds, False, False)  # refuses what no GPU could run
-        unit = Unit(kernel, lowered, types, block, checked, order, shared_bytes)
+        kernel.program(argument_kinds, False, False)  # refuses what no GPU could run
+        unit = Unit(kernel, types, block, checked, order, shared_bytes)
         try:
             known[key] = unit, unit.build()
         except Unsupported as error:

@@ -103,8 +103,8 @@ class _Watched(Unit):
     """A unit that remembers its pieces."""
 
     def split(self, body, known):
-        self.found = super().split(body, known)
-        return self.found
+        self.last = super().split(body, known)
+        return self.last
 
 
 @dataclass(frozen=True)
@@ -131,12 +131,12 @@ def pieces(kernel, block, args, shared_bytes=0):
     if not isinstance(kernel, Kernel):
         kernel = Kernel(getattr(kernel, "py_func", kernel))
     values = Arguments(kernel, args, None).values
-    lowered = kernel.program([kinds.of_argument(v) for v in values], False, False)
+    kernel.program([kinds.of_argument(v) for v in values], False, False)  # refuses what no GPU could run
     types = tuple(typeof(plain(v)) for v in values)
-    unit = _Watched(kernel, lowered, types, dimensions(block, "blockdim"), True, "forward", shared_bytes)
+    unit = _Watched(kernel, types, dimensions(block, "blockdim"), True, "forward", shared_bytes)
     unit.build()
     where, count = {}, 0
-    for piece in leaves(unit.found[0]):
+    for piece in leaves(unit.last[0]):
         if isinstance(piece, Region) and piece.statements:
             count += 1
             for statement in piece.statements:

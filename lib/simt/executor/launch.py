@@ -12,7 +12,8 @@ import numpy as np
 from ..errors import BudgetExceeded, Deadlock, KernelError
 from ..limits import check_cooperative
 from ..progress import Progress
-from ..trace import WARP, Finding, Site, Snapshot
+from ..source.sites import Site
+from ..trace import WARP, Finding, Snapshot
 from .atomics import atomic
 from .meetings import Meetings
 from .memory import Memory
