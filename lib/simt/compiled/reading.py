@@ -59,12 +59,12 @@ class _Plain(ast.NodeTransformer):
         if called in ("_mark", "_fence"):
             return None
         if called == "_store":
-            made = ast.Assign([ast.Subscript(args[2], args[3], ast.Store())], args[4])
+            plain_form = ast.Assign([ast.Subscript(args[2], args[3], ast.Store())], args[4])
         elif called == "_poke":
-            made = ast.Assign([ast.Subscript(args[0], args[1], ast.Store())], args[2])
+            plain_form = ast.Assign([ast.Subscript(args[0], args[1], ast.Store())], args[2])
         else:
-            made = node
-        return self.generic_visit(made)
+            plain_form = node
+        return self.generic_visit(plain_form)
 
 
 def _is_bookkeeping(node):
@@ -84,8 +84,8 @@ def readable(text):
     (function,) = ast.parse(text).body
     loop = next(n for n in function.body if isinstance(n, ast.For))
     body = [n for n in loop.body if not _is_bookkeeping(n) and not _allocates(n)]
-    made = _Plain().visit(ast.Module(body, []))
-    return ast.unparse(ast.fix_missing_locations(made))
+    shown = _Plain().visit(ast.Module(body, []))
+    return ast.unparse(ast.fix_missing_locations(shown))
 
 
 def _allocates(node):
@@ -169,7 +169,7 @@ def _drawn(pieces):
     ]
     for number in range(pieces.count):
         parts.append(f'<text x="{step * number + 10}" y="15" text-anchor="middle">{number + 1}</text>')
-    for place, (_, text, found, barrier) in enumerate(pieces.rows, 1):
+    for place, (_, text, runs_in, barrier) in enumerate(pieces.rows, 1):
         y = place * height
         weight = ' font-weight="bold"' if barrier else ""
         parts.append(
@@ -180,7 +180,7 @@ def _drawn(pieces):
             parts.append(
                 f'<path d="M2 {y + 10}H{left - 6}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
             )
-        for number in found:
+        for number in runs_in:
             parts.append(
                 f'<rect x="{step * (number - 1) + 3}" y="{y}" width="14" height="{height}" '
                 f'fill="currentColor" fill-opacity="{0.4 + 0.4 * (number % 2)}"/>'
@@ -190,9 +190,9 @@ def _drawn(pieces):
 
 def _said(pieces):
     lines = [
-        f"piece {k}: line{'s' if len(found) > 1 else ''} {', '.join(map(str, found))}"
+        f"piece {k}: line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
         for k in range(1, pieces.count + 1)
-        if (found := [row for row, (_, _, p, _) in enumerate(pieces.rows, 1) if k in p])
+        if (rows := [row for row, (_, _, p, _) in enumerate(pieces.rows, 1) if k in p])
     ]
     cuts = [str(row) for row, r in enumerate(pieces.rows, 1) if r[3]]
     return html.escape(

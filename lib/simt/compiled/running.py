@@ -27,7 +27,7 @@ def cpu_threads():
 
 
 class Failure(Exception):
-    """A block went wrong. ``block``: its number; ``flag``: what (see program.Unit); ``line``: where, 0 if not known."""
+    """A block went wrong. ``block``: its number; ``flag``: what (see unit.Unit); ``line``: where, 0 if not known."""
 
     def __init__(self, block, flag, line):
         self.block, self.flag, self.line = block, flag, line
