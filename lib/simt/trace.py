@@ -59,20 +59,6 @@ WARP = 32
 
 
 @dataclass(frozen=True)
-class Site:
-    """A source expression that touches memory or synchronises. Lines count from 1, columns from 0, as in ``ast``."""
-
-    file: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    text: str  # "A[i, k]"
-    function: str  # name of the kernel or device function it stands in
-    kind: str  # "load", "store", "atomic", "barrier", "grid barrier", "collective", "allocation", "call", "loop"
-
-
-@dataclass(frozen=True)
 class ArrayInfo:
     """An array that the kernel touched."""
 

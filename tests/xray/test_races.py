@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simt.trace import GLOBAL, SHARED, ArrayInfo, Site, Trace
+from simt.source.sites import Site
+from simt.trace import GLOBAL, SHARED, ArrayInfo, Trace
 from simt.xray import findings
 
 LOAD, STORE, ATOMIC = 0, 1, 2

@@ -137,12 +137,12 @@ def _load_view(flag, site, array, index, count):
             ok = at.ok()
             note(builder, args[0], bit_of(site), ok)
             at.indices = [builder.select(ok, i, INDEX(0)) for i in at.indices]
-        made = context.make_array(view)(context, builder)
-        arrayobj.populate_array(made, at.pointer(), at.shape[count:], at.strides[count:], at.array.itemsize, None)
+        row = context.make_array(view)(context, builder)
+        arrayobj.populate_array(row, at.pointer(), at.shape[count:], at.strides[count:], at.array.itemsize, None)
         if flag != types.none:  # of an array without elements there is no row 0: the view is empty then
             shape = [builder.select(ok, n, INDEX(0)) for n in at.shape[count:]]
-            made.shape = cgutils.pack_array(builder, shape)
-        return made._getvalue()
+            row.shape = cgutils.pack_array(builder, shape)
+        return row._getvalue()
 
     return view(flag, site, array, index), generate
 

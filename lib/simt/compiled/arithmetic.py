@@ -123,9 +123,9 @@ def _clz(context, builder, x, source):
 
 
 def _ffs(context, builder, x, source):
-    found = builder.add(builder.cttz(x, ir.IntType(1)(0)), x.type(1))
-    found = builder.select(builder.icmp_unsigned("==", x, x.type(0)), x.type(0), found)
-    return context.cast(builder, found, source, types.uint32)
+    place = builder.add(builder.cttz(x, ir.IntType(1)(0)), x.type(1))
+    place = builder.select(builder.icmp_unsigned("==", x, x.type(0)), x.type(0), place)
+    return context.cast(builder, place, source, types.uint32)
 
 
 def _brev(context, builder, x, source):

@@ -7,26 +7,15 @@ import numpy as np
 from numba.core import types as nb
 from numba.np.numpy_support import from_dtype
 
-from ..executor import operations
 from ..intrinsics import stand_ins
 from ..numbers import numpy_dtype
 from ..source.names import DeviceName
+from ..source.refused import UNSUPPORTED
 from .arithmetic import MATH
-from .atomics import ATOMICS
 from .casts import caster, is_known
-from .core import HIDDEN, Sync, assign, call, name
-from .warp import SOURCES, VOTES
+from .core import HIDDEN, assign, call, name
+from .device_names import CALLS, sync
 
-FULL = 0xFFFFFFFF
-_VALUES = {
-    "fma": ("_fma", ("a", "b", "c")), "popc": ("_popc", ("x",)), "clz": ("_clz", ("x",)), "ffs": ("_ffs", ("x",)),
-    "brev": ("_brev", ("x",)), "cbrt": ("_cbrt", ("x",)), "selp": ("_selp", ("test", "if_true", "if_false")),
-}  # fmt: skip
-_SYNC = {
-    "syncthreads": "block", "syncthreads_count": "count", "syncthreads_and": "and", "syncthreads_or": "or",
-    "syncwarp": "syncwarp", **{n: n for n in (*SOURCES, *VOTES)},
-}  # fmt: skip
-_OPERANDS = {"shfl_sync": "src_lane", "shfl_xor_sync": "lane_mask", "shfl_up_sync": "delta", "shfl_down_sync": "delta"}
 _BUILTINS = {len: "len", bool: "bool", float: "float", complex: "complex", abs: "abs", round: "round", pow: "pow",
              divmod: "divmod"}  # fmt: skip
 
@@ -35,13 +24,13 @@ class Calls:
     """The part of `Lowering` that lowers calls."""
 
     def on_Call(self, node):
-        if isinstance(node.func, ast.Name) and node.func.id in self.names.locals:
-            self.refuse(node, "a function defined inside the kernel")
-        found, function = self.names.static(node.func)
-        if not found:
+        if self.source.is_local(node.func):
+            self.refuse(node, UNSUPPORTED[ast.FunctionDef])
+        known, function = self.source.static(node.func)
+        if not known:
             return self.call_method(node)
         if isinstance(function, DeviceName):
-            return self.call_cuda(node, function.path)
+            return self.call_cuda(node, function)
         try:
             if function in stand_ins:
                 return self.call_device(node, stand_ins[function], stands_in=True)
@@ -77,23 +66,23 @@ class Calls:
         if isinstance(function, type) and issubclass(function, np.generic):
             return call(self.cast(node, from_dtype(np.dtype(function))), *args)
         if function in MATH:
-            return call(self.unit.bind_pure(MATH[function]), *args)
+            return call(self.unit.namespace.bind_pure(MATH[function]), *args)
         if getattr(function, "__module__", None) == "math" and getattr(math, function.__name__, None) is function:
-            return call(self.unit.bind_pure(function), *args)
+            return call(self.unit.namespace.bind_pure(function), *args)
         if isinstance(function, np.ufunc):
-            return call(self.unit.bind_pure(function), *args)
+            return call(self.unit.namespace.bind_pure(function), *args)
         return self.refuse(node, f"{ast.unparse(node.func)}()")
 
     def cast(self, node, kind):
         if not isinstance(kind, (nb.Number, nb.Boolean)) or not is_known(kind):
             self.refuse(node, f"a conversion to {kind}")
-        return self.unit.bind_pure(caster(kind), f"_{kind}")
+        return self.unit.namespace.bind_pure(caster(kind), f"_{kind}")
 
     def call_method(self, node):
         if isinstance(node.func, ast.Attribute):
             method = node.func.attr
             if method == "sync":
-                self.refuse(node, "a grid barrier, cg.this_grid().sync()")
+                self.refuse(node, UNSUPPORTED["cg.this_grid"])
             if self.stand_in_context(node.func.value):
                 return self.call_wide(node, method)
             if method == "conjugate":
@@ -104,7 +93,7 @@ class Calls:
     # -- stand-ins for intrinsics: 16 bytes at a time -----------------------------------------------------------------
 
     def stand_in_context(self, node):
-        return isinstance(node, ast.Name) and node.id == getattr(self, "context", None)
+        return isinstance(node, ast.Name) and node.id == self.context
 
     def call_wide(self, node, method):
         array, index, last = self.several(node.args)
@@ -121,20 +110,16 @@ class Calls:
 
     def synchronises(self, node):
         """Whether a call of the source is, or leads to, a barrier or warp operation."""
-        found, function = self.names.static(node.func) if not self._is_local(node.func) else (False, None)
-        if not found:
+        known, function = self.source.static(node.func) if not self.source.is_local(node.func) else (False, None)
+        if not known:
             return isinstance(node.func, ast.Attribute) and node.func.attr == "sync"
         if isinstance(function, DeviceName):
-            return function.path in _SYNC
+            return CALLS.get(function.path) is sync
         python_function = getattr(function, "py_func", None)
-        return python_function is not None and self.unit.must_inline(python_function)
-
-    def _is_local(self, node):
-        return isinstance(node, ast.Name) and node.id in self.names.locals
+        return python_function is not None and self.unit.devices.must_inline(python_function)
 
     def call_device(self, node, function, stands_in=False):
-        kinds = [self.names.kinds.of(a) for a in node.args]
-        nodes = self.unit.bound_arguments(self, node, function, stands_in)
+        nodes = self.unit.devices.arguments(node, function, stands_in)
         given = [n for n in nodes if not hasattr(n, "bound")]
         in_order = sorted(given, key=lambda n: (n.lineno, n.col_offset))  # keywords may come in another one
         args = self.several(in_order)
@@ -142,20 +127,19 @@ class Calls:
             args = [self.once(a, node) for a in args]
         lowered = {id(n): a for n, a in zip(in_order, args, strict=True)}
         args = [name(n.bound) if hasattr(n, "bound") else lowered[id(n)] for n in nodes]
-        if not stands_in and self.unit.must_inline(function):
-            return self.inline(node, function, kinds, args)
-        device = self.unit.device(self, node, function, kinds, stands_in)
+        if not stands_in and self.unit.devices.must_inline(function):
+            return self.inline(node, function, args)
+        device = self.unit.devices.device(self, node, function, stands_in)
         self.effects |= device.effects
         return call(device.name, *map(name, HIDDEN), *args)
 
-    def inline(self, node, function, kinds, args):
+    def inline(self, node, function, args):
         """A device function with a barrier or shared memory inside becomes part of the kernel, under names of its
         own."""
-        inner = self.unit.inlined(self, node, function, kinds)
-        parameters = [a.arg for a in inner.names.node.args.posonlyargs + inner.names.node.args.args]
-        for parameter, value in zip(parameters, args, strict=True):
+        inner = self.unit.devices.inlined(self, node, function)
+        for parameter, value in zip(inner.source.parameters, args, strict=True):
             self.pending.append(assign(inner.local(parameter), value, node))
-        result = self.unit.temporary()
+        result = self.unit.namespace.temporary()
 
         def land(jump):
             return [assign(result, ast.Constant(None) if jump.value is None else jump.value, jump)]
@@ -163,135 +147,53 @@ class Calls:
         body = inner.body(land)
         self.effects |= inner.effects
         self.pending += body
-        returns = any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(inner.names.node))
+        returns = any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(inner.source.node))
         return name(result) if returns else ast.Constant(None)
 
     # -- cuda's names -------------------------------------------------------------------------------------------------
 
-    def call_cuda(self, node, path):
-        if path in _VALUES:
-            function, parameters = _VALUES[path]
-            return call(function, *self.several(self.names.bind(node, parameters)))
-        if path in _SYNC:
-            return self.sync(node, path)
-        if path in ("grid", "gridsize"):
-            return self.place(node, path)
-        if path.startswith("atomic."):
-            return self.atomic(node, path.partition(".")[2])
-        if path in ("shared.array", "local.array"):
-            return name(self.declare(node, path.partition(".")[0], None))
-        if path == "const.array_like":
-            return name(self.unit.constant_array(self.names.static(node.args[0])[1]))
-        if path.startswith("threadfence"):
-            self.effects.add("store")
-            self.pending.append(ast.copy_location(ast.Expr(call("_fence")), node))
-            return ast.Constant(None)
-        if path == "nanosleep":
-            return ast.Constant(None)
-        if path == "lanemask_lt":
-            self.effects.add("thread")
-            return call("_lanemask_lt", name("_t"))
-        if path == "cg.this_grid":
-            self.refuse(node, "a grid barrier, cg.this_grid().sync()")
-        return self.refuse(node, f"cuda.{path}()")
-
-    def place(self, node, path):
-        """``grid(n)`` and ``gridsize(n)``, from the numbers of the thread and the block."""
-        (dimensions,) = self.names.bind(node, ("ndim",))
-        count = self.names.static(dimensions)[1]
-        if path == "grid":
-            self.effects.add("thread")
-        made = []
-        for axis in range(count):
-            extent = ast.Constant(self.unit.block[axis])
-            if path == "grid":
-                first = ast.BinOp(name(("_bx", "_by", "_bz")[axis]), ast.Mult(), extent)
-                made.append(ast.BinOp(first, ast.Add(), name(("_tx", "_ty", "_tz")[axis])))
-            else:
-                made.append(ast.BinOp(name(("_gx", "_gy", "_gz")[axis]), ast.Mult(), extent))
-        return made[0] if count == 1 else ast.Tuple(made, ast.Load())
-
-    def sync(self, node, path):
-        kind = _SYNC[path]
-        operation = operations.INTRINSICS[path]
-        if isinstance(operation, operations.Barrier):
-            parameters = ("predicate",) if operation.variant else ()
-        else:
-            parameters = operation.names
-        nodes = self.names.bind(node, parameters, getattr(operation, "defaults", ()))
-        lowered = iter(self.several([n for n in nodes if n is not None]))
-        given = {p: next(lowered) for p, n in zip(parameters, nodes, strict=True) if n is not None}
-        operands = {}
-        if "mask" in parameters:
-            mask = given.get("mask", ast.Constant(FULL))
-            full = isinstance(mask, ast.Constant) and int(mask.value) & FULL == FULL
-            to_mask = ast.BinOp(call("_int64", mask), ast.BitAnd(), ast.Constant(FULL))
-            operands["mask"] = ast.Constant(FULL) if full else self.fresh(to_mask, node)
-        if kind in _OPERANDS:
-            operands["operand"] = self.fresh(call("_int64", given[_OPERANDS[kind]]), node)
-        if "predicate" in parameters:
-            operands["value"] = self.fresh(call("bool", given["predicate"]), node)
-        elif "value" in parameters:
-            operands["value"] = self.fresh(given["value"], node)
-        target = None if kind in ("block", "syncwarp") else self.unit.temporary()
-        self.unit.collective(kind)
-        self.pending.append(Sync(kind, target, operands, node))
-        if kind == "match_all_sync":
-            return ast.Tuple([name(target), ast.Compare(name(target), [ast.NotEq()], [ast.Constant(0)])], ast.Load())
-        return ast.Constant(None) if target is None else name(target)
+    def call_cuda(self, node, called):
+        if called.path not in CALLS:
+            self.refuse(node, UNSUPPORTED[called.path])
+        return CALLS[called.path](self, node, called)
 
     def fresh(self, value, node):
         if isinstance(value, ast.Constant):
             value = ast.copy_location(value, node)
-        target = self.unit.temporary()
+        target = self.unit.namespace.temporary()
         self.pending.append(assign(target, value, node))
         return name(target)
-
-    def atomic(self, node, operation):
-        parameters = operations.INTRINSICS[f"atomic.{operation}"].names
-        nodes = self.names.bind(node, parameters)
-        lowered = self.several(nodes)
-        array, operands = lowered[0], lowered[2:]
-        index = lowered[1]
-        if operation == "compare_and_swap":
-            operation, index, operands = "cas", ast.Constant(0), lowered[1:]
-        self.effects |= {"load", "store"}
-        if isinstance(array, ast.Name) and array.id in self.unit.private:
-            self.refuse(node, "an atomic operation on a local array")
-        # A device function that is compiled by itself may have a parameter of a shared array's name.
-        own = isinstance(array, ast.Name) and (self.is_kernel or self.prefix) and self.unit.is_shared(array.id)
-        function = self.unit.bind(ATOMICS[operation, bool(own)], f"_atomic_{operation}_{'own' if own else 'all'}")
-        return call(function, *self.flagged(node), array, index, ast.Tuple(operands, ast.Load()))
 
     # -- arrays of the block and of the thread ------------------------------------------------------------------------
 
     def is_declared(self, target, value):
-        """Whether ``target = value`` makes a shared or local array that keeps this one name."""
-        if not (isinstance(target, ast.Name) and isinstance(value, ast.Call)) or self._is_local(value.func):
+        """The name, ``shared.array`` or ``local.array``, where ``target = value`` makes an array that keeps this one
+        name; else None."""
+        if not (isinstance(target, ast.Name) and isinstance(value, ast.Call)) or self.source.is_local(value.func):
             return None
-        found, function = self.names.static(value.func)
-        if not (found and isinstance(function, DeviceName)) or function.path not in ("shared.array", "local.array"):
+        known, function = self.source.static(value.func)
+        if not (known and isinstance(function, DeviceName) and function.kind == "array"):
             return None
         stores = [
             n
-            for n in ast.walk(self.names.node)
+            for n in ast.walk(self.source.node)
             if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Store)
         ]
-        return function.path.partition(".")[0] if len(stores) == 1 else None
+        return function if len(stores) == 1 else None
 
     def declaration(self, target, value):
-        space = self.is_declared(target, value)
-        return self.declare(value, space, self.local(target.id)) if space else None
+        called = self.is_declared(target, value)
+        return self.declare(value, called, self.local(target.id)) if called else None
 
-    def declare(self, node, space, wanted):
+    def declare(self, node, called, wanted):
         """Make room for an array; returns its name."""
-        shape, dtype, _ = self.names.bind(node, ("shape", "dtype", "alignment"), ("alignment",))
-        size = operations.constant_shape(self.names, shape)
-        found, value = self.names.static(dtype)
-        if found:
+        shape, dtype, _ = self.source.bind(node, called)
+        size = self.source.constant_shape(shape)
+        known, value = self.source.static(dtype)
+        if known:
             kind = from_dtype(numpy_dtype(value))
         else:
             kind = self.unit.dtype_of_argument(dtype) if self.is_kernel else None
         if not isinstance(kind, (nb.Number, nb.Boolean)) or not is_known(kind) or size is None:
             self.refuse(node, "an array of this type")
-        return self.unit.declare(space, size, kind, wanted, node)
+        return self.unit.memory.declare(called.path.partition(".")[0], size, kind, wanted, node)

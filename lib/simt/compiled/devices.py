@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from numba import njit
 
-from ..executor.lowering import Lowering as ExecutorLowering
-from ..executor.program import LoweredFunction
-from ..source.tree import tree_of
+from ..source.function import Source
+from ..source.refused import UNSUPPORTED
 from . import storage
 from .core import HIDDEN, Sync, assign, call, contains, name
 from .lowering import Lowering
@@ -25,33 +24,40 @@ class Device:
 
 
 class DeviceFunctions:
-    """The part of `Unit` that knows device functions."""
+    """The device functions that a kernel calls. ``unit``: the kernel being compiled."""
+
+    def __init__(self, unit):
+        self.unit = unit
+        self.sources = {}  # Python function -> its Source
+        self.compiled = {}  # Python function -> its Device
+        self.in_progress = set()  # those that are being compiled
+        self.looked_at = []  # those that `must_inline` is looking at
+
+    def source_of(self, function):
+        if function not in self.sources:
+            self.sources[function] = Source(function)
+        return self.sources[function]
 
     def must_inline(self, function):
         """Whether a device function has a barrier, a warp operation or shared memory inside."""
-        if function in self.inlining:
+        if function in self.looked_at:
             return False
-        self.inlining.append(function)
+        self.looked_at.append(function)
         try:
-            names = self.names_of(function, [])
-            checker = Lowering(self, names)
-            for node in ast.walk(names.node):
+            source = self.source_of(function)
+            checker = Lowering(self.unit, source)
+            for node in ast.walk(source.node):
                 if isinstance(node, ast.Call):
                     if checker.synchronises(node):
                         return True
-                    found, value = (False, None) if checker._is_local(node.func) else names.static(node.func)
-                    if found and getattr(value, "path", "") == "shared.array":
+                    known, value = (False, None) if source.is_local(node.func) else source.static(node.func)
+                    if known and getattr(value, "path", "") == "shared.array":
                         return True
             return False
         finally:
-            self.inlining.pop()
+            self.looked_at.pop()
 
-    def names_of(self, function, kinds):
-        """The executor's lowering of a function: it knows what names mean."""
-        lowered = LoweredFunction(self.program, function, kinds, is_kernel=False)
-        return ExecutorLowering(lowered, tree_of(function))
-
-    def bound_arguments(self, lowering, node, function, stands_in):
+    def arguments(self, node, function, stands_in):
         """The arguments of a call in the order of the parameters; defaults as constants that carry a bound name."""
         if stands_in:
             return node.args
@@ -63,49 +69,53 @@ class DeviceFunctions:
                 nodes.append(bound.arguments[parameter.name])
             else:
                 constant = ast.Constant(None)
-                constant.bound = self.bind(parameter.default)
+                constant.bound = self.unit.namespace.bind(parameter.default)
                 nodes.append(constant)
         return nodes
 
-    def inlined(self, lowering, node, function, kinds):
+    def inlined(self, lowering, node, function):
+        """The lowering of a device function that becomes part of the kernel."""
         if function in self.in_progress:
             lowering.refuse(node, "a device function that calls itself")
-        self.counter += 1
-        return Lowering(self, self.names_of(function, kinds), prefix=f"_i{self.counter}_")
+        return Lowering(self.unit, self.source_of(function), prefix=self.unit.namespace.prefix())
 
-    def device(self, lowering, node, function, kinds, stands_in):
+    def device(self, lowering, node, function, stands_in):
         """A device function, compiled by itself; called with the thread's place and its own arguments."""
         if function in self.in_progress:
             lowering.refuse(node, "a device function that calls itself")
-        if function not in self.devices:
+        if function not in self.compiled:
             self.in_progress.add(function)
-            names = self.names_of(function, kinds)
-            inner = Lowering(self, names)
-            parameters = [a.arg for a in names.node.args.posonlyargs + names.node.args.args]
-            if stands_in:
-                inner.context = parameters.pop(0)
-            outer, self.private = self.private, {}
-            if isinstance(names.node, ast.Lambda):
-                lowering.refuse(node, "a lambda")
-            body = inner.block(names.node.body)
-            body = [*self.local_arrays(), *with_stop(body)]
-            self.private = outer
-            made = function_of(function.__name__, [*HIDDEN, *parameters], body, function, self.namespace)
-            compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(made)
-            known = self.bind(compiled, f"_d_{function.__name__}")
-            if not inner.effects:
-                self.pure.add(known)
-            self.devices[function] = Device(known, frozenset(inner.effects))
+            self.compiled[function] = self._compile(lowering, node, function, stands_in)
             self.in_progress.discard(function)
-        return self.devices[function]
+        return self.compiled[function]
 
-    def local_arrays(self):
+    def _compile(self, lowering, node, function, stands_in):
+        namespace, memory = self.unit.namespace, self.unit.memory
+        source = self.source_of(function)
+        inner = Lowering(self.unit, source)
+        parameters = list(source.parameters)
+        if stands_in:
+            inner.context = parameters.pop(0)
+        outer, memory.private = memory.private, {}
+        if isinstance(source.node, ast.Lambda):
+            lowering.refuse(node, UNSUPPORTED[ast.Lambda])
+        body = inner.block(source.node.body)
+        body = [*self._local_arrays(), *with_stop(body)]
+        memory.private = outer
+        python = function_of(function.__name__, [*HIDDEN, *parameters], body, function, namespace.objects)
+        compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python)
+        known = namespace.bind(compiled, f"_d_{function.__name__}")
+        if not inner.effects:
+            namespace.pure.add(known)
+        return Device(known, frozenset(inner.effects))
+
+    def _local_arrays(self):
         """Assignments that make the private arrays of a device function."""
-        made = []
-        for identifier, (shape, dtype) in self.private.items():
-            maker = self.bind(storage.whole_array(shape, dtype))
-            made.append(assign(identifier, call(maker), self.origin))
-        return made
+        assignments = []
+        for identifier, (shape, dtype) in self.unit.memory.private.items():
+            maker = self.unit.namespace.bind(storage.whole_array(shape, dtype))
+            assignments.append(assign(identifier, call(maker), self.unit.origin))
+        return assignments
 
 
 def with_stop(block):
@@ -128,6 +138,6 @@ def function_of(identifier, parameters, statements, original, namespace):
     code = compile(module, original.__code__.co_filename, "exec", dont_inherit=True)
     scope = {}
     exec(code, namespace, scope)
-    made = scope[identifier]
-    made.tree = tree
-    return made
+    function = scope[identifier]
+    function.tree = tree
+    return function

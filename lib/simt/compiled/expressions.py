@@ -5,12 +5,12 @@ import ast
 import numpy as np
 
 from ..source.names import DeviceName
+from ..source.refused import not_compiled
 from .calls import Calls
-from .core import assign, call, name
+from .core import BLOCK, GRID, THREAD, assign, call, name
 
 _ATTRIBUTES = ("shape", "size", "ndim", "strides", "nbytes", "itemsize", "T", "real", "imag")
-_WORDS = {ast.Lambda: "a lambda"}
-_PLACES = {"threadIdx": ("_tx", "_ty", "_tz"), "blockIdx": ("_bx", "_by", "_bz"), "gridDim": ("_gx", "_gy", "_gz")}
+_PLACES = {"threadIdx": THREAD, "blockIdx": BLOCK, "gridDim": GRID}
 
 
 class Expressions(Calls):
@@ -19,20 +19,20 @@ class Expressions(Calls):
     def expression(self, node):
         method = getattr(self, "on_" + type(node).__name__, None)
         if method is None:
-            self.refuse(node, _WORDS.get(type(node), f"a {type(node).__name__} expression"))
+            self.refuse(node, not_compiled(node))
         return ast.copy_location(method(node), node)
 
     def on_Constant(self, node):
         if type(node.value) is int and node.value >= 1 << 63:
-            return name(self.unit.bind(np.uint64(node.value)))
+            return name(self.unit.namespace.bind(np.uint64(node.value)))
         if isinstance(node.value, (str, bytes, type(...))):
             self.refuse(node, "text")
         return ast.Constant(node.value)
 
     def on_Name(self, node):
-        if node.id in self.names.locals:
+        if self.source.is_local(node):
             return name(self.local(node.id))
-        return self.static_value(node, self.names.static(node)[1])
+        return self.static_value(node, self.source.static(node)[1])
 
     def static_value(self, node, value):
         """A global or closure variable, frozen at the first launch as numba does."""
@@ -47,46 +47,43 @@ class Expressions(Calls):
             plain = value.value if hasattr(value, "value") and not isinstance(value, (bool, float)) else value
             if type(plain) in (bool, int, float):
                 return self.on_Constant(ast.copy_location(ast.Constant(plain), node))
-            return name(self.unit.bind(plain if isinstance(plain, complex) else int(plain)))
+            return name(self.unit.namespace.bind(plain if isinstance(plain, complex) else int(plain)))
         if value is None:
             return ast.Constant(None)
         if isinstance(value, np.ndarray):
-            return name(self.unit.constant_array(value))
+            return name(self.unit.namespace.bind(value))
         if isinstance(value, np.generic):
-            return name(self.unit.bind(value))
+            return name(self.unit.namespace.bind(value))
         if isinstance(value, tuple) and all(isinstance(v, (bool, int, float, np.generic)) for v in value):
             if all(type(v) in (bool, int, float) for v in value):
                 return ast.Tuple([ast.Constant(v) for v in value], ast.Load())
-            return name(self.unit.bind(value))
+            return name(self.unit.namespace.bind(value))
         return self.refuse(node, f"a {type(value).__name__} from outside")
 
     def on_Attribute(self, node):
         if isinstance(node.value, (ast.Name, ast.Attribute)):
-            found, base = self.names.static(node.value)
-            if found and isinstance(base, DeviceName) and node.attr in ("x", "y", "z"):
+            known, base = self.source.static(node.value)
+            if known and isinstance(base, DeviceName) and node.attr in ("x", "y", "z"):
                 axis = "xyz".index(node.attr)
                 if base.path == "blockDim":
                     return ast.Constant(self.unit.block[axis])
                 if base.path == "threadIdx":
                     self.effects.add("thread")
                 return name(_PLACES[base.path][axis])
-            found, value = self.names.static(node)
-            if found:
+            known, value = self.source.static(node)
+            if known:
                 return self.static_value(node, value)
         if node.attr not in _ATTRIBUTES:
             self.refuse(node, f"the attribute .{node.attr}")
         value = self.expression(node.value)
-        if node.attr == "strides" and isinstance(value, ast.Name) and value.id in self.unit.private:
+        if node.attr == "strides" and isinstance(value, ast.Name) and value.id in self.unit.memory.private:
             self.refuse(node, "the strides of a local array")
         return ast.Attribute(value, node.attr, ast.Load())
 
     def on_Subscript(self, node):
-        if isinstance(node.value, (ast.Name, ast.Attribute)):
-            found, value = self.names.static(node.value)
-            if found and isinstance(value, tuple):
-                index_found, index = self.names.static(node.slice)
-                if index_found and isinstance(index, int):
-                    return self.static_value(node, value[index])
+        known, item = self.source.static_item(node)
+        if known:
+            return self.static_value(node, item)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if any(isinstance(p, ast.Slice) for p in parts):
             return self.view(node, parts)
@@ -156,7 +153,7 @@ class Expressions(Calls):
     def chain(self, node, first, others, goes_on):
         """Statements for a value that is decided step by step: ``others`` only where ``goes_on(result)`` still
         holds."""
-        result = self.unit.temporary()
+        result = self.unit.namespace.temporary()
         self.pending.append(assign(result, first, node))
         block = self.pending
         for before, lowered in others:
@@ -217,7 +214,7 @@ class Expressions(Calls):
         if not (body[2] or other[2]):
             self.pending += body[0] + other[0]
             return ast.IfExp(test, body[1], other[1])
-        result = self.unit.temporary()
+        result = self.unit.namespace.temporary()
         branches = [[*before, assign(result, lowered, node)] for before, lowered, _ in (body, other)]
         self.pending.append(ast.copy_location(ast.If(test, *branches), node))
         return name(result)

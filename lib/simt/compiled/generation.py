@@ -17,6 +17,7 @@ import ast
 
 from numba.core import types
 
+from . import storage
 from .core import assign, call, name, parse
 from .replication import assigned_in, exposed_in
 from .splitting import Agree, Any, Collective, Region, ScalarBreak, ScalarFor, ScalarIf, ScalarWhile
@@ -60,7 +61,7 @@ class Generation:
                 f"a variable {variable!r} of type {kind} that is used on both sides of a barrier", variable
             )
         slot = f"_a{len(self.setup)}_{variable}"
-        self.setup.append(assign(slot, call(self.unit.storage(kind)), self.unit.origin))
+        self.setup.append(assign(slot, call(self.unit.memory.per_thread(kind)), self.unit.origin))
         return [slot]
 
     def _loaded(self, slots, kind):
@@ -75,21 +76,21 @@ class Generation:
         return [assign(variable, self._loaded(list(self.slots[variable, kind]), kind), self.unit.origin)]
 
     def _store(self, variable):
-        made = []
+        statements = []
         kinds = self.storage.get(variable, ())
         if len({isinstance(kind, types.Complex) for kind in kinds}) > 1:
             self.unit.refuse_variable(f"a variable {variable!r} that becomes complex", variable)
         for kind in self.storage.get(variable, ()):
             slots = list(self.slots[variable, kind])
-            self._stored(name(variable), slots, kind, made)
-        return made
+            self._stored(name(variable), slots, kind, statements)
+        return statements
 
-    def _stored(self, value, slots, kind, made):
+    def _stored(self, value, slots, kind, statements):
         if isinstance(kind, types.BaseTuple):
             for k, part in enumerate(kind):
-                self._stored(call("_item", None, 0, value, k), slots, part, made)
+                self._stored(call("_item", None, 0, value, k), slots, part, statements)
         else:
-            made.append(ast.Expr(call("_poke", name(slots.pop(0)), name("_t"), value)))
+            statements.append(ast.Expr(call("_poke", name(slots.pop(0)), name("_t"), value)))
 
     # -- a loop over the threads --------------------------------------------------------------------------------------
 
@@ -100,21 +101,21 @@ class Generation:
         if y * z > 1:
             rows = f"(_tz * {y} + _ty)" if z > 1 else "_ty"
             number = ast.parse(f"{rows} * {x} + _tx", mode="eval").body
-        made = [ast.Expr(call("_mark")), assign("_t", number, self.unit.origin), *body]
+        statements = [ast.Expr(call("_mark")), assign("_t", number, self.unit.origin), *body]
         for variable, extent in (("_tx", x), ("_ty", y), ("_tz", z)):
             if extent > 1 or variable == "_tx":
                 limits = (extent - 1, -1, -1) if self.unit.order == "reverse" else (extent,)
-                made = [ast.For(name(variable, True), call("range", *limits), made, [])]
-        return made
+                statements = [ast.For(name(variable, True), call("range", *limits), statements, [])]
+        return statements
 
     def begin(self, piece, wanted, done=()):
         """Statements that give a thread the variables ``wanted``: recomputed or loaded, and its private arrays."""
-        made, loads = [], set(self.replication.kept(piece)[0])
+        statements, loads = [], set(self.replication.kept(piece)[0])
         for variable in self.replication.closure(wanted - set(done)):
-            made.append(assign(variable, self.replication.recomputed[variable], self.unit.origin))
+            statements.append(assign(variable, self.replication.recomputed[variable], self.unit.origin))
         for variable in sorted(loads & wanted - set(done)):
-            made += self._load(piece, variable)
-        return made
+            statements += self._load(piece, variable)
+        return statements
 
     def guarded(self, piece, body):
         """``body`` for the threads that have all guards of the piece."""
@@ -133,10 +134,10 @@ class Generation:
     # -- the pieces ---------------------------------------------------------------------------------------------------
 
     def block(self, pieces):
-        made = []
+        statements = []
         for piece in pieces:
-            made += getattr(self, "on_" + type(piece).__name__)(piece)
-        return made
+            statements += getattr(self, "on_" + type(piece).__name__)(piece)
+        return statements
 
     def on_Region(self, piece: Region):
         recomputed = self.replication.recomputed
@@ -182,13 +183,14 @@ class Generation:
             self.unit.refuse_variable(
                 f"a variable {variable!r} that may be read unassigned and has several types ({shown})", variable
             )
-        return self.unit.zero(next(iter(kinds)))
+        (kind,) = kinds
+        return self.unit.namespace.once(("zero", kind), lambda: storage.zero_of(kind))
 
     def on_Any(self, piece: Any):
-        found = parse(f"{piece.result} = True")
+        present = parse(f"{piece.result} = True")
         zero = parse(f"{piece.result} = False")
         if not piece.full:
-            return [*zero, *self.over_threads(self.guarded(piece, found))]
+            return [*zero, *self.over_threads(self.guarded(piece, present))]
         (guard,) = piece.guards
         count = parse(f"if {guard}:\n    {piece.result} = True\nelse:\n    {piece.full} = False")
         zero += parse(f"{piece.full} = True")
@@ -246,9 +248,9 @@ class Generation:
             return self._result(
                 piece, call("_from_whole_warp", self._values(piece), self._source(piece), name("_t"), self.threads)
             )
-        made = self._participants(piece)
+        participants = self._participants(piece)
         if sync.kind == "syncwarp":
-            return made
+            return participants
         if sync.kind in SOURCES:
             value = call(
                 "_from_participant",
@@ -257,9 +259,9 @@ class Generation:
                 name("_t"),
                 call("_peek", name("_part"), name("_t")),
             )
-            return [*made, *self._result(piece, value)]
+            return [*participants, *self._result(piece, value)]
         results = [name(s) for kind in self.storage.get(sync.target, ()) for s in self.slots[sync.target, kind]]
-        return made + [
+        return participants + [
             ast.Expr(call(f"_{sync.kind}", slot, self._values(piece), name("_part"), name("_active"), self.threads))
             for slot in results
         ]
@@ -302,8 +304,8 @@ class Generation:
         ]
         alive = name(self.slots["_alive", types.boolean][0]) if self.unit.returns else ast.Constant(None)
         clear = ast.Expr(call("_poke", name("_active"), name("_t"), False))
-        found = call("_participants", name("_part"), name("_mask"), name("_active"), alive, self.threads, name("_flag"),
-                     self.unit.DIVERGED)  # fmt: skip
+        ask = call("_participants", name("_part"), name("_mask"), name("_active"), alive, self.threads, name("_flag"),
+                   self.unit.DIVERGED)  # fmt: skip
         stop = parse(f"if _read_flag(_flag) & {self.unit.DIVERGED}:\n    pass")
         stop[0].body = self._stop(piece.sync.lineno)
-        return [*self.over_threads([clear, *self.guarded(piece, body)]), ast.Expr(found), *stop]
+        return [*self.over_threads([clear, *self.guarded(piece, body)]), ast.Expr(ask), *stop]

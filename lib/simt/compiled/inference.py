@@ -48,15 +48,15 @@ def infer(function, argument_types):
         typing, target = cpu_target.typing_context, cpu_target.target_context
         typing.refresh()
         target.refresh()
-        made = _OnlyTypes(typing, target, None, argument_types, None, flags, {})
-        made.state.cr = "only types"  # what the pipeline asks for at its end
-        made.compile_extra(function)
+        pipeline = _OnlyTypes(typing, target, None, argument_types, None, flags, {})
+        pipeline.state.cr = "only types"  # what the pipeline asks for at its end
+        pipeline.compile_extra(function)
     probes = {}
-    for expression, signature in made.state.calltypes.items():
-        if signature is not None and len(signature.args) == 2 and _is_probe(made.state.typemap, expression):
+    for expression, signature in pipeline.state.calltypes.items():
+        if signature is not None and len(signature.args) == 2 and _is_probe(pipeline.state.typemap, expression):
             probes[signature.args[0].literal_value] = types.unliteral(signature.args[1])
     variables = {}
-    for identifier, kind in made.state.typemap.items():
+    for identifier, kind in pipeline.state.typemap.items():
         if not identifier.startswith(("$", "arg.")):
             variables.setdefault(identifier.partition(".")[0], set()).add(types.unliteral(kind))
     return probes, variables
@@ -81,30 +81,30 @@ class Sequential:
         return ast.Expr(call("_probe", number, name(variable)))
 
     def block(self, pieces):
-        made = []
+        statements = []
         for piece in pieces:
-            made += getattr(self, "on_" + type(piece).__name__)(piece)
-        return made or [ast.Pass()]
+            statements += getattr(self, "on_" + type(piece).__name__)(piece)
+        return statements or [ast.Pass()]
 
     def on_Region(self, piece: Region):
         loads, _ = self.replication.kept(piece)
         return [*(self._probe(piece, v) for v in loads), *piece.statements]
 
     def on_Collective(self, piece: Collective):
-        sync, made = piece.sync, []
+        sync, statements = piece.sync, []
         loads, _ = self.replication.kept(piece)
-        made += [self._probe(piece, v) for v in loads]
+        statements += [self._probe(piece, v) for v in loads]
         if sync.target is None:
-            return made
+            return statements
         value = sync.operands["value"]
-        made.append(assign(sync.target, call(f"_stub_{sync.kind}", value), sync))
-        made.append(self._probe(piece, sync.target))
-        return made
+        statements.append(assign(sync.target, call(f"_stub_{sync.kind}", value), sync))
+        statements.append(self._probe(piece, sync.target))
+        return statements
 
     def on_Any(self, piece: Any):
         loads, _ = self.replication.kept(piece)
-        found = assign(piece.result, call("bool", name(piece.guards[-1])), self.origin)
-        return [*(self._probe(piece, v) for v in loads), found]
+        present = assign(piece.result, call("bool", name(piece.guards[-1])), self.origin)
+        return [*(self._probe(piece, v) for v in loads), present]
 
     def on_Agree(self, piece: Agree):
         loads, _ = self.replication.kept(piece)

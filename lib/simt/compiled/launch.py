@@ -66,8 +66,8 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     types = tuple(typeof(v) for v in values)
     key = block, types, checked, order, shared_bytes
     if key not in kernel.compiled:
-        lowered = kernel.program(prepared.values)  # refuses what no GPU could run
-        unit = Unit(kernel, lowered, types, block, checked, order, shared_bytes)
+        kernel.program(prepared.values)  # refuses what no GPU could run
+        unit = Unit(kernel, types, block, checked, order, shared_bytes)
         try:
             kernel.compiled[key] = unit, unit.build()
         except Unsupported as error:

@@ -9,35 +9,35 @@ own.
                                                       _store(_flag, 1, y, i, _k1 + _k3)
 
 What was computed before a barrier in the same statement is kept in a variable (``_k1``). Names are looked up by the
-executor's lowering, which has refused before what no GPU could run; what only this engine cannot take is
-``Unsupported``.
+`Source`; the executor has refused before what no GPU could run, and what only this engine cannot take is ``Unsupported``.
 """
 
 import ast
 
 from ..errors import Unsupported
+from ..source.refused import not_compiled
 from .core import assign, call, name
 from .expressions import Expressions
 from .structure import has, without
 
-_WORDS = {ast.FunctionDef: "a function defined inside the kernel", ast.Match: "match"}
-
 
 class Lowering(Expressions):
-    """The walk over one function. ``unit``: the kernel being compiled; ``names``: the executor's lowering of the
-    function."""
+    """The walk over one function. ``unit``: the kernel being compiled; ``source``: that of the function.
 
-    def __init__(self, unit, names, prefix="", is_kernel=False):
-        self.unit, self.names, self.prefix, self.is_kernel = unit, names, prefix, is_kernel
+    prefix: what its variables' names begin with where it becomes part of the kernel.
+    """
+
+    def __init__(self, unit, source, prefix="", is_kernel=False):
+        self.unit, self.source, self.prefix, self.is_kernel = unit, source, prefix, is_kernel
+        self.context = None  # the parameter of a stand-in that reads and writes 16 bytes at a time
         self.pending = []  # statements that must run before the one at hand
         self.effects = set()  # "thread", "load", "store": what an expression of this function needs or does
-        self.assigns_inside = any(isinstance(n, ast.NamedExpr) for n in ast.walk(names.node))
+        self.assigns_inside = any(isinstance(n, ast.NamedExpr) for n in ast.walk(source.node))
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
     def refuse(self, node, construct):
-        site = self.names.program.sites.sites[self.names.site(node, "unsupported")]
-        raise Unsupported(construct, site=site, kernel=self.unit.name)
+        self.source.refuse(node, construct, Unsupported, self.unit.name)
 
     def local(self, identifier):
         return self.prefix + identifier
@@ -46,36 +46,36 @@ class Lowering(Expressions):
         """A fresh variable for a lowered value, assigned before the statement at hand."""
         if isinstance(value, ast.Constant):
             return value
-        fresh = self.unit.temporary()
+        fresh = self.unit.namespace.temporary()
         self.pending.append(assign(fresh, value, origin))
         return name(fresh)
 
     def several(self, nodes):
         """Lower expressions that are evaluated one after the other; what comes before a barrier is kept."""
-        made = []
+        values = []
         for node in nodes:
             before = len(self.pending)
-            lowered = self.expression(node)
+            value = self.expression(node)
             if len(self.pending) > before:
                 moved, self.pending = self.pending[before:], self.pending[:before]
-                made = [self.keep(m, node) if not _is_fresh(m) else m for m in made]
+                values = [self.keep(v, node) if not _is_fresh(v) else v for v in values]
                 self.pending += moved
-            made.append(lowered)
-        return made
+            values.append(value)
+        return values
 
     # -- the function -------------------------------------------------------------------------------------------------
 
     def body(self, land):
         """The lowered statements, ``return`` replaced by what ``land(return node)`` gives."""
-        made = self.block(self.names.node.body)
-        return without(ast.Return, made, land, self.unit.temporary)
+        statements = self.block(self.source.node.body)
+        return without(ast.Return, statements, land, self.unit.namespace.temporary)
 
     def block(self, nodes):
         result = []
         for node in nodes:
             outer, self.pending = self.pending, []
-            made = self.statement(node)
-            result += [*self.pending, *made]
+            lowered = self.statement(node)
+            result += [*self.pending, *lowered]
             self.pending = outer
         return result
 
@@ -84,12 +84,12 @@ class Lowering(Expressions):
     def statement(self, node):
         method = getattr(self, "do_" + type(node).__name__, None)
         if method is None:
-            self.refuse(node, _WORDS.get(type(node), f"a {type(node).__name__} statement"))
-        made = method(node)
-        for new in made:
+            self.refuse(node, not_compiled(node))
+        lowered = method(node)
+        for new in lowered:
             if not hasattr(new, "lineno"):
                 ast.copy_location(new, node)
-        return made
+        return lowered
 
     def do_Pass(self, node):
         return []
@@ -113,7 +113,7 @@ class Lowering(Expressions):
 
     def do_Assign(self, node):
         target = node.targets[0]
-        if isinstance(target, ast.Name) and target.id in self.names.aliases:
+        if isinstance(target, ast.Name) and target.id in self.source.aliases:
             return []
         if len(node.targets) > 1:
             value = self.keep(self.expression(node.value), node)
@@ -218,7 +218,7 @@ class Lowering(Expressions):
         if isinstance(node.target, ast.Name):
             target, head = self.local(node.target.id), []
         else:
-            target = self.unit.temporary()
+            target = self.unit.namespace.temporary()
         iterable = self.iterable(node.iter)
         if not isinstance(node.target, ast.Name):
             outer, self.pending = self.pending, []
@@ -229,10 +229,10 @@ class Lowering(Expressions):
 
     def iterable(self, node):
         if isinstance(node, ast.Call):
-            found, function = self.names.static(node.func)
-            if found and function is range:
+            known, function = self.source.static(node.func)
+            if known and function is range:
                 return call("range", *self.several(node.args))
-            if found and function in (enumerate, zip):
+            if known and function in (enumerate, zip):
                 if self.contains_sync(node) or node.keywords:
                     self.refuse(node, f"{function.__name__}() with a barrier inside")
                 return call(function.__name__, *(self.iterable(a) for a in node.args))

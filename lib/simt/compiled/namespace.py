@@ -1,5 +1,7 @@
 """The names that lowered code uses, and what they stand for."""
 
+import builtins
+
 import numpy as np
 from numba.core import types
 
@@ -41,3 +43,50 @@ CHEAP = frozenset((
     "_range_item", "_selp", "_popc", "_clz", "_ffs", "_brev", "bool", "float", "abs", "len",
 ))  # fmt: skip
 PURE = CHEAP | {"_fma", "_cbrt", "range", "complex", "round", "pow", "divmod", "enumerate", "zip"}
+
+
+class Namespace:
+    """The names of one kernel's generated code.
+
+    objects: name -> what it stands for, the globals of all that is generated. pure: names of functions without side
+    effects; cheap: those of them that may as well be called again.
+    """
+
+    def __init__(self):
+        self.objects = {"__builtins__": builtins, "__name__": __name__, **NAMESPACE}
+        self.pure, self.cheap = set(PURE), set(CHEAP)
+        self._counter = 0
+        self._once = {}
+
+    def temporary(self):
+        """A fresh variable."""
+        self._counter += 1
+        return f"_k{self._counter}"
+
+    def prefix(self):
+        """What makes a device function's variables names of their own where it becomes part of the kernel."""
+        self._counter += 1
+        return f"_i{self._counter}_"
+
+    def bind(self, value, wanted=None):
+        """The name under which compiled code finds a Python object."""
+        for known, other in self.objects.items():
+            if other is value:
+                return known
+        identifier = wanted if wanted and wanted not in self.objects else f"_c{len(self.objects)}"
+        self.objects[identifier] = value
+        return identifier
+
+    def bind_pure(self, function, wanted=None):
+        """``bind`` for a function without side effects; one with a name of its own is cheap."""
+        identifier = self.bind(function, wanted)
+        self.pure.add(identifier)
+        if wanted:
+            self.cheap.add(identifier)
+        return identifier
+
+    def once(self, key, make):
+        """The name of what ``make()`` returned the first time it was called for this key."""
+        if key not in self._once:
+            self._once[key] = self.bind(make())
+        return self._once[key]

@@ -84,8 +84,8 @@ def readable(text):
     (function,) = ast.parse(text).body
     loop = next(n for n in function.body if isinstance(n, ast.For))
     body = [n for n in loop.body if not _is_bookkeeping(n) and not _allocates(n)]
-    made = _Plain().visit(ast.Module(body, []))
-    return ast.unparse(ast.fix_missing_locations(made))
+    shown = _Plain().visit(ast.Module(body, []))
+    return ast.unparse(ast.fix_missing_locations(shown))
 
 
 def _allocates(node):
@@ -130,9 +130,9 @@ def pieces(kernel, block, args, shared_bytes=0):
     cannot."""
     kernel = kernel_of(kernel)
     values = Arguments(kernel, args, None).values
-    lowered = kernel.program(values)
+    kernel.program(values)  # refuses what no GPU could run
     types = tuple(typeof(plain(v)) for v in values)
-    unit = _Watched(kernel, lowered, types, dimensions(block, "blockdim"), True, "forward", shared_bytes)
+    unit = _Watched(kernel, types, dimensions(block, "blockdim"), True, "forward", shared_bytes)
     unit.build()
     where, count = {}, 0
     for piece in leaves(unit.cut[0]):

@@ -250,12 +250,12 @@ class Replication:
                 outer, self._behind = self._behind, after
                 inside = after
                 while True:
-                    found = self._live(piece.body, inside) | after
+                    live = self._live(piece.body, inside) | after
                     if isinstance(piece, ScalarFor):
-                        found |= names_in(piece.iter)
-                    if found <= inside:
+                        live |= names_in(piece.iter)
+                    if live <= inside:
                         break
-                    inside = inside | found
+                    inside = inside | live
                 self._behind = outer
                 after = inside
         return after

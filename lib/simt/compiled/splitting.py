@@ -158,17 +158,17 @@ class Splitting:
         if self.uniformity.is_uniform(node.test):
             return [ScalarIf(node.test, self.split(node.body, guards), self.split(node.orelse, guards))]
         test = self.varying()
-        found = [Region([assign(test, call("bool", node.test), node)], guards)]
+        pieces = [Region([assign(test, call("bool", node.test), node)], guards)]
         if _has_barrier(node):
             result = self.temporary()
             branch = ScalarIf(name(result), self.split(node.body, guards), self.split(node.orelse, guards))
-            return [*found, Agree(test, result, node.lineno), branch]
-        found += self.guarded(test, node.body, guards)
+            return [*pieces, Agree(test, result, node.lineno), branch]
+        pieces += self.guarded(test, node.body, guards)
         if node.orelse:
             other = self.varying()
-            found.append(Region([assign(other, negation(name(test)), node)], guards))
-            found += self.guarded(other, node.orelse, guards)
-        return found
+            pieces.append(Region([assign(other, negation(name(test)), node)], guards))
+            pieces += self.guarded(other, node.orelse, guards)
+        return pieces
 
     def guarded(self, guard, body, guards):
         inner, some = (*guards, guard), self.temporary()

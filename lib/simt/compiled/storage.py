@@ -30,11 +30,11 @@ def _stack(context, builder, dtype, count, poison):
 
 
 def _array(context, builder, kind, pointer, shape, strides, itemsize):
-    made = context.make_array(kind)(context, builder)
+    array = context.make_array(kind)(context, builder)
     arrayobj.populate_array(
-        made, pointer, [INDEX(n) for n in shape], [INDEX(s) for s in strides], INDEX(itemsize), None
+        array, pointer, [INDEX(n) for n in shape], [INDEX(s) for s in strides], INDEX(itemsize), None
     )
-    return made._getvalue()
+    return array._getvalue()
 
 
 def _row_major(shape, itemsize):
@@ -68,9 +68,9 @@ def dynamic_array(dtype):
             itemsize = context.get_abi_sizeof(context.get_data_type(dtype))
             count = builder.udiv(builder.extract_value(whole.shape, 0), INDEX(itemsize))
             pointer = builder.bitcast(whole.data, context.get_data_type(dtype).as_pointer())
-            made = context.make_array(kind)(context, builder)
-            arrayobj.populate_array(made, pointer, [count], [INDEX(itemsize)], INDEX(itemsize), None)
-            return made._getvalue()
+            array = context.make_array(kind)(context, builder)
+            arrayobj.populate_array(array, pointer, [count], [INDEX(itemsize)], INDEX(itemsize), None)
+            return array._getvalue()
 
         return kind(memory), generate
 

@@ -63,12 +63,12 @@ def without(kind, block, land, temporary):
                 body = body + rest
             else:
                 return result + _with_flag(kind, node, rest, land, temporary)
-            made = ast.If(
+            chosen = ast.If(
                 node.test,
                 without(kind, body, land, temporary) or [ast.copy_location(ast.Pass(), node)],
                 without(kind, orelse, land, temporary),
             )
-            return [*result, ast.copy_location(made, node)]
+            return [*result, ast.copy_location(chosen, node)]
         return result + _out_of_loop(node, rest, land, temporary)
     return result
 
@@ -81,10 +81,10 @@ def _with_flag(kind, branch, rest, land, temporary):
         return [*land(jump), assign(flag, ast.Constant(True), jump)]
 
     body, orelse = (without(kind, b, land_and_note, temporary) for b in (branch.body, branch.orelse))
-    made = ast.copy_location(ast.If(branch.test, body or [ast.copy_location(ast.Pass(), branch)], orelse), branch)
+    guarded = ast.copy_location(ast.If(branch.test, body or [ast.copy_location(ast.Pass(), branch)], orelse), branch)
     behind = without(kind, rest, land, temporary) or [ast.copy_location(ast.Pass(), branch)]
     after = ast.copy_location(ast.If(negation(name(flag)), behind, []), branch)
-    return [assign(flag, ast.Constant(False), branch), made, after]
+    return [assign(flag, ast.Constant(False), branch), guarded, after]
 
 
 def _out_of_loop(loop, rest, land, temporary):
@@ -92,21 +92,21 @@ def _out_of_loop(loop, rest, land, temporary):
     flag = temporary()
 
     def leave(block):
-        made = []
+        statements = []
         for node in block:
             if isinstance(node, ast.Return):
-                return [*made, *land(node), assign(flag, ast.Constant(True), node),
+                return [*statements, *land(node), assign(flag, ast.Constant(True), node),
                         ast.copy_location(ast.Break(), node)]  # fmt: skip
             if contains(node, ast.Return):
                 if isinstance(node, LOOPS):
-                    made.append(rebuilt(node))
+                    statements.append(rebuilt(node))
                     ask = ast.If(name(flag), [ast.copy_location(ast.Break(), node)], [])
-                    made.append(ast.copy_location(ask, node))
+                    statements.append(ast.copy_location(ask, node))
                     continue
                 new = ast.If(node.test, leave(node.body), leave(node.orelse))
                 node = ast.copy_location(new, node)
-            made.append(node)
-        return made
+            statements.append(node)
+        return statements
 
     def rebuilt(node):
         if isinstance(node, ast.For):
@@ -115,8 +115,8 @@ def _out_of_loop(loop, rest, land, temporary):
             new = ast.While(node.test, leave(node.body), leave(node.orelse))
         return ast.copy_location(new, node)
 
-    made = [assign(flag, ast.Constant(False), loop), rebuilt(loop)]
+    statements = [assign(flag, ast.Constant(False), loop), rebuilt(loop)]
     if rest:
         behind = without(ast.Return, rest, land, temporary) or [ast.Pass()]
-        made.append(ast.copy_location(ast.If(negation(name(flag)), behind, []), loop))
-    return made
+        statements.append(ast.copy_location(ast.If(negation(name(flag)), behind, []), loop))
+    return statements

@@ -35,9 +35,9 @@ class _Lower(Lower):
     def post_lower(self):
         super().post_lower()
         for block in self.function.blocks:
-            for made in block.instructions:
-                if made.opname in ("add", "sub", "mul"):
-                    made.flags = tuple(flag for flag in made.flags if flag != "nsw")
+            for instruction in block.instructions:
+                if instruction.opname in ("add", "sub", "mul"):
+                    instruction.flags = tuple(flag for flag in instruction.flags if flag != "nsw")
         order = {block.name: k for k, block in enumerate(self.function.blocks)}
         for body in self.module.__dict__.get("thread_bodies", ()):
             for block in self.function.blocks:

@@ -13,7 +13,8 @@ from ..errors import NotOnAGpu
 from ..intrinsics import stand_ins
 from ..source.names import DeviceName
 from ..source.syntax import make_call, make_name
-from .operations import BUILTINS, INTRINSICS, SYNC, VALUES
+from .device_names import CALLS
+from .operations import BUILTINS, SYNC
 
 
 class Calls:
@@ -21,13 +22,12 @@ class Calls:
 
     def on_Call(self, node):
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-            self.refuse(node, "a kernel cannot call with * or **: write out the arguments")
-        if isinstance(node.func, ast.Name) and node.func.id in self.locals:
+            self.source.refuse(node, "a kernel cannot call with * or **: write out the arguments")
+        if self.source.is_local(node.func):
             return self.call_local(node)
-        found, function = self.static(node.func)
-        if not found:
+        known, function = self.source.static(node.func)
+        if not known:
             return self.call_method(node)
-        function = VALUES.get(function, function) if isinstance(function, str) else function
         if isinstance(function, DeviceName):
             return self.call_device_name(node, function)
         stand_in = self.stand_in(function)
@@ -35,17 +35,18 @@ class Calls:
             return self.call_stand_in(node, stand_in)
         python_function = getattr(function, "py_func", None)
         if getattr(function, "is_kernel", False):
-            self.refuse(node, f"{node.func.id} is a kernel: a kernel can only call device functions (device=True)")
+            self.source.refuse(
+                node, f"{node.func.id} is a kernel: a kernel can only call device functions (device=True)"
+            )
         if python_function is not None:
             return self.call_function(node, python_function)
         name = self.value_function(node, function)
         args = [self.expression(a) for a in node.args]
         if node.keywords:
-            self.refuse(node, f"{ast.unparse(node.func)}() takes no keywords in a kernel")
+            self.source.refuse(node, f"{ast.unparse(node.func)}() takes no keywords in a kernel")
         return make_call(name, *args)
 
     def stand_in(self, function):
-
         try:
             return stand_ins.get(function)
         except TypeError:
@@ -70,25 +71,27 @@ class Calls:
         described = ast.unparse(node.func)
         if isinstance(function, (NumbaDispatcher, types.FunctionType)):
             if getattr(function, "__module__", "").split(".")[0] == "numpy":
-                self.refuse(
+                self.source.refuse(
                     node, f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop"
                 )
-            self.refuse(
+            self.source.refuse(
                 node, f"{described} is a plain Python function: decorate it with @cuda.jit(device=True) to call it here"
             )
         if getattr(function, "__module__", "").split(".")[0] == "numpy":
-            self.refuse(node, f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop")
+            self.source.refuse(
+                node, f"{described}() makes or reads whole arrays, which a kernel cannot do: write the loop"
+            )
         if type(function).__module__.startswith(("numba.", "numba_cuda.")):
-            self.refuse(
+            self.source.refuse(
                 node,
                 f"{described} is a compiler intrinsic that has no Python stand-in: give it one with "
                 "simt.stand_in(intrinsic, python_function)",
             )
-        return self.refuse(node, f"{described}() cannot be called in a kernel")
+        return self.source.refuse(node, f"{described}() cannot be called in a kernel")
 
     def call_local(self, node):
         if node.keywords:
-            self.refuse(node, "keywords are not possible here")
+            self.source.refuse(node, "keywords are not possible here")
         args = [self.expression(a) for a in node.args]
         hidden = [make_call("_visit", self.visit, self.site(node, "call"), 0)] if self.traced else []
         return make_call(make_name(node.func.id), *hidden, *args)
@@ -107,10 +110,10 @@ class Calls:
             signature = inspect.signature(python_function)
             signature.bind(*node.args, **{k.arg: k for k in node.keywords})
         except TypeError as error:
-            self.refuse(node, f"{python_function.__name__}{signature}: {error}")
+            self.source.refuse(node, f"{python_function.__name__}{signature}: {error}")
         if recursive:
             if callee.synchronises:
-                self.refuse(node, "a device function that calls itself cannot synchronise")
+                self.source.refuse(node, "a device function that calls itself cannot synchronise")
             return call
         if callee.synchronises:
             self.lowered.synchronises = True
@@ -124,12 +127,12 @@ class Calls:
     def call_method(self, node):
         """``value.method(...)`` on something the kernel computed."""
         if not isinstance(node.func, ast.Attribute):
-            self.refuse(node, "a kernel cannot call this")
+            self.source.refuse(node, "a kernel cannot call this")
         method, value = node.func.attr, node.func.value
         if method == "sync" and not node.args:
             self.lowered.synchronises = self.program.grid_sync = True
-            made = [self.at(ast.Constant(SYNC["grid"]), node), ast.Constant(self.site(node, "grid barrier"))]
-            return ast.Yield(ast.Tuple(made, ast.Load()))
+            meeting = [self.at(ast.Constant(SYNC["grid"]), node), ast.Constant(self.site(node, "grid barrier"))]
+            return ast.Yield(ast.Tuple(meeting, ast.Load()))
         if method in ("sum", "prod", "min", "max", "mean") and not node.args and not node.keywords:
             return make_call("_reduce", self.expression(value), method, self.site(node, "load"), *self.visited())
         if method in ("reshape", "ravel", "transpose", "view") and not node.keywords:
@@ -137,27 +140,12 @@ class Calls:
             return make_call("_view", self.expression(value), method, self.site(node, "load"), *args)
         if method == "conjugate" and not node.args:
             return make_call("_conjugate", self.expression(value))
-        return self.refuse(node, f"the method .{method}() cannot be used in a kernel")
+        return self.source.refuse(node, f"the method .{method}() cannot be used in a kernel")
 
     def call_device_name(self, node, function):
-        operation = INTRINSICS.get(function.path)
-        if operation is None:
-            self.refuse(node, f"cuda.{function.path} cannot be called")
-        return operation.lower(self, node)
-
-    def bind(self, node, names, defaults=()):
-        """Arguments of a call in order, by position or keyword: a list of nodes of the source (None: not given)."""
-        given = dict(zip(names, node.args, strict=False))
-        for keyword in node.keywords:
-            if keyword.arg not in names or keyword.arg in given:
-                self.refuse(node, f"{ast.unparse(node.func)}() got an unexpected argument {keyword.arg!r}")
-            given[keyword.arg] = keyword.value
-        if len(node.args) > len(names):
-            self.refuse(node, f"{ast.unparse(node.func)}() takes {len(names)} arguments, {len(node.args)} came")
-        missing = [n for n in names if n not in given and n not in defaults]
-        if missing:
-            self.refuse(node, f"{ast.unparse(node.func)}() misses the argument {missing[0]!r}")
-        return [given.get(n) for n in names]
+        if function.path not in CALLS:
+            self.source.refuse(node, f"cuda.{function.path} cannot be called")
+        return CALLS[function.path](self, node, function)
 
 
 _casters, _dispatchers = {}, {}

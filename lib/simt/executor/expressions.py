@@ -9,7 +9,7 @@ from numba.core import types as nb
 from .. import numbers
 from ..source.kinds import as_type, fold
 from ..source.names import DeviceName
-from ..source.refused import REFUSED
+from ..source.refused import on_no_gpu
 from ..source.syntax import make_call, make_name
 from .calls import Calls, cast_to
 
@@ -24,26 +24,24 @@ class Expressions(Calls):
     """The part of `Lowering` that lowers expressions. Methods named after a node return what replaces it."""
 
     def expression(self, node):
-        if type(node) in REFUSED:
-            self.refuse(node, f"a kernel cannot use {REFUSED[type(node)]}")
         method = getattr(self, "on_" + type(node).__name__, None)
         if method is None:
-            self.refuse(node, f"a kernel cannot use a {type(node).__name__} expression")
+            self.source.refuse(node, on_no_gpu(node))
         return self.at(method(node), node)
 
     def on_Constant(self, node):
         if isinstance(node.value, bytes):
-            self.refuse(node, "a kernel cannot use bytes")
+            self.source.refuse(node, "a kernel cannot use bytes")
         if type(node.value) is int and node.value >= 1 << 63:  # too large for int64: uint64, as in numba
             if node.value >= 1 << 64:
-                self.refuse(node, f"{node.value} does not fit into 64 bits")
+                self.source.refuse(node, f"{node.value} does not fit into 64 bits")
             return make_name(self.constant(np.uint64(node.value)))
         return ast.Constant(node.value)
 
     def on_Name(self, node):
-        if node.id in self.locals:
+        if self.source.is_local(node):
             return make_name(node.id)
-        return self.static_value(node, self.static(node)[1])
+        return self.static_value(node, self.source.static(node)[1])
 
     def static_value(self, node, value):
         """A global or closure variable, used as a value: frozen, as numba does."""
@@ -61,8 +59,8 @@ class Expressions(Calls):
         if isinstance(value, (nb.Type, np.dtype)) or (isinstance(value, type) and issubclass(value, np.generic)):
             return make_name(self.constant(value))
         if value in (int, float, bool, complex) or callable(value):
-            self.refuse(node, f"{ast.unparse(node)} can only be called in a kernel, not used as a value")
-        return self.refuse(
+            self.source.refuse(node, f"{ast.unparse(node)} can only be called in a kernel, not used as a value")
+        return self.source.refuse(
             node,
             f"{ast.unparse(node)} is a {type(value).__name__}, which a kernel cannot use from outside: "
             "numbers, tuples of numbers and NumPy arrays are fine; pass anything else as an argument",
@@ -77,22 +75,22 @@ class Expressions(Calls):
             return ast.Attribute(make_name("_t"), "lane", ast.Load())
         if value.path == "warpsize":
             return ast.Constant(32)
-        return self.refuse(node, f"cuda.{value.path} can only be called in a kernel, not used as a value")
+        return self.source.refuse(node, f"cuda.{value.path} can only be called in a kernel, not used as a value")
 
     def on_Attribute(self, node):
         if isinstance(node.value, (ast.Name, ast.Attribute)):
-            base_found, base = self.static(node.value)
-            if base_found and isinstance(base, DeviceName) and node.attr in ("x", "y", "z"):
+            known, base = self.source.static(node.value)
+            if known and isinstance(base, DeviceName) and node.attr in ("x", "y", "z"):
                 if base.path == "threadIdx":
                     return ast.Attribute(make_name("_t"), node.attr, ast.Load())
                 if base.path == "blockIdx":
                     return ast.Attribute(ast.Attribute(make_name("_t"), "block", ast.Load()), node.attr, ast.Load())
                 if base.path in ("blockDim", "gridDim"):
                     return make_name(f"_{base.path}_{node.attr}")
-            if base_found and isinstance(base, DeviceName):
-                self.refuse(node, f"cuda.{base.path} has no {node.attr!r}")
-            found, value = self.static(node)
-            if found:
+            if known and isinstance(base, DeviceName):
+                self.source.refuse(node, f"cuda.{base.path} has no {node.attr!r}")
+            known, value = self.source.static(node)
+            if known:
                 return self.static_value(node, value)
         value = self.expression(node.value)
         if node.attr in _ARRAY_ATTRIBUTES:
@@ -139,7 +137,7 @@ class Expressions(Calls):
 
     def on_BinOp(self, node):
         if isinstance(node.op, ast.MatMult):
-            self.refuse(node, "a kernel cannot multiply matrices with @: write the loop")
+            self.source.refuse(node, "a kernel cannot multiply matrices with @: write the loop")
         folded = fold(node)
         if folded is not None:
             return self.on_Constant(ast.Constant(folded))
@@ -153,9 +151,9 @@ class Expressions(Calls):
             if "f" in (left_kind, right_kind) and left_kind != right_kind:  # float32 with anything wider: in float64
                 left = make_call("_double", left) if left_kind == "f" else left
                 right = make_call("_double", right) if right_kind == "f" else right
-            made = self.at(ast.BinOp(left, op, right), node)
+            native = self.at(ast.BinOp(left, op, right), node)
             integers = left_kind in ("s", "i") and right_kind in ("s", "i")
-            return self.wrapped(made, node) if integers and not left_kind == right_kind == "s" else made
+            return self.wrapped(native, node) if integers and not left_kind == right_kind == "s" else native
         integers = left_kind in ("s", "i") and right_kind in ("s", "i")
         if integers and operation in ("BitAnd", "BitOr", "BitXor"):
             return self.at(ast.BinOp(left, op, right), node)
@@ -167,9 +165,9 @@ class Expressions(Calls):
             return self.at(ast.BinOp(left, op, right), node)
         return self.at(make_call("_" + operation, left, right), node)
 
-    def wrapped(self, made, node):
+    def wrapped(self, result, node):
         """An int64 result: checked against overflow, which wraps."""
-        bind = ast.NamedExpr(make_name("_w", True), made)
+        bind = ast.NamedExpr(make_name("_w", True), result)
         fits = ast.Compare(ast.Constant(_LOW), [ast.LtE(), ast.LtE()], [bind, ast.Constant(_HIGH)])
         return self.at(ast.IfExp(fits, make_name("_w"), make_call("_wrap", make_name("_w"))), node)
 
@@ -200,11 +198,9 @@ class Expressions(Calls):
         return self.at(make_call("_" + type(op).__name__, left, right), node)
 
     def on_Subscript(self, node):
-        found, value = self.static(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else (False, None)
-        if found and isinstance(value, tuple):
-            index_found, index = self.static(node.slice)
-            if index_found and isinstance(index, int):
-                return self.static_value(node, value[index])
+        known, item = self.source.static_item(node)
+        if known:
+            return self.static_value(node, item)
         indices = self.indices(node)
         site = self.site(node, "load")
         array = self.expression(node.value)
@@ -219,7 +215,7 @@ class Expressions(Calls):
         if 1 <= len(parts) <= 3 and not any(isinstance(p, unusual) for p in parts):
             for part in parts:
                 if isinstance(part, (ast.Compare, ast.BoolOp)) or self.kinds.of(part) in ("f", "d"):
-                    self.refuse(part, "an index must be a whole number, not a truth value or a float")
+                    self.source.refuse(part, "an index must be a whole number, not a truth value or a float")
             return [self.expression(p) for p in parts]
         return None
 

@@ -14,7 +14,8 @@ from ..kernel import kernel_of
 from ..limits import check_cooperative, check_launch, dimensions
 from ..progress import Progress
 from ..settings import check_order, chosen_budget, chosen_order
-from ..trace import WARP, Finding, Site, Snapshot
+from ..source.sites import Site
+from ..trace import WARP, Finding, Snapshot
 from .arguments import Arguments
 from .atomics import atomic
 from .meetings import Meetings

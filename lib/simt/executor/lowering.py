@@ -14,45 +14,29 @@ GPU is refused here, with its line. Positions are kept: a traceback through a lo
 """
 
 import ast
-import numbers as abstract_numbers
 
-import numpy as np
-
-from ..errors import NotOnAGpu
 from ..source.kinds import Kinds
-from ..source.names import DeviceName, Scope, member
-from ..source.refused import REFUSED
-from ..source.syntax import local_names, make_call, make_name, root_name
+from ..source.refused import on_no_gpu
+from ..source.syntax import make_call, make_name
 from .expressions import Expressions
-from .operations import INTRINSICS
 
 
 class Lowering(Expressions):
     """The walk over one function's syntax tree. Methods named after a node return the node that replaces it."""
 
-    def __init__(self, lowered, node):
-        self.lowered, self.program, self.node = lowered, lowered.program, node
-        self.python_function = lowered.python_function
+    def __init__(self, lowered, source):
+        self.lowered, self.program, self.source = lowered, lowered.program, source
         self.traced, self.counted = self.program.traced, self.program.counted
-        self.scope = Scope(self.python_function)
-        self.locals = local_names(node)
-        self.aliases = {}
-        self._find_aliases()
-        self.inner = set()  # names of functions defined inside this one
         self.visit = ast.Name("_v", ast.Load())
         self.depth = 0
         self.counter = 0
-        self.in_inner = False
-        self.kinds = Kinds(self, node, lowered.argument_kinds)
+        self.kinds = Kinds(source, lowered.argument_kinds)
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
-    def refuse(self, node, what):
-        site = self.program.sites.sites[self.site(node, "refused")]
-        raise NotOnAGpu(what, site=site, kernel=self.lowered.name)
-
     def site(self, node, kind):
-        return self.program.sites.add(node, kind, self.python_function)
+        """The number of a place in the source."""
+        return self.program.sites.add(self.source.site(node, kind))
 
     def at(self, new, old):
         return ast.copy_location(new, old)
@@ -73,56 +57,13 @@ class Lowering(Expressions):
     def visited(self):
         return [self.visit] if self.traced else []
 
-    def static(self, node):
-        """(True, object) where an expression is known before the kernel runs: a global, a closure, a module's
-        member."""
-        if isinstance(node, ast.Constant):
-            return True, node.value
-        if isinstance(node, ast.Name) and node.id in self.aliases:
-            return True, self.aliases[node.id]
-        if isinstance(node, ast.Name) and node.id not in self.locals:
-            try:
-                return True, self.scope.lookup(node.id)
-            except NameError as error:
-                self.refuse(node, f"{error}")
-        if isinstance(node, ast.Attribute):
-            found, value = self.static(node.value)
-            if found and not isinstance(value, (DeviceName, np.ndarray, abstract_numbers.Number)):
-                try:
-                    return True, member(value, node.attr)
-                except AttributeError:
-                    owner = ast.unparse(node.value)
-                    self.refuse(node, f"{owner} has no {node.attr!r} that can be used in a kernel")
-        return False, None
-
-    def _find_aliases(self):
-        """``sync = cuda.syncthreads``: a variable that is only ever another name for a function."""
-        if isinstance(self.node, ast.Lambda):
-            return
-        stores = [n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-        arguments = {a.arg for a in ast.walk(self.node) if isinstance(a, ast.arg)}
-        for statement in ast.walk(self.node):
-            if not (isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Name, ast.Attribute))):
-                continue
-            target = statement.targets[0]
-            if len(statement.targets) > 1 or not isinstance(target, ast.Name) or target.id in arguments:
-                continue
-            if stores.count(target.id) != 1 or root_name(statement.value) in self.locals:
-                continue
-            found, value = self.static(statement.value)
-            is_value = isinstance(value, (abstract_numbers.Number, np.ndarray, np.dtype, tuple, str, type(None)))
-            places = isinstance(value, DeviceName) and value.path in ("threadIdx", "blockIdx", "blockDim", "gridDim")
-            if found and not is_value and (not isinstance(value, DeviceName) or places or value.path in INTRINSICS):
-                self.aliases[target.id] = value
-                self.locals.discard(target.id)
-
     # -- the function -------------------------------------------------------------------------------------------------
 
     def lower(self):
-        node = self.node
+        node = self.source.node
         given = node.args
         if given.vararg or given.kwarg:
-            self.refuse(node, "*args and **kwargs are not possible in a kernel: name every argument")
+            self.source.refuse(node, "*args and **kwargs are not possible in a kernel: name every argument")
         hidden = [ast.arg("_t")] + ([ast.arg("_v")] if self.traced else [])
         arguments = ast.arguments(
             posonlyargs=[],
@@ -136,31 +77,29 @@ class Lowering(Expressions):
         else:
             body = self.block(node.body)
         name = "lowered_" + ("lambda" if isinstance(node, ast.Lambda) else node.name)
-        made = ast.FunctionDef(
+        function = ast.FunctionDef(
             name=name, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None, type_params=[]
         )
-        return self.at(made, node)
+        return self.at(function, node)
 
     def block(self, statements):
         result = []
         for statement in statements:
-            made = self.statement(statement)
-            result.extend(made if isinstance(made, list) else [made])
+            lowered = self.statement(statement)
+            result.extend(lowered if isinstance(lowered, list) else [lowered])
         return result or [ast.Pass()]
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
     def statement(self, node):
-        if type(node) in REFUSED:
-            self.refuse(node, f"a kernel cannot use {REFUSED[type(node)]}")
         method = getattr(self, "do_" + type(node).__name__, None)
         if method is None:
-            self.refuse(node, f"a kernel cannot use a {type(node).__name__} statement")
-        made = method(node)
-        for new in made if isinstance(made, list) else [made]:
+            self.source.refuse(node, on_no_gpu(node))
+        lowered = method(node)
+        for new in lowered if isinstance(lowered, list) else [lowered]:
             if not hasattr(new, "lineno"):
                 self.at(new, node)
-        return made
+        return lowered
 
     def do_Pass(self, node):
         return ast.Pass()
@@ -178,21 +117,21 @@ class Lowering(Expressions):
 
     def do_Return(self, node):
         returns_nothing = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
-        if self.lowered.is_kernel and not self.in_inner and not returns_nothing:
-            self.refuse(node, "CUDA kernel must have void return type: write results to an array argument")
+        if self.lowered.is_kernel and not self.source.in_inner and not returns_nothing:
+            self.source.refuse(node, "CUDA kernel must have void return type: write results to an array argument")
         return ast.Return(None if node.value is None else self.expression(node.value))
 
     def do_Assign(self, node):
-        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.aliases:
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.source.aliases:
             return ast.Pass()
         value = self.expression(node.value)
         if len(node.targets) == 1:
             return self.assign(node.targets[0], value)
         name = self.temporary()
-        made = [self.at(ast.Assign([make_name(name, True)], value), node)]
+        assignments = [self.at(ast.Assign([make_name(name, True)], value), node)]
         for target in node.targets:
-            made.extend(self.assign(target, make_name(name)))
-        return made
+            assignments.extend(self.assign(target, make_name(name)))
+        return assignments
 
     def do_AnnAssign(self, node):
         if node.value is None:
@@ -208,13 +147,13 @@ class Lowering(Expressions):
         if isinstance(target, (ast.Tuple, ast.List)):
             names = [self.temporary() for _ in target.elts]
             if any(isinstance(e, ast.Starred) for e in target.elts):
-                self.refuse(target, "a kernel cannot unpack with a star")
+                self.source.refuse(target, "a kernel cannot unpack with a star")
             left = ast.Tuple([make_name(n, True) for n in names], ast.Store())
-            made = [self.at(ast.Assign([left], value), target)]
+            assignments = [self.at(ast.Assign([left], value), target)]
             for element, name in zip(target.elts, names, strict=True):
-                made.extend(self.assign(element, make_name(name)))
-            return made
-        return self.refuse(target, "a kernel cannot assign to this")
+                assignments.extend(self.assign(element, make_name(name)))
+            return assignments
+        return self.source.refuse(target, "a kernel cannot assign to this")
 
     def store(self, target, array, indices, value):
         site = self.site(target, "store")
@@ -225,20 +164,20 @@ class Lowering(Expressions):
         return self.at(ast.Expr(self.at(call, target)), target)
 
     def do_AugAssign(self, node):
-        target, made = node.target, []
+        target, statements = node.target, []
         if isinstance(target, ast.Name):
             left = ast.BinOp(make_name(target.id), node.op, node.value)
             self.at(left.left, target)
             return self.assign(target, self.expression(self.at(left, node)))
         if not isinstance(target, ast.Subscript):
-            self.refuse(target, "a kernel cannot assign to this")
+            self.source.refuse(target, "a kernel cannot assign to this")
 
         def once(lowered, original):
             """Evaluate once what is needed twice."""
             if isinstance(lowered, (ast.Constant, ast.Name)):
                 return lowered
             name = self.temporary()
-            made.append(self.at(ast.Assign([make_name(name, True)], lowered), original))
+            statements.append(self.at(ast.Assign([make_name(name, True)], lowered), original))
             return make_name(name)
 
         array = once(self.expression(target.value), target.value)
@@ -252,8 +191,9 @@ class Lowering(Expressions):
         load = make_call(f"_load{form}", array, *key, self.site(target, "load"), *self.visited())
         value = self.operate(node, node.op, load, self.expression(node.value), *self.kinds.of_augmented(node))
         site = self.site(target, "store")
-        made.append(ast.Expr(self.at(make_call(f"_store{form}", array, *key, value, site, *self.visited()), node)))
-        return [self.at(m, node) for m in made]
+        store = make_call(f"_store{form}", array, *key, value, site, *self.visited())
+        statements.append(ast.Expr(self.at(store, node)))
+        return [self.at(s, node) for s in statements]
 
     def do_If(self, node):
         return ast.If(self.expression(node.test), self.block(node.body), self.block(node.orelse) if node.orelse else [])
@@ -288,11 +228,11 @@ class Lowering(Expressions):
 
     def iterable(self, node):
         if isinstance(node, ast.Call):
-            found, function = self.static(node.func)
-            if found and function in (range, enumerate, zip):
+            known, function = self.source.static(node.func)
+            if known and function in (range, enumerate, zip):
                 args = [self.iterable(a) if function is not range else self.expression(a) for a in node.args]
                 if node.keywords:
-                    self.refuse(node, f"{function.__name__}() takes no keywords in a kernel")
+                    self.source.refuse(node, f"{function.__name__}() takes no keywords in a kernel")
                 return self.at(
                     make_call({range: "_range", enumerate: "_enumerate", zip: "_zip"}[function], *args), node
                 )
@@ -312,24 +252,24 @@ class Lowering(Expressions):
 
     def do_Raise(self, node):
         if node.exc is None or node.cause is not None:
-            self.refuse(node, "a kernel can only raise a new exception, such as `raise ValueError('message')`")
+            self.source.refuse(node, "a kernel can only raise a new exception, such as `raise ValueError('message')`")
         call = node.exc if isinstance(node.exc, ast.Call) else ast.Call(node.exc, [], [])
-        found, kind = self.static(call.func)
-        if not (found and isinstance(kind, type) and issubclass(kind, BaseException)):
-            self.refuse(node, "a kernel can only raise an exception class that it names")
+        known, kind = self.source.static(call.func)
+        if not (known and isinstance(kind, type) and issubclass(kind, BaseException)):
+            self.source.refuse(node, "a kernel can only raise an exception class that it names")
         if call.keywords or not all(self.is_constant(a) for a in call.args):
-            self.refuse(node, "an exception in a kernel can only carry constants")
-        args = [ast.Constant(self.static(a)[1]) for a in call.args]
+            self.source.refuse(node, "an exception in a kernel can only carry constants")
+        args = [ast.Constant(self.source.static(a)[1]) for a in call.args]
         return ast.Raise(make_call(self.constant(kind), *args), None)
 
     def is_constant(self, node):
-        found, value = self.static(node)
-        return found and isinstance(value, (int, float, str, bool, type(None)))
+        known, value = self.source.static(node)
+        return known and isinstance(value, (int, float, str, bool, type(None)))
 
     def do_Assert(self, node):
         if node.msg is not None and not self.is_constant(node.msg):
-            self.refuse(node, "the message of an assert in a kernel must be a constant")
-        message = [] if node.msg is None else [ast.Constant(self.static(node.msg)[1])]
+            self.source.refuse(node, "the message of an assert in a kernel must be a constant")
+        message = [] if node.msg is None else [ast.Constant(self.source.static(node.msg)[1])]
         return ast.If(
             ast.UnaryOp(ast.Not(), self.expression(node.test)),
             [self.at(ast.Raise(make_call(self.constant(AssertionError), *message), None), node)],
@@ -338,9 +278,8 @@ class Lowering(Expressions):
 
     def do_FunctionDef(self, node):
         if node.decorator_list:
-            self.refuse(node, "a function inside a kernel cannot be decorated")
-        self.inner.add(node.name)
-        made = ast.FunctionDef(
+            self.source.refuse(node, "a function inside a kernel cannot be decorated")
+        return ast.FunctionDef(
             name=node.name,
             args=self.inner_arguments(node.args),
             body=self.inner_body(node, lambda: self.block(node.body)),
@@ -348,26 +287,24 @@ class Lowering(Expressions):
             returns=None,
             type_params=[],
         )
-        return made
 
     def inner_arguments(self, given):
         if given.vararg or given.kwarg or given.defaults or given.kwonlyargs:
-            self.refuse(
-                given.args[0] if given.args else self.node, "a function inside a kernel takes plain arguments only"
+            self.source.refuse(
+                given.args[0] if given.args else self.source.node,
+                "a function inside a kernel takes plain arguments only",
             )
         hidden = [ast.arg("_v")] if self.traced else []
         return ast.arguments([], hidden + [ast.arg(a.arg) for a in given.args], None, [], [], None, [])
 
     def inner_body(self, node, make):
-        outer = self.visit, self.in_inner, self.locals, self.lowered.synchronises
-        arguments = {a.arg for a in node.args.args}
-        self.visit, self.in_inner = make_name("_v"), True
-        self.locals = self.locals | arguments | (local_names(node) if isinstance(node, ast.FunctionDef) else set())
-        self.lowered.synchronises = False
-        body = make()
-        if self.lowered.synchronises:
-            self.refuse(node, "a function inside a kernel cannot synchronise: make it a device function")
-        self.visit, self.in_inner, self.locals, self.lowered.synchronises = outer
+        outer = self.visit, self.lowered.synchronises
+        self.visit, self.lowered.synchronises = make_name("_v"), False
+        with self.source.inside(node):
+            body = make()
+            if self.lowered.synchronises:
+                self.source.refuse(node, "a function inside a kernel cannot synchronise: make it a device function")
+        self.visit, self.lowered.synchronises = outer
         return body
 
     def do_Match(self, node):
@@ -390,4 +327,4 @@ class Lowering(Expressions):
             return ast.BoolOp(ast.Or(), [self.pattern(p, name) for p in pattern.patterns])
         if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
             return ast.Constant(True)
-        return self.refuse(pattern, "a kernel can only match against constants")
+        return self.source.refuse(pattern, "a kernel can only match against constants")

@@ -3,7 +3,8 @@
 import ast
 import types
 
-from ..source.tree import Sites, tree_of
+from ..source.function import Source
+from ..source.sites import Sites
 from .lowering import Lowering
 from .operations import VALUES
 
@@ -71,8 +72,7 @@ class LoweredFunction:
         self.code = None
 
     def lower(self):
-        node = tree_of(self.python_function)
-        body = Lowering(self, node).lower()
+        body = Lowering(self, Source(self.python_function)).lower()
         module = ast.fix_missing_locations(ast.Module([body], []))
         compiled = compile(module, self.python_function.__code__.co_filename, "exec", dont_inherit=True)
         self.code = next(c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == body.name)

@@ -69,8 +69,8 @@ def unified(a, b):
     types = as_type(a), as_type(b)
     if None in types:
         return None
-    found = numbers.unify(*types)
-    return None if found is None else as_kind(found)
+    common = numbers.unify(*types)
+    return None if common is None else as_kind(common)
 
 
 def join(a, b):
@@ -128,13 +128,12 @@ def fold(node):
 class Kinds:
     """The kinds of one function's variables and expressions. ``arguments``: kinds of its arguments, None if unknown."""
 
-    def __init__(self, lowering, node, arguments):
-        self.lowering = lowering
+    def __init__(self, source, arguments):
+        self.source, node = source, source.node
         self.variables = {}
-        names = [a.arg for a in node.args.posonlyargs + node.args.args]
-        for name in lowering.locals:
+        for name in source.locals:
             self.variables[name] = _NOT_YET
-        for index, name in enumerate(names):
+        for index, name in enumerate(source.parameters):
             self.variables[name] = arguments[index] if index < len(arguments) else None
         for a in node.args.kwonlyargs:
             self.variables[a.arg] = None
@@ -172,7 +171,7 @@ class Kinds:
 
     def _loop_kind(self, iterable):
         if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "range":
-            return "i" if "range" not in self.lowering.locals else None
+            return "i" if "range" not in self.source.locals else None
         return None
 
     def _assign(self, target, kind):
@@ -216,27 +215,23 @@ class Kinds:
         return self._of_static(node.value)
 
     def _of_Name(self, node):
-        if self.lowering.in_inner:
+        if self.source.in_inner:
             return None
         if node.id in self.variables:
             return self.variables[node.id]
-        return self._of_static(self.lowering.static(node)[1])
+        return self._of_static(self.source.static(node)[1])
 
     def _of_Attribute(self, node):
         if isinstance(node.value, ast.Name):
-            found, base = self.lowering.static(node.value)
-            if found and isinstance(base, DeviceName):
+            known, base = self.source.static(node.value)
+            if known and isinstance(base, DeviceName):
                 return "s"
-        found, value = self.lowering.static(node)
-        if found:
-            return (
-                "s"
-                if isinstance(value, DeviceName) and value.path in ("laneid", "warpsize")
-                else self._of_static(value)
-            )
+        known, value = self.source.static(node)
+        if known:
+            return "s" if isinstance(value, DeviceName) and value.kind == "value" else self._of_static(value)
         if isinstance(node.value, ast.Attribute):
-            found, base = self.lowering.static(node.value)
-            if found and isinstance(base, DeviceName):
+            known, base = self.source.static(node.value)
+            if known and isinstance(base, DeviceName):
                 return "s"
         kind = self._value(node.value)
         if isinstance(kind, tuple):
@@ -285,8 +280,8 @@ class Kinds:
         if kind == "shape":
             return None if isinstance(node.slice, ast.Slice) else "i"
         if isinstance(kind, list):
-            found, index = self.lowering.static(node.slice)
-            return kind[index] if found and isinstance(index, int) and -len(kind) <= index < len(kind) else None
+            known, index = self.source.static(node.slice)
+            return kind[index] if known and isinstance(index, int) and -len(kind) <= index < len(kind) else None
         if not isinstance(kind, tuple):
             return None
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -303,13 +298,13 @@ class Kinds:
         return _of_dtype(kind[1])
 
     def _of_Call(self, node):
-        if isinstance(node.func, ast.Name) and node.func.id in self.lowering.locals:
+        if self.source.is_local(node.func):
             return None
-        found, function = self.lowering.static(node.func)
-        if not found:
+        known, function = self.source.static(node.func)
+        if not known:
             return None
         if isinstance(function, DeviceName):
-            return self._of_device_call(node, function.path)
+            return self._of_device_call(node, function.kind)
         kinds = [self._value(a) for a in node.args]
         if any(kind == _NOT_YET for kind in kinds):
             return _NOT_YET
@@ -326,10 +321,10 @@ class Kinds:
             return resolved(function, *kinds)
         return None
 
-    def _of_device_call(self, node, path):
-        if path in ("grid", "gridsize"):
+    def _of_device_call(self, node, kind):
+        if kind == "index":
             return "i" if isinstance(node.args[0], ast.Constant) and node.args[0].value == 1 else "shape"
-        if path in ("shared.array", "local.array"):
+        if kind == "array":
             return self._of_array_maker(node)
         return None
 
@@ -339,8 +334,8 @@ class Kinds:
         shape, dtype = given.get("shape"), given.get("dtype")
         if shape is None or not isinstance(dtype, (ast.Name, ast.Attribute)):
             return None
-        found, dtype = self.lowering.static(dtype)
-        if not found:
+        known, dtype = self.source.static(dtype)
+        if not known:
             return None
         name = dtype.__name__ if isinstance(dtype, type) else str(dtype)
         kind = self._value(shape)

@@ -1,7 +1,8 @@
-"""Python that cannot be compiled for a GPU: syntax node -> what to say about it."""
+"""What cannot be part of a kernel, and what to say about it."""
 
 import ast
 
+#: Python that cannot be compiled for a GPU: no engine takes it
 REFUSED = {
     ast.ListComp: "a list comprehension: a GPU thread has no heap; write a loop, or use cuda.local.array",
     ast.SetComp: "a set comprehension",
@@ -27,3 +28,26 @@ REFUSED = {
     ast.AsyncFor: "async",
     ast.AsyncWith: "async",
 }
+
+#: Python and names of cuda that a GPU takes, and the compiled engine does not
+UNSUPPORTED = {
+    ast.FunctionDef: "a function defined inside the kernel",
+    ast.Lambda: "a lambda",
+    ast.Match: "match",
+    "activemask": "cuda.activemask()",
+    "cg.this_grid": "a grid barrier, cg.this_grid().sync()",
+}
+
+
+def on_no_gpu(node):
+    """Why no engine takes this syntax."""
+    return f"a kernel cannot use {REFUSED.get(type(node)) or _called(node)}"
+
+
+def not_compiled(node):
+    """What the compiled engine says that it does not take."""
+    return UNSUPPORTED.get(type(node)) or _called(node)
+
+
+def _called(node):
+    return f"a {type(node).__name__} {'statement' if isinstance(node, ast.stmt) else 'expression'}"

@@ -1,4 +1,4 @@
-"""Find the source of a kernel: its syntax tree, and the text of any expression in it."""
+"""Find the source of a kernel: its syntax tree."""
 
 import ast
 import copy
@@ -6,7 +6,6 @@ import linecache
 from functools import lru_cache
 
 from ..errors import SourceNotFound
-from ..trace import Site
 
 
 @lru_cache(maxsize=64)
@@ -26,7 +25,7 @@ def tree_of(function):
     code = function.__code__
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
-    found = []
+    candidates = []
     if lines:
         try:
             module = _parse("".join(lines))
@@ -40,15 +39,15 @@ def tree_of(function):
                     _first_line(node) == code.co_firstlineno
                     and tuple(a.arg for a in arguments) == code.co_varnames[: code.co_argcount]
                 ):
-                    found.append(node)
-    if len(found) != 1:
+                    candidates.append(node)
+    if len(candidates) != 1:
         raise SourceNotFound(
             f"the source of {code.co_name!r} was not found at {code.co_filename}:{code.co_firstlineno}. "
             "The executor follows a kernel through its source: define it in a file or a notebook cell (not in a string "
             "given to exec), and if you edited the file, import it again.",
             kernel=code.co_name,
         )
-    return _with_other_names(found[0], code)
+    return _with_other_names(candidates[0], code)
 
 
 def _with_other_names(node, code):
@@ -69,34 +68,3 @@ def _with_other_names(node, code):
             elif isinstance(part, ast.arg):
                 part.arg = others.get(part.arg, part.arg)
     return node._renamed
-
-
-class Sites:
-    """Numbers the source expressions of a program. ``sites[i]`` is a ``Site``."""
-
-    def __init__(self):
-        self.sites = []
-
-    def add(self, node, kind, function):
-        file = function.__code__.co_filename
-        text = _segment(file, node, function.__globals__)
-        end_line, end_column = node.end_lineno, node.end_col_offset
-        if isinstance(node, (ast.For, ast.While)):  # the header stands for the loop
-            head = node.iter if isinstance(node, ast.For) else node.test
-            end_line, end_column = head.end_lineno, head.end_col_offset
-            text = text.splitlines()[0].rstrip().rstrip(":")
-        self.sites.append(Site(file, node.lineno, node.col_offset, end_line, end_column, text, function.__name__, kind))
-        return len(self.sites) - 1
-
-
-def _segment(file, node, module_globals):
-    """Text of a node, on one line. (ast's columns count bytes of UTF-8.)"""
-    lines = linecache.getlines(file, module_globals)[node.lineno - 1 : node.end_lineno]
-    if not lines:
-        return ""
-    lines = [line.encode() for line in lines]
-    lines[-1] = lines[-1][: node.end_col_offset]
-    lines[0] = lines[0][node.col_offset :]
-    if isinstance(node, (ast.For, ast.While)):
-        return lines[0].decode()
-    return b" ".join(line.strip() for line in lines).decode()
