@@ -7,6 +7,7 @@ import functools
 import sys
 import threading
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from cpulab.explore import Finding, explore
 from .definition import Slip
 from .events import Played
 
+COURSE = Path(__file__).parent
 PATIENCE = 10.0  # seconds for one run with real threads
 
 
@@ -90,7 +92,7 @@ def play(task, answer, arguments, seed=0):
 
     # a partial, not a lambda: the explorer must see whose code it is
     scenario = functools.partial(task.scenario, answer, *arguments)
-    report = explore(scenario, judge=judge, seed=seed, **task.exploration())
+    report = explore(scenario, judge=judge, seed=seed, check_folders=[COURSE], **task.exploration())
     told = [f for f in report.findings if f.kind != "busy-waiting" or not task.allow_busy_waiting]
     return {
         "result": last.get("result"),
