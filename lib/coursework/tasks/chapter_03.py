@@ -20,10 +20,9 @@ def makespan(costs, threads, chunk):
 
 
 def _static_makespan(costs, threads):
-    from dlkernels.schedules import static_part
+    from cpulab.watch.loops import blocks
 
-    parts = (static_part(len(costs), threads, t) for t in range(threads))
-    return max(sum(costs[first:last]) for first, last in parts)
+    return max(sum(costs[first:last]) for first, last in blocks(len(costs), threads))
 
 
 def _round_robin(costs, threads, chunk):
