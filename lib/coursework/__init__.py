@@ -1,14 +1,14 @@
 """Tasks, checks, feedback, building exercises, grading.
 
-definition.py  what a task is                    tasks/      the tasks of each chapter
-answer.py      runs a student's function         hidden/     cases kept back for grading
-admission.py   what an answer may contain        build.py    masters -> exercises
-checking.py    compares with the specification   check.py    checks a notebook from a shell
-diagnosis.py   the likely cause of a failure     progress.py what was solved on this machine
-feedback.py    words and pictures of a failure   release.py  a zip for a class
-notebook.py    what a notebook imports           grading/    the pytest plugin for instructors
+definition.py  what a task is                    kinds/      the kinds of task, one file each
+answer.py      runs a student's function         tasks/      the tasks of each chapter
+admission.py   what an answer may contain        hidden/     cases kept back for grading
+checking.py    checks an answer, as its kind says  build.py  masters -> exercises
+diagnosis.py   the likely cause of a failure     check.py    checks a notebook from a shell
+feedback.py    words and pictures of a failure   progress.py what was solved on this machine
+notebook.py    what a notebook imports           release.py  a zip for a class
 executed.py    what a compiled function multiplies and loads
-plain_python.py what thread code may contain     events.py   counting what an answer calls
-playing.py     plays a scenario: explored, real  scenes.py   what playing found, in words
-parallel.py    what a watched loop did, in words outcome.py  Outcome and Failure
+watched.py     what a parallel loop touches      grading/    the pytest plugin for instructors
+playing.py     plays a scenario: explored, real  events.py   counting what an answer calls
+plain_python.py what thread code may contain     outcome.py  Outcome and Failure
 """

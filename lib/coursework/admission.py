@@ -113,23 +113,23 @@ def collect(cells, name, language):
     of a name counts. Returns a list of source texts, each with the line numbers of its cell; raises NotAdmitted, and
     LookupError where nothing in `language` is called `name`.
     """
-    found = _definitions(cells, language)
-    if name not in found:
+    definitions = _definitions(cells, language)
+    if name not in definitions:
         raise LookupError(f"no function {name} with @{language.decorators[0]} above it was found")
     wanted, queue = {name}, [name]
     while queue:
-        for node in ast.walk(found[queue.pop()][1]):
-            if isinstance(node, ast.Name) and node.id in found and node.id not in wanted:
+        for node in ast.walk(definitions[queue.pop()][1]):
+            if isinstance(node, ast.Name) and node.id in definitions and node.id not in wanted:
                 wanted.add(node.id)
                 queue.append(node.id)
     for needed in wanted:
-        _check_statement(found[needed][1], language, language.names | wanted)
-    return [text for needed, (text, _) in found.items() if needed in wanted]
+        _check_statement(definitions[needed][1], language, language.names | wanted)
+    return [text for needed, (text, _) in definitions.items() if needed in wanted]
 
 
 def _definitions(cells, language):
     """Name -> (source text, syntax tree) of the functions and constants in `cells`, in the order of the last one."""
-    found = {}
+    definitions = {}
     for text in cells:
         try:
             tree = ast.parse(text)
@@ -145,9 +145,9 @@ def _definitions(cells, language):
             first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
             source = "\n" * (first - 1) + "\n".join(text.splitlines()[first - 1 : statement.end_lineno])
             for name in names:
-                found.pop(name, None)
-                found[name] = (source, statement)
-    return found
+                definitions.pop(name, None)
+                definitions[name] = (source, statement)
+    return definitions
 
 
 def _check_statement(statement, language, known):

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from . import executed
 from .admission import COMPILED, KERNEL, NotAdmitted, admit
 
 
@@ -59,22 +58,11 @@ class Local:
             return self._guarded(_with_bounds(self.function), *arguments), arguments
 
     def watch(self, arguments, threads, schedule, chunk, wanted=()):
-        """One call with every load and store recorded (threads.watch): what a check needs, as plain data.
-
-        Returns {"races": [...], "carried": [...], "counts": {...}, "examples": {...}}; `wanted`: names of counts.
-        """
-        from cpulab.watch import watch
-
-        from . import parallel
+        """One call with every load and store recorded: see watched.of."""
+        from . import watched
 
         self._admit(COMPILED, "njit")
-        report = self._guarded(lambda: watch(self.function, threads, schedule, chunk)(*_copies(arguments)))
-        return {
-            "races": [parallel.facts_of(race) for race in report.races[:20]],
-            "carried": list(report.carried),
-            "counts": report.counts(),
-            "examples": parallel.examples(report, wanted),
-        }
+        return self._guarded(lambda: watched.of(self.function, _copies(arguments), threads, schedule, chunk, wanted))
 
     def cost(self, arguments, wanted=()):
         """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine.
@@ -82,10 +70,12 @@ class Local:
         `wanted` names what is asked for; for names of executed.costs the compiled code is run with counters.
         """
         self._admit(COMPILED, "njit")
-        found = self._allocated(arguments)
-        if set(wanted) - set(found):
-            found |= self._guarded(lambda: executed.of(self.function, _copies(arguments)))
-        return found
+        cost = self._allocated(arguments)
+        if set(wanted) - set(cost):
+            from . import executed
+
+            cost |= self._guarded(lambda: executed.of(self.function, _copies(arguments)))
+        return cost
 
     def _allocated(self, arguments):
         from numba.core.runtime import _nrt_python, rtsys
@@ -124,11 +114,13 @@ class Local:
         "excess" and a "picture" of the first request over its limit.
         """
         from simt import cuda as executor
+        from simt.progress import hidden as without_progress_line
         from simt.xray import BudgetExceeded, xray
 
         self._admit(KERNEL, "cuda.jit")
         arguments = _copies(arguments)
-        report = self._guarded(xray(executor.jit(self.function.py_func), grid, block), *arguments)
+        with without_progress_line():
+            report = self._guarded(xray(executor.jit(self.function.py_func), grid, block), *arguments)
         excess, picture = [], {}
         try:
             report.require(**(require or {}))

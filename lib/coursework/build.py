@@ -21,7 +21,7 @@ from . import definition, progress
 SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
 HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
 STUB = "raise NotImplementedError"
-_CHECK = re.compile(r"^(check|budget|predict)\(\s*[\"']([\w-]+)[\"']", re.MULTILINE)
+_CHECK = re.compile(rf"^({'|'.join(definition.PARTS)})\(\s*[\"']([\w-]+)[\"']", re.MULTILINE)
 
 
 class BuildError(ValueError):
@@ -74,16 +74,13 @@ def _stub(lines, indent):
 
 def graded_call(source):
     """(function, task id) of the check in a cell, or None."""
-    found = _CHECK.search(source)
-    return found.groups() if found else None
-
-
-_PARTS = {"check": "results", "budget": "budget", "predict": "prediction"}
+    call = _CHECK.search(source)
+    return call.groups() if call else None
 
 
 def part_of(source):
     """The graded part that a check cell is about: "results", "budget" or "prediction"."""
-    return _PARTS[graded_call(source)[0]]
+    return definition.PARTS[graded_call(source)[0]]
 
 
 def is_answer(cell):
@@ -137,7 +134,7 @@ def _part(function, task_id, where):
         parts = dict(progress.parts(definition.find(task_id)))
     except ValueError as error:
         raise BuildError(f"{where}: {error}") from None
-    part = _PARTS[function]
+    part = definition.PARTS[function]
     if part not in parts:
         raise BuildError(f"{where}: {function}() does not fit the task {task_id}, which has {', '.join(parts)}")
     return part, parts[part]

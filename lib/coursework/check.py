@@ -22,11 +22,13 @@ def find_notebook(wish):
     folders = [path] if path.is_dir() else [Path("exercises"), Path()]
     pattern = "*.ipynb" if path.is_dir() else f"{wish:0>2}_*.ipynb"
     for folder in folders:
-        found = sorted(folder.glob(pattern))
-        if len(found) > 1:
-            raise ValueError(f"{len(found)} notebooks fit {wish!r}: {', '.join(map(str, found))}. Name one of them.")
-        if found:
-            return found[0]
+        notebooks = sorted(folder.glob(pattern))
+        if len(notebooks) > 1:
+            raise ValueError(
+                f"{len(notebooks)} notebooks fit {wish!r}: {', '.join(map(str, notebooks))}. Name one of them."
+            )
+        if notebooks:
+            return notebooks[0]
     raise ValueError(
         f"No notebook {pattern} in exercises/ or here. Chapters with exercises: {', '.join(definition.chapters())}."
     )

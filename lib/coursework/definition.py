@@ -1,23 +1,21 @@
 """What a task is. Tasks stand in `tasks/`, one module a chapter; `find` and `of_chapter` look them up.
 
-KernelTask      a CUDA kernel; run in the executor, traffic counted by the x-ray
-CompiledTask    a numba function of arrays that writes into its last argument; temporaries counted
-FunctionTask    a plain Python function, checked by a property of its result
-ParallelTask    a numba function with prange: as CompiledTask, and every access of its loop watched
-ScenarioTask    plain Python that the course's own scenario calls and observes: fake clocks, counted calls
-ThreadTask      the same for code with threads, under every schedule that matters and with real threads
-PredictionTask  numbers the student predicts; the truth is computed, never typed
+The kinds of task stand in `kinds/`, one file each.
 """
 
+import builtins
+import difflib
 import importlib
 import pkgutil
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 HINT_LEVELS = 3
+PARTS = {"check": "results", "budget": "budget", "predict": "prediction"}  # function of a notebook -> graded part
 
 
 @dataclass(frozen=True)
@@ -31,104 +29,14 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Suspect:
-    """A well-known mistake: if the result equals `formula(*arguments)`, `cause` is what happened."""
-
-    formula: Callable
-    cause: str
-
-
-@dataclass(frozen=True)
 class Budget:
-    """What a right answer may cost at most.
-
-    `require` maps a name of the x-ray's report (kernels), or of `answer.Cost` (compiled functions), to its limit.
-    """
+    """What a right answer may cost at most. `require` maps a name of the task's `counts` to its limit."""
 
     points: int
     text: str  # the budget in the words of the statement
     require: dict
     over: str  # the likely cause when it is exceeded
     case: Case | None = None  # default: the task's last case
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """Common to all tasks. `advice` maps a kind of failure (diagnosis.py) to a sentence that replaces the general
-    one."""
-
-    id: str
-    title: str
-    objective: str  # a verb that can be measured: "Compute ...", "Predict ..."
-    points: int
-    minutes: int
-    hints: tuple
-    advice: dict = field(default_factory=dict)
-    budget: Budget | None = None
-
-    def __post_init__(self):
-        if len(self.hints) != HINT_LEVELS:
-            raise ValueError(f"task {self.id} has {len(self.hints)} hints; expected {HINT_LEVELS}")
-
-    @property
-    def chapter(self):
-        return self.id.split("-")[0]
-
-    @property
-    def seed(self):
-        """The seed of the random numbers of a student's own check: the same on every machine."""
-        return zlib.crc32(self.id.encode()) % 10_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class KernelTask(Task):
-    """`spec(*arguments)` returns what `arguments[out]` must hold afterwards (NumPy, float64).
-
-    `tell_first`: findings of the x-ray that explain a wrong result better than the result does.
-    """
-
-    spec: Callable
-    cases: tuple
-    out: int = -1
-    suspects: tuple = ()
-    rtol: float = 1e-5
-    atol: float = 1e-6
-    writer: Callable | None = None  # (index, case) -> (block, thread); default: one element per thread in a row
-    tell_first: tuple = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompiledTask(Task):
-    """Like KernelTask, for a function compiled by numba that is called as `f(*arguments)`."""
-
-    spec: Callable
-    cases: tuple
-    out: int = -1
-    suspects: tuple = ()
-    rtol: float = 1e-5
-    atol: float = 1e-6
-
-
-@dataclass(frozen=True)
-class Watch:
-    """How `cpulab.explore.watch` runs a ParallelTask. `case`: a small one; default: the task's first."""
-
-    threads: int = 2
-    schedule: str = "static"
-    chunk: int | None = None
-    case: Case | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ParallelTask(CompiledTask):
-    """A function with `prange`. Right is: the compiled result for several numbers of threads, no race, nothing carried.
-
-    `out="result"`: the function returns its result. The budget may name what `watch` counts (false_sharing,
-    line_transfers, cache_lines, loads, stores, allocations, temporaries, imbalance) beside the names of `answer.Cost`.
-    """
-
-    out: int | str = -1
-    watch: Watch = field(default_factory=Watch)
 
 
 @dataclass(frozen=True)
@@ -142,62 +50,94 @@ class Slip:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FunctionTask(Task):
-    """`judge(arguments, result)` returns None for a right result, else a Slip."""
+class Task:
+    """Common to all tasks; a kind of task is a subclass in `kinds/`.
 
-    judge: Callable
-    cases: tuple
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScenarioTask(Task):
-    """`scenario(answer, *arguments)` runs the student's function or class and returns plain data, or events.Played.
-
-    It is a function of the module of tasks: in grading it runs where the answer runs, in the clean process. Arguments
-    are plain data. The result is compared with `spec(*arguments)`, or `judge(arguments, result)` returns None or a
-    Slip. The budget's `require` names counts of events.Played; the most over all schedules counts.
+    `advice` maps a kind of failure (one of `failures`) to a sentence that replaces the general one.
     """
 
-    scenario: Callable
-    cases: tuple
-    spec: Callable | None = None
-    judge: Callable | None = None
+    part: ClassVar[str] = "results"  # what its first check is about: a value of PARTS
+    not_begun: ClassVar[str] = "Not solved yet"
+    causes: ClassVar[dict] = {  # the likely cause of what an answer raised
+        "IndexError": "A thread used an index outside the array. Which threads have nothing to do?",
+        "OutOfBounds": "A thread used an index outside the array. Which threads have nothing to do?",
+        "NameError": "A name is used that is not defined there. Spelt differently somewhere?",
+        "TypingError": "numba could not find out a type. Look at the line it names.",
+        "NotAdmitted": "Kernels are written in the part of Python that numba compiles.",
+        "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",
+        "MemoryError": "It asked for more memory than an answer needs.",
+    }
+
+    id: str
+    title: str
+    objective: str  # a verb that can be measured: "Compute ...", "Predict ..."
+    points: int
+    minutes: int
+    hints: tuple
+    advice: dict = field(default_factory=dict)
+    budget: Budget | None = None
 
     def __post_init__(self):
-        super().__post_init__()
-        if (self.spec is None) == (self.judge is None):
-            raise ValueError(f"task {self.id}: give either spec or judge")
+        if len(self.hints) != HINT_LEVELS:
+            raise ValueError(f"task {self.id} has {len(self.hints)} hints; expected {HINT_LEVELS}")
+        refuse_unknown(self, "advice", self.advice, self.failures())
+        if self.budget is not None:
+            refuse_unknown(self, "budget", self.budget.require, self.counts())
+
+    @property
+    def chapter(self):
+        return self.id.split("-")[0]
+
+    @property
+    def seed(self):
+        """The seed of the random numbers of a student's own check: the same on every machine."""
+        return zlib.crc32(self.id.encode()) % 10_000
+
+    # What a kind says of itself ---------------------------------------------------------------------------------
+
+    def failures(self):
+        """The kinds of failure that `advice` can speak about."""
+        return tuple(f"raised-{name}" for name in RAISED)
+
+    def counts(self):
+        """What a budget may name, with its words in a message; nothing: the kind has no budget."""
+        return {}
+
+    def accept(self, answer):
+        """Raises ValueError, for whoever called the check, if `answer` cannot be one."""
+
+    def examine(self, answer, cases, seed):
+        """Check the results: (what was checked, what was not); raises outcome.Failed for an answer that is not right.
+
+        `answer`: an answer.Local or the grader's Remote.
+        """
+        raise NotImplementedError
+
+    def overspent(self, answer, case, arguments):
+        """([(name, count, limit, where), ...], picture) of what is over the budget; raises outcome.Failed for an
+        answer that is not right."""
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
-class ThreadTask(ScenarioTask):
-    """A ScenarioTask whose scenario runs threads: explored (threads/exploration.py), then `stress` real runs."""
-
-    preemptions: int = 2
-    schedules: int = 300
-    seconds: float = 10.0  # of CPU time, for a case: a limit that right answers do not reach
-    stress: int = 20
-    allow_busy_waiting: bool = False
-
-
-@dataclass(frozen=True)
-class Question:
-    """One number to predict. `truth()` computes it; `slips` maps a wrong answer to what it rests on.
-
-    `otherwise`: what to do about any other wrong answer. `tolerance`: relative, for what cannot be counted exactly.
-    """
-
-    name: str
-    text: str
-    truth: Callable
-    slips: dict = field(default_factory=dict)
-    otherwise: str = "Draw the 32 lanes of one warp and mark what each one touches."
-    tolerance: float = 0.0
+# Exceptions that an answer can end with, by name; the numba, queue and threading ones are not worth an import.
+RAISED = frozenset(
+    {name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)}
+    | set(Task.causes)
+    | {"NotCompiled", "KernelDied", "BadMessage", "NoResult"}
+    | {"LoweringError", "UnsupportedError", "UnsupportedBytecodeError", "NumbaTypeError", "NumbaValueError"}
+    | {"KernelError", "LaunchError", "Deadlock", "NotOnAGpu", "Unsupported", "NotFollowed", "SourceNotFound"}
+    | {"Empty", "Full", "BrokenBarrierError", "CancelledError", "InvalidStateError", "BrokenExecutor"}
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PredictionTask(Task):
-    questions: tuple
+def refuse_unknown(task, option, names, known):
+    """Raises ValueError for a name that no check of the task would ever look at."""
+    for name in names:
+        if name in known:
+            continue
+        near = difflib.get_close_matches(str(name), sorted(known), 1, 0)
+        cure = f"did you mean {near[0]!r}?" if near else f"a {type(task).__name__} takes none."
+        raise ValueError(f"task {task.id}: {option} has no {name!r}; {cure}")
 
 
 def random_values(rng, *shape, dtype=np.float32):
@@ -211,42 +151,35 @@ def unwritten(*shape, dtype=np.float32):
     return np.full(shape, bits[1], bits[0]).view(dtype)
 
 
-def _modules():
-    from . import tasks
-
-    return [
-        importlib.import_module(f"{tasks.__name__}.{info.name}")
-        for info in sorted(pkgutil.iter_modules(tasks.__path__), key=lambda info: info.name)
-    ]
-
-
-def everything():
-    """All tasks, chapter by chapter, in the order of the notebooks."""
-    return [task for module in _modules() for task in module.TASKS]
-
-
 def chapters():
     """The chapters that have tasks, as two-digit strings."""
-    return sorted({task.chapter for task in everything()})
+    from . import tasks
+
+    names = {info.name for info in pkgutil.iter_modules(tasks.__path__)}
+    return sorted(name.removeprefix("chapter_") for name in names)
 
 
 def of_chapter(chapter):
-    """The tasks of one chapter ("07" or 7)."""
+    """The tasks of one chapter ("07" or 7), in the order of its notebook. Only its module is imported."""
     wanted = f"{int(chapter):02d}" if str(chapter).isdigit() else str(chapter)
-    found = [task for task in everything() if task.chapter == wanted]
-    if not found:
+    if wanted not in chapters():
         raise ValueError(f"Chapter {chapter!r} has no tasks. Chapters with tasks: {', '.join(chapters())}.")
-    return found
+    return list(importlib.import_module(f"coursework.tasks.chapter_{wanted}").TASKS)
+
+
+def everything():
+    """All tasks, chapter by chapter."""
+    return [task for chapter in chapters() for task in of_chapter(chapter)]
 
 
 def find(task_id):
     """The task called `task_id`."""
-    tasks = everything()
+    chapter = str(task_id)[:2]
+    tasks = of_chapter(chapter) if chapter in chapters() else everything()
     for task in tasks:
         if task.id == task_id:
             return task
-    near = [task.id for task in tasks if task.chapter == str(task_id)[:2]] or [task.id for task in tasks]
-    raise ValueError(f"No task is called {task_id!r}. There are: {', '.join(near)}.")
+    raise ValueError(f"No task is called {task_id!r}. There are: {', '.join(task.id for task in tasks)}.")
 
 
 def hidden_cases(task):

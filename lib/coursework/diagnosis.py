@@ -10,6 +10,20 @@ import numpy as np
 
 RIGHT, WRONG, UNWRITTEN = 0, 1, 2
 
+# The kinds that `diagnose` tells apart. Those of a launch need threads that should have written the elements.
+KINDS = (
+    "nothing-written",
+    "some-unwritten",
+    "suspect",
+    "transposed",
+    "shifted",
+    "not-finite",
+    "constant",
+    "precision",
+    "wrong-value",
+)
+LAUNCH_KINDS = ("one-block", "first-round-only", "tail", "head")
+
 
 @dataclass(frozen=True)
 class Comparison:

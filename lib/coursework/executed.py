@@ -57,11 +57,11 @@ def _count(block, line):
         block.vectors += lanes > 1
         block.multiplied += lanes
     block.accesses += bool(_ACCESS.search(line))
-    if found := _ONE_BY_ONE.search(line):
-        if "gather" in found[2] or "scatter" in found[2]:  # fetches its numbers one after the other
-            block.accesses += int(found[3])
-        elif "reassoc" not in found[1] and "fast" not in found[1]:  # adds them in the order of the loop
-            block.one_by_one += int(found[3])
+    if call := _ONE_BY_ONE.search(line):
+        if "gather" in call[2] or "scatter" in call[2]:  # fetches its numbers one after the other
+            block.accesses += int(call[3])
+        elif "reassoc" not in call[1] and "fast" not in call[1]:  # adds them in the order of the loop
+            block.one_by_one += int(call[3])
 
 
 def with_counters(text, counts):

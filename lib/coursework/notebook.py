@@ -5,8 +5,6 @@
 A check that fails shows what is wrong and raises CheckFailed, so that no tool can mistake it for success.
 """
 
-from simt.progress import hidden as without_progress_line
-
 from . import checking, definition, feedback, progress
 from .answer import Local
 
@@ -54,10 +52,9 @@ def begin(chapter):
 def check(task_id, answer, seed=None, hidden=False):
     """Check the result of an answer against its specification. `seed`: other random numbers than the usual ones."""
     task = _task(task_id, "check")
-    if isinstance(task, definition.PredictionTask):
-        raise ValueError(f'{task_id} is a prediction; use predict("{task_id}", ...).')
-    with without_progress_line():
-        return _show(checking.check(task, Local(answer), seed, hidden))
+    _fits(task, "check")
+    task.accept(answer)
+    return _show(checking.check(task, Local(answer), seed, hidden))
 
 
 def budget(task_id, answer, seed=None):
@@ -65,20 +62,15 @@ def budget(task_id, answer, seed=None):
     task = _task(task_id, "budget")
     if task.budget is None:
         raise ValueError(f"{task_id} has no budget.")
-    with without_progress_line():
-        return _show(checking.check_budget(task, Local(answer), seed))
+    return _show(checking.check_budget(task, Local(answer), seed))
 
 
 def predict(task_id, **numbers):
     """Compare what you predicted with what the machine counts: predict("07-sectors", neighbours=..., ...)."""
     task = _task(task_id, "predict")
-    names = {question.name for question in task.questions}
-    if set(numbers) != names:
-        raise ValueError(
-            f"{task_id} asks for {', '.join(sorted(names))}; got {', '.join(sorted(numbers)) or 'nothing'}."
-        )
-    with without_progress_line():
-        return _show(checking.check(task, numbers))
+    _fits(task, "predict")
+    task.accept(numbers)
+    return _show(checking.check(task, numbers))
 
 
 def hint(task_id, level=None):
@@ -97,6 +89,14 @@ def _task(task_id, function):
         return definition.find(task_id)
     except ValueError as error:
         raise ValueError(f"{function}({task_id!r}): {error}") from None
+
+
+def _fits(task, function):
+    """Raises ValueError for a task that another function of the notebook is about."""
+    (right,) = (name for name, part in definition.PARTS.items() if part == task.part)
+    if right != function:
+        article = "is a prediction" if right == "predict" else "is no prediction"
+        raise ValueError(f'{task.id} {article}; use {right}("{task.id}", ...).')
 
 
 def _display(message):

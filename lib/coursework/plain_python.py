@@ -106,7 +106,7 @@ def collect(cells, name):
 
     Raises NotAdmitted, and LookupError where nothing is called `name`. Other code in the cells is left out.
     """
-    found = {}
+    definitions = {}
     for text in cells:
         try:
             tree = ast.parse(text)
@@ -114,18 +114,18 @@ def collect(cells, name):
             continue  # magics, or a broken cell: the notebook's own run reports it
         for statement in tree.body:
             for target in _defined(statement):
-                found.pop(target, None)
-                found[target] = (_cut(text, statement), statement)
-    if name not in found:
+                definitions.pop(target, None)
+                definitions[target] = (_cut(text, statement), statement)
+    if name not in definitions:
         raise LookupError(f"no function or class called {name} was found")
     wanted, queue = {name}, [name]
     while queue:
-        for node in ast.walk(found[queue.pop()][1]):
-            if isinstance(node, ast.Name) and node.id in found and node.id not in wanted:
+        for node in ast.walk(definitions[queue.pop()][1]):
+            if isinstance(node, ast.Name) and node.id in definitions and node.id not in wanted:
                 wanted.add(node.id)
                 queue.append(node.id)
-    check([found[needed][1] for needed in wanted], wanted)
-    return [text for needed, (text, _) in found.items() if needed in wanted]
+    check([definitions[needed][1] for needed in wanted], wanted)
+    return [text for needed, (text, _) in definitions.items() if needed in wanted]
 
 
 def _defined(statement):
@@ -163,10 +163,10 @@ def statement_of(answer):
         return tree.body[0]
     kind = ast.ClassDef if isinstance(answer, type) else ast.FunctionDef
     inside = [n for n in ast.walk(tree) if isinstance(n, kind) and n.name == answer.__name__]
-    found = [n for n in inside if min([n.lineno, *(d.lineno for d in n.decorator_list)]) <= line <= n.end_lineno]
-    if not found:
+    around_line = [n for n in inside if min([n.lineno, *(d.lineno for d in n.decorator_list)]) <= line <= n.end_lineno]
+    if not around_line:
         raise NotAdmitted(f"no source of {answer.__name__}", line, WHERE)
-    return found[-1]
+    return around_line[-1]
 
 
 def _some_function(answer):

@@ -7,14 +7,16 @@ import functools
 import sys
 import threading
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
 from cpulab.explore import Finding, explore
 
-from .definition import Slip, ThreadTask
+from .definition import Slip
 from .events import Played
 
+COURSE = Path(__file__).parent
 PATIENCE = 10.0  # seconds for one run with real threads
 
 
@@ -88,19 +90,15 @@ def play(task, answer, arguments, seed=0):
             slip.kind, "wrong result", (("expected", slip.expected), ("got", slip.got or short(result))), slip.cause
         )
 
-    threads = isinstance(task, ThreadTask)
-    options = {"preemptions": task.preemptions, "schedules": task.schedules, "seconds": task.seconds} if threads else {}
-    if not threads:
-        options = {"schedules": 1}
     # a partial, not a lambda: the explorer must see whose code it is
     scenario = functools.partial(task.scenario, answer, *arguments)
-    report = explore(scenario, judge=judge, seed=seed, **options)
-    found = [f for f in report.findings if f.kind != "busy-waiting" or (threads and not task.allow_busy_waiting)]
+    report = explore(scenario, judge=judge, seed=seed, check_folders=[COURSE], **task.exploration())
+    told = [f for f in report.findings if f.kind != "busy-waiting" or not task.allow_busy_waiting]
     return {
         "result": last.get("result"),
         "counts": counts,
-        "finding": asdict(found[0]) if found else None,
-        "table": [list(row) for row in report.table.shown(24)] if found and threads else [],
+        "finding": asdict(told[0]) if told else None,
+        "table": [list(row) for row in report.table.shown(24)] if told and task.threaded else [],
         "schedules": report.schedules,
         "complete": report.complete,
         "interruptions": report.run.interruptions,

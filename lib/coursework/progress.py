@@ -84,8 +84,7 @@ def table(known):
 
 def parts(task):
     """The graded parts of a task: ((part, points), ...)."""
-    first = "prediction" if isinstance(task, definition.PredictionTask) else "results"
-    return ((first, task.points), *((("budget", task.budget.points),) if task.budget else ()))
+    return ((task.part, task.points), *((("budget", task.budget.points),) if task.budget else ()))
 
 
 def main(argv=None):

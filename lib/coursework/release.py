@@ -11,31 +11,33 @@ from pathlib import Path
 
 from . import build
 
-TAKEN = ("exercises", "lib", "pyproject.toml", "requirements.lock", "Makefile", "README.md")
-TAKEN_IF_THERE = (
+TAKEN = (
+    "exercises",
+    "lib",
+    "pyproject.toml",
+    "requirements.lock",
+    "Makefile",
+    "README.md",
     "LICENSE",
     "LICENSE-TEXT.md",
-    "LICENSES",
-    "requirements.in",
-    "requirements-gpu.in",
-    "requirements-gpu.lock",
 )
+TAKEN_IF_THERE = ("requirements.in", "requirements-gpu.in", "requirements-gpu.lock")
 LEFT_OUT = ("lib/coursework/hidden", "__pycache__", ".ipynb_checkpoints", ".progress.json", ".pyc", ".egg-info")
 _DATE = (2000, 1, 1, 0, 0, 0)
 
 
 def files(root):
     """The files of a release, relative to `root`, in order; raises FileNotFoundError for one that must be there."""
-    root, found = Path(root), []
+    root, paths = Path(root), []
     for name in TAKEN + TAKEN_IF_THERE:
         path = root / name
         if path.is_dir():
-            found += [p for p in path.rglob("*") if p.is_file()]
+            paths += [p for p in path.rglob("*") if p.is_file()]
         elif path.is_file():
-            found.append(path)
+            paths.append(path)
         elif name in TAKEN:
             raise FileNotFoundError(f"{path} is missing")
-    relative = sorted(p.relative_to(root).as_posix() for p in found)
+    relative = sorted(p.relative_to(root).as_posix() for p in paths)
     return [name for name in relative if not any(part in name for part in LEFT_OUT)]
 
 

@@ -97,12 +97,12 @@ def test_same_counts_on_every_processor(cpu):
     done = subprocess.run(
         [sys.executable, "-c", FUNCTIONS], env=os.environ | named, capture_output=True, text=True, check=True
     )
-    found = json.loads(done.stdout)
+    costs = json.loads(done.stdout)
     for name, accesses in {"ikj": 3, "four_steps": 1.5, "four_rows": 2.25, "in_two_threads": 3}.items():
-        assert found[name] == {"scalar_share": 0, "accesses_per_multiply": accesses, "multiplies": 24 * 36 * 80}
-    assert found["ijk"]["scalar_share"] == 1
-    assert found["jki"]["scalar_share"] == 1
-    reordered = found["ijk_reordered"]  # vectors filled element by element, if at all
+        assert costs[name] == {"scalar_share": 0, "accesses_per_multiply": accesses, "multiplies": 24 * 36 * 80}
+    assert costs["ijk"]["scalar_share"] == 1
+    assert costs["jki"]["scalar_share"] == 1
+    reordered = costs["ijk_reordered"]  # vectors filled element by element, if at all
     assert reordered["scalar_share"] > 0.25 or reordered["accesses_per_multiply"] > 4
 
 

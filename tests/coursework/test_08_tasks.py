@@ -10,6 +10,7 @@ import pytest
 from coursework import build, checking, definition
 from coursework.answer import Local
 from coursework.grading import servant
+from coursework.kinds.prediction import PredictionTask
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "08_matmul.ipynb").cells}
@@ -87,7 +88,7 @@ def test_each_step_costs_at_most_half_of_the_one_before():
 
 @pytest.mark.parametrize("task", definition.of_chapter("08"), ids=lambda task: task.id)
 def test_cases_are_not_square_and_not_whole_tiles(task):
-    if isinstance(task, definition.PredictionTask):
+    if isinstance(task, PredictionTask):
         assert task.questions
         return
     rng = definition.np.random.default_rng(0)

@@ -157,6 +157,13 @@ def test_release_has_no_answers(tmp_path):
     assert "exercises/" + NAMES[0] in names
     assert "lib/coursework/notebook.py" in names
     assert not [n for n in names if n.startswith(("solutions/", "tests/")) or "/hidden/" in n or "pycache" in n]
+    assert not [n for n in names if "egg-info" in n or n.endswith(".pyc")]
+    assert {"LICENSE", "LICENSE-TEXT.md", "README.md", "pyproject.toml", "requirements.lock"} <= set(names)
+    packages = {Path(n).parent.name for n in names if re.fullmatch(r"lib/\w+/__init__\.py", n)}
+    assert packages == {"dlkernels", "simt", "cpulab", "coursework"}
+    pages = {p.relative_to(ROOT).as_posix() for p in (ROOT / "lib").rglob("*.html")}
+    assert pages
+    assert pages <= set(names)
     again = tmp_path / "again.zip"
     release.release(ROOT, again)
     assert again.read_bytes() == (tmp_path / "class.zip").read_bytes()
@@ -181,3 +188,10 @@ def test_a_release_works_without_the_hidden_cases(tmp_path):
     where, counts = done.stdout.splitlines()
     assert where.startswith(str(tmp_path))
     assert set(ast.literal_eval(counts)) == {0}
+    environment = {"PYTHONPATH": str(tmp_path / "class" / "lib"), "PATH": "/usr/bin", "HOME": str(tmp_path)}
+    checked = subprocess.run(
+        [sys.executable, "-m", "coursework.check", "02"], cwd=tmp_path / "class", env=environment, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert (checked.returncode, checked.stderr) == (1, "")
+    assert "not solved yet" in checked.stdout

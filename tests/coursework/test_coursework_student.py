@@ -15,6 +15,10 @@ import pytest
 from coursework import build, check, checking, definition, feedback, notebook, progress
 from coursework.answer import Local
 from coursework.grading import servant
+from coursework.kinds.kernel import KernelTask
+from coursework.kinds.prediction import PredictionTask
+from coursework.kinds.scenario import ScenarioTask
+from coursework.kinds.thread import ThreadTask
 from dlkernels import cuda
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -182,7 +186,7 @@ def test_hints_objective_and_minutes_are_there(task):
 
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
 def test_cases_cover_one_block_exact_and_ragged_with_random_numbers(task):
-    if not isinstance(task, definition.KernelTask):
+    if not isinstance(task, KernelTask):
         pytest.skip("about kernels")
     names = " ".join(case.name for case in task.cases)
     for word in ("one block", "exact", "ragged"):
@@ -259,17 +263,17 @@ def test_a_check_takes_less_than_two_seconds(task):
     four."""
     master = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
     source = {cell.id: cell.source for cell in build.read(master).cells}
-    if isinstance(task, definition.PredictionTask):
+    if isinstance(task, PredictionTask):
         answer = {question.name: question.truth() for question in task.questions}
     else:
         name = re.search(r"check\(\"[\w-]+\", (\w+)\)", source[f"{task.id}-check"])[1]
-        plain = isinstance(task, definition.ScenarioTask)
+        plain = isinstance(task, ScenarioTask)
         answer = Local(servant.define([source[task.id]], plain)[name])
     begun = time.process_time()
     outcome = checking.check(task, answer)
     seconds = time.process_time() - begun
     assert outcome.status == checking.RIGHT
-    assert seconds < (4 if isinstance(task, definition.ThreadTask) else 2)
+    assert seconds < (4 if isinstance(task, ThreadTask) else 2)
 
 
 def test_outcomes_are_plain_data():

@@ -10,18 +10,12 @@ from numba import njit, prange
 
 from coursework import checking, feedback, playing
 from coursework.answer import Local
-from coursework.definition import (
-    Budget,
-    Case,
-    ParallelTask,
-    PredictionTask,
-    Question,
-    ScenarioTask,
-    Slip,
-    ThreadTask,
-    Watch,
-)
+from coursework.definition import Budget, Case, Slip
 from coursework.events import Events, Played
+from coursework.kinds.parallel import ParallelTask, Watch
+from coursework.kinds.prediction import PredictionTask, Question
+from coursework.kinds.scenario import ScenarioTask
+from coursework.kinds.thread import ThreadTask
 
 COMMON = {"title": "t", "objective": "Write it", "points": 3, "minutes": 5, "hints": ("a", "b", "c")}
 

@@ -7,6 +7,7 @@ import pytest
 
 from coursework import definition, plain_python
 from coursework.admission import NotAdmitted
+from coursework.kinds.scenario import ScenarioTask
 
 HEAD = "import threading, queue, time\nfrom collections import deque\n"
 
@@ -239,7 +240,7 @@ def test_masters_are_admitted():
                 task = definition.find(call[1])
             except ValueError:
                 continue  # a chapter that is being written
-            if isinstance(task, definition.ScenarioTask):
+            if isinstance(task, ScenarioTask):
                 name = source.split(",")[1].strip(" )\n")
                 assert plain_python.collect([c for c in code if c != source], name.split(")")[0].strip())
                 seen += 1

@@ -72,8 +72,8 @@ def grade(mode, names, folder, scratch, port, calls):
         timeout=1500,
         env={**os.environ, "TMPDIR": str(scratch)},
     )
-    found = {p.parent.name: json.loads(p.read_text()) for p in (out / "results").glob("*/07_vector_add.json")}
-    return Graded(out, found, done, calls)
+    results = {p.parent.name: json.loads(p.read_text()) for p in (out / "results").glob("*/07_vector_add.json")}
+    return Graded(out, results, done, calls)
 
 
 @pytest.fixture(scope="module", params=MODES)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import stat
 import zipfile
 from pathlib import Path
@@ -146,9 +147,9 @@ def test_layouts(tmp_path, layout, zipped):
             for name in LAYOUTS[layout]:
                 pack.write(source / name, name)
     folder = submissions.prepare(given_, tmp_path / "out")
-    found = submissions.find(folder, [EXERCISE])
-    assert [(s.student, s.exercise) for s in found] == [("anna", EXERCISE), ("ben", EXERCISE)]
-    assert [s.path.read_text().removeprefix("submitted/") for s in found] == [
+    handed_in = submissions.find(folder, [EXERCISE])
+    assert [(s.student, s.exercise) for s in handed_in] == [("anna", EXERCISE), ("ben", EXERCISE)]
+    assert [s.path.read_text().removeprefix("submitted/") for s in handed_in] == [
         n.removeprefix("submitted/") for n in LAYOUTS[layout]
     ]
 
@@ -377,11 +378,11 @@ def test_look_alikes():
         outcome_of("copies the book", public), outcome_of("original", odd), outcome_of("copies original", odd),
         outcome_of("short", {"07-add": public["07-add"]}), outcome_of("nothing", {}),
     ]  # fmt: skip
-    found = flags.look_alikes(rows, {EXERCISE: hostile.MASTER})
-    assert found["copies the book", EXERCISE] == ["all longer answers equal the public solution"]
-    assert found["original", EXERCISE] == ["same longer answers as copies original"]
-    assert found["copies original", EXERCISE] == ["same longer answers as original"]
-    assert {student for student, _ in found} == {"copies the book", "original", "copies original"}
+    flagged = flags.look_alikes(rows, {EXERCISE: hostile.MASTER})
+    assert flagged["copies the book", EXERCISE] == ["all longer answers equal the public solution"]
+    assert flagged["original", EXERCISE] == ["same longer answers as copies original"]
+    assert flagged["copies original", EXERCISE] == ["same longer answers as original"]
+    assert {student for student, _ in flagged} == {"copies the book", "original", "copies original"}
 
 
 def test_fingerprints_ignore_comments_and_layout_only():
@@ -427,6 +428,7 @@ def test_reports_escape_names_and_texts(tmp_path):
     assert "<script>" not in page.read_text(encoding="utf-8") + overview
     assert "<img" not in page.read_text(encoding="utf-8")
     assert "<b>" not in overview
+    assert "=HYPERLINK(&#39;x&#39;)&lt;script&gt;`|" in overview
     (markdown,) = (tmp_path / "feedback").glob("*.md")
     assert "`````text" in markdown.read_text(encoding="utf-8")
 
@@ -454,6 +456,24 @@ def test_the_key_covers_everything_that_decides(tmp_path):
     path.write_text("2")
     keys.append(results.key_of(submission, hostile.MASTER, "bwrap", Limits(), 1))
     assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("package", results.PACKAGES)
+def test_a_change_anywhere_in_the_library_changes_the_key(package, tmp_path, monkeypatch):
+    for name in results.PACKAGES:
+        shutil.copytree(results.LIBRARY / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    before = results.code_key.__wrapped__()
+    monkeypatch.setattr(results, "LIBRARY", tmp_path)
+    assert results.code_key.__wrapped__() == before  # the place does not matter
+    deepest = max((tmp_path / package).rglob("*.py"), key=lambda path: (len(path.parts), path))
+    deepest.write_text(deepest.read_text() + "# changed\n")
+    changed = results.code_key.__wrapped__()
+    deepest.rename(deepest.with_name("renamed.py"))
+    assert len({before, changed, results.code_key.__wrapped__()}) == 3
+
+
+def test_the_key_covers_all_packages():
+    assert set(results.PACKAGES) == {p.parent.name for p in results.LIBRARY.glob("*/__init__.py")}
 
 
 def test_the_seed_is_secret_and_stays(tmp_path):

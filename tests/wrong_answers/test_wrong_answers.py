@@ -15,6 +15,7 @@ import pytest
 
 from coursework import checking, definition, feedback
 from coursework.answer import Local
+from coursework.kinds.prediction import PredictionTask
 
 HERE = Path(__file__).parent
 LEAST = 4
@@ -42,7 +43,7 @@ def verdict(value):
 
 def functions():
     for task in definition.everything():
-        if isinstance(task, definition.PredictionTask):
+        if isinstance(task, PredictionTask):
             continue
         for name, value in vars(load(task)).items():
             if verdict(value):
@@ -76,7 +77,7 @@ def test_answer(task, answer):
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
 def test_enough_wrong_answers(task):
     module = load(task)
-    if isinstance(task, definition.PredictionTask):
+    if isinstance(task, PredictionTask):
         assert len(module.WRONG) >= LEAST
         return
     kinds = [verdict(value)[0] for value in vars(module).values() if verdict(value)]
@@ -86,7 +87,7 @@ def test_enough_wrong_answers(task):
         assert any(verdict(v)[0] == "over budget" for v in vars(module).values() if verdict(v))
 
 
-@pytest.mark.parametrize("task", [t for t in definition.everything() if isinstance(t, definition.PredictionTask)])
+@pytest.mark.parametrize("task", [t for t in definition.everything() if isinstance(t, PredictionTask)])
 def test_predictions(task):
     truth = {question.name: question.truth() for question in task.questions}
     assert checking.check(task, truth).status == checking.RIGHT

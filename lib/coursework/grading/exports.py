@@ -102,8 +102,8 @@ def canvas(rows, exported, columns=None):
     for line in table[1:]:
         if not line or line[header.index("Student")].strip().startswith("Points Possible"):
             continue
-        found = _find(index, *[line[i] for i in who if i < len(line)])
-        for exercise, row in (found or {}).items():
+        results = _find(index, *[line[i] for i in who if i < len(line)])
+        for exercise, row in (results or {}).items():
             line[place[exercise]] = str(row["points"])
     return _to_csv(table), sorted(next(iter(m.values()))["student"] for m in index.values())
 
@@ -140,11 +140,11 @@ def moodle(rows, worksheet=None, exercise=None):
         )
     who = [header.index(h) for h in ("Email address", "ID number", "Full name", "Username") if h in header]
     for line in table[1:]:
-        found = _find(index, *[line[i] for i in who if i < len(line)])
-        if found:
-            line[header.index("Grade")] = str(found[exercise]["points"])
+        results = _find(index, *[line[i] for i in who if i < len(line)])
+        if results:
+            line[header.index("Grade")] = str(results[exercise]["points"])
             if "Feedback comments" in header:
-                line[header.index("Feedback comments")] = "; ".join(t["headline"] for t in found[exercise]["tasks"])
+                line[header.index("Feedback comments")] = "; ".join(t["headline"] for t in results[exercise]["tasks"])
     return _to_csv(table), sorted(m[exercise]["student"] for m in index.values())
 
 

@@ -127,7 +127,7 @@ def _safely(function, task, answer, **options):
     try:
         return function(task, answer, **options)
     except Exception as error:
-        part = "budget" if function is checking.check_budget else progress.parts(task)[0][0]
+        part = "budget" if function is checking.check_budget else task.part
         worth = dict(progress.parts(task))[part]
         said = f"{type(error).__name__}: {error}"[:300]
         failure = checking.Failure(

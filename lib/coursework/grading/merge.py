@@ -85,21 +85,21 @@ def canonical(path):
 def merge(master, shipped, cells):
     """Merged notebook from the canonical cells, the exercise as shipped (by id) and a submission's `cells`."""
     known = [cell.id for cell in master]
-    found, extra, flags, last = {}, {}, [], ""
+    handed_in_cells, extra, flags, last = {}, {}, [], ""
     for grade_id, cell_id, source in cells:
         name = next((n for n in (grade_id, cell_id, _named(source)) if n in known), None)
         if name is None:
             extra.setdefault(last, []).append(source)
-        elif name in found:
+        elif name in handed_in_cells:
             flags.append(f"duplicate cell {name}")
         else:
             if not grade_id:
                 flags.append("cells without metadata")
-            found[name], last = source, name
+            handed_in_cells[name], last = source, name
     steps, answers = [], {}
     steps += _extra_steps("", extra)
     for cell in master:
-        handed_in = found.get(cell.id)
+        handed_in = handed_in_cells.get(cell.id)
         if build.is_answer(cell):
             answers[cell.id] = handed_in if handed_in is not None else ""
             steps.append(Step("answer", cell.id, answers[cell.id]))

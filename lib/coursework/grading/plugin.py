@@ -99,18 +99,18 @@ class _State:
         folder = (
             Path(option.grade_masters) if option.grade_masters else here if here.is_dir() else _CHECKOUT / "solutions"
         )
-        found = {p.stem: p for p in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
+        masters = {p.stem: p for p in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
         if option.grade_exercise:
             wanted = [f"{e:0>2}" if e.isdigit() else e for e in option.grade_exercise]
             for name in wanted:
-                if found and not any(n.startswith(name) for n in found):
+                if masters and not any(n.startswith(name) for n in masters):
                     raise BadSubmissions(f"There is no master notebook for the exercise {name} in {folder}.")
-            found = {n: p for n, p in found.items() if any(n.startswith(w) for w in wanted)}
-        if not found:
+            masters = {n: p for n, p in masters.items() if any(n.startswith(w) for w in wanted)}
+        if not masters:
             raise BadSubmissions(f"No master notebooks in {folder}. Use --grade-masters, or check --grade-exercise.")
-        for path in found.values():
+        for path in masters.values():
             build.annotate(build.read(path), path.name)  # a broken master must stop the run, not cost points
-        return found
+        return masters
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,21 +4,20 @@ class."""
 import csv
 import json
 from collections import Counter, defaultdict
-from html import escape
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from . import results
 from .flags import look_alikes
 from .grade import empty_result
 
-_STYLE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title><style>
-:root {{ color-scheme: light dark }}
-body {{ font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }}
-pre {{ overflow-x: auto; padding: .7em; border: 1px solid #8886; border-radius: 4px; white-space: pre-wrap }}
-table {{ border-collapse: collapse }} td, th {{ text-align: left; padding: .2em .8em; border-bottom: 1px solid #8886 }}
-.n {{ text-align: right; white-space: nowrap }} .scroll {{ overflow-x: auto }}
-</style><h1>{title}</h1>
-"""
+_PAGES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "pages"),
+    autoescape=True,
+    trim_blocks=True,
+    undefined=StrictUndefined,
+)
 
 
 def write_all(out, submissions, masters):
@@ -130,68 +129,39 @@ def _plain(text):
 
 
 def feedback_html(student, mine):
-    parts = [_STYLE.format(title=f"Feedback for {escape(student)}")]
-    for result in mine:
-        parts.append(f"<h2>{escape(result['exercise'])}: {result['points']} of {result['max_points']} points</h2>")
-        parts.append(f"<p>{escape(_state(result))}</p>" if _state(result) else "")
-        for task in result["tasks"] if result["status"] == "graded" else ():
-            said = f"{task['task']}, {task['part']}: {task['points']} of {task['max_points']}"
-            parts.append(f"<h3>{escape(said)}</h3><pre>{escape(task['text'])}</pre>")
-        parts += [f"<p>{escape(note)}</p>" for note in result["notes"]]
-    return "\n".join(parts)
+    """The same as a page for a browser. All that came from the student is escaped."""
+    shown = [result | {"state": _state(result)} for result in mine]
+    return _PAGES.get_template("feedback.html").render(student=student, results=shown)
 
 
 def overview_html(rows):
     """The class at a glance: how many were right in each task, the commonest failures, flags, the table."""
-    parts = [_STYLE.format(title="Overview of the class")]
-    for exercise in sorted({r["exercise"] for r in rows}):
-        mine = [r for r in rows if r["exercise"] == exercise]
-        graded = [r for r in mine if r["status"] == "graded"]
-        parts.append(f"<h2>{escape(exercise)}</h2><p>{len(graded)} of {len(mine)} graded.</p>")
-        parts.append(
-            "<div class=scroll><table><tr><th>task<th>part<th class=n>right<th>share<th>commonest failures</tr>"
-        )
-        for key in dict.fromkeys((t["task"], t["part"]) for r in graded for t in r["tasks"]):
-            parts.append(_task_row(key, graded))
-        parts.append("</table></div>" + _distribution(graded))
-    parts.append(
-        "<h2>Students</h2><div class=scroll><table><tr><th>student<th>exercise<th class=n>points<th>status<th>flags</tr>"
-    )
-    for r in rows:
-        points = f"{r['points']} / {r['max_points']}"
-        cells = [escape(str(c)) for c in (r["student"], r["exercise"], r["status"], "; ".join(r["flags"]))]
-        parts.append(f"<tr><td>{cells[0]}<td>{cells[1]}<td class=n>{points}<td>{cells[2]}<td>{cells[3]}</tr>")
-    return "\n".join([*parts, "</table></div>"])
+    names = sorted({r["exercise"] for r in rows})
+    exercises = [_exercise(name, [r for r in rows if r["exercise"] == name]) for name in names]
+    return _PAGES.get_template("overview.html").render(exercises=exercises, rows=rows)
 
 
-def _task_row(key, graded):
-    tasks = [t for r in graded for t in r["tasks"] if (t["task"], t["part"]) == key]
-    right = sum(t["status"] == "right" for t in tasks)
-    share = round(100 * right / len(tasks))
-    failures = Counter(t["kind"] for t in tasks if t["status"] != "right").most_common(3)
-    told = ", ".join(f"{kind} ({n})" for kind, n in failures) or "none"
-    bar = (
-        f"<svg role='img' aria-label='{share} per cent right' width='104' height='14'><rect x='.5' y='.5' width='100' height='12' "
-        f"fill='none' stroke='currentColor'/><rect x='.5' y='.5' width='{share}' height='12' fill='currentColor'/></svg>"
-    )
-    return f"<tr><td>{escape(key[0])}<td>{escape(key[1])}<td class=n>{right} / {len(tasks)}<td>{bar}<td>{escape(told)}</tr>"
-
-
-def _distribution(graded):
-    """How many students have how many points, as a small bar chart with its numbers in words."""
-    if not graded:
-        return ""
-    most = max(r["max_points"] for r in graded)
-    counts = Counter(r["points"] for r in graded)
-    highest = max(counts.values())
-    bars = "".join(
-        f"<rect x='{20 + p * 24}' y='{80 - 60 * counts[p] / highest:.0f}' width='18' height='{60 * counts[p] / highest:.0f}' "
-        f"fill='currentColor'/><text x='{29 + p * 24}' y='96' text-anchor='middle'>{p}</text>"
-        f"<text x='{29 + p * 24}' y='{76 - 60 * counts[p] / highest:.0f}' text-anchor='middle'>{counts[p] or ''}</text>"
-        for p in range(most + 1)
-    )
-    words = ", ".join(f"{n} with {p}" for p, n in sorted(counts.items()))
-    return (
-        f"<p>Points: {words}.</p><div class=scroll><svg role='img' aria-label='Students by points: {words}' "
-        f"width='{60 + most * 24}' height='104' font-size='12' fill='currentColor'>{bars}</svg></div>"
-    )
+def _exercise(name, rows):
+    """What the overview says of one exercise."""
+    graded = [r for r in rows if r["status"] == "graded"]
+    by_part = defaultdict(list)
+    for task in (t for r in graded for t in r["tasks"]):
+        by_part[task["task"], task["part"]].append(task)
+    tasks = [
+        {
+            "task": task,
+            "part": part,
+            "right": sum(t["status"] == "right" for t in tries),
+            "all": len(tries),
+            "failures": Counter(t["kind"] for t in tries if t["status"] != "right").most_common(3),
+        }
+        for (task, part), tries in by_part.items()
+    ]
+    return {
+        "name": name,
+        "notebooks": len(rows),
+        "graded": len(graded),
+        "tasks": tasks,
+        "students": Counter(r["points"] for r in graded),
+        "most": max((r["max_points"] for r in graded), default=0),
+    }

@@ -143,7 +143,7 @@ def find(folder, exercises, roster=()):
         else:
             strange.setdefault(student, []).append(path)
     students |= {entry.name for entry in os.scandir(folder) if _is_student_folder(entry)} if folder.is_dir() else set()
-    found = []
+    submissions = []
     for student in sorted({_clean_student(s) for s in students}):
         for exercise in exercises:
             paths = handed_in.get((student, exercise), [])
@@ -154,8 +154,8 @@ def find(folder, exercises, roster=()):
             if len(paths) > 1:
                 flags.append(f"{len(paths)} notebooks; graded the newest")
                 paths = sorted(paths, key=lambda p: (p.stat().st_mtime_ns, p.name))
-            found.append(Submission(student, exercise, paths[-1] if paths else None, tuple(flags)))
-    return found
+            submissions.append(Submission(student, exercise, paths[-1] if paths else None, tuple(flags)))
+    return submissions
 
 
 def _is_student_folder(entry):

@@ -4,7 +4,10 @@ import math
 import statistics
 from dataclasses import replace
 
-from ..definition import Case, FunctionTask, PredictionTask, Question, ScenarioTask, Slip
+from ..definition import Case, Slip
+from ..kinds.function import FunctionTask
+from ..kinds.prediction import PredictionTask, Question
+from ..kinds.scenario import ScenarioTask
 
 
 def _number(value):

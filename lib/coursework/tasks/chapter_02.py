@@ -6,8 +6,10 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from ..definition import Budget, Case, PredictionTask, Question, Slip, ThreadTask
+from ..definition import Budget, Case, Slip
 from ..events import Events, Played
+from ..kinds.prediction import PredictionTask, Question
+from ..kinds.thread import ThreadTask
 
 # 02-mean -----------------------------------------------------------------------------------------------------
 

@@ -2,21 +2,11 @@
 
 import numpy as np
 
-from dlkernels.schedules import static_part
-
-from ..definition import (
-    Budget,
-    Case,
-    FunctionTask,
-    ParallelTask,
-    PredictionTask,
-    Question,
-    Slip,
-    Suspect,
-    Watch,
-    random_values,
-    unwritten,
-)
+from ..definition import Budget, Case, Slip, random_values, unwritten
+from ..kinds.arrays import Suspect
+from ..kinds.function import FunctionTask
+from ..kinds.parallel import ParallelTask, Watch
+from ..kinds.prediction import PredictionTask, Question
 
 # 03-makespan: used by the first task, too ---------------------------------------------------------------------
 
@@ -30,8 +20,9 @@ def makespan(costs, threads, chunk):
 
 
 def _static_makespan(costs, threads):
-    parts = (static_part(len(costs), threads, t) for t in range(threads))
-    return max(sum(costs[first:last]) for first, last in parts)
+    from cpulab.watch.loops import blocks
+
+    return max(sum(costs[first:last]) for first, last in blocks(len(costs), threads))
 
 
 def _round_robin(costs, threads, chunk):
@@ -332,9 +323,6 @@ BALANCE = ParallelTask(
     advice={
         "some-unwritten": (
             "Rows are missing. With an odd number of rows the middle one has no partner: how many pairs does n = 33 have?"
-        ),
-        "tail": (
-            "The last rows are missing. With an odd number of rows the middle one has no partner: does your loop reach it?"
         ),
         "raised-TypingError": (
             "Did you loop over a tuple such as (k, n - 1 - k)? The index of a prange is an unsigned number, n - 1 - k a signed "

@@ -3,22 +3,12 @@ work."""
 
 import numpy as np
 
-from cpulab.measure import empty_aligned, line_map
-
-from ..definition import (
-    Budget,
-    Case,
-    CompiledTask,
-    FunctionTask,
-    ParallelTask,
-    PredictionTask,
-    Question,
-    Slip,
-    Suspect,
-    Watch,
-    random_values,
-    unwritten,
-)
+from ..definition import Budget, Case, Slip, random_values, unwritten
+from ..kinds.arrays import Suspect
+from ..kinds.compiled import CompiledTask
+from ..kinds.function import FunctionTask
+from ..kinds.parallel import ParallelTask, Watch
+from ..kinds.prediction import PredictionTask, Question
 
 LINE = 64  # bytes in a line, in all tasks: the check counts alike on every machine
 FLOATS = LINE // 4  # float32 in a line
@@ -29,18 +19,17 @@ ROWS, COLUMNS = 100, 1000
 RECORDS, RECORD = 1000, 6  # numbers in a record
 
 
-def _matrix():
-    return line_map(empty_aligned((ROWS, COLUMNS), line=LINE), line=LINE)
+def _line_map(*shape):
+    """Which lines the elements of an array of float32 lie on; it begins at a line."""
+    from cpulab.measure import empty_aligned, line_map
 
-
-def _records(*shape):
     return line_map(empty_aligned(shape, line=LINE), line=LINE)
 
 
 def _two_columns(room):
     """Lines fetched when the first two columns are used one after the other."""
     order = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)[:, :2].T.ravel()
-    return _matrix().fetches(order, room)
+    return _line_map(ROWS, COLUMNS).fetches(order, room)
 
 
 _DRAW = "Write down the byte at which each element begins, and divide by 64: how many different whole numbers?"
@@ -55,7 +44,7 @@ LINES = PredictionTask(
         Question(
             "row",
             f"lines of row 0 of a ({ROWS}, {COLUMNS}) matrix",
-            lambda: _matrix().touched(np.s_[0]),
+            lambda: _line_map(ROWS, COLUMNS).touched(np.s_[0]),
             {
                 COLUMNS: "One line for each element? A line holds 16 float32.",
                 4 * COLUMNS: "That is the number of bytes. How many lines of 64 bytes do they fill?",
@@ -66,7 +55,7 @@ LINES = PredictionTask(
         Question(
             "column",
             f"lines of column 0 of the same ({ROWS}, {COLUMNS}) matrix",
-            lambda: _matrix().touched(np.s_[:, 0]),
+            lambda: _line_map(ROWS, COLUMNS).touched(np.s_[:, 0]),
             {
                 7: "That would be 100 neighbours. How many bytes lie between two elements of a column?",
                 6: "That would be 100 neighbours. How many bytes lie between two elements of a column?",
@@ -77,7 +66,7 @@ LINES = PredictionTask(
         Question(
             "every_eighth",
             "lines of every eighth element of row 0, x[0, ::8]",
-            lambda: _matrix().touched(np.s_[0, ::8]),
+            lambda: _line_map(ROWS, COLUMNS).touched(np.s_[0, ::8]),
             {
                 COLUMNS // 8: "That is the number of elements. Two of them lie 32 bytes apart: in how many lines?",
                 8: "An eighth of the elements; of the lines, too? Which line of the row has none of them?",
@@ -87,7 +76,7 @@ LINES = PredictionTask(
         Question(
             "one_field_aos",
             f"lines of field 0 of {RECORDS} records of {RECORD} float32, AoS",
-            lambda: _records(RECORDS, RECORD).touched(np.s_[:, 0]),
+            lambda: _line_map(RECORDS, RECORD).touched(np.s_[:, 0]),
             {
                 RECORDS: "A record has 24 bytes, less than a line: some lines hold field 0 of two or three records.",
                 63: "That many hold field 0 if it is stored by itself (SoA). Here the other fields lie between.",
@@ -97,7 +86,7 @@ LINES = PredictionTask(
         Question(
             "one_field_soa",
             f"lines of field 0 of {RECORDS} records of {RECORD} float32, SoA",
-            lambda: _records(RECORD, RECORDS).touched(np.s_[0]),
+            lambda: _line_map(RECORD, RECORDS).touched(np.s_[0]),
             {
                 RECORDS: "In SoA the values of a field are neighbours: a line holds 16 of them.",
                 375: "That is AoS. In SoA the values of a field are neighbours.",
@@ -348,7 +337,7 @@ def _padded(length):
 def transposed_fetches(order, n, m):
     """(lines of both matrices, lines that the model cache fetches when out[j, i] = x[i, j] is done in `order`)."""
     x_row, out_row = _padded(m), _padded(n)
-    lines = line_map(empty_aligned(n * x_row + m * out_row, line=LINE), line=LINE)
+    lines = _line_map(n * x_row + m * out_row)
     i, j = np.asarray(order).T
     used = np.stack([i * x_row + j, n * x_row + j * out_row + i], axis=1)  # a load and a store, in turns
     return lines.touched(used.ravel()), lines.fetches(used.ravel(), ROOM)

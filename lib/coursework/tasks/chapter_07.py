@@ -4,19 +4,12 @@ import numpy as np
 
 from dlkernels import cuda
 
-from ..definition import (
-    Budget,
-    Case,
-    CompiledTask,
-    FunctionTask,
-    KernelTask,
-    PredictionTask,
-    Question,
-    Slip,
-    Suspect,
-    random_values,
-    unwritten,
-)
+from ..definition import Budget, Case, Slip, random_values, unwritten
+from ..kinds.arrays import Suspect
+from ..kinds.compiled import CompiledTask
+from ..kinds.function import FunctionTask
+from ..kinds.kernel import KernelTask
+from ..kinds.prediction import PredictionTask, Question
 
 # 07-launch ---------------------------------------------------------------------------------------------------
 

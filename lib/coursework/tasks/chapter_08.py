@@ -4,17 +4,11 @@ import numpy as np
 
 from dlkernels import cuda
 
-from ..definition import (
-    Budget,
-    Case,
-    CompiledTask,
-    KernelTask,
-    PredictionTask,
-    Question,
-    Suspect,
-    random_values,
-    unwritten,
-)
+from ..definition import Budget, Case, random_values, unwritten
+from ..kinds.arrays import Suspect
+from ..kinds.compiled import CompiledTask
+from ..kinds.kernel import KernelTask
+from ..kinds.prediction import PredictionTask, Question
 
 TILE = 16
 SQUARE = (TILE, TILE)  # the block of every kernel here: 256 threads, 8 warps of two rows

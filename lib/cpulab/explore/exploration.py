@@ -8,6 +8,7 @@ made where a thread touches what another thread touches too, which the first run
 import functools
 import heapq
 import itertools
+import os
 import random
 import time
 
@@ -22,7 +23,16 @@ SHORTER = 40  # runs spent on a simpler failure than one that was found by chanc
 
 
 def explore(
-    scenario, expected=None, *, judge=None, seed=0, preemptions=2, schedules=400, seconds=10.0, keep_going=False
+    scenario,
+    expected=None,
+    *,
+    judge=None,
+    seed=0,
+    preemptions=2,
+    schedules=400,
+    seconds=10.0,
+    keep_going=False,
+    check_folders=(),
 ):
     """Run `scenario()` under up to `schedules` schedules and report what goes wrong.
 
@@ -32,10 +42,11 @@ def explore(
     differ.
     preemptions: threads are interrupted at most that often in systematic schedules. seconds: of CPU time, a limit that
     ends the search early. keep_going: do not stop at the first failure (`report.results` then counts all).
+    check_folders: code in these folders belongs to a check, not to the program; no message gives its line numbers.
 
     Returns a Report. The same arguments give the same report.
     """
-    return Search(scenario, expected, judge, seed, preemptions, schedules, seconds, keep_going).run()
+    return Search(scenario, expected, judge, seed, preemptions, schedules, seconds, keep_going, check_folders).run()
 
 
 def replay(scenario, schedule=None, expected=None, *, judge=None):
@@ -62,7 +73,16 @@ class Search:
     """One exploration."""
 
     def __init__(
-        self, scenario, expected=None, judge=None, seed=0, preemptions=2, schedules=1, seconds=60.0, keep_going=False
+        self,
+        scenario,
+        expected=None,
+        judge=None,
+        seed=0,
+        preemptions=2,
+        schedules=1,
+        seconds=60.0,
+        keep_going=False,
+        check_folders=(),
     ):
         if not callable(scenario):
             raise TypeError(f"scenario is {scenario!r}; expected a function that runs the threads and returns a result")
@@ -73,6 +93,7 @@ class Search:
             )
         self.seed, self.preemptions, self.limit, self.seconds = seed, preemptions, schedules, seconds
         self.keep_going, self.focus = keep_going, None
+        self.check_folders = tuple(os.path.join(folder, "") for folder in check_folders)
         program = scenario.func if isinstance(scenario, functools.partial) else scenario
         code = getattr(getattr(program, "__func__", program), "__code__", None)
         self.own_files = {code.co_filename} if code else set()
@@ -95,9 +116,9 @@ class Search:
             outcome = Scheduler(policy, tracer, MAX_POINTS).run(program)
         finally:
             random.setstate(state)
+        outcome.check_folders = self.check_folders
         self.count += 1
-        found = findings.of(outcome, self.judge)
-        return Run(outcome, found, Schedule(outcome.schedule, self.focus), tracer.shared())
+        return Run(outcome, findings.of(outcome, self.judge), Schedule(outcome.schedule, self.focus), tracer.shared())
 
     def run(self):
         begun, cpu = time.perf_counter(), time.process_time()

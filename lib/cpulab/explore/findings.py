@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from . import locks, queues, workers
 from .scheduler import BLOCKED, DONE, Abandoned, NotInARun
-from .tracing import in_course, source
+from .tracing import source
 
 ERROR, WARNING = "error", "warning"
 SPINS = 1  # turns that had to be forced on a thread that only looked: busy waiting
@@ -48,16 +48,13 @@ def of(outcome, judge):
     return found
 
 
-def _at(file, line):
-    return f"{_line(file, line)}: `{source(file, line)}`"
+def _at(outcome, file, line):
+    where = "in the check" if outcome.in_check(file) else f"line {line}"
+    return f"{where}: `{source(file, line)}`"
 
 
-def _line(file, line):
-    return "in the check" if in_course(file) else f"line {line}"
-
-
-def _position(task):
-    return _at(getattr(task, "file", ""), task.line)
+def _position(outcome, task):
+    return _at(outcome, getattr(task, "file", ""), task.line)
 
 
 # nobody goes on ----------------------------------------------------------------------------------------------------
@@ -73,7 +70,7 @@ def _deadlock(outcome):
             who = "which it holds itself" if holder is task else f"which {holder.name} holds"
             said += f", {who} since line {task.resource.held_since}"
             said += " and will not release: it has ended" if holder.last == DONE else ""
-        facts.append((task.name, f"{said} ({_position(task)})"))
+        facts.append((task.name, f"{said} ({_position(outcome, task)})"))
     names = [t.name for t in stuck]
     headline = "nobody can go on: " + " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     return Finding("deadlock", headline + (" wait" if len(names) > 1 else " waits"), tuple(facts), _why_stuck(stuck))
@@ -156,7 +153,7 @@ def _too_long(outcome):
 
 
 def _stuck(outcome):
-    facts = tuple((t.name, _position(t)) for t in outcome.tasks if t.last != DONE)
+    facts = tuple((t.name, _position(outcome, t)) for t in outcome.tasks if t.last != DONE)
     cause = (
         "The explorer controls threading, queue, time and concurrent.futures where they are imported at the top. "
         "Reading a file or the network, or a lock made by a library, it cannot see."
@@ -169,7 +166,7 @@ def _stuck(outcome):
 
 def _exception(outcome, task, error):
     name = type(error).__name__
-    facts = [("it said", f"{name}: {error}" if str(error) else name), (task.name, _position(task))]
+    facts = [("it said", f"{name}: {error}" if str(error) else name), (task.name, _position(outcome, task))]
     if isinstance(error, AssertionError) and task.name == "main":
         lost = _lost_update(outcome)
         kind = "lost-update" if lost else "wrong-result"
@@ -204,9 +201,9 @@ def _lost_update(outcome):
             read, between = reads[event.task]
             if between is not None and not _same_value(between, read):
                 return (
-                    f"{event.task} read {read.text}{_value(read)} {_of(read)}. Then {between.task} wrote "
-                    f"{_written(between)} {_of(between)}. {event.task} did not see it and wrote "
-                    f"{_written(event)} over it {_of(event)}: the update of {between.task} is lost."
+                    f"{event.task} read {read.text}{_value(read)} {_of(outcome, read)}. Then {between.task} wrote "
+                    f"{_written(between)} {_of(outcome, between)}. {event.task} did not see it and wrote "
+                    f"{_written(event)} over it {_of(outcome, event)}: the update of {between.task} is lost."
                 )
             del reads[event.task]
         for task, (read, _) in list(reads.items()):
@@ -234,15 +231,15 @@ def _stale(outcome, who=None):
                 later = any(e.task == task for e in outcome.events[outcome.events.index(event) + 1 :])
                 if later and (who is None or task == who) and read.point != event.point:
                     best = (
-                        f"{task} looked at {read.text}{_value(read)} {_of(read)}; before it went on, {event.task} "
-                        f"changed {event.text} {_of(event)}. What {task} had seen was no longer true."
+                        f"{task} looked at {read.text}{_value(read)} {_of(outcome, read)}; before it went on, {event.task} "
+                        f"changed {event.text} {_of(outcome, event)}. What {task} had seen was no longer true."
                     )
                 del last[(base, task)]
     return best
 
 
-def _of(event):
-    return "in the check" if in_course(event.file) else f"in line {event.line}"
+def _of(outcome, event):
+    return "in the check" if outcome.in_check(event.file) else f"in line {event.line}"
 
 
 def _value(event):
@@ -264,7 +261,7 @@ def _busy(outcome, name):
     task = next(t for t in outcome.tasks if t.name == name)
     lines = Counter((e.file, e.line) for e in outcome.events if e.task == name)
     (file, line), _ = lines.most_common(1)[0] if lines else ((getattr(task, "file", ""), task.line), 0)
-    facts = ((name, f"asks again and again, {_at(file, line)}"),)
+    facts = ((name, f"asks again and again, {_at(outcome, file, line)}"),)
     cause = (
         "A core is kept busy with waiting. A Condition, an Event or a queue lets the thread sleep until it is woken."
     )

@@ -3,7 +3,7 @@
 from html import escape
 
 from .findings import ERROR
-from .tracing import in_course, source
+from .tracing import source
 
 ROWS = 60  # of a table; more are left out in the middle
 
@@ -92,7 +92,7 @@ class Run:
             if key == last and rows and text not in rows[-1][-1]:
                 rows[-1][-1].append(text)
             else:
-                line = "" if in_course(event.file) else event.line
+                line = "" if self.outcome.in_check(event.file) else event.line
                 rows.append([event.task, line, source(event.file, event.line), [text]])
                 last = key
         return Table([(i + 1, task, line or "", code, "; ".join(t)) for i, (task, line, code, t) in enumerate(rows)])

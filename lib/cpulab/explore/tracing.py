@@ -15,7 +15,6 @@ from pathlib import Path
 from . import sites
 
 _LIBRARY = str(Path(__file__).resolve().parents[2]) + os.sep
-_COURSE = _LIBRARY + "coursework" + os.sep
 _FOREIGN = tuple(
     {str(Path(sysconfig.get_paths()[p]).resolve()) + os.sep for p in ("stdlib", "platstdlib", "purelib", "platlib")}
     | {sysconfig.get_paths()[p] + os.sep for p in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -213,11 +212,6 @@ def _shown(peek):
     else:
         return ""
     return text if len(text) <= 24 else text[:21] + "..."
-
-
-def in_course(file):
-    """Whether `file` is the course's own (a task's scenario): its line numbers mean nothing to a student."""
-    return file.startswith(_COURSE)
 
 
 def source(file, line):

@@ -1,0 +1,14 @@
+"""The kinds of task, one file each: what a task of it states, how an answer is checked, what it may cost, in which
+words.
+
+kernel.py      a CUDA kernel; run in the executor, traffic counted by the x-ray
+compiled.py    a numba function of arrays that writes into its last argument; temporaries counted
+parallel.py    a numba function with prange: as compiled.py, and every access of its loop watched
+function.py    a plain Python function, checked by a property of its result
+scenario.py    plain Python that the course's own scenario calls and observes: fake clocks, counted calls
+thread.py      the same for code with threads, under every schedule that matters and with real threads
+prediction.py  numbers the student predicts; the truth is computed, never typed
+arrays.py      common to the first three: an output array compared with a specification
+
+A new kind is a new file with a subclass of `definition.Task`; nothing else has to know it.
+"""

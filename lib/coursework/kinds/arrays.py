@@ -1,0 +1,95 @@
+"""Common to the kinds whose answer fills an array: the comparison with a specification, element by element."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import diagnosis
+from ..checking import SECRET, headline, names_of, number
+from ..definition import Task, unwritten
+from ..outcome import Failed, Failure
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A well-known mistake: if the result equals `formula(*arguments)`, `cause` is what happened."""
+
+    formula: Callable
+    cause: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayTask(Task):
+    """`spec(*arguments)` returns what `arguments[out]` must hold afterwards (NumPy, float64)."""
+
+    spec: Callable
+    cases: tuple
+    out: int | str = -1
+    suspects: tuple = ()
+    rtol: float = 1e-5
+    atol: float = 1e-6
+
+    def failures(self):
+        return (*super().failures(), *diagnosis.KINDS)
+
+    def owner(self, case, index, shape):
+        """Who should have written an element, in words; "" where nobody in particular should."""
+        return ""
+
+    def threads_shown(self, case, state):
+        """How many elements stand in a row of the picture; 0: as the array has them."""
+        return 0
+
+    def said(self, cases, seed):
+        """What was looked at, in words."""
+        seed = f"seed {seed}" if seed < SECRET else "the grader's own"
+        return (
+            names_of(self, cases),
+            f"Each element of the output against NumPy in float64, on random numbers ({seed}); inputs left unchanged.",
+        )
+
+    def compare(self, case, arguments, after, result=None):
+        """Raises Failed unless inputs are unchanged and the output holds what the specification says."""
+        out = None if self.out == "result" else self.out % len(arguments)
+        for i, (x, y) in enumerate(zip(arguments, after, strict=True)):
+            if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):
+                facts = (("first change", f"element {_index(np.argwhere(x != y)[0])} of argument {i + 1}"),)
+                cause = "Inputs may only be read. Which of your stores writes to the wrong array?"
+                raise Failed(Failure("input-changed", f"{headline(case)} an input was changed", facts, cause))
+        expected = np.asarray(self.spec(*arguments))
+        got, before = (after[out], arguments[out]) if out is not None else _returned(case, result, expected)
+        comparison = diagnosis.compare(got, np.atleast_1d(expected), before, self.rtol, self.atol)
+        if comparison.bad:
+            raise Failed(self._mismatch(case, arguments, comparison))
+
+    def _mismatch(self, case, arguments, comparison):
+        kind, cause = diagnosis.diagnose(self, case, comparison, arguments)
+        first, state = comparison.first, comparison.state
+        where = f"element {_index(first)}; {comparison.bad} of {state.size} are wrong"
+        facts = [("first wrong", where if state.size > 1 or self.out != "result" else "the number returned")]
+        owner = self.owner(case, first, state.shape)
+        facts += [("belongs to", owner)] if owner else []
+        facts.append(("expected", number(comparison.expected[first])))
+        untouched = state[first] == diagnosis.UNWRITTEN
+        got = "what was there before: nobody wrote it" if untouched else number(comparison.got[first])
+        facts.append(("got", got))
+        picture = {
+            "state": state.ravel().tolist() if state.ndim != 2 else state.tolist(),
+            "threads": self.threads_shown(case, state),
+        }
+        return Failure(kind, f"{headline(case)} wrong result", tuple(facts), cause, picture)
+
+
+def _returned(case, result, expected):
+    """(what was returned, an array that equals none of it)."""
+    if not isinstance(result, int | float | np.ndarray | np.generic) or np.shape(result) != expected.shape:
+        kind = f"an array of shape {np.shape(result)}" if isinstance(result, np.ndarray) else repr(result)
+        wanted = f"an array of shape {expected.shape}" if expected.shape else "a number"
+        facts = (("expected", wanted), ("got", kind[:120]))
+        raise Failed(Failure("type", f"{headline(case)} the result is of another kind", facts, "What does it return?"))
+    return np.atleast_1d(result), unwritten(*np.atleast_1d(expected).shape, dtype=np.float64)
+
+
+def _index(index):
+    return "[" + ", ".join(str(int(i)) for i in index) + "]"

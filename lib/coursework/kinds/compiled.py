@@ -1,0 +1,41 @@
+"""A numba function of arrays, called as `f(*arguments)`, that writes into its last argument."""
+
+from dataclasses import dataclass
+
+from ..checking import arguments_of, attempt
+from .arrays import ArrayTask
+
+# What a budget may name: the fields of answer.Cost, and of executed.costs.
+COUNTS = {
+    "arrays": "arrays allocated by numba",
+    "numpy_bytes": "bytes allocated by NumPy",
+    "scalar_share": "share of the arithmetic done one number at a time",
+    "multiplies": "multiplications",
+    "accesses_per_multiply": "memory accesses per vector multiply",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledTask(ArrayTask):
+    """`out="result"`: the function returns its result."""
+
+    def counts(self):
+        return COUNTS
+
+    def examine(self, answer, cases, seed):
+        for index, case in enumerate(cases):
+            arguments = arguments_of(case, seed, index)
+            result, after = attempt(self, case, lambda a=arguments: answer.compiled_call(a))
+            self.compare(case, arguments, after, result)
+        return self.said(cases, seed), "Temporary arrays and speed were not looked at."
+
+    def overspent(self, answer, case, arguments):
+        result, after = attempt(self, case, lambda: answer.compiled_call(arguments))
+        self.compare(case, arguments, after, result)
+        cost, where = self.cost(answer, case, arguments)
+        limits = self.budget.require.items()
+        return [(name, cost[name], limit, where.get(name, "")) for name, limit in limits if cost[name] > limit], {}
+
+    def cost(self, answer, case, arguments):
+        """({name: count}, {name: where}) of what the budget limits."""
+        return attempt(self, case, lambda: answer.cost(arguments, sorted(self.budget.require))), {}

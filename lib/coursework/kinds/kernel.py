@@ -1,0 +1,122 @@
+"""A CUDA kernel: run in the executor, compared with a specification, its traffic counted by the x-ray."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import diagnosis
+from ..answer import position
+from ..checking import arguments_of, attempt, headline
+from ..definition import refuse_unknown
+from ..outcome import Failed, Failure
+from .arrays import ArrayTask
+
+# What the x-ray finds. A finding's own cure stands in the place of advice.
+WRONG_ACCESS = ("out-of-bounds", "negative-index")  # these make any comparison of results pointless
+FINDINGS = (
+    *WRONG_ACCESS,
+    "race",
+    "atomic-against-plain",
+    "uninitialised-shared",
+    "uninitialised-local",
+    "divergent-barrier",
+    "barrier-after-exit",
+    "mask-names-exited-lane",
+    "lane-not-in-mask",
+    "inactive-lane-read",
+    "divergent-warp-operation",
+)
+_EACH = "sectors_per_request bank_ways bank_ways_mean contention addresses_per_request efficiency active_lanes"
+_SUMS = """
+    requests accesses sectors bytes_moved bytes_used bytes_loaded bytes_stored wavefronts bank_conflicts atomics
+    barriers grid_barriers races findings shared_bytes shared_bytes_used shared_wavefronts
+    local_requests local_sectors const_requests
+"""
+_SPLIT = [f"global_{kind}_{what}" for kind in ("load", "store", "atomic") for what in ("requests", "sectors")]
+_SPLIT += [f"shared_{kind}_requests" for kind in ("load", "store", "atomic")]
+# What the x-ray counts, and its words in a message where the name does not speak for itself.
+COUNTS = {name: name for name in (*_EACH.split(), *_SUMS.split(), *_SPLIT)} | {
+    "sectors_per_request": "sectors per request",
+    "bank_ways": "ways of the worst bank conflict",
+    "bytes_loaded": "bytes loaded",
+    "bytes_stored": "bytes stored",
+    "global_load_requests": "load requests to global memory",
+    "shared_load_requests": "load requests to shared memory",
+    "barriers": "barriers in a block",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelTask(ArrayTask):
+    """A case gives the launch: `grid` and `block`.
+
+    `tell_first`: findings of the x-ray that explain a wrong result better than the result does.
+    """
+
+    writer: Callable | None = None  # (index, case) -> (block, thread); default: one element per thread in a row
+    tell_first: tuple = ()
+
+    def __post_init__(self):
+        super().__post_init__()
+        refuse_unknown(self, "tell_first", self.tell_first, FINDINGS)
+
+    def failures(self):
+        return (*super().failures(), *diagnosis.LAUNCH_KINDS, *FINDINGS)
+
+    def counts(self):
+        return COUNTS
+
+    def examine(self, answer, cases, seed):
+        for index, case in enumerate(cases):
+            self._run(answer, case, arguments_of(case, seed, index))
+        said = self.said(cases, seed)
+        return (*said, "No data race, no access outside an array."), "Memory traffic and speed were not looked at."
+
+    def overspent(self, answer, case, arguments):
+        report = self._run(answer, case, arguments, self.budget.require)
+        over = [
+            (e["measure"], e["counted"], e["allowed"], f", at `{e['text']}`" if e["text"] else "")
+            for e in report["excess"]
+        ]
+        return over, report["picture"]
+
+    def _run(self, answer, case, arguments, require=None):
+        """The x-ray's report of a run that is right; raises Failed for any other. Races are told after the result."""
+        after, report = attempt(self, case, lambda: answer.xray(case.grid, case.block, arguments, require))
+        self._no_findings(case, report, WRONG_ACCESS + self.tell_first)
+        self.compare(case, arguments, after)
+        self._no_findings(case, report)
+        return report
+
+    def _no_findings(self, case, report, kinds=None):
+        for finding in report["findings"]:
+            if kinds and (finding["kind"] not in kinds or finding["scope"] == "grid"):
+                continue  # blocks that store the same elements: the wrong result says more
+            facts = [("it said", finding["message"]), ("at", finding["text"]), ("happened in", _who(finding))]
+            facts = [fact for fact in facts if fact[1]]
+            cause = self.advice.get(finding["kind"], finding["cure"])
+            said = f"{headline(case)} {finding['kind'].replace('-', ' ')}"
+            raise Failed(Failure(finding["kind"], said, tuple(facts), cause))
+
+    def owner(self, case, index, shape):
+        """Which thread of which block should have written the element."""
+        if self.writer:
+            block, thread = self.writer(index, case)
+            return f"block {block}, thread {thread}"
+        linear = int(np.ravel_multi_index(index, shape))
+        threads, blocks = diagnosis.threads_per_block(case), diagnosis.total(case.grid)
+        turn, place = divmod(linear, threads * blocks)
+        block, thread = divmod(place, threads)
+        again = f", in round {turn + 1} of its loop" if turn else ""
+        return f"block {block}, thread {thread} ({block} * {threads} + {thread} = {place}){again}"
+
+    def threads_shown(self, case, state):
+        return diagnosis.threads_per_block(case) if state.ndim == 1 else 0
+
+
+def _who(finding):
+    """The threads of a finding, the first two of them, in words."""
+    said = [f"block {position(t['block'])}, thread {position(t['thread'])}" for t in finding["threads"][:2]]
+    more = len(finding["threads"]) - 2
+    return " and ".join(said) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,112 @@
+"""A numba function with `prange`: compared for several numbers of threads, and every access of its loop watched."""
+
+from dataclasses import dataclass, field
+
+from ..checking import arguments_of, attempt
+from ..definition import Case, refuse_unknown
+from ..outcome import Failed, Failure
+from . import compiled
+from .compiled import CompiledTask
+
+THREADS = (1, 2, 4)  # of a compiled parallel loop, as far as numba has them
+SCHEDULES = ("static", "cyclic", "dynamic", "guided")
+
+# What a budget may name beside the counts of compiled.py: what `cpulab.watch` counts.
+WATCHED = {
+    "false_sharing": "cache lines with false sharing",
+    "line_transfers": "moves of a cache line to another core",
+    "cache_lines": "cache lines touched",
+    "loads": "elements loaded",
+    "stores": "elements stored",
+    "allocations": "arrays made inside",
+    "temporaries": "temporary arrays",
+    "imbalance": "work on the longest path / mean work",
+}
+_RACE = (
+    "Two iterations use the same element and one of them writes it. They run at the same time on different threads: give "
+    "each iteration (or each thread) an element of its own, and combine afterwards."
+)
+_CARRIED = (
+    "Iterations run at the same time and in any order, so one cannot use what the one before it left behind. Compute the "
+    "value anew in each iteration, or make it a reduction: name += ..."
+)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How `cpulab.watch` runs a ParallelTask. `case`: a small one; default: the task's first."""
+
+    threads: int = 2
+    schedule: str = "static"
+    chunk: int | None = None
+    case: Case | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParallelTask(CompiledTask):
+    """Right is: the compiled result for several numbers of threads, no race, nothing carried."""
+
+    watch: Watch = field(default_factory=Watch)
+
+    def __post_init__(self):
+        super().__post_init__()
+        refuse_unknown(self, "watch.schedule", [self.watch.schedule], SCHEDULES)
+
+    def failures(self):
+        return (*super().failures(), "race", "carried-scalar")
+
+    def counts(self):
+        return compiled.COUNTS | WATCHED
+
+    def examine(self, answer, cases, seed):
+        """Compiles, watches, then compares: a race is told by its iterations, not by a number that came out by
+        chance."""
+        first = arguments_of(cases[0], seed, 0)
+        attempt(self, cases[0], lambda: answer.compiled_call(first))
+        case = self.watch.case or self.cases[0]
+        self._watched(answer, case, arguments_of(case, seed, 2000))
+        for index, case in enumerate(cases):
+            arguments = arguments_of(case, seed, index)
+            for threads in _threads():
+                result, after = attempt(self, case, lambda a=arguments, t=threads: answer.compiled_call(a, threads=t))
+                self.compare(case, arguments, after, result)
+        said = (
+            f"Compiled, with {' and '.join(map(str, _threads()))} threads.",
+            "No two iterations touch the same element where one writes; nothing is carried from one to the next.",
+        )
+        return (*self.said(cases, seed), *said), "Cache lines and speed were not looked at."
+
+    def cost(self, answer, case, arguments):
+        names = set(self.budget.require)
+        watched = sorted(names & WATCHED.keys())
+        cost, where = {}, {}
+        if watched:
+            seen = self._watched(answer, case, arguments, watched)
+            cost, where = dict(seen["counts"]), {k: f" ({v})" for k, v in seen["examples"].items()}
+        if names - WATCHED.keys():
+            cost |= attempt(self, case, lambda: answer.cost(arguments, sorted(names - WATCHED.keys())))
+        return cost, where
+
+    def _watched(self, answer, case, arguments, wanted=()):
+        """What answer.watch says; raises Failed for a race, or a value that is carried between iterations."""
+        how = self.watch
+        seen = attempt(self, case, lambda: answer.watch(arguments, how.threads, how.schedule, how.chunk, wanted))
+        where = f"Case {case.name!r}, watched with {how.threads} threads:"
+        if seen["carried"]:
+            name = str(seen["carried"][0])
+            facts = (("carried", f"{name} is used before the iteration has set it"),)
+            raise Failed(Failure("carried-scalar", f"{where} {name} comes from another iteration", facts,
+                                 self.advice.get("carried-scalar", _CARRIED)))  # fmt: skip
+        if seen["races"]:
+            race = seen["races"][0]
+            facts = tuple((str(a), str(b)) for a, b in race)
+            more = len(seen["races"]) - 1
+            facts += (("more", f"{more} more pairs of expressions race"),) if more else ()
+            raise Failed(Failure("race", f"{where} data race", facts, self.advice.get("race", _RACE)))
+        return seen
+
+
+def _threads():
+    from numba import config
+
+    return sorted({min(n, config.NUMBA_NUM_THREADS) for n in THREADS})

@@ -1,0 +1,43 @@
+"""What `cpulab.watch` saw of a parallel loop, as plain data that can cross the wall of the sandbox."""
+
+from cpulab.watch import watch
+
+MOST_RACES = 20
+
+
+def of(function, arguments, threads, schedule, chunk, wanted=()):
+    """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}} of one call; `wanted`: names of counts."""
+    report = watch(function, threads, schedule, chunk)(*arguments)
+    return {
+        "races": [facts_of(race) for race in report.races[:MOST_RACES]],
+        "carried": list(report.carried),
+        "counts": report.counts(),
+        "examples": examples(report, wanted),
+    }
+
+
+def facts_of(race):
+    """A Race as (label, text) pairs."""
+    (i, j), (a, b) = race.iterations, race.kinds
+    (m, n), (p, q) = race.lines, race.code
+    return [
+        ("element", f"{race.array}[{', '.join(map(str, race.index))}]"),
+        ("iteration", f"{i} {a}s it, line {m}: `{p}`"),
+        ("and iteration", f"{j} {b}s it, line {n}: `{q}`"),
+    ]
+
+
+def examples(report, names):
+    """For each count of `names` that has one, a sentence that names a place."""
+    places = {}
+    if "false_sharing" in names or "line_transfers" in names:
+        for name in ("false_sharing", "line_transfers"):
+            if report.false_sharing:
+                places[name] = str(report.false_sharing[0])
+    if "imbalance" in names:
+        outside = report.loads + report.stores - sum(report.work)
+        places["imbalance"] = ", ".join(
+            [f"thread {t}: {n} loads and stores" for t, n in enumerate(report.work)]
+            + ([f"outside the parallel loop: {outside}"] if outside else [])
+        )
+    return places
