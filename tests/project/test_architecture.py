@@ -15,12 +15,15 @@ SHARED = ("arguments", "device", "implementations", "simd", "wide")  # what oper
 ARROWS = {
     "simt": (),
     "dlkernels": ("simt",),
-    "cpulab": ("dlkernels.simd", "dlkernels.device"),
+    "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show"),
     "coursework": ("simt", "dlkernels", "cpulab"),
 }
 # Within a package: which rooms a room may know. A room that is not listed may know all of its package.
 ROOMS = {
-    "simt": {"source": ("errors", "numbers"), "xray": ("errors", "kernel", "retarget", "run", "trace", "source")},
+    "simt": {
+        "source": ("errors", "numbers"),
+        "xray": ("errors", "kernel", "retarget", "run", "show", "trace", "source"),
+    },
     "cpulab": {"figures": (), "explore": ("figures",), "watch": ("figures",), "measure": ("figures",)},
     "dlkernels": {
         "simd": (),
