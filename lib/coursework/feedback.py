@@ -2,12 +2,18 @@
 
 from html import escape
 
+from simt.show import Column, sentence, table
+
 from .outcome import RIGHT, UNSOLVED
 
 _MARKS = ".x_"  # right, wrong, not written: three shapes, so that no colour is needed
 _LEGEND = ". right   x wrong   _ not written"
 _LONGEST = 64  # cells in a row of the picture
 _ROWS = 10
+_FACTS = (
+    Column(style="text-align:left;opacity:.75;padding-right:1em;white-space:nowrap;vertical-align:top"),
+    Column(render=sentence, style="text-align:left"),
+)
 
 
 def headline(outcome):
@@ -65,13 +71,13 @@ def as_html(outcome):
     if right:
         lines = [("checked", " ".join(outcome.checked[:1])), *(("", line) for line in outcome.checked[1:])]
         lines += [("not checked", outcome.not_checked)] if outcome.not_checked else []
-        body.append(_table(lines))
+        body.append(_facts(lines))
     else:
         failure = outcome.failure
         rows = [*failure.facts, *([("likely cause", failure.cause)] if failure.cause else [])]
-        body += [_table(rows)] if rows else []
+        body += [_facts(rows)] if rows else []
         body += [_svg(failure.picture)] if failure.picture else []
-        body += [f"<div>{_inline(advice(outcome))}</div>"]
+        body += [f"<div>{sentence(advice(outcome))}</div>"]
     return card("".join(body), colour)
 
 
@@ -83,24 +89,11 @@ def card(body, colour="#888"):
 
 def hint_html(task_id, level, levels, text):
     """A hint as a card."""
-    return card(f"<b>Hint {level} of {levels} for {escape(task_id)}</b><div>{_inline(text)}</div>")
+    return card(f"<b>Hint {level} of {levels} for {escape(task_id)}</b><div>{sentence(text)}</div>")
 
 
-def _table(rows):
-    cells = "".join(
-        "<tr><td style='text-align:left;opacity:.75;padding-right:1em;white-space:nowrap;vertical-align:top'>"
-        f"{escape(label)}</td><td style='text-align:left'>{_inline(text)}</td></tr>"
-        for label, text in rows
-    )
-    return f"<table style='margin:.4em 0;border:0'>{cells}</table>"
-
-
-def _inline(text):
-    """Escaped text, with what stands between backticks as code."""
-    parts = escape(text).split("`")
-    if len(parts) % 2 == 0:  # an odd backtick: leave all of them
-        return escape(text)
-    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
+def _facts(rows):
+    return table(_FACTS, rows, style="margin:.4em 0;border:0")
 
 
 def _grid(picture):

@@ -6,9 +6,12 @@
 """
 
 import argparse
+import contextlib
 import json
 import os
 from pathlib import Path
+
+from cpulab.files import write_text
 
 from . import definition
 
@@ -36,12 +39,8 @@ def _write(known, folder="."):
     path = _path(folder)
     if path is None:
         return
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
-        temporary.replace(path)
-    except OSError:
-        pass  # a read-only folder: progress is a comfort, not a duty
+    with contextlib.suppress(OSError):  # a read-only folder: progress is a comfort, not a duty
+        write_text(path, json.dumps(known, indent=1, sort_keys=True))
 
 
 def note(outcome):

@@ -119,7 +119,7 @@ def test_tables_print_and_show():
     team = Team(0.001, 0.004)
     strong, weak = team.strong((1, 2)), team.weak((1, 2))
     assert "Serial share that fits: 20.0% (20.0% to 20.0%)" in str(strong)
-    assert '<td style="text-align: right">1.67</td>' in strong._repr_html_()
+    assert "<td style='text-align:right'>1.67</td>" in strong._repr_html_()
     assert "scaled speed-up" in repr(weak)
     assert "1.80" in weak._repr_html_()
 

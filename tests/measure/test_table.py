@@ -11,7 +11,7 @@ def test_text_html_and_markdown():
     assert str(TABLE) == "Two rows\nname  time\n----  ----\na<b    1 s\nc     12 s"
     html = TABLE._repr_html_()
     assert "<caption>Two rows</caption>" in html
-    assert '<td>a&lt;b</td><td style="text-align: right">1 s</td>' in html
+    assert "<td>a&lt;b</td><td style='text-align:right'>1 s</td>" in html
     assert TABLE.markdown().splitlines()[1] == "| --- | ---: |"
 
 

@@ -15,12 +15,16 @@ SHARED = ("arguments", "device", "examples", "implementations", "simd", "wide") 
 ARROWS = {
     "simt": (),
     "dlkernels": ("simt",),
-    "cpulab": ("dlkernels.simd", "dlkernels.device"),
+    "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show"),
     "coursework": ("simt", "dlkernels", "cpulab"),
 }
 # Within a package: which rooms a room may know. A room that is not listed may know all of its package.
 ROOMS = {
-    "simt": {"source": ("errors", "numbers"), "xray": ("errors", "retarget", "run", "trace", "source")},
+    "simt": {
+        "source": ("errors", "numbers"),
+        "xray": ("errors", "retarget", "run", "show", "trace", "source"),
+        "show": (),
+    },
     "cpulab": {"figures": (), "explore": ("figures",), "watch": ("figures",), "measure": ("figures",)},
     "dlkernels": {
         "simd": (),

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.lib import format as npy
 
+from cpulab.files import write_text
+
 MAX_JSON = 1 << 20
 MAX_ARRAY = 64 << 20
 MAX_DEPTH = 20
@@ -51,11 +53,7 @@ def pack(value, folder, stem, depth=0):
 
 def write(value, folder, stem):
     """Write `value` as folder/stem.json (and its arrays), the JSON file last and at once."""
-    text = json.dumps(pack(value, folder, stem))
-    path = Path(folder) / f"{stem}.json"
-    temporary = path.with_suffix(".part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    write_text(Path(folder) / f"{stem}.json", json.dumps(pack(value, folder, stem)))
 
 
 def read_bytes(path, limit):

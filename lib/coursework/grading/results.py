@@ -6,11 +6,12 @@ sandbox and the course's own code. Work that did not change is not graded again,
 
 import hashlib
 import json
-import os
 import secrets
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+
+from cpulab.files import write_text
 
 from ..checking import SECRET
 from . import exchange
@@ -67,11 +68,8 @@ def load(path):
 
 
 def save(path, result):
-    """Write a result so that a reader sees the old one or the new one, never half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    temporary.write_text(json.dumps(result, indent=1, ensure_ascii=False), encoding="utf-8")
-    temporary.replace(path)
+    """Write a result."""
+    write_text(path, json.dumps(result, indent=1, ensure_ascii=False))
 
 
 def secret_text(out, wish=None):

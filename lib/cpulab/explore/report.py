@@ -2,16 +2,28 @@
 
 from html import escape
 
+from simt import show
+
 from .findings import ERROR
 from .tracing import source
 
 ROWS = 60  # of a table; more are left out in the middle
+_CELL = "padding:.15em .6em .15em 0;vertical-align:top"
+_WORDS = f"{_CELL};text-align:left"
+_STEPS = (
+    show.Column("step", right=True, style=_CELL),
+    show.Column("thread", style=_WORDS),
+    show.Column("line", right=True, style=_CELL),
+    show.Column("code", show.code, style=f"{_WORDS};white-space:nowrap"),
+    show.Column("what happens", style=f"{_WORDS};min-width:12em"),
+)
+_FACTS = (show.Column(style="vertical-align:top"), show.Column(render=show.sentence, style="text-align:left"))
 
 
 class Table:
     """Who did what when: rows of (step, thread, line, code, what happened)."""
 
-    head = ("step", "thread", "line", "code", "what happens")
+    head = tuple(column.heading for column in _STEPS)
 
     def __init__(self, rows):
         self.rows = rows
@@ -41,21 +53,7 @@ class Table:
         return len(self.rows)
 
     def _repr_html_(self):
-        cell = "padding:.15em .6em .15em 0;vertical-align:top"
-        numbers, words = f"{cell};text-align:right", f"{cell};text-align:left"
-        cells = []
-        for row in self.shown():
-            step, thread, line, code, text = (escape(str(x)) for x in row)
-            cells.append(
-                f"<tr><td style='{numbers}'>{step}</td><td style='{words}'>{thread}</td><td style='{numbers}'>{line}</td>"
-                f"<td style='{words};white-space:nowrap'><code>{code}</code></td>"
-                f"<td style='{words};min-width:12em'>{text}</td></tr>"
-            )
-        head = "".join(f"<th style='{words}'>{h}</th>" for h in self.head)
-        return (
-            "<div style='overflow-x:auto'><table class='interleaving'>"
-            f"<thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table></div>"
-        )
+        return show.table(_STEPS, self.shown(), kind="interleaving", scroll=True)
 
 
 def _cut(text, most):
@@ -65,10 +63,10 @@ def _cut(text, most):
 class Run:
     """One run: how it ended, its result, what was found, and who did what."""
 
-    def __init__(self, outcome, found, schedule, shared):
-        self.outcome, self.findings, self.schedule, self.shared = outcome, found, schedule, shared
+    def __init__(self, outcome, findings, schedule, shared):
+        self.outcome, self.findings, self.schedule, self.shared = outcome, findings, schedule, shared
         self.result, self.ending, self.points = outcome.result, outcome.ending, outcome.points
-        self.errors = [f for f in found if f.severity == ERROR]
+        self.errors = [f for f in findings if f.severity == ERROR]
         self.systematic = False  # one of the runs with few interruptions, which come in order
 
     @property
@@ -182,18 +180,9 @@ class Report:
         return body + (self.table._repr_html_() if not self.ok else "")
 
 
-def _findings_html(found):
+def _findings_html(findings):
     parts = []
-    for f in found:
+    for f in findings:
         rows = [*f.facts, *([("why", f.cause)] if f.cause else [])]
-        cells = "".join(
-            f"<tr><td style='vertical-align:top'>{escape(a)}</td><td style='text-align:left'>{_code(b)}</td></tr>"
-            for a, b in rows
-        )
-        parts.append(f"<p>{escape(f.kind.replace('-', ' '))}: {escape(f.headline)}</p><table>{cells}</table>")
+        parts.append(f"<p>{escape(f.kind.replace('-', ' '))}: {escape(f.headline)}</p>{show.table(_FACTS, rows)}")
     return "".join(parts)
-
-
-def _code(text):
-    parts = escape(text).split("`")
-    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))

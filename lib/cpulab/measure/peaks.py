@@ -9,6 +9,7 @@ does: what the loop names. A usual store really moves more, since the line is re
 a store past the cache (non-temporal) does not.
 """
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -39,6 +40,7 @@ from dlkernels.simd import (
     vector_width,
 )
 
+from ..files import write_text
 from . import machine
 from .cores import settle
 from .table import Table, with_unit
@@ -301,12 +303,6 @@ def _from_disk(loops):
 
 
 def _to_disk(loops, measured):
-    """Write in one piece, so that nobody reads half a file; a full or closed disk is no error."""
-    try:
-        path = _file(loops)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_text(json.dumps({"measured": time.time(), "peaks": measured.to_dict()}), encoding="utf-8")
-        draft.replace(path)
-    except OSError:
-        pass
+    """Keep peaks for `_from_disk`; a full or closed disk is no error."""
+    with contextlib.suppress(OSError):
+        write_text(_file(loops), json.dumps({"measured": time.time(), "peaks": measured.to_dict()}))

@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..files import write_text
 from .machine import MachineCard, machine_card
 
 FOLDER = Path("benchmarks") / "results"
@@ -93,9 +94,7 @@ def record(name, data, command=None, folder=None):
     """
     path = _path(name, folder)
     content = {"provenance": provenance(command), "data": data}
-    draft = path.with_suffix(".draft")
-    draft.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
     return path
 
 

@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from html import escape
+
+from simt import show
 
 PREFIXES = {12: "T", 9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "µ", -9: "n"}
 
@@ -35,17 +36,8 @@ class Table:
             yield cell.rjust(width) if column in self.right else cell.ljust(width)
 
     def _repr_html_(self):
-        caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
-        head = self._html_row("th", self.headings)
-        body = "".join(self._html_row("td", row) for row in self.rows)
-        return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>"
-
-    def _html_row(self, tag, cells):
-        inner = ""
-        for column, cell in enumerate(cells):
-            style = ' style="text-align: right"' if column in self.right else ""
-            inner += f"<{tag}{style}>{escape(cell)}</{tag}>"
-        return f"<tr>{inner}</tr>"
+        columns = [show.Column(heading, right=place in self.right) for place, heading in enumerate(self.headings)]
+        return show.table(columns, self.rows, caption=self.caption)
 
     def markdown(self):
         """The table in Markdown."""

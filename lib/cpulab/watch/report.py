@@ -1,13 +1,14 @@
 """What a watched loop did, for a person."""
 
-from html import escape
-
 import numpy as np
+
+from simt.show import Column, sentence, table
 
 from . import analysis
 from .recorder import LINE, STORE
 
 SHOWN = 4
+_COLUMNS = (Column(style="text-align:left;vertical-align:top"), Column(render=sentence, style="text-align:left"))
 
 
 class WatchReport:
@@ -98,21 +99,11 @@ class WatchReport:
     __repr__ = __str__
 
     def _repr_html_(self):
-        cells = "".join(
-            f"<tr><td style='text-align:left;vertical-align:top'>{escape(a)}</td>"
-            f"<td style='text-align:left'>{_code(b)}</td></tr>"
-            for a, b in self._rows()
-        )
-        return f"<table><caption>{escape(self.name)}</caption>{cells}</table>"
+        return table(_COLUMNS, self._rows(), caption=self.name)
 
 
-def _some(found):
-    if not found:
+def _some(findings):
+    if not findings:
         return "none"
-    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return "; ".join(map(str, found[:SHOWN])) + more
-
-
-def _code(text):
-    parts = escape(text).split("`")
-    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
+    more = f"; and {len(findings) - SHOWN} more" if len(findings) > SHOWN else ""
+    return "; ".join(map(str, findings[:SHOWN])) + more

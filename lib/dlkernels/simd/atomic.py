@@ -12,7 +12,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
-from .memory import _address
+from .memory import address_of
 
 
 def _check(name, array, index):
@@ -30,7 +30,7 @@ def _fetch_add(typingctx, array, i, value):
     dtype = _check("fetch_add", array, i)
 
     def emit(context, builder, signature, arguments):
-        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        address = address_of(context, builder, array, arguments[0], i, arguments[1])
         change = context.cast(builder, arguments[2], value, dtype)
         return builder.atomic_rmw("add", address, change, "seq_cst")
 
@@ -42,7 +42,7 @@ def _compare_and_swap(typingctx, array, i, expected, new):
     dtype = _check("compare_and_swap", array, i)
 
     def emit(context, builder, signature, arguments):
-        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        address = address_of(context, builder, array, arguments[0], i, arguments[1])
         old = context.cast(builder, arguments[2], expected, dtype)
         wanted = context.cast(builder, arguments[3], new, dtype)
         pair = builder.cmpxchg(address, old, wanted, "seq_cst", "seq_cst")
@@ -56,7 +56,7 @@ def _load(typingctx, array, i):
     dtype = _check("atomic_load", array, i)
 
     def emit(context, builder, signature, arguments):
-        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        address = address_of(context, builder, array, arguments[0], i, arguments[1])
         return builder.load_atomic(address, "seq_cst", dtype.bitwidth // 8)
 
     return dtype(array, i), emit

@@ -8,17 +8,17 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .tile import _cast, _check_array, _constant, _data
+from .tile import as_index, check_array, constant, first_element
 
 
 @intrinsic
 def memory(typingctx, array):
     """``memory(array)``: the memory from the array's first element on, whatever the array's layout."""
-    _check_array("memory", array)
+    check_array("memory", array)
     line = types.Array(array.dtype, 1, "C", readonly=not array.mutable)
 
     def emit(context, builder, signature, arguments):
-        return _line(context, builder, line, _data(context, builder, array, arguments[0]))
+        return _line(context, builder, line, first_element(context, builder, array, arguments[0]))
 
     return line(array), emit
 
@@ -27,7 +27,7 @@ def memory(typingctx, array):
 def memory_at(typingctx, address, like):
     """``memory_at(address, like)``: as `memory`, from a place given as a number, with the dtype of the array
     ``like``."""
-    _check_array("memory_at", like)
+    check_array("memory_at", like)
     line = types.Array(like.dtype, 1, "C")
 
     def emit(context, builder, signature, arguments):
@@ -40,9 +40,9 @@ def memory_at(typingctx, address, like):
 def _line(context, builder, line, data):
     """An array of one dimension, without owner and practically without end, that begins at `data`."""
     result = context.make_array(line)(context, builder)
-    single, itemsize = types.UniTuple(types.intp, 1), _constant(line.dtype.bitwidth // 8)
-    result.data, result.nitems, result.itemsize = data, _constant(1 << 48), itemsize
-    result.shape = context.make_tuple(builder, single, [_constant(1 << 48)])
+    single, itemsize = types.UniTuple(types.intp, 1), constant(line.dtype.bitwidth // 8)
+    result.data, result.nitems, result.itemsize = data, constant(1 << 48), itemsize
+    result.shape = context.make_tuple(builder, single, [constant(1 << 48)])
     result.strides = context.make_tuple(builder, single, [itemsize])
     result.meminfo, result.parent = (ir.Constant(result.meminfo.type, None), ir.Constant(result.parent.type, None))
     return result._getvalue()
@@ -52,10 +52,12 @@ def _line(context, builder, line, data):
 def element(typingctx, line, at):
     """``element(line, at)``: one number. Unlike ``line[at]``, a negative ``at`` lies before the line's first
     element."""
-    _check_array("element", line)
+    check_array("element", line)
 
     def emit(context, builder, signature, arguments):
-        address = builder.gep(_data(context, builder, line, arguments[0]), [_cast(context, builder, at, arguments[1])])
+        address = builder.gep(
+            first_element(context, builder, line, arguments[0]), [as_index(context, builder, at, arguments[1])]
+        )
         return builder.load(address, align=line.dtype.bitwidth // 8)
 
     return line.dtype(line, at), emit

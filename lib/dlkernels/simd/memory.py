@@ -23,7 +23,7 @@ def _check(name, array, index=types.intp):
     return VectorType(array.dtype)
 
 
-def _address(context, builder, array, value, index_type=None, index=None):
+def address_of(context, builder, array, value, index_type=None, index=None):
     """LLVM: the address of element ``index`` of an array (without an index: of its start)."""
     data = context.make_array(array)(context, builder, value).data
     if index is None:
@@ -60,7 +60,7 @@ def until_aligned(typingctx, array):
     vector_type = _check("until_aligned", array)
 
     def emit(context, builder, signature, arguments):
-        address = builder.ptrtoint(_address(context, builder, array, arguments[0]), ir.IntType(64))
+        address = builder.ptrtoint(address_of(context, builder, array, arguments[0]), ir.IntType(64))
         mask = ir.Constant(address.type, vector_type.lanes * _itemsize(vector_type) - 1)
         missing = builder.and_(builder.neg(address), mask)
         return builder.udiv(missing, ir.Constant(address.type, _itemsize(vector_type)))
@@ -74,7 +74,7 @@ def load(typingctx, array, i):
     vector_type = _check("load", array, i)
 
     def emit(context, builder, signature, arguments):
-        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        address = address_of(context, builder, array, arguments[0], i, arguments[1])
         return builder.load(_as_vector(builder, vector_type, address), align=_itemsize(vector_type))
 
     return vector_type(array, i), emit
@@ -84,7 +84,7 @@ def _emit_store(array, i, vector_type, nontemporal):
     align = _itemsize(vector_type) * (vector_type.lanes if nontemporal else 1)
 
     def emit(context, builder, signature, arguments):
-        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        address = address_of(context, builder, array, arguments[0], i, arguments[1])
         instruction = builder.store(arguments[2], _as_vector(builder, vector_type, address), align=align)
         if nontemporal:
             one = builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
@@ -143,7 +143,7 @@ def prefetch(typingctx, array, i):
     _check("prefetch", array, i)
 
     def emit(context, builder, signature, arguments):
-        address = _address(context, builder, array, arguments[0], i, arguments[1])
+        address = address_of(context, builder, array, arguments[0], i, arguments[1])
         byte = ir.IntType(8).as_pointer()
         # Read (0), keep in every level (3), data rather than instructions (1).
         hints = [ir.Constant(ir.IntType(32), hint) for hint in (0, 3, 1)]

@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 from .line import element
 from .memory import lanes, load, store
 from .target import vector_width
-from .tile import TileType, _cast, _check_array, _check_writable, _data, _load, _place, _store
+from .tile import TileType, as_index, check_array, check_writable, first_element, load_vector, offset_of, store_vector
 from .vector import ELEMENTS
 
 
@@ -22,29 +22,31 @@ def transpose_block(typingctx, source, at, row, target, to, target_row):
     Round after round, vectors that lie half the block apart are shuffled into each other like two halves of a pack
     of cards. After log2(lanes) perfect shuffles every element is in its place.
     """
-    _check_array("transpose_block", source)
-    _check_array("transpose_block", target, source.dtype)
-    _check_writable("transpose_block", target)
+    check_array("transpose_block", source)
+    check_array("transpose_block", target, source.dtype)
+    check_writable("transpose_block", target)
     size = vector_width(ELEMENTS[source.dtype])
     tile = TileType(source.dtype, size, 1, size)
 
     def emit(context, builder, signature, arguments):
         def start(array, value, index_type, index):
-            return builder.gep(_data(context, builder, array, value), [_cast(context, builder, index_type, index)])
+            return builder.gep(
+                first_element(context, builder, array, value), [as_index(context, builder, index_type, index)]
+            )
 
         read = start(source, arguments[0], at, arguments[1])
         write = start(target, arguments[3], to, arguments[4])
-        stride = _cast(context, builder, row, arguments[2])
-        rows = [_load(builder, tile, read, _place(builder, tile, stride, r, 0)) for r in range(size)]
+        stride = as_index(context, builder, row, arguments[2])
+        rows = [load_vector(builder, tile, read, offset_of(builder, tile, stride, r, 0)) for r in range(size)]
         half = size // 2
         low = [lane // 2 + size * (lane % 2) for lane in range(size)]  # first halves of both, by turns
         high = [lane + half for lane in low]
         for _ in range(size.bit_length() - 1):
             pairs = [(rows[r], rows[r + half]) for r in range(half)]
             rows = [_shuffle(builder, one, other, order) for one, other in pairs for order in (low, high)]
-        stride = _cast(context, builder, target_row, arguments[5])
+        stride = as_index(context, builder, target_row, arguments[5])
         for r, vector in enumerate(rows):
-            _store(builder, tile, write, _place(builder, tile, stride, r, 0), vector)
+            store_vector(builder, tile, write, offset_of(builder, tile, stride, r, 0), vector)
         return context.get_dummy_value()
 
     return types.none(source, at, row, target, to, target_row), emit

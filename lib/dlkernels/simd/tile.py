@@ -87,39 +87,48 @@ def _pack(builder, tile, vectors):
     return value
 
 
-def _data(context, builder, array, value):
-    """The address of the first element of an array."""
+def first_element(context, builder, array, value):
+    """LLVM: the address of the first element of an array, whatever its layout."""
     return context.make_array(array)(context, builder, value).data
 
 
-def _constant(value):
+def as_index(context, builder, index_type, value):
+    """LLVM: an integer of any of numba's types as an index."""
+    return context.cast(builder, value, index_type, types.intp)
+
+
+def constant(value):
+    """LLVM: a number known to the compiler, as an index."""
     return ir.Constant(INDEX, value)
 
 
 def _multiple(builder, stride, factor):
     """stride * factor; LLVM folds it where the stride is a constant."""
-    return builder.mul(stride, _constant(factor))
+    return builder.mul(stride, constant(factor))
 
 
-def _load(builder, tile, data, offset):
+def load_vector(builder, tile, data, offset):
+    """LLVM: a vector as wide as the tile's, from ``offset`` elements after ``data``."""
     address = builder.bitcast(builder.gep(data, [offset]), _vector(tile).as_pointer())
     return builder.load(address, align=tile.itemsize)
 
 
-def _store(builder, tile, data, offset, vector):
+def store_vector(builder, tile, data, offset, vector):
+    """LLVM: the inverse of `load_vector`."""
     address = builder.bitcast(builder.gep(data, [offset]), _vector(tile).as_pointer())
     builder.store(vector, address, align=tile.itemsize)
 
 
-def _place(builder, tile, row, r, v):
-    """Offset of vector v of row r in an array with ``row`` elements from one row to the next."""
-    return builder.add(_multiple(builder, row, r), _constant(v * tile.lanes))
+def offset_of(builder, tile, row, r, v):
+    """LLVM: the offset of vector v of row r in an array with ``row`` elements from one row to the next."""
+    return builder.add(_multiple(builder, row, r), constant(v * tile.lanes))
 
 
 # ---- what may be passed ----------------------------------------------------------------------------------
 
 
-def _check_array(name, array, dtype=None):
+def check_array(name, array, dtype=None):
+    """A message to the person if ``array`` cannot be used by the function ``name``."""
     if not isinstance(array, types.Array) or array.dtype not in ELEMENTS:
         raise TypingError(f"{name} expects an array of float32 or float64, not {array}")
     if dtype is not None and array.dtype != dtype:
@@ -131,14 +140,15 @@ def _check_tile(name, tile):
         raise TypingError(f"{name} expects a tile, as tile_zeros or tile_load makes one, not {tile}")
 
 
-def _check_writable(name, array):
+def check_writable(name, array):
+    """A message to the person if ``array`` is read-only."""
     if not array.mutable:
         raise TypingError(f"{name} expects an array that may be written; this one is read-only")
 
 
 def _tile_type(name, array, rows, vectors, lanes):
     """The type of a new tile."""
-    _check_array(name, array)
+    check_array(name, array)
     for size in (rows, vectors, *([] if lanes is None else [lanes])):
         if not isinstance(size, types.IntegerLiteral):
             raise TypingError(f"{name} expects constants for rows, vectors and lanes, not {size}")
@@ -176,30 +186,30 @@ def tile_load(typingctx, array, at, row, rows, vectors, lanes=None):
     tile = _tile_type("tile_load", array, rows, vectors, lanes)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(_data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])])
-        stride = _cast(context, builder, row, arguments[2])
-        places = [_place(builder, tile, stride, r, v) for r, v in tile.places]
-        return _pack(builder, tile, [_load(builder, tile, start, place) for place in places])
+        start = builder.gep(
+            first_element(context, builder, array, arguments[0]), [as_index(context, builder, at, arguments[1])]
+        )
+        stride = as_index(context, builder, row, arguments[2])
+        places = [offset_of(builder, tile, stride, r, v) for r, v in tile.places]
+        return _pack(builder, tile, [load_vector(builder, tile, start, place) for place in places])
 
     return tile(array, at, row, rows, vectors, _given(lanes)), emit
-
-
-def _cast(context, builder, index_type, value):
-    return context.cast(builder, value, index_type, types.intp)
 
 
 @intrinsic
 def tile_store(typingctx, array, at, row, tile):
     """``tile_store(array, at, row, tile)``: write row r of the tile to elements at + r * row and after."""
     _check_tile("tile_store", tile)
-    _check_array("tile_store", array, tile.dtype)
-    _check_writable("tile_store", array)
+    check_array("tile_store", array, tile.dtype)
+    check_writable("tile_store", array)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(_data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])])
-        stride = _cast(context, builder, row, arguments[2])
+        start = builder.gep(
+            first_element(context, builder, array, arguments[0]), [as_index(context, builder, at, arguments[1])]
+        )
+        stride = as_index(context, builder, row, arguments[2])
         for (r, v), vector in zip(tile.places, _unpack(builder, tile, arguments[3]), strict=True):
-            _store(builder, tile, start, _place(builder, tile, stride, r, v), vector)
+            store_vector(builder, tile, start, offset_of(builder, tile, stride, r, v), vector)
         return context.get_dummy_value()
 
     return types.none(array, at, row, tile), emit
@@ -222,8 +232,8 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
     several steps of a matrix product in one turn of the loop.
     """
     _check_tile("tile_multiply_add", tile)
-    _check_array("tile_multiply_add", a, tile.dtype)
-    _check_array("tile_multiply_add", b, tile.dtype)
+    check_array("tile_multiply_add", a, tile.dtype)
+    check_array("tile_multiply_add", b, tile.dtype)
     wanted = 2 if taps is None else 3
     if not isinstance(a_strides, types.BaseTuple) or len(a_strides) != wanted:
         raise TypingError(f"tile_multiply_add expects a tuple of {wanted} strides for a, not {a_strides}")
@@ -232,21 +242,25 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
 
     def emit(context, builder, signature, arguments):
         def integers(types_, value):
-            return [_cast(context, builder, one, builder.extract_value(value, k)) for k, one in enumerate(types_)]
+            return [as_index(context, builder, one, builder.extract_value(value, k)) for k, one in enumerate(types_)]
 
-        row, step, tap = (*integers(a_strides, arguments[4]), _constant(0))[:3]
-        shifts = [_constant(0)] if taps is None else integers(taps, arguments[8])
-        steps = _cast(context, builder, count, arguments[1])
-        a_first = builder.gep(_data(context, builder, a, arguments[2]), [_cast(context, builder, a_at, arguments[3])])
-        b_first = builder.gep(_data(context, builder, b, arguments[5]), [_cast(context, builder, b_at, arguments[6])])
-        b_stride = _cast(context, builder, b_step, arguments[7])
+        row, step, tap = (*integers(a_strides, arguments[4]), constant(0))[:3]
+        shifts = [constant(0)] if taps is None else integers(taps, arguments[8])
+        steps = as_index(context, builder, count, arguments[1])
+        a_first = builder.gep(
+            first_element(context, builder, a, arguments[2]), [as_index(context, builder, a_at, arguments[3])]
+        )
+        b_first = builder.gep(
+            first_element(context, builder, b, arguments[5]), [as_index(context, builder, b_at, arguments[6])]
+        )
+        b_stride = as_index(context, builder, b_step, arguments[7])
         first = _unpack(builder, tile, arguments[0])
 
         # The skeleton: before -> loop -> after, and straight to `after` where there is nothing to do.
         before = builder.block
         loop = builder.append_basic_block("tile.loop")
         after = builder.append_basic_block("tile.after")
-        builder.cbranch(builder.icmp_signed(">", steps, _constant(0)), loop, after)
+        builder.cbranch(builder.icmp_signed(">", steps, constant(0)), loop, after)
 
         # A phi is a variable that takes one value on entry, another when the loop comes round.
         builder.position_at_end(loop)
@@ -259,7 +273,8 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
         sums = list(tile_now)
         for t, shift in enumerate(shifts):
             b_vectors = [
-                _load(builder, tile, b_now, builder.add(shift, _constant(v * tile.lanes))) for v in range(tile.vectors)
+                load_vector(builder, tile, b_now, builder.add(shift, constant(v * tile.lanes)))
+                for v in range(tile.vectors)
             ]
             for r in range(tile.rows):
                 offset = builder.add(_multiple(builder, row, r), _multiple(builder, tap, t))
@@ -270,13 +285,13 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
                     operands = [lanes, b_vectors[v], sums[place]]
                     sums[place] = call_llvm(builder, f"fmuladd.{_suffix(tile)}", _vector(tile), operands)
 
-        k_next = builder.add(k, _constant(1))
+        k_next = builder.add(k, constant(1))
         a_next = builder.gep(a_now, [step])
         b_next = builder.gep(b_now, [b_stride])
         last = builder.block
         builder.cbranch(builder.icmp_signed("<", k_next, steps), loop, after)
         for phi, entry, again in (
-            (k, _constant(0), k_next),
+            (k, constant(0), k_next),
             (a_now, a_first, a_next),
             (b_now, b_first, b_next),
             *zip(tile_now, first, sums, strict=True),
@@ -303,11 +318,13 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
 def tile_scale(typingctx, tile, scale, at):
     """``tile_scale(tile, scale, at)``: every row of the tile times the elements of ``scale`` from ``at`` on."""
     _check_tile("tile_scale", tile)
-    _check_array("tile_scale", scale, tile.dtype)
+    check_array("tile_scale", scale, tile.dtype)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(_data(context, builder, scale, arguments[1]), [_cast(context, builder, at, arguments[2])])
-        factors = [_load(builder, tile, start, _constant(v * tile.lanes)) for v in range(tile.vectors)]
+        start = builder.gep(
+            first_element(context, builder, scale, arguments[1]), [as_index(context, builder, at, arguments[2])]
+        )
+        factors = [load_vector(builder, tile, start, constant(v * tile.lanes)) for v in range(tile.vectors)]
         vectors = _unpack(builder, tile, arguments[0])
         return _pack(
             builder, tile, [builder.fmul(x, factors[v]) for (_, v), x in zip(tile.places, vectors, strict=True)]
@@ -343,7 +360,7 @@ def _lane_masks(builder, tile, columns):
 def _in_each_row(builder, tile, rows, emit_row):
     """Emit ``emit_row(r)`` under the condition r < rows, for each row of the tile."""
     for r in range(tile.rows):
-        with builder.if_then(builder.icmp_signed("<", _constant(r), rows)):
+        with builder.if_then(builder.icmp_signed("<", constant(r), rows)):
             emit_row(r)
 
 
@@ -354,14 +371,18 @@ def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
     For tiles that reach over the edge of a matrix: elements outside are neither read nor written.
     """
     _check_tile("tile_store_part", tile)
-    _check_array("tile_store_part", array, tile.dtype)
-    _check_writable("tile_store_part", array)
+    check_array("tile_store_part", array, tile.dtype)
+    check_writable("tile_store_part", array)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(_data(context, builder, array, arguments[0]), [_cast(context, builder, at, arguments[1])])
-        stride = _cast(context, builder, row, arguments[2])
+        start = builder.gep(
+            first_element(context, builder, array, arguments[0]), [as_index(context, builder, at, arguments[1])]
+        )
+        stride = as_index(context, builder, row, arguments[2])
         vectors = _unpack(builder, tile, arguments[3])
-        rows_, columns_ = (_cast(context, builder, *pair) for pair in ((rows, arguments[4]), (columns, arguments[5])))
+        rows_, columns_ = (
+            as_index(context, builder, *pair) for pair in ((rows, arguments[4]), (columns, arguments[5]))
+        )
         masks = list(_lane_masks(builder, tile, columns_))
         adding = splat(builder, arguments[6], tile.lanes)
         align = ir.Constant(ir.IntType(32), tile.itemsize)
@@ -370,7 +391,7 @@ def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
 
         def emit_row(r):
             for v, mask in enumerate(masks):
-                address = builder.gep(start, [_place(builder, tile, stride, r, v)])
+                address = builder.gep(start, [offset_of(builder, tile, stride, r, v)])
                 address = builder.bitcast(address, _vector(tile).as_pointer())
                 wanted = builder.and_(mask, adding)
                 there = call_llvm(builder, f"masked.load.{kind}", _vector(tile), [address, align, wanted, nothing])

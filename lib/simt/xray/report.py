@@ -2,9 +2,9 @@
 
 import html
 import json
-import re
 import textwrap
 
+from ..show import Column, code, sentence, table
 from . import analysis, budget, metrics, pictures, player, svg, timeline
 from . import findings as findings_of
 
@@ -177,25 +177,24 @@ def _count(n, noun):
     return f"{n} {noun}" + ("" if n == 1 else "s")
 
 
-_HEADS = {
-    "line": "line of the source",
-    "expression": "the source expression",
-    "access": "memory and kind of access",
-    "requests": "warp instructions",
-    "lanes": f"active lanes per request ({metrics.NSIGHT['active_lanes']})",
-    "sectors": "32-byte sectors per request; 4 is the least for 32 lanes of 4 bytes",
-    "used": "different bytes touched / bytes moved",
-    "ways": "words that one bank serves in the worst request; for atomics, lanes at one address",
-}
+_COLUMNS = (  # l: text, on the left. w: only where the screen is wide.
+    Column("line", note="line of the source"),
+    Column("expression", code, kind="l", note="the source expression"),
+    Column("access", kind="l", note="memory and kind of access"),
+    Column("requests", note="warp instructions"),
+    Column("lanes", kind="w", note=f"active lanes per request ({metrics.NSIGHT['active_lanes']})"),
+    Column("sectors", note="32-byte sectors per request; 4 is the least for 32 lanes of 4 bytes"),
+    Column("used", note="different bytes touched / bytes moved"),
+    Column("ways", note="words that one bank serves in the worst request; for atomics, lanes at one address"),
+)
 
 
 def _page(report):
     q = html.escape
     head, *rest = report._head()
-    cells = "".join(f'<th scope="col" title="{q(note)}"{_class(name)}>{q(name)}</th>' for name, note in _HEADS.items())
-    rows = "".join(_row(e) for e in report.expressions)
     items = "".join(
-        f"<li><strong>{q(f.kind)}</strong>, line {f.line}: {_code(f.message)}{_times(f)} <em>{_code(f.cure)}</em></li>"
+        f"<li><strong>{q(f.kind)}</strong>, line {f.line}: {sentence(f.message)}{_times(f)} "
+        f"<em>{sentence(f.cure)}</em></li>"
         for f in report.findings
     )
     stopped = f"<p>{_STOPPED}</p>" if report.stopped else ""
@@ -207,33 +206,21 @@ def _page(report):
     return (
         f'<div class="xray-report">{svg.style()}<p><strong>{q(head)}</strong><br>'
         f"{'<br>'.join(map(q, rest))}</p>"
-        f"<table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>{verdict}</div>"
+        f"{table(_COLUMNS, map(_row, report.expressions))}{verdict}</div>"
     )
 
 
 def _row(e):
-    cells = [
-        f"<td>{e.line}</td>",
-        f'<td class="l"><code>{html.escape(_short(e.text, 60))}</code></td>',
-        f'<td class="l">{e.space} {e.kind}</td>',
-        f"<td>{e.requests:,}</td>",
-        f'<td class="w">{e.active_lanes:.1f}</td>',
-        f"<td>{_or_blank(e.sectors_per_request, '.1f')}</td>",
-        f"<td>{_or_blank(e.efficiency, '.0%')}</td>",
-        f"<td>{_or_blank(_ways(e), 'd')}</td>",
-    ]
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def _code(sentence):
-    """Text as HTML, with what stands between backticks as code."""
-    return re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(sentence))
-
-
-def _class(heading):
-    """l: text, on the left. w: only where the screen is wide."""
-    kind = {"expression": "l", "access": "l", "lanes": "w"}.get(heading)
-    return f' class="{kind}"' if kind else ""
+    return (
+        e.line,
+        _short(e.text, 60),
+        f"{e.space} {e.kind}",
+        f"{e.requests:,}",
+        f"{e.active_lanes:.1f}",
+        _or_blank(e.sectors_per_request, ".1f"),
+        _or_blank(e.efficiency, ".0%"),
+        _or_blank(_ways(e), "d"),
+    )
 
 
 def _times(finding):

@@ -1,5 +1,6 @@
 """Measured peaks: the loops do what they say, and results are kept as promised."""
 
+import importlib
 import json
 import platform
 import re
@@ -9,24 +10,25 @@ import numba
 import numpy as np
 import pytest
 
-from cpulab.measure import peaks as limits
 from dlkernels.simd import instruction_set, vector_width
 
-EXAMPLE = limits.Peaks(
+module = importlib.import_module("cpulab.measure.peaks")  # the package holds a function of this name
+
+EXAMPLE = module.Peaks(
     flops={1: 50e9, 2: 100e9},
     stream={"triad": {"plain": {1: 8e9, 2: 15e9}, "nontemporal": {1: 10e9, 2: 20e9}}},
     elements=1000,
 )
 
 
-@pytest.mark.parametrize("loop", limits.STREAM)
-@pytest.mark.parametrize("kind", limits.STORES)
+@pytest.mark.parametrize("loop", module.STREAM)
+@pytest.mark.parametrize("kind", module.STORES)
 def test_stream_loops_compute_what_they_name(loop, kind):
     s = np.float32(3)
     for size, shift in [(0, 0), (5, 1), (1000, 0), (1003, 3)]:
         a, b = np.random.default_rng(size).standard_normal((2, size)).astype("float32")
         room = np.full(size + shift + 8, 7, "float32")
-        limits.stream_kernel(loop, kind)(a, b, room[shift : shift + size], s)
+        module.stream_kernel(loop, kind)(a, b, room[shift : shift + size], s)
         expected = {"copy": a, "scale": s * a, "add": a + b, "triad": a + s * b}[loop]
         np.testing.assert_allclose(room[shift : shift + size], expected, rtol=1e-5, atol=1e-6)
         assert (room[shift + size :] == 7).all()
@@ -34,8 +36,8 @@ def test_stream_loops_compute_what_they_name(loop, kind):
 
 def test_chains_compute_their_multiply_adds():
     # Every chain tends to 2 * step; the result is the sum over chains and lanes.
-    result = limits._multiply_add(2, 200, np.float32(1))
-    np.testing.assert_allclose(result, 2.0 * limits.CHAINS * vector_width("float32"), rtol=1e-5)
+    result = module._multiply_add(2, 200, np.float32(1))
+    np.testing.assert_allclose(result, 2.0 * module.CHAINS * vector_width("float32"), rtol=1e-5)
 
 
 @pytest.mark.skipif(
@@ -43,21 +45,21 @@ def test_chains_compute_their_multiply_adds():
     reason="names of x86 instructions with fused multiply-add",
 )
 def test_chains_stay_in_registers():
-    limits._multiply_add(1, 10, np.float32(1))
-    assembly = "\n".join(limits._multiply_add.inspect_asm().values())
+    module._multiply_add(1, 10, np.float32(1))
+    assembly = "\n".join(module._multiply_add.inspect_asm().values())
     multiply_adds = re.findall(r"vfmadd\d+ps\s+(.*)", assembly)
-    assert len(multiply_adds) >= limits.CHAINS
+    assert len(multiply_adds) >= module.CHAINS
     assert not any("(" in operands for operands in multiply_adds)
 
 
 def test_measuring_gives_a_rate_for_every_loop_store_and_thread_count():
-    measured = limits.measure_peaks(elements=10_000)
-    counts = limits.thread_counts()
+    measured = module.measure_peaks(elements=10_000)
+    counts = module.thread_counts()
     assert counts[0] == 1
     assert counts[-1] == numba.config.NUMBA_NUM_THREADS
     assert set(measured.flops) == set(counts)
     for by_store in measured.stream.values():
-        assert set(by_store) == set(limits.STORES)
+        assert set(by_store) == set(module.STORES)
         for rates in by_store.values():
             assert set(rates) == set(counts)
             assert all(rate > 0 for rate in rates.values())
@@ -81,7 +83,7 @@ def test_the_best_run_counts():
     def run():
         clock.time += next(clock.costs)
 
-    assert limits._best(run, 10.0, clock, budget=0.0) == pytest.approx(10.0)
+    assert module._best(run, 10.0, clock, budget=0.0) == pytest.approx(10.0)
 
 
 def test_questions_to_peaks():
@@ -98,25 +100,25 @@ def test_questions_to_peaks():
 
 
 def test_arrays_are_larger_than_the_cache_and_fit_the_memory(monkeypatch):
-    monkeypatch.setattr(limits.machine, "last_level_cache", lambda: 2**40)
-    few = limits.stream_elements()
-    assert 3 * 4 * few < limits.psutil.virtual_memory().total / 2
-    monkeypatch.setattr(limits.machine, "last_level_cache", lambda: 2**25)
-    assert 4 * limits.stream_elements() >= min(4 * 2**25, limits.psutil.virtual_memory().total // 8 - 4)
+    monkeypatch.setattr(module.machine, "last_level_cache", lambda: 2**40)
+    few = module.stream_elements()
+    assert 3 * 4 * few < module.psutil.virtual_memory().total / 2
+    monkeypatch.setattr(module.machine, "last_level_cache", lambda: 2**25)
+    assert 4 * module.stream_elements() >= min(4 * 2**25, module.psutil.virtual_memory().total // 8 - 4)
 
 
 @pytest.fixture
 def counted(monkeypatch, tmp_path):
     """Count measurements, keep them in a temporary folder, and forget what the process remembers."""
     monkeypatch.setenv("DLKERNELS_CACHE", str(tmp_path))
-    monkeypatch.setattr(limits, "_remembered", {})
+    monkeypatch.setattr(module, "_remembered", {})
     made = []
 
     def measure(loops):
         made.append(loops)
         return EXAMPLE
 
-    monkeypatch.setattr(limits, "measure_peaks", measure)
+    monkeypatch.setattr(module, "measure_peaks", measure)
     return made
 
 
@@ -125,43 +127,43 @@ def kept_files(tmp_path):
 
 
 def test_peaks_are_measured_once_then_remembered_then_read_from_disk(counted, monkeypatch, tmp_path):
-    assert limits.peaks() is limits.peaks()
-    monkeypatch.setattr(limits, "_remembered", {})  # as a new process
-    assert limits.peaks() == EXAMPLE
+    assert module.peaks() is module.peaks()
+    monkeypatch.setattr(module, "_remembered", {})  # as a new process
+    assert module.peaks() == EXAMPLE
     assert len(counted) == 1
     assert len(kept_files(tmp_path)) == 1
-    limits.peaks(refresh=True)
+    module.peaks(refresh=True)
     assert len(counted) == 2
 
 
 @pytest.mark.parametrize("damage", ["old", "future", "half", "other", "list"])
 def test_stale_or_damaged_files_are_measured_anew(counted, monkeypatch, tmp_path, damage):
-    limits.peaks()
+    module.peaks()
     (file,) = kept_files(tmp_path)
     stored = json.loads(file.read_text())
     if damage in ("old", "future"):
-        stored["measured"] = time.time() + (60 if damage == "future" else -limits.FRESH_FOR - 1)
+        stored["measured"] = time.time() + (60 if damage == "future" else -module.FRESH_FOR - 1)
     text = json.dumps({"old": stored, "future": stored, "half": stored, "other": {"a": 1}, "list": [1]}[damage])
     file.write_text(text[: len(text) // 2] if damage == "half" else text)
-    monkeypatch.setattr(limits, "_remembered", {})
-    assert limits.peaks() == EXAMPLE
+    monkeypatch.setattr(module, "_remembered", {})
+    assert module.peaks() == EXAMPLE
     assert len(counted) == 2
 
 
 def test_peaks_of_a_busy_machine_are_not_kept(counted, monkeypatch, tmp_path):
-    busy = limits.dataclasses.replace(EXAMPLE, busy=True)
-    monkeypatch.setattr(limits, "measure_peaks", lambda loops: busy)
-    assert limits.peaks().busy
+    busy = module.dataclasses.replace(EXAMPLE, busy=True)
+    monkeypatch.setattr(module, "measure_peaks", lambda loops: busy)
+    assert module.peaks().busy
     assert kept_files(tmp_path) == []
-    assert "other programs were running" in str(limits.peaks())
+    assert "other programs were running" in str(module.peaks())
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(counted, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("DLKERNELS_CACHE", str(tmp_path / "file" / "folder"))
-    assert limits.peaks() == EXAMPLE
+    assert module.peaks() == EXAMPLE
 
 
 def test_an_unknown_loop_is_said():
     with pytest.raises(ValueError, match="loops has dot; expected some of copy"):
-        limits.peaks(loops=["dot"])
+        module.peaks(loops=["dot"])

@@ -1,0 +1,65 @@
+"""Words for people as HTML: a sentence and a table. What is passed is plain text, and is escaped here, once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+
+def code(text):
+    """Text as code."""
+    return f"<code>{escape(text)}</code>"
+
+
+def sentence(text):
+    """Text with what stands between backticks as code. Of an odd number all stay: nobody knows which belong together."""
+    parts = escape(text).split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a column of `table` looks. ``render``: makes HTML of a cell's text (`escape`, `code`, `sentence`).
+    ``right``: aligned to the right. ``note``: shown where the pointer rests on the heading."""
+
+    heading: str = ""
+    render: Callable = escape
+    right: bool = False
+    style: str = ""
+    kind: str = ""  # its class in CSS
+    note: str = ""
+
+    def attributes(self):
+        """Of each of its cells."""
+        style = ";".join(part for part in (self.style, "text-align:right" if self.right else "") if part)
+        return _attributes(style=style, kind=self.kind)
+
+
+def table(columns, rows, caption="", kind="", style="", scroll=False):
+    """Rows of texts or numbers as a table; a line of headings if any column has one.
+
+    ``scroll``: in a box of its own, which scrolls where the page is too narrow.
+    """
+    above = f"<caption>{escape(caption)}</caption>" if caption else ""
+    body = "".join(_row(columns, row) for row in rows)
+    if any(column.heading for column in columns):
+        heads = "".join(
+            f"<th scope='col'{_attributes(title=column.note)}{column.attributes()}>{escape(column.heading)}</th>"
+            for column in columns
+        )
+        body = f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>"
+    html = f"<table{_attributes(kind=kind, style=style)}>{above}{body}</table>"
+    return f"<div style='overflow-x:auto'>{html}</div>" if scroll else html
+
+
+def _row(columns, row):
+    cells = (
+        f"<td{column.attributes()}>{column.render(str(cell))}</td>" for column, cell in zip(columns, row, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _attributes(kind="", **others):
+    """The attributes of an element that are not empty."""
+    return "".join(f" {name}='{escape(value)}'" for name, value in {"class": kind, **others}.items() if value)
