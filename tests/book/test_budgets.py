@@ -1,0 +1,43 @@
+"""What executing the pages of the book took, against tests/budgets.toml: a warning, for the machine may be busy."""
+
+import json
+import sqlite3
+import warnings
+from contextlib import closing
+
+import budgets
+import pytest
+from built import BOOK, pages
+
+CACHE = BOOK.parent / ".jupyter_cache" / "global.db"
+
+
+def executed():
+    """{page: seconds its cells took when they were last executed}, as jupyter-cache keeps them."""
+    with closing(sqlite3.connect(f"{CACHE.as_uri()}?mode=ro", uri=True)) as database:
+        rows = database.execute("select uri, data from nbcache order by created").fetchall()
+    return {
+        name: json.loads(data)["execution_seconds"]
+        for uri, data in rows
+        for name in pages()
+        if uri.endswith(f"/{name}.md")
+    }
+
+
+@pytest.mark.book
+def test_pages_keep_to_their_budgets(book):
+    if not CACHE.exists():
+        pytest.skip(f"{book} was built elsewhere")
+    seconds = executed()
+    assert seconds, f"{CACHE} knows none of the pages"
+    over = list(budgets.over("pages", seconds))
+    if over:
+        warnings.warn("\n".join(over), stacklevel=1)
+
+
+def test_what_is_over_budget_is_named_with_its_seconds(monkeypatch):
+    monkeypatch.setattr(budgets, "allowed", lambda kind: (10, {"long": 40}))
+    assert list(budgets.over("pages", {"a": 14, "long": 59})) == []
+    assert list(budgets.over("pages", {"a": 16, "long": 61})) == [
+        "a took 16 s, its budget is 10 s (tests/budgets.toml)", "long took 61 s, its budget is 40 s (tests/budgets.toml)",
+    ]  # fmt: skip
