@@ -17,6 +17,8 @@ from coursework.answer import Local
 from coursework.grading import servant
 from dlkernels import cuda
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -23,6 +23,8 @@ from coursework.definition import (
 )
 from coursework.events import Events, Played
 
+pytestmark = pytest.mark.quick
+
 COMMON = {"title": "t", "objective": "Write it", "points": 3, "minutes": 5, "hints": ("a", "b", "c")}
 
 

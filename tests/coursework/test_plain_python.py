@@ -8,6 +8,8 @@ import pytest
 from coursework import definition, plain_python
 from coursework.admission import NotAdmitted
 
+pytestmark = pytest.mark.quick
+
 HEAD = "import threading, queue, time\nfrom collections import deque\n"
 
 ADMITTED = [

@@ -28,8 +28,8 @@ ROWS_OF = {
     "rlimit, all": [name for name, row in hostile.ROWS.items() if row.rlimit],
 }
 MODES = [
-    pytest.param("bwrap", marks=pytest.mark.xdist_group("hostile class")),
-    pytest.param("rlimit", marks=pytest.mark.xdist_group("hostile class")),
+    "bwrap",
+    "rlimit",
     pytest.param("rlimit, all", marks=[pytest.mark.slow, pytest.mark.xdist_group("hostile class")]),
 ]
 NO_BWRAP = sandbox.why_no_bwrap()

@@ -12,6 +12,8 @@ import pytest
 
 from dlkernels.simd import instruction_set, vector_width
 
+pytestmark = pytest.mark.quick
+
 limits = importlib.import_module("cpulab.measure.peaks")  # not the function that cpulab.measure gives this name
 EXAMPLE = limits.Peaks(
     flops={1: 50e9, 2: 100e9},

@@ -3,11 +3,14 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simt.trace import GLOBAL, SHARED, ArrayInfo, Site, Trace
 from simt.xray import findings
+
+pytestmark = pytest.mark.quick
 
 LOAD, STORE, ATOMIC = 0, 1, 2
 KINDS = ("load", "store", "atomic")

@@ -7,6 +7,8 @@ from numba import float32
 import simt
 from simt import cuda
 
+pytestmark = pytest.mark.quick
+
 FAILING = []
 
 
