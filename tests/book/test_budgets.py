@@ -7,7 +7,7 @@ from contextlib import closing
 
 import budgets
 import pytest
-from built import BOOK, pages
+from built import BOOK, ROOT, pages
 
 CACHE = BOOK.parent / ".jupyter_cache" / "global.db"
 
@@ -35,6 +35,14 @@ def test_pages_keep_to_their_budgets(book):
         warnings.warn("\n".join(over), stacklevel=1)
 
 
+@pytest.mark.quick
+def test_every_budget_of_its_own_is_of_a_file_or_page_that_exists():
+    files, chapters = (budgets.allowed(kind)[1] for kind in ("tests", "pages"))
+    assert [name for name in files if not (ROOT / "tests" / name).is_file()] == []
+    assert set(chapters) <= set(pages())
+
+
+@pytest.mark.quick
 def test_what_is_over_budget_is_named_with_its_seconds(monkeypatch):
     monkeypatch.setattr(budgets, "allowed", lambda kind: (10, {"long": 40}))
     assert list(budgets.over("pages", {"a": 14, "long": 59})) == []

@@ -105,6 +105,7 @@ def test_layouts_of_large_operands_are_followed_while_packing(layout, dtype):
 STACKS = [((2,), ()), ((), (3,)), ((2, 3), (2, 3)), ((2, 1), (3,)), ((1,), (4,)), ((0,), (1,)), ((7,), (7,))]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("left", "right"), STACKS, ids=str)
 @pytest.mark.parametrize("row", [CPU[0], *CPU[-3:]], ids=label)
 def test_stacks_are_broadcast(row, left, right):
@@ -178,6 +179,7 @@ def test_gpu_rungs_small_and_ragged(row):
         check(row, operand((m, k), "float32", seed=1), operand((k, n), "float32", seed=2))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("row", GPU, ids=label)
 def test_gpu_rungs_empty_and_stacked(row):
     stacks = [((2,), ())]
@@ -327,6 +329,7 @@ def test_eight_bits_are_exact(data):
     np.testing.assert_array_equal(got, reference.matmul_int8(a, b))
 
 
+@pytest.mark.quick
 def test_eight_bits_at_their_limits_and_beyond_a_block():
     for m, n, k in ((130, 100, 1100), (3, 70, 4096), (1, 1, 131_071)):
         a, b = np.full((m, k), -128, np.int8), np.full((k, n), -128, np.int8)
@@ -345,6 +348,7 @@ def slope(function, x, direction, step=1e-5):
     return (function(x + step * direction) - function(x - step * direction)) / (2 * step)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("left", "right"), [((), ()), ((2,), (2,)), ((2, 1), (3,)), ((4,), ())], ids=str)
 def test_gradients_of_the_product(left, right):
     a, b = operand((*left, 5, 7), "float64", seed=1), operand((*right, 7, 6), "float64", seed=2)
@@ -422,6 +426,7 @@ MISTAKES = {
 }  # fmt: skip
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("case", MISTAKES.items(), ids=MISTAKES.keys())
 def test_wrong_arguments(case):
     name, (function, args, kwargs, error, message) = case

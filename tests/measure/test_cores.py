@@ -11,10 +11,9 @@ from numba import njit, prange
 from cpulab.measure import cores, times
 from cpulab.measure.timing import Clock
 
-pytestmark = [
-    pytest.mark.quick,
-    pytest.mark.skipif(not cores.can_pin() or len(os.sched_getaffinity(0)) < 2, reason="needs Linux and two cores"),
-]
+pytestmark = pytest.mark.skipif(
+    not cores.can_pin() or len(os.sched_getaffinity(0)) < 2, reason="needs Linux and two cores"
+)
 
 
 @njit(parallel=True)
