@@ -7,6 +7,8 @@ JOBS ?= 2
 PY := .venv/bin/python
 READY := .venv/.ready
 PYTEST := $(PY) -m pytest
+# A file's tests stay in one process: what they compile is compiled once.
+FILES = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help read html work check progress grade release exercises test nightly quick lint bench gpu gpu-record lock clean
@@ -42,7 +44,7 @@ release: $(READY)  ## pack the exercises for a class, without answers and hidden
 	@$(PY) -m coursework.release
 
 test: $(READY) lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
-	@$(PYTEST) tests -n $(JOBS) --dist loadgroup -m "not slow" -q --durations=15
+	@$(PYTEST) tests $(FILES) -m "not slow" -q --durations=15
 	@$(PYTEST) --nbval solutions -p no:cacheprovider -q
 
 nightly: $(READY) build/nbgrader  ## the tests that take long: a class of 200, nbgrader, all architectures
@@ -55,9 +57,8 @@ build/nbgrader: requirements.lock
 		psutil threadpoolctl nbval pytest
 	@touch $@
 
-quick: $(READY) lint  ## the tests that take less than three minutes together
-	@$(PYTEST) tests/project tests/simt tests/xray tests/zoo tests/measure tests/kernels/test_arguments.py \
-		--ignore=tests/simt/compiled/test_rungs.py --ignore=tests/simt/compiled/test_differential.py -n $(JOBS) --dist loadgroup -m "not slow" -q
+quick: $(READY) lint  ## some tests of every part of the library, in less than two minutes
+	@$(PYTEST) tests $(FILES) -m "quick and not slow" -q
 
 lint: $(READY)  ## check the style of the code
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

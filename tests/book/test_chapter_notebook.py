@@ -9,6 +9,8 @@ from built import ROOT
 sys.path.insert(0, str(ROOT / "_ext"))
 from chapter_notebook import plain_markdown, plain_notebook
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("myst", "plain"),

@@ -11,6 +11,8 @@ from matplotlib.colors import to_rgb
 
 from cpulab import figures
 
+pytestmark = pytest.mark.quick
+
 PAGES = {"light": "#ffffff", "dark": "#121212"}
 
 

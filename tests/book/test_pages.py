@@ -4,7 +4,7 @@ import pytest
 from built import pages
 from faults import faults
 
-pytestmark = [pytest.mark.book, pytest.mark.xdist_group("book")]  # one browser for all of them
+pytestmark = pytest.mark.book
 
 WINDOWS = {"desktop": 1280, "phone": 390}
 

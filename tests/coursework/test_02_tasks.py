@@ -9,6 +9,8 @@ import pytest
 from coursework.tasks import chapter_02 as tasks
 from cpulab.explore import explore
 
+pytestmark = pytest.mark.quick
+
 
 def final_value(order, times):
     """The counter after threads 0 and 1 made their reads and writes in the order of their numbers."""

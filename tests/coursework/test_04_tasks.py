@@ -13,6 +13,8 @@ from coursework.answer import Local
 from coursework.grading import servant
 from coursework.tasks import chapter_04 as tasks
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "04_memory.ipynb").cells}
 

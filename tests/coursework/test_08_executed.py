@@ -91,7 +91,16 @@ print(json.dumps(found))
 
 
 @pytest.mark.skipif(not binding.get_process_triple().startswith("x86_64"), reason="names of x86-64 processors")
-@pytest.mark.parametrize("cpu", ["", "x86-64", "nehalem", "haswell", "skylake-avx512"])
+@pytest.mark.parametrize(
+    "cpu",
+    [
+        "",
+        "x86-64",
+        "skylake-avx512",
+        pytest.param("nehalem", marks=pytest.mark.slow),
+        pytest.param("haswell", marks=pytest.mark.slow),
+    ],
+)
 def test_same_counts_on_every_processor(cpu):
     named = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""} if cpu else {}
     done = subprocess.run(

@@ -11,6 +11,8 @@ import pytest
 
 from coursework import build, definition, progress, release
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[2]
 MASTERS = build.masters(ROOT)
 

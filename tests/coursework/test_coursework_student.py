@@ -59,6 +59,7 @@ def add_outcome(answer, **options):
     return checking.check(definition.find("07-add"), Local(answer), **options)
 
 
+@pytest.mark.quick
 def test_failure_names_element_thread_values_and_cause():
     outcome = add_outcome(one_block)
     facts = dict(outcome.failure.facts)
@@ -81,6 +82,7 @@ def test_picture_shows_blocks():
     )
 
 
+@pytest.mark.quick
 def test_out_of_bounds_names_line_thread_and_index():
     facts = dict(add_outcome(no_guard).failure.facts)
     assert "1000" in facts["it said"]
@@ -88,6 +90,7 @@ def test_out_of_bounds_names_line_thread_and_index():
     assert facts["happened in"].startswith("block 7, thread 104")
 
 
+@pytest.mark.quick
 def test_green_says_exactly_what_was_checked():
     outcome = add_outcome(right_add)
     text = feedback.as_text(outcome)
@@ -98,6 +101,7 @@ def test_green_says_exactly_what_was_checked():
     assert not re.search(r"all .*(test|check)s? passed", text, re.IGNORECASE)
 
 
+@pytest.mark.quick
 def test_unsolved_is_one_friendly_message_not_a_stack_trace(capsys):
     with pytest.raises(notebook.NotSolvedYet) as error:
         notebook.check("07-add", stub)
@@ -108,6 +112,7 @@ def test_unsolved_is_one_friendly_message_not_a_stack_trace(capsys):
     assert error.value._render_traceback_() == ["NotSolvedYet: 07-add: not solved yet"]
 
 
+@pytest.mark.quick
 def test_red_is_red_and_raises(capsys):
     with pytest.raises(notebook.CheckFailed, match="wrong result"):
         notebook.check("07-add", one_block)
@@ -137,6 +142,7 @@ def test_three_hints_on_request(capsys):
         notebook.hint("07-add", 4)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -155,6 +161,7 @@ def test_misuse_is_a_sentence(call, says):
         call()
 
 
+@pytest.mark.quick
 def test_progress_is_kept_and_a_solved_task_stays_solved(capsys):
     with pytest.raises(notebook.CheckFailed):
         notebook.check("07-add", one_block)
@@ -176,6 +183,7 @@ def test_a_damaged_progress_file_is_no_disaster():
     assert progress.read()["07-add results"]["tries"] == 1
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
 def test_hints_objective_and_minutes_are_there(task):
     assert all(len(hint) > 30 for hint in task.hints)
@@ -276,6 +284,7 @@ def test_a_check_takes_less_than_two_seconds(task):
     assert seconds < (4 if isinstance(task, ThreadTask) else 2)
 
 
+@pytest.mark.quick
 def test_outcomes_are_plain_data():
     json.dumps(add_outcome(one_block).to_dict())
     json.dumps(add_outcome(right_add).to_dict())

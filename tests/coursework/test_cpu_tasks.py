@@ -17,6 +17,8 @@ from coursework.kinds.prediction import PredictionTask, Question
 from coursework.kinds.scenario import ScenarioTask
 from coursework.kinds.thread import ThreadTask
 
+pytestmark = pytest.mark.quick
+
 COMMON = {"title": "t", "objective": "Write it", "points": 3, "minutes": 5, "hints": ("a", "b", "c")}
 
 

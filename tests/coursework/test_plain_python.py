@@ -9,6 +9,8 @@ from coursework import definition, plain_python
 from coursework.admission import NotAdmitted
 from coursework.kinds.scenario import ScenarioTask
 
+pytestmark = pytest.mark.quick
+
 HEAD = "import threading, queue, time\nfrom collections import deque\n"
 
 ADMITTED = [

@@ -21,6 +21,8 @@ from coursework import admission, build
 from coursework.grading import exchange, exports, flags, merge, reports, results, submissions
 from coursework.grading.grade import empty_result, fingerprint, grade
 
+pytestmark = pytest.mark.quick
+
 EXERCISE = "07_vector_add"
 
 # exchange ------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import pytest
 import dlkernels
 from dlkernels import add, axpy, bias_activation, cuda, implementations, relu
 
+pytestmark = pytest.mark.quick
+
 X = np.arange(6, dtype=np.float32)
 
 

@@ -74,6 +74,7 @@ def test_layouts_of_large_operands_are_followed_while_packing(layout, dtype):
 STACKS = [((2,), ()), ((), (3,)), ((2, 3), (2, 3)), ((2, 1), (3,)), ((1,), (4,)), ((0,), (1,)), ((7,), (7,))]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("left", "right"), STACKS, ids=str)
 @pytest.mark.parametrize(
     "row", [row for row in CPU if row.public or row.name in ("matmul_ijk", "matmul_tile")], ids=label
@@ -262,6 +263,7 @@ def test_tensor_cores_are_used(arch):
         assert not view.stack_bytes
 
 
+@pytest.mark.quick
 def test_eight_bits_at_their_limits_and_beyond_a_block():
     for m, n, k in ((130, 100, 1100), (3, 70, 4096), (1, 1, 131_071)):
         a, b = np.full((m, k), -128, np.int8), np.full((k, n), -128, np.int8)
@@ -280,6 +282,7 @@ def slope(function, x, direction, step=1e-5):
     return (function(x + step * direction) - function(x - step * direction)) / (2 * step)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("left", "right"), [((), ()), ((2,), (2,)), ((2, 1), (3,)), ((4,), ())], ids=str)
 def test_gradients_of_the_product(left, right):
     a, b = operand((*left, 5, 7), "float64", seed=1), operand((*right, 7, 6), "float64", seed=2)
@@ -332,6 +335,7 @@ MISTAKES = {
 }  # fmt: skip
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("case", MISTAKES.items(), ids=MISTAKES.keys())
 def test_wrong_arguments(case):
     name, (function, args, kwargs, error, message) = case

@@ -8,6 +8,8 @@ from numba import njit
 from cpulab.measure import hot_loop
 from dlkernels.simd import vector_bytes
 
+pytestmark = pytest.mark.quick
+
 X = np.ones(1000, np.float32)
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from dlkernels import implementations
 
+pytestmark = pytest.mark.quick
+
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
 

@@ -6,6 +6,8 @@ import pytest
 from cpulab.measure import bandwidth, latency, levels
 from dlkernels.simd import vector_width
 
+pytestmark = pytest.mark.quick
+
 KIB = 2**10
 EXAMPLE = levels.Ladder(
     "read by 1 thread",

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from cpulab import measure
 from cpulab.measure import empty_aligned, line_map, line_picture
 
+pytestmark = pytest.mark.quick
+
 LINE = 64
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from cpulab.measure import machine, machine_card
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_card_of_this_machine():
     card = machine_card()

@@ -12,6 +12,8 @@ import pytest
 
 from dlkernels.simd import instruction_set, vector_width
 
+pytestmark = pytest.mark.quick
+
 module = importlib.import_module("cpulab.measure.peaks")  # the package holds a function of this name
 
 EXAMPLE = module.Peaks(

@@ -11,6 +11,8 @@ from cpulab.measure import Point, Roof, roofline, roofline_table, roofs
 
 from .test_limits import EXAMPLE
 
+pytestmark = pytest.mark.quick
+
 ROOF = Roof("2 threads", peak=100e9, bandwidth=20e9)
 POINTS = [("add", 1e9, 12e9, 1.0), Point("matmul", 1e12, 1e10, 20.0)]
 

@@ -9,6 +9,8 @@ import pytest
 
 from cpulab.measure import record, recorded, records
 
+pytestmark = pytest.mark.quick
+
 
 def test_what_is_recorded_comes_back(tmp_path):
     path = record("add-cpu", {"ratio": [1.5, 2.0]}, command="make bench", folder=tmp_path)

@@ -8,6 +8,8 @@ from cpulab.measure import amdahl, gustafson, serial_share, strong_scaling, weak
 
 from .test_timing import Machine
 
+pytestmark = pytest.mark.quick
+
 
 class Team:
     """Workers that share the divisible part of a job evenly, on a `Machine` whose clock they move."""

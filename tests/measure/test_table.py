@@ -4,6 +4,8 @@ import pytest
 
 from cpulab.measure import Table, with_unit
 
+pytestmark = pytest.mark.quick
+
 TABLE = Table(("name", "time"), (("a<b", "1 s"), ("c", "12 s")), right=(1,), caption="Two rows")
 
 

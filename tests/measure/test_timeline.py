@@ -16,6 +16,8 @@ from numba import get_num_threads, njit, prange
 from cpulab.measure import WAIT, Timeline, draw_timelines, nanoseconds, new_log, note
 from cpulab.measure.timeline_plot import _cells
 
+pytestmark = pytest.mark.quick
+
 
 @njit
 def compiled_clock():

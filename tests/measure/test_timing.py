@@ -9,6 +9,8 @@ import pytest
 
 from cpulab.measure import limit_threads, ratio, times, timing
 
+pytestmark = pytest.mark.quick
+
 
 class Machine(timing.Clock):
     """A clock that only moves when a candidate runs or somebody sleeps."""

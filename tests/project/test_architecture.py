@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 LIBRARY = Path(__file__).parents[2] / "lib"
 PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
 OPERATIONS = ("vector", "matrix", "convolution", "recurrent", "attention")  # each may use those before it

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -118,3 +120,14 @@ def test_no_two_test_files_are_imported_under_one_name():
         names.setdefault(path.relative_to(folder), []).append(str(path.relative_to(ROOT)))
     twice = {str(name): paths for name, paths in names.items() if len(paths) > 1}
     assert not twice, f"give these files names of their own: {twice}"
+
+
+def test_every_folder_of_tests_has_quick_ones():
+    folders = {path.parent for path in tracked("tests/**/test_*.py")}
+    without = [
+        str(folder.relative_to(ROOT))
+        for folder in folders
+        if not any("pytest.mark.quick" in path.read_text(encoding="utf-8") for path in folder.glob("test_*.py"))
+    ]
+    assert len(folders) > 10
+    assert not without, f"`make quick` runs nothing of {without}"

@@ -8,6 +8,8 @@ from numba import get_num_threads, njit, prange
 
 from dlkernels.schedules import LINE, next_dynamic, next_guided, next_stolen, own_ranges, static_part
 
+pytestmark = pytest.mark.quick
+
 COUNTS = st.integers(0, 300)
 THREADS = st.integers(1, 9)
 

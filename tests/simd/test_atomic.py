@@ -7,6 +7,8 @@ from numba.core.errors import TypingError
 
 from dlkernels.simd import atomic_load, compare_and_swap, fetch_add
 
+pytestmark = pytest.mark.quick
+
 
 @njit(parallel=True)
 def count_all(counter, n, taken):

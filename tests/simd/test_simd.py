@@ -30,6 +30,8 @@ from dlkernels.simd import (
     until_aligned,
 )
 
+pytestmark = pytest.mark.quick
+
 DTYPES = ["float32", "float64"]
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 

@@ -16,6 +16,8 @@ from numba import float32, float64, int32, void
 import simt
 from simt import Deadlock, KernelError, LaunchError, OutOfBounds, SourceNotFound, TooManyIterations, cuda
 
+pytestmark = pytest.mark.quick
+
 BIG = 48 * 1024 // 4 + 1
 
 

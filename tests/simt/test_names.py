@@ -10,6 +10,8 @@ import simt.cuda
 from simt import KernelError, cuda
 from simt.cuda import atomic, blockDim, blockIdx, grid, shared, syncthreads, threadIdx
 
+pytestmark = pytest.mark.quick
+
 TILE, HALF = 8, 4
 WEIGHTS = np.array([1, 2, 3, 4], np.float32)
 

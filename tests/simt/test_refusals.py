@@ -13,6 +13,8 @@ from snippets import SNIPPETS
 
 from simt import KernelError, cuda, run
 
+pytestmark = pytest.mark.quick
+
 NAMES = [function.__name__ for function, *_ in SNIPPETS]
 ARGUMENTS = {
     "float32[:]": lambda: np.array([2, 1.5, 0.5, 1], np.float32),

@@ -10,6 +10,8 @@ import simt
 from simt import Deadlock, OutOfBounds, Trace, cuda
 from simt.trace import ATOMIC, LOAD, SHARED, STORE, TraceFull
 
+pytestmark = pytest.mark.quick
+
 TILE = 32
 
 

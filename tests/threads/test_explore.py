@@ -12,6 +12,8 @@ from right_programs import counter_with_a_lock
 
 from cpulab.explore import explore, replay
 
+pytestmark = pytest.mark.quick
+
 here = threading.current_thread
 
 

@@ -6,6 +6,8 @@ import right_programs
 
 from cpulab.explore import explore, replay
 
+pytestmark = pytest.mark.quick
+
 
 def name(scenario):
     return scenario.__name__

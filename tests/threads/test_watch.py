@@ -15,6 +15,8 @@ from numba import njit, prange
 from cpulab.watch import TooLarge, watch
 from cpulab.watch.loops import blocks
 
+pytestmark = pytest.mark.quick
+
 NOTHING = -1
 
 

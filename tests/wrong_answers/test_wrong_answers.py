@@ -74,6 +74,7 @@ def test_answer(task, answer):
         assert run(task, answer, hidden=True).status == checking.RIGHT
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
 def test_enough_wrong_answers(task):
     module = load(task)
@@ -87,6 +88,7 @@ def test_enough_wrong_answers(task):
         assert any(verdict(v)[0] == "over budget" for v in vars(module).values() if verdict(v))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("task", [t for t in definition.everything() if isinstance(t, PredictionTask)])
 def test_predictions(task):
     truth = {question.name: question.truth() for question in task.questions}

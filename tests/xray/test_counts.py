@@ -7,6 +7,8 @@ from numba import float32, float64, int32, uint8
 from dlkernels import cuda
 from simt.xray import xray
 
+pytestmark = pytest.mark.quick
+
 WEIGHTS = np.arange(64, dtype=np.float32)
 
 

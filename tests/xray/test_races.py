@@ -3,12 +3,15 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simt.source.sites import Site
 from simt.trace import GLOBAL, SHARED, ArrayInfo, Trace
 from simt.xray import findings
+
+pytestmark = pytest.mark.quick
 
 LOAD, STORE, ATOMIC = 0, 1, 2
 KINDS = ("load", "store", "atomic")

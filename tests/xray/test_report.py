@@ -13,6 +13,8 @@ from dlkernels import cuda
 from simt.xray import BudgetExceeded, xray
 from simt.xray.metrics import NSIGHT
 
+pytestmark = pytest.mark.quick
+
 VOID = {"br", "input", "meta", "img", "hr"}
 
 

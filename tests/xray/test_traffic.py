@@ -12,6 +12,8 @@ from simt.trace import SHARED
 from simt.xray import analysis, races, traffic
 from simt.xray import columns as grouping
 
+pytestmark = pytest.mark.quick
+
 
 @st.composite
 def patterns(draw):

@@ -9,6 +9,8 @@ from zoo_correct import CORRECT
 
 from simt.xray import xray
 
+pytestmark = pytest.mark.quick
+
 ORDERS = ["forward", "reverse", "shuffled:1", "shuffled:2"]
 
 

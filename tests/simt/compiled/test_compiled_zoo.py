@@ -42,8 +42,16 @@ def same(expected, got):
             np.testing.assert_allclose(b, a, rtol=2e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("order", ["forward", "reverse"])
-@pytest.mark.parametrize("case", [c for c in RIGHT if c[0] not in GRID_BARRIER], ids=lambda c: c[0])
+def in_turns():
+    """Each right kernel in one order of threads, every other one in reverse; by night each in the other order too."""
+    orders = ["forward", "reverse"]
+    for place, case in enumerate(c for c in RIGHT if c[0] not in GRID_BARRIER):
+        for order in orders:
+            marks = () if order == orders[place % 2] else pytest.mark.slow
+            yield pytest.param(case, order, id=f"{case[0]}-{order}", marks=marks)
+
+
+@pytest.mark.parametrize(("case", "order"), in_turns())
 def test_right_kernels(case, order):
     _, kernel, grid, block, make, shared_bytes = case
     expected, got = make(), make()

@@ -30,6 +30,11 @@ def chunks(count, start=0):
     return range(FIRST + start, FIRST + start + count, CHUNK)
 
 
+def chunks_and_more(count, more):
+    """Chunks of so many kernels, and of ``more`` that the nightly run adds."""
+    return [*chunks(count), *(pytest.param(k, marks=pytest.mark.slow) for k in chunks(more, start=count))]
+
+
 def size(seed):
     """Statements, about: most kernels are small, so that many can be compiled in a minute."""
     return (3, 4, 6, 9)[seed % 4]
@@ -38,9 +43,7 @@ def size(seed):
 # -- the generator -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "first", [*chunks(30), *(pytest.param(k, marks=pytest.mark.slow) for k in chunks(1000, start=30))]
-)
+@pytest.mark.parametrize("first", chunks_and_more(30, 1000))
 def test_kernels_are_valid(first):
     """No finding of the x-ray, and one result in every order of threads."""
     for seed in range(first, first + CHUNK):
@@ -151,7 +154,7 @@ def compare(seeds, ways):
     return refused
 
 
-@pytest.mark.parametrize("first", chunks(200))
+@pytest.mark.parametrize("first", chunks_and_more(40, 160))  # a kernel takes a second or two to compile
 def test_compiled_engine_equals_executor(first, record_property):
     refused = compare(range(first, first + CHUNK), lambda seed: [WAYS[seed % len(WAYS)]])
     record_property("refused", refused)  # for --junitxml

@@ -6,6 +6,8 @@ from numba import float32, int32
 
 from simt import compiled, cuda, run
 
+pytestmark = pytest.mark.quick
+
 STEPS = (3, 1, 2)
 
 

@@ -7,7 +7,13 @@ from edges import EDGES
 import simt
 from simt import compiled
 
-WAYS = [{}, {"order": "reverse"}, {"checked": False}]
+#: each is compiled anew: two that differ in everything, and by night the two between them
+WAYS = [
+    {},
+    {"order": "reverse", "checked": False},
+    pytest.param({"order": "reverse"}, marks=pytest.mark.slow),
+    pytest.param({"checked": False}, marks=pytest.mark.slow),
+]
 
 
 def arguments_of(makers):

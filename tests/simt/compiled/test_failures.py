@@ -7,6 +7,8 @@ from numba import float32
 import simt
 from simt import compiled, cuda
 
+pytestmark = pytest.mark.quick
+
 FAILING = []
 
 

@@ -13,6 +13,8 @@ from simt.compiled.replication import Replication, exposed_in, leaves
 from simt.compiled.splitting import Agree, Any, Region, ScalarFor, ScalarIf, Splitting
 from simt.compiled.uniformity import Uniformity
 
+pytestmark = pytest.mark.quick
+
 PURE = {"range", "bool"}
 
 

@@ -15,6 +15,8 @@ from simt.compiled.unit import Unit
 from simt.errors import EngineFault
 from simt.work import DEEPEST, estimate
 
+pytestmark = pytest.mark.quick
+
 
 @cuda.jit
 def double(x, y):

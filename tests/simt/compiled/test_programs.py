@@ -8,6 +8,8 @@ from numba import float32, int32, uint32
 
 from simt import cuda
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(autouse=True)
 def compiled():

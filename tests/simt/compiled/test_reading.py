@@ -3,10 +3,13 @@
 import ast
 
 import numpy as np
+import pytest
 from numba import float32
 
 from simt import compiled, cuda
 from simt.compiled import reading
+
+pytestmark = pytest.mark.quick
 
 
 @cuda.jit

@@ -9,6 +9,8 @@ from unsupported import UNSUPPORTED
 from simt import Unsupported, compiled, cuda
 from simt.errors import EngineFault
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("function", "construct", "arguments"), [c[1:] for c in UNSUPPORTED], ids=[c[0] for c in UNSUPPORTED]
