@@ -9,7 +9,7 @@ READY := .venv/.ready
 PYTEST := $(PY) -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help read html work check progress grade release exercises test nightly quick lint bench gpu gpu-record lock clean
+.PHONY: help read html work check progress grade release exercises test nightly quick faults lint bench gpu gpu-record lock clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ build/nbgrader: requirements.lock
 quick: $(READY) lint  ## the tests that take less than three minutes together
 	@$(PYTEST) tests/project tests/simt tests/xray tests/zoo tests/measure tests/kernels/test_arguments.py \
 		--ignore=tests/simt/compiled/test_rungs.py --ignore=tests/simt/compiled/test_differential.py -n $(JOBS) --dist loadgroup -m "not slow" -q
+
+faults: $(READY)  ## plant faults one by one and see that the tests notice
+	@$(PY) tests/mutations.py
 
 lint: $(READY)  ## check the style of the code
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

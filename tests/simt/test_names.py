@@ -510,9 +510,11 @@ def test_host_and_device_arrays():
     np.testing.assert_array_equal(d.T.copy_to_host(), (x + 1).T)
     np.testing.assert_array_equal(d.reshape(3, 2).copy_to_host(), (x + 1).reshape(3, 2))
     np.testing.assert_array_equal(np.asarray(d.ravel()), (x + 1).ravel())
+    before = d.copy_to_host()
     assert d[0, 1] == 2
     d[0, 1] = 50
     assert d.copy_to_host()[0, 1] == 50
+    assert before[0, 1] == 2
     with pytest.raises(ValueError, match="shape"):
         d.copy_to_device(np.zeros(3, np.float32))
     with pytest.raises(ValueError, match="non-contiguous"):

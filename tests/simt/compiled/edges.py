@@ -359,6 +359,12 @@ def a_last_warp_that_is_not_full(x, y):
     y[i] = cuda.shfl_up_sync(mask, x[i], 1) + cuda.shfl_down_sync(mask, x[i], 2)
 
 
+@edge(1, 40, zeros(40))
+def a_shuffle_beyond_the_last_thread(y):
+    t = cuda.threadIdx.x
+    y[t] = cuda.shfl_down_sync(0xFFFFFFFF, float32(t), 4)
+
+
 @edge(1, 64, numbers(64, 40), numbers(40), zeros(64), 60)
 def a_long_loop_behind_a_guard(x, w, y, n):
     """Interchange moves the loop outside; some threads of the block have no part in it."""
