@@ -414,6 +414,8 @@ def test_fma_rounds_once():
     a, b = rng.normal(size=200), rng.normal(size=200)
     c = -(a * b) * (1 + rng.normal(size=200) * 1e-9)
     a32, b32, c32 = (v.astype(np.float32) for v in (a, b, c))
+    a32[0] = b32[0] = 1 + 2.0**-12  # their product lies halfway between two float32, and a double loses c
+    c32[0] = 2.0**-60
     out32, out64 = np.zeros(200, np.float32), np.zeros(200)
     kernel[2, 100](out32, out64, a32, b32, c32, a, b, c)
     from fractions import Fraction

@@ -305,6 +305,16 @@ def atomics_of_all_kinds(x, a, b, c):
     cuda.atomic.max(c, 1, float64(x[i]))
 
 
+@edge(1, 4, zeros(4, dtype=np.uint32))
+def the_largest_unsigned_number(y):
+    s, t = cuda.shared.array(1, uint32), cuda.threadIdx.x
+    s[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.max(s, 0, uint32(t * 2**30))
+    cuda.syncthreads()
+    y[t] = s[0]
+
+
 @edge(1, 32, zeros(32, 4, dtype=np.int64))
 def a_while_loop_of_every_threads_own_length(y):
     t = cuda.threadIdx.x
