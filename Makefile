@@ -7,11 +7,10 @@ JOBS ?= 2
 PY := .venv/bin/python
 READY := .venv/.ready
 PYTEST := $(PY) -m pytest
-# A file's tests stay in one process: what they compile is compiled once.
-FILES = -n $(JOBS) --dist loadfile --no-loadscope-reorder
+FILES = -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help read html work check progress grade release exercises test nightly quick lint bench gpu gpu-record lock clean
+.PHONY: help read html work check progress grade release exercises test nightly quick faults lint bench gpu gpu-record lock clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +58,9 @@ build/nbgrader: requirements.lock
 
 quick: $(READY) lint  ## some tests of every part of the library, in less than two minutes
 	@$(PYTEST) tests $(FILES) -m "quick and not slow" -q
+
+faults: $(READY)  ## plant faults one by one and see that the tests notice
+	@$(PY) tests/mutations.py
 
 lint: $(READY)  ## check the style of the code
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

@@ -55,6 +55,20 @@ def no_guard(a, b, out):
     out[i] = a[i] + b[i]
 
 
+@cuda.jit
+def right_but_for_a_hidden_case(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size and out.size != 383:
+        out[i] = a[i] + b[i]
+
+
+@cuda.jit
+def slightly_off(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = (a[i] + b[i]) * np.float32(1.0002)
+
+
 def add_outcome(answer, **options):
     return checking.check(definition.find("07-add"), Local(answer), **options)
 
@@ -130,6 +144,15 @@ def test_other_seeds_give_other_numbers_and_the_same_verdict():
     assert add_outcome(right_add, seed=5).status == checking.RIGHT
     got = {dict(add_outcome(one_block, seed=s).failure.facts)["expected"] for s in (1, 2, 3)}
     assert len(got) == 3
+
+
+def test_what_is_nearly_right_is_wrong():
+    assert add_outcome(slightly_off).failure.kind == "precision"
+
+
+def test_hidden_cases_are_run_where_they_are_asked_for():
+    assert add_outcome(right_but_for_a_hidden_case).status == checking.RIGHT
+    assert add_outcome(right_but_for_a_hidden_case, hidden=True).status == checking.WRONG
 
 
 def test_three_hints_on_request(capsys):

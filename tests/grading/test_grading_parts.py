@@ -263,6 +263,14 @@ def test_merge_without_extra_cells_is_the_canonical_notebook():
     assert [s.id for s in merged(hostile.solved()).steps] == [c.id for c in master]
 
 
+def test_merge_believes_the_grade_id_before_the_cells_id():
+    notebook = hostile.solved()
+    add, axpy = hostile.cell(notebook, "07-add"), hostile.cell(notebook, "07-axpy")
+    add.id, axpy.id = axpy.id, add.id
+    result = merged(notebook)
+    assert (result.answers["07-add"], result.answers["07-axpy"]) == (add.source, axpy.source)
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_fuzzed_notebooks_are_read_or_refused(tmp_path_factory, data):

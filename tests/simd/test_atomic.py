@@ -47,6 +47,14 @@ def test_no_swap_is_lost():
     assert get_num_threads() >= 1
 
 
+def test_each_is_one_instruction():
+    """On a busy machine threads may not meet: the tests above would pass by chance."""
+    one_of_each(np.zeros(3, np.int64))
+    (text,) = one_of_each.inspect_llvm().values()
+    for instruction in ("atomicrmw add", "cmpxchg", "load atomic"):
+        assert instruction in text
+
+
 @pytest.mark.parametrize("run", [one_of_each, one_of_each.py_func], ids=["compiled", "Python"])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_compiled_and_python_agree(run, dtype):

@@ -326,8 +326,15 @@ def test_a_loop_without_end_meets_the_budget():
     assert caught.value.line == line_of(kernel, "while")
     with pytest.raises(TooManyIterations):
         simt.run(kernel, 1, 1, [np.zeros(4)], trace=simt.Trace(), budget=1000)
+
+    @cuda.jit
+    def ends(x):
+        for _ in range(900):
+            x[0] += 1
+
     with simt.budget(1000):
         fill[1, 4](np.zeros(4))
+        ends[1, 2](np.zeros(4))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")

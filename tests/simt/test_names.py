@@ -416,6 +416,8 @@ def test_fma_rounds_once():
     a, b = rng.normal(size=200), rng.normal(size=200)
     c = -(a * b) * (1 + rng.normal(size=200) * 1e-9)
     a32, b32, c32 = (v.astype(np.float32) for v in (a, b, c))
+    a32[0] = b32[0] = 1 + 2.0**-12  # their product lies halfway between two float32, and a double loses c
+    c32[0] = 2.0**-60
     out32, out64 = np.zeros(200, np.float32), np.zeros(200)
     kernel[2, 100](out32, out64, a32, b32, c32, a, b, c)
     from fractions import Fraction
@@ -512,9 +514,11 @@ def test_host_and_device_arrays():
     np.testing.assert_array_equal(d.T.copy_to_host(), (x + 1).T)
     np.testing.assert_array_equal(d.reshape(3, 2).copy_to_host(), (x + 1).reshape(3, 2))
     np.testing.assert_array_equal(np.asarray(d.ravel()), (x + 1).ravel())
+    before = d.copy_to_host()
     assert d[0, 1] == 2
     d[0, 1] = 50
     assert d.copy_to_host()[0, 1] == 50
+    assert before[0, 1] == 2
     with pytest.raises(ValueError, match="shape"):
         d.copy_to_device(np.zeros(3, np.float32))
     with pytest.raises(ValueError, match="non-contiguous"):

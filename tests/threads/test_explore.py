@@ -5,12 +5,15 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from types import SimpleNamespace
 
 import pytest
 from buggy_programs import Box, dining_philosophers, lost_update, run, two_locks_in_two_orders
 from right_programs import counter_with_a_lock
 
 from cpulab.explore import explore, replay
+from cpulab.explore.exploration import Search
+from cpulab.explore.scheduler import Point
 
 pytestmark = pytest.mark.quick
 
@@ -57,6 +60,13 @@ def test_all_schedules_within_the_bound_are_run():
     few = explore(counter_with_a_lock, expected=2, schedules=20)
     assert not few.complete
     assert (few.schedules, "not all with" in str(few)) == (20, True)
+
+
+def test_an_interruption_costs_one_of_the_bound_and_a_forced_switch_nothing():
+    free, forced = (Point(0, 0, options=(0, 1), late=(), forced=forced) for forced in (False, True))
+    run, search = SimpleNamespace(ending="ended", points=[free, forced]), Search(lost_update, preemptions=1)
+    assert list(search._children(run, 0, {}, -1)) == [(1, {0: 1}, 0), (0, {1: 1}, 1)]
+    assert list(search._children(run, 1, {}, -1)) == [(1, {1: 1}, 1)]
 
 
 def test_results_are_counted_when_it_goes_on():

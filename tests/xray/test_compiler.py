@@ -26,6 +26,8 @@ needs_compiler = pytest.mark.skipif(not available(), reason="the gpu extra is no
         # 48 KiB + 1 KiB reserved = 49 KiB; 164 / 49 = 3 blocks, and 228 / 49 = 4.
         ("sm_80", 128, 32, 48 * 1024, 3, "shared memory"),
         ("sm_90", 128, 32, 48 * 1024, 4, "shared memory"),
+        # 16 KiB + 1 KiB = 17 KiB; 164 / 17 = 9, where 164 / 16 would be 10.
+        ("sm_80", 128, 32, 16 * 1024, 9, "shared memory"),
         # sm_75 reserves nothing: 64 / 32 = 2.
         ("sm_75", 128, 32, 32 * 1024, 2, "shared memory"),
         # Blocks of one warp: at most 32 blocks on sm_80, 16 on sm_75.

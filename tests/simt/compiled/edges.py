@@ -305,6 +305,16 @@ def atomics_of_all_kinds(x, a, b, c):
     cuda.atomic.max(c, 1, float64(x[i]))
 
 
+@edge(1, 4, zeros(4, dtype=np.uint32))
+def the_largest_unsigned_number(y):
+    s, t = cuda.shared.array(1, uint32), cuda.threadIdx.x
+    s[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.max(s, 0, uint32(t * 2**30))
+    cuda.syncthreads()
+    y[t] = s[0]
+
+
 @edge(1, 32, zeros(32, 4, dtype=np.int64))
 def a_while_loop_of_every_threads_own_length(y):
     t = cuda.threadIdx.x
@@ -357,6 +367,12 @@ def a_last_warp_that_is_not_full(x, y):
     t, i = cuda.threadIdx.x, cuda.grid(1)
     mask = FULL if t < 32 else 0xFFFF
     y[i] = cuda.shfl_up_sync(mask, x[i], 1) + cuda.shfl_down_sync(mask, x[i], 2)
+
+
+@edge(1, 40, zeros(40))
+def a_shuffle_beyond_the_last_thread(y):
+    t = cuda.threadIdx.x
+    y[t] = cuda.shfl_down_sync(0xFFFFFFFF, float32(t), 4)
 
 
 @edge(1, 64, numbers(64, 40), numbers(40), zeros(64), 60)

@@ -5,7 +5,7 @@ import pytest
 from edges import EDGES
 
 import simt
-from simt import compiled
+from simt import compiled, cuda
 
 #: each is compiled anew: two that differ in everything, and by night the two between them
 WAYS = [
@@ -30,6 +30,18 @@ def test_the_same_as_the_executor(case, way):
     for a, b in zip(expected, got, strict=True):
         if isinstance(a, np.ndarray):
             np.testing.assert_array_equal(b, a)
+
+
+@cuda.jit
+def last_block_wins(x):
+    x[0] = cuda.blockIdx.x
+
+
+@pytest.mark.parametrize(("order", "last"), [("forward", 7), ("reverse", 0)])
+def test_the_blocks_run_in_the_order_asked_for(order, last):
+    x = np.zeros(1)
+    simt.compiled.run(last_block_wins, 8, 1, [x], order=order, threads=1)
+    assert x[0] == last
 
 
 def test_there_are_enough():

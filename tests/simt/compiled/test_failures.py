@@ -5,6 +5,7 @@ import pytest
 from numba import float32
 
 import simt
+from dlkernels.wide import load4, store4
 from simt import compiled, cuda
 
 pytestmark = pytest.mark.quick
@@ -86,6 +87,11 @@ def steps_by_nothing(x, step):
 def compares_with_an_item_outside(x):
     t = cuda.threadIdx.x
     x[t] = 1 if x[t] in (x[t], x[t + 1]) else 2
+
+
+@failing(simt.KernelError, 1, 1, np.zeros(8, np.float32), np.zeros(8, np.float32), 1)
+def loads_16_bytes_that_are_not_aligned(x, y, i):
+    store4(y, 0, load4(x, i))
 
 
 @failing(simt.OutOfBounds, (2, 3), (4, 4), np.zeros((7, 9)))

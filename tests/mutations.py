@@ -1,0 +1,704 @@
+"""Does the test suite notice faults? Plants those of FAULTS, one by one, in a copy of the library, and runs the tests
+that are meant to notice them.
+
+    python tests/mutations.py                          all faults
+    python tests/mutations.py tile "bank count"        those whose names hold one of these words
+    python tests/mutations.py --root DIR               in another checkout, of any layout below lib/
+
+A fault says which text of lib/ becomes which other one. The text must occur once in the whole of lib/, on one line;
+`also` has further pairs for checkouts in which the line reads otherwise. A test that hangs or crashes notices, too.
+"""
+
+import argparse
+import importlib
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import hypothesis  # noqa: F401 (imported before the forks)
+import numba
+import pytest
+
+LIMIT = 180  # seconds for the tests of one fault
+LEFT_OUT = shutil.ignore_patterns(".venv", ".git", "_build", "build", ".hypothesis", "__pycache__", "*.egg-info")
+COMPILED_CODE = shutil.ignore_patterns("*.nbi", "*.nbc")  # numba's: of the library without the fault
+PLUGINS = ("cacheprovider", "dlkernels-grading", "nbval", "xdist")  # not needed here, and slow to import
+CRASHED = 100  # exit code of a process in which not even pytest worked
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`old` becomes `new`; the tests in `file` that -k `tests` chooses must fail."""
+
+    name: str
+    old: str
+    new: str
+    file: str
+    tests: str
+    also: tuple = ()
+
+
+# ---- the faults -----------------------------------------------------------------------------------------------------
+
+TABLE, MATMUL = "tests/kernels/test_table.py", "tests/kernels/test_matmul.py"
+TILE = "tests/simd/test_tile.py"
+KERNELS = [
+    Fault(
+        "gpu add: one thread too many passes the guard",
+        "if i < out.size:  # the last block may have threads to spare",
+        "if i <= out.size:  # the last block may have threads to spare",
+        TABLE,
+        "test_shapes and gpu-add_one_per_element",
+    ),
+    Fault(
+        "streaming add: the rest of a division belongs to no thread",
+        "_add_streaming_part(a, b, out, part * out.size // parts, (part + 1) * out.size // parts)",
+        "_add_streaming_part(a, b, out, part * (out.size // parts), (part + 1) * (out.size // parts))",
+        TABLE,
+        "test_streaming_from_any_alignment and cpu-add_streaming",
+    ),
+    Fault(
+        "leaky relu: the gradient ignores the slope",
+        "return grad if x > zero else parameter * grad",
+        "return grad if x > zero else zero * grad",
+        TABLE,
+        "test_shapes and cpu-leaky_relu_backward_compiled",
+    ),
+    Fault(
+        "register tile in Python: the last steps that are no four",
+        "for q in range(0, depth, 4):",
+        "for q in range(0, depth - 3, 4):",
+        MATMUL,
+        "test_any_sizes_and_layouts and cpu-matmul_register_tile",
+    ),
+    Fault(
+        "packed product: each block of the depth begins anew",
+        "multiply_packed(work, packed_a, packed_b, target, rows, columns, depth, front == 0)",
+        "multiply_packed(work, packed_a, packed_b, target, rows, columns, depth, True)",
+        MATMUL,
+        "test_large_and_ragged and cpu-matmul_tile-1",
+    ),
+    Fault(
+        "tile at the edge: the mask of the second vector is the first one's",
+        "[v * tile.lanes + lane for lane in range(tile.lanes)]",
+        "[lane for lane in range(tile.lanes)]",
+        TILE,
+        "test_a_part_is_stored_and_nothing_else",
+    ),
+    Fault(
+        "packing: a row below the last square is taken for a turned one",
+        "for j in range(across if i < done else 0, width):",
+        "for j in range(across if i <= done else 0, width):",
+        TILE,
+        "test_pack_any_layout",
+    ),
+    Fault(
+        "fetch_add: an atomic that is not one",
+        'return builder.atomic_rmw("add", address, change, "seq_cst")',
+        "old = builder.load(address); builder.store(builder.add(old, change), address); return old",
+        "tests/simd/test_atomic.py",
+        "test_each_is_one_instruction",
+    ),
+    Fault(
+        "a thief leaves the wrong half",
+        "packed, first << _HALF | middle)",
+        "packed, middle << _HALF | last)",
+        "tests/schedules/test_schedules.py",
+        "test_a_thief_takes_the_upper_half_of_what_is_left",
+    ),
+    Fault(
+        "bfloat16: one bit too low",
+        "bits[j] = np.uint32(row[j]) << np.uint32(16)",
+        "bits[j] = np.uint32(row[j]) << np.uint32(15)",
+        MATMUL,
+        "test_all_numbers_of_16_bits_are_widened_exactly",
+    ),
+    Fault(
+        "int8: pairs are added in 16 bits, and widened too late",
+        "builder.add(new[k], builder.add(picked(products, 0), picked(products, 1)))",
+        "builder.add(new[k], builder.sext(builder.trunc(builder.add(picked(products, 0), picked(products, 1)), "
+        "ir.VectorType(I16, LANES)), vector))",
+        MATMUL,
+        "test_eight_bits_at_their_limits_and_beyond_a_block",
+    ),
+    Fault("Strassen: a sign", "c21 -= c11", "c21 += c11", MATMUL, "test_strassen_at_sizes_where_it_works"),
+    Fault(
+        "gradient of a product: the broadcast axes of b are not summed up",
+        "unbroadcast(grad_a, a.shape), unbroadcast(grad_b, b.shape)",
+        "unbroadcast(grad_a, a.shape), grad_b",
+        MATMUL,
+        "test_gradients_of_the_product",
+        also=(("unbroadcast(grad_b, b.shape)", "grad_b"),),
+    ),
+    Fault(
+        "linear_backward: without the activation's gradient",
+        'rows = getattr(vector, f"{activation}_backward")(rows, before)',
+        "rows = rows * 1",
+        MATMUL,
+        "test_linear_layer_and_its_gradients and True-relu",
+    ),
+    Fault(
+        "gpu shared tile: the second barrier is missing",
+        "cuda.syncthreads()  # nobody reads them any more",
+        "pass  # nobody reads them any more",
+        MATMUL,
+        "test_gpu_rungs_small_and_ragged and gpu-matmul_shared_tile",
+    ),
+    Fault(
+        "gpu split: the last part of the sum is left out",
+        "for s in range(splits):",
+        "for s in range(splits - 1):",
+        MATMUL,
+        "test_split_sums_are_complete_and_stay_in_their_part",
+    ),
+    Fault(
+        "out: any dtype will do",
+        "if out.dtype != dtype:",
+        "if out.dtype is None:",
+        MATMUL,
+        "test_wrong_arguments and dtype",
+    ),
+    Fault(
+        "out of a product: a part of an operand will do",
+        "if out is x or (isinstance(out, np.ndarray) and np.shares_memory(out, x)):",
+        "if out is x:",
+        MATMUL,
+        "test_out_may_not_overlap_an_operand",
+    ),
+]
+
+LAUNCH, NAMES, NUMBERS = "tests/simt/test_launch.py", "tests/simt/test_names.py", "tests/simt/test_numbers.py"
+ZOO = "tests/zoo/test_zoo.py"
+EXECUTOR = [
+    Fault(
+        "executor: a negative index wraps",
+        "if not 0 <= i < extent:",
+        "if not -extent <= i < extent:",
+        LAUNCH,
+        "test_negative_indices_are_errors_in_every_space",
+    ),
+    Fault(
+        "executor: shared memory starts with zeros",
+        "block.memory = np.full(self.shared_capacity, 0xFF, np.uint8)",
+        "block.memory = np.full(self.shared_capacity, 0x00, np.uint8)",
+        NAMES,
+        "test_shared_and_local_memory_starts_poisoned_in_every_block",
+    ),
+    Fault(
+        "executor: activemask is always full",
+        "return dict.fromkeys(lanes, np.uint32(sum(bits.values())))",
+        "return dict.fromkeys(lanes, np.uint32(0xFFFFFFFF))",
+        NAMES,
+        "test_votes_and_matches",
+    ),
+    Fault(
+        "executor: a shuffle beyond the warp's edge goes round",
+        "return source if 0 <= source < 32 else lane",
+        "return source & 31",
+        NAMES,
+        "test_shuffles",
+    ),
+    Fault(
+        "executor: reverse order is forward order",
+        "return lambda sequence: list(sequence)[::-1]",
+        "return lambda sequence: list(sequence)",
+        LAUNCH,
+        "test_order_by_argument_and_environment",
+    ),
+    Fault(
+        "executor: barriers that a thread has passed are not counted",
+        "segment(thread.number, thread.epoch, thread.warp_epoch, thread.grid_epoch)",
+        "segment(thread.number, 0, thread.warp_epoch, thread.grid_epoch)",
+        ZOO,
+        "test_nothing_is_found_in_a_correct_kernel and forward and tiled_matmul",
+    ),
+    Fault(
+        "executor: syncwarp does not count",
+        "thread.warp_epoch += 1",
+        "thread.warp_epoch += 0",
+        ZOO,
+        "test_nothing_is_found_in_a_correct_kernel and forward and syncwarp",
+    ),
+    Fault(
+        "executor: threads that have returned need not come to a barrier",
+        "missing = self.launch.threads_per_block - len(threads)",
+        "missing = 0",
+        LAUNCH,
+        "test_a_barrier_that_some_threads_never_reach",
+    ),
+    Fault(
+        "executor: copy_to_host does not copy",
+        "return self._data.copy()",
+        "return self._data",
+        NAMES,
+        "test_host_and_device_arrays",
+    ),
+    Fault(
+        "executor: integers of 64 bits do not wrap",
+        "return ((x + 0x8000000000000000) & 0xFFFFFFFFFFFFFFFF) - 0x8000000000000000",
+        "return x",
+        NUMBERS,
+        "test_int64_wraps",
+    ),
+    Fault(
+        "executor: fma rounds twice",
+        "if rest != 0.0 and not int(np.float64(total).view(np.int64)) & 1:",
+        "if rest != rest:",
+        NAMES,
+        "test_fma_rounds_once",
+    ),
+    Fault(
+        "executor: the budget of iterations is compared the wrong way round",
+        "if budget is not None and thread.steps > budget:",
+        "if budget is not None and thread.steps < budget:",
+        LAUNCH,
+        "test_a_loop_without_end_meets_the_budget",
+    ),
+    Fault(
+        "executor: an event's time runs backwards",
+        "return (other._time - self._time) * 1e3",
+        "return (self._time - other._time) * 1e3",
+        NAMES,
+        "test_streams_and_events_are_done_at_once",
+    ),
+]
+
+EDGES, COMPILED_ZOO = "tests/simt/compiled/test_edges.py", "tests/simt/compiled/test_compiled_zoo.py"
+PASSES, POLICY = "tests/simt/compiled/test_passes.py", "tests/simt/compiled/test_policy.py"
+COMPILED = [
+    Fault(
+        "compiled: a negative index is inside",
+        'inside = b.icmp_unsigned("<", i, n)',
+        'inside = b.icmp_signed("<", i, n)',
+        COMPILED_ZOO,
+        "test_wrong_kernels and left_neighbour_of_the_first",
+    ),
+    Fault(
+        "compiled: fresh memory is zero",
+        "cgutils.memset(builder, raw, INDEX(size), 0xFF)",
+        "cgutils.memset(builder, raw, INDEX(size), 0x00)",
+        COMPILED_ZOO,
+        "test_wrong_kernels and (halo_never_loaded or ragged_tile_not_padded)",
+    ),
+    Fault(
+        "compiled: a shuffle beyond the warp's edge goes round",
+        "source = lane + operand",
+        "source = (lane + operand) & 31",
+        EDGES,
+        "test_the_same_as_the_executor and shuffles",
+    ),
+    Fault(
+        "compiled: a lane that does not exist has the caller's value",
+        "return peek(values, other) if other < threads else poison(values)",
+        "return peek(values, other) if other < threads else peek(values, thread)",
+        EDGES,
+        "test_the_same_as_the_executor and a_shuffle_beyond_the_last_thread",
+    ),
+    Fault(
+        "compiled: a lane outside its own mask is not noticed",
+        "if not named >> lane & 1 or named & living & ~present:",
+        "if named & living & ~present:",
+        COMPILED_ZOO,
+        "test_wrong_kernels and mask_leaves_callers_out",
+    ),
+    Fault(
+        "compiled: floats do not saturate",
+        "if isinstance(source, types.Float) and isinstance(target, types.Integer):",
+        "if isinstance(source, types.Complex) and isinstance(target, types.Integer):",
+        EDGES,
+        "test_the_same_as_the_executor and numbers_as_on_a_gpu",
+    ),
+    Fault(
+        "compiled: atomics compare unsigned numbers as signed ones",
+        'b.icmp_signed("<", x, y) if kind.signed else b.icmp_unsigned("<", x, y)',
+        'b.icmp_signed("<", x, y)',
+        EDGES,
+        "test_the_same_as_the_executor and the_largest_unsigned_number",
+    ),
+    Fault(
+        "compiled: what a warp operation gives counts as uniform",
+        'if node.target and node.kind not in ("count", "and", "or"):',
+        'if node.target and node.kind not in ("count", "and", "or", node.kind):',
+        PASSES,
+        "test_uniformity",
+    ),
+    Fault(
+        "compiled: a variable that is assigned twice is computed again",
+        "if target in fixed or counts[target] != 1 or target in self.forced:",
+        "if target in fixed or target in self.forced:",
+        PASSES,
+        "test_replication or test_a_variable_that_some_threads_assign",
+    ),
+    Fault(
+        "compiled: reverse order of blocks is forward order",
+        "return (self.blocks - last, self.blocks - first) if self.reverse else (first, last)",
+        "return (first, last)",
+        EDGES,
+        "test_the_blocks_run_in_the_order_asked_for",
+    ),
+    Fault(
+        "compiled: 16 bytes may begin anywhere",
+        'return b.icmp_unsigned("==", b.urem(offset, size), INDEX(0))',
+        'return b.icmp_unsigned(">=", b.urem(offset, size), INDEX(0))',
+        "tests/simt/compiled/test_failures.py",
+        "aligned",
+    ),
+    Fault(
+        "policy: small launches are compiled, large ones traced",
+        "if steps < LARGE:",
+        "if steps > LARGE:",
+        POLICY,
+        "test_small_launches_are_traced_and_large_ones_compiled",
+    ),
+]
+
+TRAFFIC, COUNTS, REPORT = "tests/xray/test_traffic.py", "tests/xray/test_counts.py", "tests/xray/test_report.py"
+RACES = "tests/xray/test_races.py"
+XRAY = [
+    Fault("x-ray: sectors of 64 bytes", "SECTOR_BYTES = 32", "SECTOR_BYTES = 64", COUNTS, "test_copy"),
+    Fault("x-ray: bank count 16", "BANKS = 32", "BANKS = 16", TRAFFIC, "test_known_strides"),
+    Fault(
+        "x-ray: 8 bytes are served to a whole warp at once",
+        "np.clip(WARP * BANK_BYTES // np.maximum(size, BANK_BYTES), 1, WARP)",
+        "np.clip(2 * WARP * BANK_BYTES // np.maximum(size, BANK_BYTES), 1, WARP)",
+        TRAFFIC,
+        "test_known_strides",
+    ),
+    Fault(
+        "x-ray: an atomic does not race with a plain load",
+        "return (a == STORE) | (b == STORE) | ((a == ATOMIC) != (b == ATOMIC))",
+        "return (a == STORE) | (b == STORE)",
+        TRAFFIC,
+        "test_races_against_all_pairs",
+    ),
+    Fault(
+        "x-ray: shared memory of all blocks is one",
+        "np.where(trace.space[rows] == SHARED, trace.block[rows], -1)",
+        "np.where(trace.space[rows] == SHARED, 0, -1)",
+        ZOO,
+        "test_bug_is_found and second_block_trusts_the_first and forward",
+    ),
+    Fault(
+        "x-ray: a grid barrier orders nothing between blocks",
+        "columns.compact(place[keep], trace.grid_epoch[rows[keep]])",
+        "columns.compact(place[keep])",
+        RACES,
+        "test_races_are_those_of_all_pairs",
+        also=(("grouping.compact(place[keep], trace.grid_epoch[rows[keep]])", "grouping.compact(place[keep])"),),
+    ),
+    Fault(
+        "x-ray: a part stored after the counter counts as ordered",
+        "(_same_thread(trace, rows, p) & (rows <= p) | (trace.epoch[rows] < trace.epoch[p]))",
+        "(_same_thread(trace, rows, p) | (trace.epoch[rows] < trace.epoch[p]))",
+        ZOO,
+        "test_bug_is_found and part_stored_after_the_counter and forward",
+    ),
+    Fault(
+        "x-ray: a warp barrier of one lane orders the other",
+        "if in_a and in_b and (count_a >= passed_a) != (count_b >= passed_b):",
+        "if (in_a or in_b) and (count_a >= passed_a) != (count_b >= passed_b):",
+        ZOO,
+        "test_bug_is_found and (halves_of_a_warp_wait_apart or only_one_half_waits) and forward",
+    ),
+    Fault(
+        "x-ray: a thread may read before its own first store",
+        "bad = ~store & ((turn < first_turn[place]) | too_early)",
+        "bad = ~store & (turn < first_turn[place])",
+        ZOO,
+        "test_bug_is_found and added_to_before_stored and forward",
+    ),
+    Fault(
+        "x-ray: budgets compared the wrong way round",
+        "if counted < allowed if measure in AT_LEAST else counted > allowed:",
+        "if counted > allowed if measure in AT_LEAST else counted < allowed:",
+        REPORT,
+        "test_budget",
+    ),
+    Fault(
+        "x-ray: occupancy without the bytes that the system takes",
+        "_round_up(shared_bytes + sm.shared_reserved, sm.shared_grain)",
+        "_round_up(shared_bytes, sm.shared_grain)",
+        "tests/xray/test_compiler.py",
+        "test_occupancy",
+    ),
+]
+
+EXPLORE, WATCH = "tests/threads/test_explore.py", "tests/threads/test_watch.py"
+PROGRAMS = "tests/threads/test_threads_zoo.py"
+LAB = [
+    Fault(
+        "explore: a lost update is not seen",
+        "if between is not None and not _same_value(between, read):",
+        "if between is not None and _same_value(between, read):",
+        PROGRAMS,
+        "test_bug_is_found_and_explained and lost_update",
+    ),
+    Fault(
+        "explore: a schedule's choices are not followed",
+        "return self.choices.get(index, default)",
+        "return default",
+        PROGRAMS,
+        "test_bug_is_found_and_explained and check_then_act",
+    ),
+    Fault(
+        "explore: one preemption too few",
+        "if price <= self.preemptions:",
+        "if price < self.preemptions:",
+        EXPLORE,
+        "test_an_interruption_costs_one_of_the_bound",
+    ),
+    Fault(
+        "explore: a queue takes one too many",
+        "self.__maxsize <= 0 or len(self.__items) < self.__maxsize",
+        "self.__maxsize <= 0 or len(self.__items) <= self.__maxsize",
+        EXPLORE,
+        "test_queues",
+    ),
+    Fault(
+        "explore: a lock that is still held is no finding",
+        "found += [_held(lock) for lock in outcome.held]",
+        "found += []",
+        PROGRAMS,
+        "test_bug_is_found_and_explained and lock_kept_by_the_last",
+    ),
+    Fault(
+        "watch: false sharing is not counted",
+        "(threads != threads[s]) & (address != address[s])",
+        "(threads != threads[s]) & (address == address[s])",
+        WATCH,
+        "test_races_false_sharing_and_moves_are_those_of_brute_force",
+    ),
+    Fault(
+        "watch: a store to one's own line moves it",
+        "moved += bool(sharers - {thread})",
+        "moved += bool(sharers)",
+        WATCH,
+        "test_races_false_sharing_and_moves_are_those_of_brute_force",
+    ),
+    Fault(
+        "watch: what is left over of a division goes to the wrong threads",
+        "(t + 1) * size + min(t + 1, rest)",
+        "(t + 1) * size + max(0, rest - threads + t + 1)",
+        WATCH,
+        "test_static_is_numbas_own_division and workqueue",
+    ),
+]
+
+PARTS, CPU_TASKS = "tests/grading/test_grading_parts.py", "tests/coursework/test_cpu_tasks.py"
+STUDENT, WRONG = "tests/coursework/test_coursework_student.py", "tests/wrong_answers/test_wrong_answers.py"
+COURSEWORK = [
+    Fault(
+        "check: a tolerance a thousand times larger",
+        "<= atol + rtol * np.abs(expected)",
+        "<= 1000 * (atol + rtol * np.abs(expected))",
+        STUDENT,
+        "test_what_is_nearly_right_is_wrong",
+    ),
+    Fault(
+        "check: hidden cases are skipped",
+        "cases = task.cases + (hidden_cases(task) if hidden else ())",
+        "cases = task.cases + (hidden_cases(task) if not task.cases else ())",
+        STUDENT,
+        "test_hidden_cases_are_run_where_they_are_asked_for",
+    ),
+    Fault(
+        "check: the points of a part count twice",
+        "points = task.points if status == RIGHT else 0",
+        "points = 2 * task.points if status == RIGHT else 0",
+        STUDENT,
+        "test_progress_is_kept_and_a_solved_task_stays_solved",
+    ),
+    Fault(
+        "check: a changed input is no failure",
+        "if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):",
+        "if i == out and isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):",
+        WRONG,
+        "test_answer and 07-add",
+    ),
+    Fault(
+        "check: a budget of scenarios compared the wrong way round",
+        "if counts.get(n, 0) > limit]",
+        "if counts.get(n, 0) < limit]",
+        CPU_TASKS,
+        "test_counts_are_the_most_over_all_schedules",
+    ),
+    Fault(
+        "check: the first race does not count",
+        'if seen["races"]:',
+        'if seen["races"][1:]:',
+        CPU_TASKS,
+        "test_a_race_is_told_by_its_iterations or test_budgets_mix",
+    ),
+    Fault(
+        "check: predictions ten times as far away are near",
+        "return abs(said - truth) <= tolerance * abs(truth)",
+        "return abs(said - truth) <= 10 * tolerance * abs(truth)",
+        CPU_TASKS,
+        "test_a_prediction_may_be_near",
+    ),
+    Fault(
+        "admission: print in a kernel",
+        "len round pow enumerate zip True False None NotImplementedError",
+        "len round pow print enumerate zip True False None NotImplementedError",
+        PARTS,
+        "test_admission_refuses",
+    ),
+    Fault(
+        "plain Python: settrace",
+        "current_thread get_ident local",
+        "current_thread get_ident settrace local",
+        "tests/coursework/test_plain_python.py",
+        "test_refused",
+    ),
+    Fault(
+        "results: a key without the seed",
+        "json.dumps(asdict(limits)), str(seed)]",
+        'json.dumps(asdict(limits)), ""]',
+        PARTS,
+        "test_the_key_covers_everything_that_decides",
+    ),
+    Fault(
+        "merge: the cell's id goes before its grade_id",
+        "for n in (grade_id, cell_id, _named(source))",
+        "for n in (cell_id, grade_id, _named(source))",
+        PARTS,
+        "test_merge_believes_the_grade_id_before_the_cells_id",
+    ),
+]
+
+FAULTS = [*KERNELS, *EXECUTOR, *COMPILED, *XRAY, *LAB, *COURSEWORK]
+
+# ---- planting them --------------------------------------------------------------------------------------------------
+
+
+def find(fault, lib):
+    """(file, text, replacement) for a library; LookupError unless a text of the fault occurs there exactly once."""
+    counts = []
+    for old, new in ((fault.old, fault.new), *fault.also):
+        found = [path for path in sorted(lib.rglob("*.py")) for _ in range(path.read_text("utf-8").count(old))]
+        if len(found) == 1:
+            return found[0], old, new
+        counts.append(f"{len(found)} times")
+    raise LookupError(f"the text occurs {', '.join(counts)}")
+
+
+def in_copy(copy, work, output):
+    """Exit code of `work()`, called in a new process whose library is the copy's; None if it took too long.
+
+    A fork of this process, which has imported numba and pytest once for all.
+    """
+    process = os.fork()
+    if process == 0:
+        os.setsid()
+        with open(output, "w", encoding="utf-8") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        os.chdir(copy)
+        # For hypothesis, CI means the same examples in every run.
+        os.environ |= {"PYTHONPATH": str(copy / "lib"), "NUMBA_CACHE_DIR": str(copy / ".numba"), "CI": "1"}
+        numba.core.config.reload_config()
+        sys.path[0] = str(copy / "lib")
+        code = CRASHED
+        try:
+            code = int(work())
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        done, status = os.waitpid(process, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.05)
+    os.killpg(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return None
+
+
+def run_tests(copy, file, tests):
+    """(exit code, output) of the tests; None for the code if they took too long."""
+    arguments = [file, "-k", tests, "-x", "-q", *(f"-pno:{name}" for name in PLUGINS)]
+    code = in_copy(copy, lambda: pytest.main(arguments), copy / "output.txt")
+    return code, (copy / "output.txt").read_text("utf-8", "replace")
+
+
+def check_imports(copy):
+    """Stop unless the packages that tests import are the copy's."""
+
+    def imported_from_elsewhere():
+        names = [path.parent.name for path in (copy / "lib").glob("*/__init__.py")]
+        return not all(importlib.import_module(name).__file__.startswith(str(copy)) for name in names)
+
+    if in_copy(copy, imported_from_elsewhere, copy / "output.txt"):
+        sys.exit(f"The copy's packages are not imported:\n{(copy / 'output.txt').read_text('utf-8')}")
+
+
+def check_unchanged(copy, faults):
+    """Stop unless all tests pass where there is no fault."""
+    for file in dict.fromkeys(f.file for f in faults):
+        tests = " or ".join(dict.fromkeys(f"({f.tests})" for f in faults if f.file == file))
+        code, output = run_tests(copy, file, tests)
+        if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            sys.exit(f"Without any fault, tests in {file} fail:\n{output[-3000:]}")
+
+
+def noticed_by(copy, fault):
+    """(whether a planted fault is noticed, by which test)."""
+    code, output = run_tests(copy, fault.file, fault.tests)
+    if code is None:
+        return True, "a hang"
+    if code == pytest.ExitCode.NO_TESTS_COLLECTED:
+        return False, "MISSED: no such test"
+    if code == pytest.ExitCode.OK:
+        return False, "MISSED"
+    named = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE)
+    return True, named[1].removeprefix("tests/") if named else "a crash"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="words of the faults' names (default: all)")
+    parser.add_argument("--root", type=Path, default=Path(__file__).parents[1], help="the checkout (default: this one)")
+    parser.add_argument("--python", type=Path, help="default: that of the checkout's .venv, else this one")
+    wish = parser.parse_args()
+    root = wish.root.resolve()
+    own = wish.python or root / ".venv" / "bin" / "python"
+    if own != Path(sys.executable) and own.exists():
+        os.execv(own, [str(own), __file__, "--root", str(root), "--python", str(own), *wish.names])
+    faults = [f for f in FAULTS if not wish.names or any(name in f.name for name in wish.names)]
+    begun, noticed = time.monotonic(), 0
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        folder = Path(folder)
+        shutil.copytree(root, folder / "clean", ignore=LEFT_OUT)
+        check_imports(folder / "clean")
+        check_unchanged(folder / "clean", faults)
+        shutil.rmtree(folder / "clean" / ".numba", ignore_errors=True)
+        print(f"without a fault: all tests pass ({time.monotonic() - begun:.0f} s)", flush=True)
+        for fault in faults:
+            start, place, is_noticed = time.monotonic(), "", False
+            try:
+                path, old, new = find(fault, folder / "clean" / "lib")
+            except LookupError as error:
+                verdict = f"NOT PLANTED: {error}"
+            else:
+                copy = folder / "copy"
+                shutil.copytree(folder / "clean", copy, ignore=COMPILED_CODE)
+                place = path.relative_to(folder / "clean" / "lib")
+                planted = copy / "lib" / place
+                planted.write_text(planted.read_text("utf-8").replace(old, new), "utf-8")
+                is_noticed, verdict = noticed_by(copy, fault)
+                shutil.rmtree(copy)
+            noticed += is_noticed
+            print(f"{fault.name:<75} {place!s:<32} {time.monotonic() - start:4.0f} s  {verdict}", flush=True)
+    print(f"{noticed} of {len(faults)} noticed, {time.monotonic() - begun:.0f} s")
+    sys.exit(noticed < len(faults))
+
+
+if __name__ == "__main__":
+    main()
