@@ -157,7 +157,7 @@ def test_what_is_wrong_is_said(make, message):
 
 def test_the_figure_has_a_row_for_each_thread_and_a_bar_for_each_piece():
     open_before = pyplot.get_fignums()
-    figure = example().draw()
+    figure = draw_timelines({"": example()})
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a\n80% busy", "b\n50% busy"]
     extents = [c.get_paths()[0].get_extents() for c in axes.collections]
@@ -197,7 +197,7 @@ def test_many_threads_still_fit_a_page():
     timeline = Timeline()
     for t in range(64):
         timeline.add(f"thread {t}", t, 0, 100 + t)
-    figure = timeline.draw()
+    figure = draw_timelines({"": timeline})
     assert figure.get_figheight() < 11
     assert figure.axes[0].get_yticklabels()[63].get_text() == "thread 63, 100%"
 

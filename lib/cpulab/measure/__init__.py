@@ -4,7 +4,7 @@ ratio(peer, ours)       how much faster, measured fairly on a noisy machine
 times({...})            several candidates at once
 peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative
-Timeline()              which thread ran which piece of work, from when to when, and its picture
+Timeline()              which thread ran which piece of work, from when to when; draw_timelines() draws it
 line_map(array)         which cache line each element lies in, and who writes to it; line_picture() draws it
 bandwidth_ladder()      byte/s read from each level of memory; latency_ladder(): seconds for one load
 strong_scaling(job)     the same job with 1, 2, ... threads, and the serial share that explains it; weak_scaling

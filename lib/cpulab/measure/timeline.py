@@ -5,7 +5,7 @@ Python threads::
     timeline = Timeline()
     with timeline.piece("load batch 3"):      # in any thread
         ...
-    timeline.table(); figures.show(timeline.draw(), alt=timeline.alt_text)
+    timeline.table(); figures.show(draw_timelines({"": timeline}), alt=timeline.alt_text)
 
 A ``prange`` loop writes into a log, one row for each piece::
 
@@ -183,12 +183,6 @@ class Timeline:
             f"{thread}: {len(self.of(thread))} pieces, {share:.0%} busy" for thread, share in self.busy().items()
         )
         return f"Timeline of {len(self.threads)} threads over {with_unit(self.elapsed, 's')}. {share}."
-
-    def draw(self):
-        """The picture, one row for each thread; a figure with ``alt_text`` (see `draw_timelines`)."""
-        from .timeline_plot import draw_timelines
-
-        return draw_timelines({"": self})
 
 
 def union(pieces):

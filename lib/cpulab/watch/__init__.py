@@ -1,8 +1,8 @@
 """`watch`: a parallel loop with each load and store recorded.
 
-program.py   the function, changed so that it reports     arrays.py    arrays that report
-loops.py     which thread runs which iteration            recorder.py  the record
-analysis.py  races, false sharing, cache lines            report.py, picture.py  for people
+instrumented.py  the function, changed so that it reports     arrays.py    arrays that report
+loops.py         which thread runs which iteration            recorder.py  the record
+analysis.py      races, false sharing, cache lines            report.py, picture.py  for people
 """
 
 import numpy as np
