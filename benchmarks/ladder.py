@@ -8,7 +8,7 @@ import numpy as np
 
 from cpulab.measure import Table, limit_threads, times, with_unit
 from cpulab.measure.machine import last_level_cache
-from cpulab.measure.peaks import stream_kernel
+from cpulab.measure.peak_rates import stream_kernel
 from dlkernels import implementations
 from dlkernels.examples import Draw
 

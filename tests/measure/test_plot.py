@@ -9,7 +9,7 @@ from matplotlib import pyplot
 
 from cpulab.measure import Point, Roof, roofline, roofline_table, roofs
 
-from .test_limits import EXAMPLE
+from .test_peak_rates import EXAMPLE
 
 pytestmark = pytest.mark.quick
 

@@ -19,7 +19,7 @@ from .levels import Ladder, ladder_picture
 from .line_picture import line_picture
 from .lines import LineMap, empty_aligned, line_bytes, line_map
 from .machine import MachineCard, machine_card
-from .peaks import STREAM, Peaks, peaks
+from .peak_rates import STREAM, Peaks, peaks
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
 from .scaling import StrongScaling, WeakScaling, amdahl, gustafson, serial_share, strong_scaling, weak_scaling

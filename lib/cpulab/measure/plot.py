@@ -12,7 +12,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from .peaks import Peaks, peaks
+from .peak_rates import Peaks, peaks
 from .table import Table, with_unit
 
 ROOF_LINES = ("-", "--", "-.", ":")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numba
 
-from .peaks import thread_counts
+from .peak_rates import thread_counts
 from .table import Table, with_unit
 from .timing import Times, times
 
