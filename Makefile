@@ -16,7 +16,10 @@ help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 read: html  ## build the book and serve it on this machine (PORT=8000)
-	@$(PY) -m dlkernels.serve _build/html --port $(PORT)
+	@$(PY) -c "import socket; socket.create_server(('127.0.0.1', $(PORT)))" 2>/dev/null || { \
+		echo "Port $(PORT) cannot be used. Choose another: make read PORT=$$(($(PORT) + 1))"; exit 1; }
+	@echo "The book is open at http://127.0.0.1:$(PORT)  (Ctrl-C to stop)"
+	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html >/dev/null 2>&1 || true
 
 html: $(READY) _build/.sources  ## build the book into _build/html
 	@echo "Building the book: five minutes or so when everything must be executed ..."
