@@ -34,7 +34,10 @@ CRASHED = 100  # exit code of a process in which not even pytest worked
 
 @dataclass(frozen=True)
 class Fault:
-    """`old` becomes `new`; the tests in `file` that -k `tests` chooses must fail."""
+    """`old` becomes `new`; the tests in `file` that -k `tests` chooses must fail.
+
+    also: further pairs of texts. before: (file, tests) for checkouts that have no such file.
+    """
 
     name: str
     old: str
@@ -42,47 +45,54 @@ class Fault:
     file: str
     tests: str
     also: tuple = ()
+    before: tuple = ()
 
 
 # ---- the faults -----------------------------------------------------------------------------------------------------
 
-TABLE, MATMUL = "tests/kernels/test_table.py", "tests/kernels/test_matmul.py"
+OPERATIONS, VECTOR, MATMUL = (f"tests/kernels/test_{name}.py" for name in ("operations", "vector", "matmul"))
+TABLE = "tests/kernels/test_table.py"  # until operations had examples
 TILE = "tests/simd/test_tile.py"
 KERNELS = [
     Fault(
         "gpu add: one thread too many passes the guard",
         "if i < out.size:  # the last block may have threads to spare",
         "if i <= out.size:  # the last block may have threads to spare",
-        TABLE,
+        OPERATIONS,
         "test_shapes and gpu-add_one_per_element",
+        before=(TABLE, "test_shapes and gpu-add_one_per_element"),
     ),
     Fault(
         "streaming add: the rest of a division belongs to no thread",
         "_add_streaming_part(a, b, out, part * out.size // parts, (part + 1) * out.size // parts)",
         "_add_streaming_part(a, b, out, part * (out.size // parts), (part + 1) * (out.size // parts))",
-        TABLE,
-        "test_streaming_from_any_alignment and cpu-add_streaming",
+        VECTOR,
+        "test_streaming_from_any_alignment and add_streaming",
+        before=(TABLE, "test_streaming_from_any_alignment and cpu-add_streaming"),
     ),
     Fault(
         "leaky relu: the gradient ignores the slope",
         "return grad if x > zero else parameter * grad",
         "return grad if x > zero else zero * grad",
-        TABLE,
+        OPERATIONS,
         "test_shapes and cpu-leaky_relu_backward_compiled",
+        before=(TABLE, "test_shapes and cpu-leaky_relu_backward_compiled"),
     ),
     Fault(
         "register tile in Python: the last steps that are no four",
         "for q in range(0, depth, 4):",
         "for q in range(0, depth - 3, 4):",
-        MATMUL,
-        "test_any_sizes_and_layouts and cpu-matmul_register_tile",
+        OPERATIONS,
+        "test_shapes and cpu-matmul_register_tile",
+        before=(MATMUL, "test_any_sizes_and_layouts and cpu-matmul_register_tile"),
     ),
     Fault(
         "packed product: each block of the depth begins anew",
         "multiply_packed(work, packed_a, packed_b, target, rows, columns, depth, front == 0)",
         "multiply_packed(work, packed_a, packed_b, target, rows, columns, depth, True)",
-        MATMUL,
-        "test_large_and_ragged and cpu-matmul_tile-1",
+        OPERATIONS,
+        "test_large and cpu-matmul_tile-1",
+        before=(MATMUL, "test_large_and_ragged and cpu-matmul_tile-1"),
     ),
     Fault(
         "tile at the edge: the mask of the second vector is the first one's",
@@ -140,15 +150,17 @@ KERNELS = [
         "linear_backward: without the activation's gradient",
         'rows = getattr(vector, f"{activation}_backward")(rows, before)',
         "rows = rows * 1",
-        MATMUL,
-        "test_linear_layer_and_its_gradients and True-relu",
+        OPERATIONS,
+        "test_shapes and cpu-linear_backward_products",
+        before=(MATMUL, "test_linear_layer_and_its_gradients and True-relu"),
     ),
     Fault(
         "gpu shared tile: the second barrier is missing",
         "cuda.syncthreads()  # nobody reads them any more",
         "pass  # nobody reads them any more",
-        MATMUL,
-        "test_gpu_rungs_small_and_ragged and gpu-matmul_shared_tile",
+        OPERATIONS,
+        "test_shapes and gpu-matmul_shared_tile",
+        before=(MATMUL, "test_gpu_rungs_small_and_ragged and gpu-matmul_shared_tile"),
     ),
     Fault(
         "gpu split: the last part of the sum is left out",
@@ -502,10 +514,16 @@ COURSEWORK = [
     ),
     Fault(
         "check: hidden cases are skipped",
-        "cases = task.cases + (hidden_cases(task) if hidden else ())",
-        "cases = task.cases + (hidden_cases(task) if not task.cases else ())",
+        "checked, note = task.examine(answer, task.cases + (hidden_cases(task) if hidden else ()), seed)",
+        "checked, note = task.examine(answer, task.cases + (hidden_cases(task) if not task.cases else ()), seed)",
         STUDENT,
         "test_hidden_cases_are_run_where_they_are_asked_for",
+        also=(
+            (
+                "cases = task.cases + (hidden_cases(task) if hidden else ())",
+                "cases = task.cases + (hidden_cases(task) if not task.cases else ())",
+            ),
+        ),
     ),
     Fault(
         "check: the points of a part count twice",
@@ -523,10 +541,11 @@ COURSEWORK = [
     ),
     Fault(
         "check: a budget of scenarios compared the wrong way round",
-        "if counts.get(n, 0) > limit]",
-        "if counts.get(n, 0) < limit]",
+        "if counts.get(name, 0) > limit]",
+        "if counts.get(name, 0) < limit]",
         CPU_TASKS,
         "test_counts_are_the_most_over_all_schedules",
+        also=(("if counts.get(n, 0) > limit]", "if counts.get(n, 0) < limit]"),),
     ),
     Fault(
         "check: the first race does not count",
@@ -575,6 +594,11 @@ COURSEWORK = [
 FAULTS = [*KERNELS, *EXECUTOR, *COMPILED, *XRAY, *LAB, *COURSEWORK]
 
 # ---- planting them --------------------------------------------------------------------------------------------------
+
+
+def tests_of(fault, root):
+    """(file, -k expression) in that checkout."""
+    return (fault.file, fault.tests) if (root / fault.file).exists() or not fault.before else fault.before
 
 
 def find(fault, lib):
@@ -641,8 +665,9 @@ def check_imports(copy):
 
 def check_unchanged(copy, faults):
     """Stop unless all tests pass where there is no fault."""
-    for file in dict.fromkeys(f.file for f in faults):
-        tests = " or ".join(dict.fromkeys(f"({f.tests})" for f in faults if f.file == file))
+    chosen = [tests_of(fault, copy) for fault in faults]
+    for file in dict.fromkeys(file for file, _ in chosen):
+        tests = " or ".join(dict.fromkeys(f"({tests})" for other, tests in chosen if other == file))
         code, output = run_tests(copy, file, tests)
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             sys.exit(f"Without any fault, tests in {file} fail:\n{output[-3000:]}")
@@ -650,7 +675,7 @@ def check_unchanged(copy, faults):
 
 def noticed_by(copy, fault):
     """(whether a planted fault is noticed, by which test)."""
-    code, output = run_tests(copy, fault.file, fault.tests)
+    code, output = run_tests(copy, *tests_of(fault, copy))
     if code is None:
         return True, "a hang"
     if code == pytest.ExitCode.NO_TESTS_COLLECTED:
