@@ -31,21 +31,21 @@ class Finding:
 
 def of(outcome, judge):
     """The findings of a run, the most telling first."""
-    found = []
+    findings = []
     if outcome.ending == "deadlock":
-        found.append(_deadlock(outcome))
+        findings.append(_deadlock(outcome))
     elif outcome.ending == "too-long":
-        found.append(_too_long(outcome))
+        findings.append(_too_long(outcome))
     elif outcome.ending == "stuck":
-        found.append(_stuck(outcome))
-    found += [_exception(outcome, task, error) for task, error in outcome.errors]
+        findings.append(_stuck(outcome))
+    findings += [_exception(outcome, task, error) for task, error in outcome.errors]
     if outcome.ending == "ended" and not outcome.errors:
         slip = judge(outcome.result) if judge else None
         if slip:
-            found.append(_wrong(outcome, slip))
-        found += [_held(lock) for lock in outcome.held]
-    found += [_busy(outcome, name) for name, n in outcome.spins.items() if n >= SPINS and outcome.ending == "ended"]
-    return found
+            findings.append(_wrong(outcome, slip))
+        findings += [_held(lock) for lock in outcome.held]
+    findings += [_busy(outcome, name) for name, n in outcome.spins.items() if n >= SPINS and outcome.ending == "ended"]
+    return findings
 
 
 def _at(outcome, file, line):

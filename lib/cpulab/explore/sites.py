@@ -167,13 +167,13 @@ def _attribute(owner, name):
         return space[name]
     for cls in type(owner).__mro__:
         if name in vars(cls):
-            found = vars(cls)[name]
-            if isinstance(found, types.MemberDescriptorType):
+            member = vars(cls)[name]
+            if isinstance(member, types.MemberDescriptorType):
                 try:
-                    return found.__get__(owner)
+                    return member.__get__(owner)
                 except AttributeError:
                     raise Unknown from None
-            return found
+            return member
     raise Unknown
 
 
@@ -229,7 +229,7 @@ def nodes_of(file):
     lines = linecache.getlines(file)
     key = (file, hash(tuple(lines)))
     if key not in _trees:
-        found = {}
+        places = {}
         try:
             tree = ast.parse("".join(lines))
         except (SyntaxError, ValueError, RecursionError):
@@ -238,8 +238,8 @@ def nodes_of(file):
             for node in ast.iter_child_nodes(parent):
                 if hasattr(node, "lineno"):
                     at = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-                    found.setdefault(at, []).append((node, parent))
-        _trees[key] = found
+                    places.setdefault(at, []).append((node, parent))
+        _trees[key] = places
     return _trees[key]
 
 
@@ -249,19 +249,19 @@ def of(code):
     if known is not None:
         return known[1]
     nodes = nodes_of(code.co_filename)
-    found = {}
+    site_at = {}
     for instruction in dis.get_instructions(code):
         site = _site(instruction, code, nodes)
         if site:
-            found[instruction.offset] = site
-    _maps[id(code)] = (code, found)
-    return found
+            site_at[instruction.offset] = site
+    _maps[id(code)] = (code, site_at)
+    return site_at
 
 
 def _site(instruction, code, nodes):
     name = instruction.opname
     at = instruction.positions
-    found = nodes.get((at.lineno, at.col_offset, at.end_lineno, at.end_col_offset), ())
+    candidates = nodes.get((at.lineno, at.col_offset, at.end_lineno, at.end_col_offset), ())
     if name in _ATTR:
         kind, space, wanted = _ATTR[name], "attr", ast.Attribute
     elif name in _GLOBAL:
@@ -274,7 +274,7 @@ def _site(instruction, code, nodes):
         kind, space, wanted = "write", "call", ast.Call
     else:
         return None
-    node, parent = next(((n, p) for n, p in found if isinstance(n, wanted)), (None, None))
+    node, parent = next(((n, p) for n, p in candidates if isinstance(n, wanted)), (None, None))
     if space == "call":
         if node is None or not isinstance(node.func, ast.Attribute):
             return None

@@ -130,7 +130,7 @@ class Tracer:
 
     def shared(self):
         """The sites of this run that touched something that another thread touched too, one of them writing."""
-        found = set()
+        contended = set()
         for accesses in self.accesses.values():
             if len({number for number, *_ in accesses}) < 2:
                 continue
@@ -142,8 +142,8 @@ class Tracer:
                 together = group if key is None else group + whole
                 everyone = accesses if key is None else together
                 if len({n for n, *_ in everyone}) > 1 and any(kind == "write" for _, _, kind, _ in everyone):
-                    found.update(site for *_, site in everyone)
-        return found
+                    contended.update(site for *_, site in everyone)
+        return contended
 
 
 class Monitor(Tracer):

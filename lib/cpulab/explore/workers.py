@@ -91,18 +91,18 @@ class _Known(Thread):
 
 def current_thread():
     run = active()
-    found = threads_of(run)
-    if run.running.number not in found:
-        found[run.running.number] = _Known(run.running)
-    return found[run.running.number]
+    threads = threads_of(run)
+    if run.running.number not in threads:
+        threads[run.running.number] = _Known(run.running)
+    return threads[run.running.number]
 
 
 def main_thread():
     run = active()
-    found = threads_of(run)
-    if 0 not in found:
-        found[0] = _Known(run.tasks[0])
-    return found[0]
+    threads = threads_of(run)
+    if 0 not in threads:
+        threads[0] = _Known(run.tasks[0])
+    return threads[0]
 
 
 def get_ident():
@@ -116,8 +116,8 @@ def active_count():
 def enumerate_threads():
     run = active()
     run.point()
-    found = threads_of(run)
-    return [found.setdefault(t.number, _Known(t)) for t in run.tasks if is_under_way(t)]
+    threads = threads_of(run)
+    return [threads.setdefault(t.number, _Known(t)) for t in run.tasks if is_under_way(t)]
 
 
 class Future(StandIn):

@@ -65,10 +65,10 @@ def hot_loop(function):
         raise ValueError(f"{function.__name__} was not compiled yet: call it once")
     else:
         text = function.inspect_asm(function.signatures[-1])
-    found = [loop for loop in _innermost(text) if loop.vector or loop.scalar]
-    if not found:
+    loops = [loop for loop in _innermost(text) if loop.vector or loop.scalar]
+    if not loops:
         raise ValueError("no loop of this function computes with numbers in vector registers")
-    return max(found, key=lambda loop: (loop.vectorised, len(loop.instructions)))
+    return max(loops, key=lambda loop: (loop.vectorised, len(loop.instructions)))
 
 
 def _innermost(text):

@@ -39,13 +39,13 @@ class Ladder:
         Not at the full size: a cache also holds what others leave there, so one level fades into the next. For memory
         it is the value at the largest size.
         """
-        found, before = {}, SMALLEST
+        by_level, before = {}, SMALLEST
         for name, room in self.caches:
-            found[name] = self.values[self._nearest(math.sqrt(before * room))]
+            by_level[name] = self.values[self._nearest(math.sqrt(before * room))]
             before = room
         if self.level_of(self.sizes[-1]) == MEMORY:
-            found[MEMORY] = self.values[-1]
-        return found
+            by_level[MEMORY] = self.values[-1]
+        return by_level
 
     def _nearest(self, size):
         return min(range(len(self.sizes)), key=lambda k: abs(math.log(self.sizes[k] / size)))

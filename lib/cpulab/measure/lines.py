@@ -122,13 +122,13 @@ class LineMap:
         """Line -> the threads that write to it, both in order. ValueError where no writers were named."""
         if self.owner is None:
             raise ValueError("no writers were named; line_map(array, writers=...) takes the thread of each element")
-        found = {}
+        writers = {}
         written = self.owner != NOBODY
         threads = self.owner[written].tolist()
         for lines in self._of_each_piece():
             for line, thread in zip(lines[written].tolist(), threads, strict=True):
-                found.setdefault(line, set()).add(thread)
-        return {line: tuple(sorted(found[line])) for line in sorted(found)}
+                writers.setdefault(line, set()).add(thread)
+        return {line: tuple(sorted(writers[line])) for line in sorted(writers)}
 
     @property
     def shared(self):

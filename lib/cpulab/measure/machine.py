@@ -100,22 +100,22 @@ def caches():
     """
     if platform.system() == "Darwin":
         # Apple's performance cores come first and have the larger caches.
-        found = []
+        levels = []
         for level, names in {1: ("l1dcachesize",), 2: ("l2cachesize",), 3: ("l3cachesize",)}.items():
             for name in names:
                 size = _sysctl(f"hw.perflevel0.{name}") or _sysctl(f"hw.{name}")
                 if size and int(size):
                     shared = _sysctl("hw.perflevel0.cpusperl2") if level == 2 else None
-                    found.append((level, int(size), int(shared or 1)))
-        return found
-    found = []
+                    levels.append((level, int(size), int(shared or 1)))
+        return levels
+    levels = []
     for folder in sorted((CPU_FOLDER / "cache").glob("index*")):
         with contextlib.suppress(OSError, ValueError):
             if (folder / "type").read_text().strip() != "Instruction":
                 level = int((folder / "level").read_text())
                 size = _bytes((folder / "size").read_text().strip())
-                found.append((level, size, _count((folder / "shared_cpu_list").read_text().strip())))
-    return sorted(found)
+                levels.append((level, size, _count((folder / "shared_cpu_list").read_text().strip())))
+    return sorted(levels)
 
 
 def last_level_cache():
@@ -123,9 +123,9 @@ def last_level_cache():
     return max((size for _, size, _ in caches()), default=32 * 2**20)
 
 
-def _describe_caches(found):
+def _describe_caches(levels):
     parts = []
-    for level, size, shared in found:
+    for level, size, shared in levels:
         text = f"{size // 2**20} MiB" if size >= 2**20 and size % 2**20 == 0 else f"{size // 2**10} KiB"
         parts.append(f"L{level}{'d' if level == 1 else ''} {text}" + (f" shared by {shared}" if shared > 1 else ""))
     return ", ".join(parts)
@@ -161,11 +161,11 @@ def _output(*command):
 def _gpu():
     """Name, memory and driver of each NVIDIA GPU; asks the driver's own tool, so nothing is initialised."""
     fields = "name,memory.total,compute_cap,driver_version"
-    found = _output("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader")
-    if not found:
+    listing = _output("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader")
+    if not listing:
         return "none found"
     described = []
-    for line in found.splitlines():
+    for line in listing.splitlines():
         name, memory, capability, driver = (part.strip() for part in line.split(","))
         described.append(f"{name}, {memory}, compute capability {capability}, driver {driver}")
     return "; ".join(described)
@@ -210,8 +210,8 @@ def blas_kernels():
 
 
 def _versions():
-    found = {}
+    versions = {}
     for package in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+            versions[package] = metadata.version(package)
+    return versions

@@ -74,10 +74,10 @@ def roofs(measured=None, threads=None):
 
 
 def _points(points):
-    made = [point if isinstance(point, Point) else Point(*point) for point in points]
-    if not made:
+    converted = [point if isinstance(point, Point) else Point(*point) for point in points]
+    if not converted:
         raise ValueError("no points given; expected (name, flops, bytes, seconds) or Point for each kernel")
-    return made
+    return converted
 
 
 def _roofs(given):

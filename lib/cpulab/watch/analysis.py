@@ -70,7 +70,7 @@ def races(recorder, columns):
     # Arrays that are indexed by the thread's number are told apart by threads, all others by iterations.
     unit = columns["thread"] if recorder.asks_for_thread else columns["iteration"]
     order = inside[np.lexsort((inside, address[inside], region[inside]))]
-    found = {}
+    pairs = {}
     starts = np.flatnonzero(np.r_[True, np.diff(address[order]).astype(bool) | np.diff(region[order]).astype(bool)])
     for group in np.split(order, starts[1:]) if len(order) else ():
         kinds, units = columns["kind"][group], unit[group]
@@ -81,8 +81,8 @@ def races(recorder, columns):
             continue
         places = {recorder.places[p] for p in columns["place"][list(pair)]}
         key = (frozenset(places), int(columns["root"][pair[0]]))
-        found.setdefault(key, [pair, 0])[1] += 1
-    return [_race(recorder, columns, pair, n) for pair, n in found.values()]
+        pairs.setdefault(key, [pair, 0])[1] += 1
+    return [_race(recorder, columns, pair, n) for pair, n in pairs.values()]
 
 
 def _conflict(group, kinds, units, threads):
@@ -130,7 +130,7 @@ def shared_lines(recorder, columns):
     line = columns["address"] // LINE
     order = np.flatnonzero(inside)
     order = order[np.lexsort((line[order], columns["region"][order]))]
-    found = []
+    lines = []
     keys = np.stack([columns["region"][order], line[order]])
     starts = np.flatnonzero(np.r_[True, np.any(np.diff(keys, axis=1) != 0, axis=0)]) if len(order) else []
     for group in np.split(order, starts[1:]) if len(order) else ():
@@ -141,7 +141,7 @@ def shared_lines(recorder, columns):
         if pair is None:
             continue
         root = recorder.roots[int(columns["root"][group[0]])]
-        found.append(
+        lines.append(
             SharedLine(
                 root.name,
                 int(line[group[0]] - root.base // LINE),
@@ -150,7 +150,7 @@ def shared_lines(recorder, columns):
                 int((kinds == STORE).sum()),
             )
         )
-    return sorted(found, key=lambda shared: -shared.stores)
+    return sorted(lines, key=lambda shared: -shared.stores)
 
 
 def _different_elements(threads, kinds, address):

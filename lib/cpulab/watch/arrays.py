@@ -69,14 +69,14 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def __getitem__(self, key):
         key = _plain_key(key)
-        found = self._data[key]
-        if isinstance(found, np.ndarray):
-            if np.may_share_memory(found, self._data) and not _is_fancy(key):
-                return self._like(found)
+        picked = self._data[key]
+        if isinstance(picked, np.ndarray):
+            if np.may_share_memory(picked, self._data) and not _is_fancy(key):
+                return self._like(picked)
             self._recorder.note(LOAD, self._root, self._addresses[key])
-            return made(found, self._recorder, temporary=True)
+            return as_traced(picked, self._recorder, temporary=True)
         self._recorder.note(LOAD, self._root, int(self._addresses[key]))
-        return found
+        return picked
 
     def __setitem__(self, key, value):
         key = _plain_key(key)
@@ -136,10 +136,10 @@ class TracedArray(NDArrayOperatorsMixin):
         self[...] = value
 
     def astype(self, dtype, **_):
-        return made(self._load_all().astype(dtype), self._recorder, temporary=True)
+        return as_traced(self._load_all().astype(dtype), self._recorder, temporary=True)
 
     def flatten(self):
-        return made(self._load_all().flatten(), self._recorder, temporary=True)
+        return as_traced(self._load_all().flatten(), self._recorder, temporary=True)
 
     def item(self, *index):
         return self[index].item() if index else self._load_all().item()
@@ -154,7 +154,7 @@ class TracedArray(NDArrayOperatorsMixin):
         return bool(self._load_all())
 
 
-def made(array, recorder, temporary):
+def as_traced(array, recorder, temporary):
     """A traced array for one that the function made."""
     recorder.allocations += 1
     recorder.temporaries += temporary
@@ -165,7 +165,7 @@ def _wrapped(result, recorder, temporary=True):
     if isinstance(result, tuple | list):
         return type(result)(_wrapped(x, recorder, temporary) for x in result)
     if isinstance(result, np.ndarray) and result.ndim:
-        return made(result, recorder, temporary)
+        return as_traced(result, recorder, temporary)
     return result[()] if isinstance(result, np.ndarray) else result
 
 

@@ -13,7 +13,7 @@ import types
 import numba
 import numpy as np
 
-from .arrays import UNNAMED, TracedArray, made
+from .arrays import UNNAMED, TracedArray, as_traced
 from .loops import Loop
 from .recorder import Carried, Region
 
@@ -223,17 +223,17 @@ class NumPy:
         self.__recorder = recorder
 
     def __getattr__(self, name):
-        found = getattr(np, name)
-        if isinstance(found, int | float | np.generic) or found is None:
-            return found
-        if isinstance(found, type) and issubclass(found, np.generic | np.ndarray | bool):
-            return found
+        value = getattr(np, name)
+        if isinstance(value, int | float | np.generic) or value is None:
+            return value
+        if isinstance(value, type) and issubclass(value, np.generic | np.ndarray | bool):
+            return value
         if name not in _KNOWN:
             raise AttributeError(f"watch does not know np.{name}; write the loop, or use another function")
 
         def call(*args, **kwargs):
-            result = found(*args, **kwargs)
-            return made(result, self.__recorder, False) if isinstance(result, np.ndarray) else result
+            result = value(*args, **kwargs)
+            return as_traced(result, self.__recorder, False) if isinstance(result, np.ndarray) else result
 
         return call
 
@@ -252,7 +252,7 @@ class Program:
     """Changed copies of a function and of the numba functions it calls."""
 
     def __init__(self, recorder, schedule, chunk):
-        self.recorder, self.made = recorder, {}
+        self.recorder, self.copies = recorder, {}
         hooks = Hooks(recorder, schedule, chunk)
 
         def thread_id():
@@ -270,8 +270,8 @@ class Program:
     def function(self, original):
         """The changed copy of a Python function (or of what a numba function was made from)."""
         original = getattr(original, "py_func", original)
-        if original in self.made:
-            return self.made[original]
+        if original in self.copies:
+            return self.copies[original]
         tree, lines = _tree_of(original)
         _Change(original).visit(tree)
         tree.decorator_list = []
@@ -280,12 +280,12 @@ class Program:
         for name, cell in zip(original.__code__.co_freevars, original.__closure__ or (), strict=True):
             space[name] = cell.cell_contents
         space[_WATCH] = self.hooks
-        self.made[original] = None
+        self.copies[original] = None
         exec(compile(module, original.__code__.co_filename, "exec"), space)
         copy = space[original.__name__]
         copy.__defaults__ = original.__defaults__
         self._register(copy.__code__, lines)
-        self.made[original] = copy
+        self.copies[original] = copy
         for name in _names(copy.__code__):
             if name in space and name != original.__name__:
                 space[name] = self._replaced(space[name])

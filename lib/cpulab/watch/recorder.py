@@ -75,10 +75,10 @@ class Recorder:
             if known.array is owner:
                 return known
         size = max(1, owner.nbytes)
-        found = Root(name, self.end, size, owner.itemsize, made, len(self.roots), owner)
+        root = Root(name, self.end, size, owner.itemsize, made, len(self.roots), owner)
         self.end += -(-size // PAGE) * PAGE
-        self.roots.append(found)
-        return found
+        self.roots.append(root)
+        return root
 
     def note(self, kind, root, addresses):
         """Record loads or stores at byte addresses (an int, or an array of them)."""
