@@ -21,6 +21,7 @@ def file_of(nodeid):
     return nodeid.split("::")[0].removeprefix("tests/")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
     """A file's tests stay in one process, unless they name a group of their own: what they compile is compiled once.
 

@@ -6,41 +6,37 @@ launch. ``cuda`` carries the names of ``numba.cuda``. ``run(kernel, grid, block,
 access.
 """
 
-from . import cuda
-from .errors import (
-    Deadlock,
-    KernelError,
-    LaunchError,
-    NotFollowed,
-    NotOnAGpu,
-    OutOfBounds,
-    SourceNotFound,
-    TooManyIterations,
-    Unsupported,
-)
-from .executor.launch import run
-from .intrinsics import stand_in
-from .policy import last_launch
-from .retarget import retarget
-from .settings import budget, order
-from .trace import Trace
+import importlib
 
-__all__ = [
-    "Deadlock",
-    "KernelError",
-    "LaunchError",
-    "NotFollowed",
-    "NotOnAGpu",
-    "OutOfBounds",
-    "SourceNotFound",
-    "TooManyIterations",
-    "Trace",
-    "Unsupported",
-    "budget",
-    "cuda",
-    "last_launch",
-    "order",
-    "retarget",
-    "run",
-    "stand_in",
-]
+# Name -> where it is defined. Loaded when it is asked for: who wants one small part does not wait for numba.
+_HOMES = {
+    "cuda": "cuda",
+    "run": "executor.launch",
+    "stand_in": "intrinsics",
+    "last_launch": "policy",
+    "retarget": "retargeting",
+    "budget": "settings",
+    "order": "settings",
+    "Trace": "trace",
+} | dict.fromkeys(
+    (
+        "Deadlock", "KernelError", "LaunchError", "NotFollowed", "NotOnAGpu", "OutOfBounds", "SourceNotFound",
+        "TooManyIterations", "Unsupported",
+    ),
+    "errors",
+)  # fmt: skip
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f".{_HOMES[name]}", __name__)
+    value = module if name == _HOMES[name] == "cuda" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return __all__

@@ -295,12 +295,12 @@ def test_the_lists_of_failures_are_those_of_the_code():
 ENGINES = {"simt.compiled", "simt.executor", "simt.xray"}
 NUMBERS = {"dlkernels", "numba"}
 IMPORTS = [  # task, at most so many modules of ours, none of these
-    ("01-predict", 35, ENGINES | NUMBERS | {"simt", "cpulab.watch", "cpulab.measure"}),
-    ("01-roof", 35, ENGINES | NUMBERS | {"simt", "cpulab.watch", "cpulab.measure"}),
-    ("02-mean", 35, ENGINES | NUMBERS | {"simt", "cpulab.watch", "cpulab.measure"}),
-    ("03-predict", 30, ENGINES | {"dlkernels", "simt", "cpulab.explore", "cpulab.measure"}),
-    ("03-largest", 30, ENGINES | {"dlkernels", "simt", "cpulab.explore", "cpulab.measure"}),
-    ("04-sums", 20, ENGINES | {"dlkernels", "simt", "cpulab"}),
+    ("01-predict", 35, ENGINES | NUMBERS | {"simt.cuda", "cpulab.watch", "cpulab.measure"}),
+    ("01-roof", 35, ENGINES | NUMBERS | {"simt.cuda", "cpulab.watch", "cpulab.measure"}),
+    ("02-mean", 35, ENGINES | NUMBERS | {"simt.cuda", "cpulab.watch", "cpulab.measure"}),
+    ("03-predict", 30, ENGINES | {"dlkernels", "simt.cuda", "cpulab.explore", "cpulab.measure"}),
+    ("03-largest", 30, ENGINES | {"dlkernels", "simt.cuda", "cpulab.explore", "cpulab.measure"}),
+    ("04-sums", 20, ENGINES | {"dlkernels", "simt.cuda", "cpulab"}),
     ("07-add", 140, {"cpulab"}),
 ]
 CHECK_ONE = """

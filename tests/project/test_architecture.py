@@ -24,10 +24,16 @@ ARROWS = {
 ROOMS = {
     "simt": {
         "source": ("errors", "numbers"),
-        "xray": ("errors", "retarget", "run", "show", "trace", "source"),
+        "xray": ("errors", "retargeting", "run", "show", "trace", "source"),
         "show": (),
     },
-    "cpulab": {"figures": (), "explore": ("figures",), "watch": ("figures",), "measure": ("figures",)},
+    "cpulab": {
+        "figures": (),
+        "explore": ("figures",),
+        "watch": ("figures",),
+        "measure": ("figures", "files"),
+        "files": (),
+    },
     "dlkernels": {
         "simd": (),
         "device": (),

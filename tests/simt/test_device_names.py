@@ -50,7 +50,7 @@ def kernel_with(path, tmp_path):
 @pytest.mark.parametrize("path", NAMES)
 def test_the_executor_runs_it(path, tmp_path):
     kernel, out = kernel_with(path, tmp_path)
-    with cuda.engine("traced"):
+    with cuda.engine("executor"):
         kernel[1, 32](out)
 
 

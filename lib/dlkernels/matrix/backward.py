@@ -7,6 +7,8 @@ The gradient of a product is two products: with y = a b and g the gradient of th
 Nothing is transposed in memory: a transposed view has its strides exchanged, and packing follows the strides.
 """
 
+import math
+
 import numpy as np
 
 from .. import vector
@@ -37,7 +39,8 @@ def matmul_backward_products(grad, a, b):
     public=True,
 )
 def linear_product(x, weight, bias, activation, out):
-    lines, result = x.reshape(-1, weight.shape[1]), np.ascontiguousarray(out).reshape(-1, weight.shape[0])
+    rows = math.prod(x.shape[:-1])  # not -1: there may be no features to divide by
+    lines, result = x.reshape(rows, weight.shape[1]), np.ascontiguousarray(out).reshape(rows, weight.shape[0])
     matmul_parallel(lines, weight.T, result)
     if bias is not None and activation is not None:
         vector.bias_activation(result, bias, activation, out=result)
@@ -57,7 +60,8 @@ def linear_product(x, weight, bias, activation, out):
     public=True,
 )
 def linear_backward_products(bias, activation, grad, x, weight):
-    rows, lines = grad.reshape(-1, weight.shape[0]), x.reshape(-1, weight.shape[1])
+    count = math.prod(x.shape[:-1])
+    rows, lines = grad.reshape(count, weight.shape[0]), x.reshape(count, weight.shape[1])
     if activation is not None:
         before = linear_product(lines, weight, bias, None, np.empty(rows.shape, rows.dtype))
         rows = getattr(vector, f"{activation}_backward")(rows, before)

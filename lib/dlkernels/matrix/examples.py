@@ -4,6 +4,8 @@ The error allowed is that of a sum of k rounded terms, element by element: (k + 
 additions (Higham, Accuracy and Stability of Numerical Algorithms, section 3.5).
 """
 
+import math
+
 import numpy as np
 
 from ..examples import Examples, exact
@@ -134,9 +136,9 @@ def _layer_gradient_arguments(draw, *shape):
 def _layer_gradient_error(arguments, expected, eps):
     """The derivative of the activation changes by no more than the sum it is taken at; then come sums of products."""
     grad, x, weight, bias, activation = arguments
-    bent = 0 if activation is None else _layer_sum_error(x, weight, bias, eps).reshape(-1, weight.shape[0])
-    g, lines, w = _sizes(grad, np.reshape(x, (-1, weight.shape[1])), weight)
-    g = g.reshape(-1, w.shape[0])
+    count = math.prod(x.shape[:-1])
+    bent = 0 if activation is None else _layer_sum_error(x, weight, bias, eps).reshape(count, weight.shape[0])
+    g, lines, w = _sizes(grad.reshape(count, weight.shape[0]), x.reshape(count, weight.shape[1]), weight)
     error = g * (1.2 * bent + 16 * eps)  # of what arrives at the sum
     errors = [
         (error @ w + (w.shape[0] + 2) * eps * 1.2 * (g @ w)).reshape(np.shape(x)),

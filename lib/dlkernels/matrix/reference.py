@@ -7,6 +7,8 @@ linear            x w^T + bias, then an activation: PyTorch's nn.functional.line
 linear_backward   the gradients of x, w and bias
 """
 
+import math
+
 import numpy as np
 
 from ..vector import reference as vector
@@ -57,7 +59,8 @@ def linear(x, weight, bias=None, activation=None):
 def linear_backward(grad, x, weight, bias=None, activation=None):
     if activation is not None:
         grad = getattr(vector, f"{activation}_backward")(grad, linear(x, weight, bias))
-    rows = _double(grad).reshape(-1, weight.shape[0])
-    lines = _double(x).reshape(-1, weight.shape[1])
+    count = math.prod(x.shape[:-1])
+    rows = _double(grad).reshape(count, weight.shape[0])
+    lines = _double(x).reshape(count, weight.shape[1])
     grads = matmul(grad, weight), matmul(rows.T, lines)
     return grads if bias is None else (*grads, rows.sum(axis=0))

@@ -19,7 +19,7 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..retarget import retarget
+from ..retargeting import retarget
 from . import sass
 from .occupancy import capability
 from .occupancy import occupancy as _occupancy
