@@ -14,7 +14,7 @@ from dlkernels.simd import instruction_set, vector_width
 
 pytestmark = pytest.mark.quick
 
-module = importlib.import_module("cpulab.measure.peak_rates")  # the package holds a function of this name
+module = importlib.import_module("cpulab.measure.peak_rates")
 
 EXAMPLE = module.Peaks(
     flops={1: 50e9, 2: 100e9},
