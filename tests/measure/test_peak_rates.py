@@ -128,7 +128,7 @@ def kept_files(tmp_path):
     return list(tmp_path.glob("peaks-*.json"))
 
 
-def test_peak_rates_are_measured_once_then_remembered_then_read_from_disk(counted, monkeypatch, tmp_path):
+def test_peaks_are_measured_once_then_remembered_then_read_from_disk(counted, monkeypatch, tmp_path):
     assert module.peaks() is module.peaks()
     monkeypatch.setattr(module, "_remembered", {})  # as a new process
     assert module.peaks() == EXAMPLE
@@ -152,7 +152,7 @@ def test_stale_or_damaged_files_are_measured_anew(counted, monkeypatch, tmp_path
     assert len(counted) == 2
 
 
-def test_peak_rates_of_a_busy_machine_are_not_kept(counted, monkeypatch, tmp_path):
+def test_peaks_of_a_busy_machine_are_not_kept(counted, monkeypatch, tmp_path):
     busy = module.dataclasses.replace(EXAMPLE, busy=True)
     monkeypatch.setattr(module, "measure_peaks", lambda loops: busy)
     assert module.peaks().busy

@@ -49,7 +49,7 @@ def line_of(kernel, text):
         (2**31, 1, "2147483648 blocks in x"),
     ],
 )
-def test_peak_rates_of_the_launch(grid, block, words):
+def test_limits_of_the_launch(grid, block, words):
     with pytest.raises(LaunchError, match=words):
         fill[grid, block](np.zeros(1))
 
@@ -70,7 +70,7 @@ def test_launch_configuration_is_checked():
     fill.forall(0)(x)
 
 
-def test_peak_rates_of_shared_memory():
+def test_limits_of_shared_memory():
     @cuda.jit
     def static(x):
         s = cuda.shared.array(BIG, float32)
