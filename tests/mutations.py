@@ -362,11 +362,11 @@ COMPILED = [
         "aligned",
     ),
     Fault(
-        "policy: small launches are compiled, large ones traced",
+        "policy: small launches are compiled, large ones run in the executor",
         "if steps < LARGE:",
         "if steps > LARGE:",
         POLICY,
-        "test_small_launches_are_traced_and_large_ones_compiled",
+        "test_small_launches",
     ),
 ]
 
@@ -474,10 +474,11 @@ LAB = [
     ),
     Fault(
         "explore: a lock that is still held is no finding",
-        "found += [_held(lock) for lock in outcome.held]",
-        "found += []",
+        "findings += [_held(lock) for lock in outcome.held]",
+        "findings += []",
         PROGRAMS,
         "test_bug_is_found_and_explained and lock_kept_by_the_last",
+        also=(("found += [_held(lock) for lock in outcome.held]", "found += []"),),
     ),
     Fault(
         "watch: false sharing is not counted",
