@@ -7,7 +7,8 @@ JOBS ?= 2
 PY := .venv/bin/python
 READY := .venv/.ready
 PYTEST := $(PY) -m pytest
-FILES = -n $(JOBS) --dist loadgroup --no-loadscope-reorder
+# A file's tests stay in one process: what they compile is compiled once.
+FILES = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help read html work check progress grade release exercises test nightly quick faults lint bench gpu gpu-record lock clean
@@ -50,7 +51,7 @@ test: $(READY) lint html  ## all that CI runs: lint, library, grading, notebooks
 	@$(PYTEST) --nbval solutions -p no:cacheprovider -q
 
 nightly: $(READY) build/nbgrader  ## the tests that take long: a class of 200, nbgrader, all architectures
-	@DLKERNELS_NBGRADER=build/nbgrader $(PYTEST) tests -n $(JOBS) --dist loadgroup -m slow
+	@DLKERNELS_NBGRADER=build/nbgrader $(PYTEST) tests $(FILES) -m slow
 
 # nbgrader has an environment of its own: beside the grader it would slow every test down.
 build/nbgrader: requirements.lock

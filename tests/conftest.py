@@ -5,7 +5,6 @@ from collections import Counter
 
 import budgets
 import hypothesis
-import pytest
 
 # Compilation makes the first example of a property slow: no deadlines. The same examples on every run in CI.
 hypothesis.settings.register_profile("default", deadline=None, max_examples=50, print_blob=True)
@@ -21,17 +20,10 @@ def file_of(nodeid):
     return nodeid.split("::")[0].removeprefix("tests/")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """A file's tests stay in one process, unless they name a group of their own: what they compile is compiled once.
-
-    Longest files first: what is long must not begin when the other processes have nothing left to do.
-    """
+    """Longest files first: what is long must not begin when the other processes have nothing left to do."""
     _, own = budgets.allowed("tests")
     items.sort(key=lambda item: -own.get(file_of(item.nodeid), 0))
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(file_of(item.nodeid)))
 
 
 def pytest_runtest_logreport(report):

@@ -27,11 +27,7 @@ ROWS_OF = {
     "rlimit": list(FEW),
     "rlimit, all": [name for name, row in hostile.ROWS.items() if row.rlimit],
 }
-MODES = [
-    "bwrap",
-    "rlimit",
-    pytest.param("rlimit, all", marks=[pytest.mark.slow, pytest.mark.xdist_group("hostile class")]),
-]
+MODES = ["bwrap", "rlimit", pytest.param("rlimit, all", marks=pytest.mark.slow)]
 NO_BWRAP = sandbox.why_no_bwrap()
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS")
 

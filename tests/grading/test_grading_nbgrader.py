@@ -21,7 +21,6 @@ HOME = Path(os.environ.get("DLKERNELS_NBGRADER", hostile.ROOT / "build" / "nbgra
 PROGRAM = HOME / "bin" / "nbgrader"
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("nbgrader"),
     pytest.mark.skipif(not PROGRAM.exists(), reason="no environment with nbgrader 0.9.6 (see the head of this file)"),
 ]
 NAME = "07_vector_add"

@@ -29,18 +29,13 @@ def label(row):
 
 
 def rows(device=None):
-    """The rungs as parameters; those of an operation run in one process, which compiles once what they share."""
+    """The rungs as parameters."""
     chosen = [row for row in ROWS if device in (None, row.device)]
-    marks = [pytest.mark.xdist_group(row.operation) for row in chosen]
-    return pytest.mark.parametrize(
-        "row", [pytest.param(r, id=label(r), marks=m) for r, m in zip(chosen, marks, strict=True)]
-    )
+    return pytest.mark.parametrize("row", [pytest.param(row, id=label(row)) for row in chosen])
 
 
 def operations():
-    return pytest.mark.parametrize(
-        "operation", [pytest.param(o, id=o.name, marks=pytest.mark.xdist_group(o.name)) for o in OPERATIONS.values()]
-    )
+    return pytest.mark.parametrize("operation", [pytest.param(o, id=o.name) for o in OPERATIONS.values()])
 
 
 def shapes_for(row, shapes):
