@@ -16,7 +16,7 @@ WARP_OPERATIONS = ("shfl_", "ballot_sync", "any_sync", "all_sync", "match_", "sy
 def results():
     for row in implementations.everything():
         examples = implementations.OPERATIONS[row.operation].examples
-        for shape in [s for s in examples.shapes if 0 < np.prod(s) <= 300][-2:] if row.device == "gpu" else ():
+        for shape in [s for s in examples.shapes if 0 < np.prod(s) <= 300][-1:] if row.device == "gpu" else ():
             arguments = examples.make(shape, 1, dtype=examples.dtypes[0])
             try:
                 result = row(*arguments)
