@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on L
 TASK = definition.find("02-mean")
 NO_BWRAP = sandbox.why_no_bwrap()
 MODES = [pytest.param("bwrap", marks=pytest.mark.skipif(bool(NO_BWRAP), reason=NO_BWRAP or "")), "rlimit"]
-LIMITS = sandbox.Limits(cell_seconds=10, total_seconds=600)
+LIMITS = sandbox.Limits(cell_seconds=5, total_seconds=600)
 
 RIGHT = """
 class Answer:
