@@ -21,13 +21,14 @@ import functools
 from collections import namedtuple
 
 import numpy as np
-from numba import get_thread_id, njit, prange
+from numba import njit
 
 from ..simd import instruction_set, lanes, prefetch, vector_width
 from ..simd.cache import cached_njit
 from ..simd.line import memory, memory_at
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_store_part, tile_zeros
+from ..team import share
 
 REGISTERS = 32 if instruction_set() in ("AVX-512", "NEON") else 16
 VECTORS = 2
@@ -208,25 +209,34 @@ def matmul_strided(a, b, c, sizes, work):
         multiply_part_of_stack(number, a, b, c, sizes, (1, 1), work, 0)
 
 
-@cached_njit(parallel=True)
-def matmul_threads(a, b, c, parts, work, each):
-    """As `matmul_serial`, by all threads: the product is cut into parts = (down, across) parts.
-
-    ``each``: elements of ``work`` for one thread. Every thread packs what it needs by itself: some rows of b are
-    packed by several threads, and in return no thread ever waits for another.
-    """
+@njit
+def _task_of_product(arguments, task, who):
+    a, b, c, parts, work, each = arguments
     (m, k), n = a.shape, b.shape[1]
-    for task in prange(parts[0] * parts[1]):
-        x, y, z = Matrix(memory(a), 0, k, 1), Matrix(memory(b), 0, n, 1), Matrix(memory(c), 0, n, 1)
-        multiply_part(np.int64(task), x, y, z, (m, n, k), parts, work, each * np.int64(get_thread_id()))
+    x, y, z = Matrix(memory(a), 0, k, 1), Matrix(memory(b), 0, n, 1), Matrix(memory(c), 0, n, 1)
+    multiply_part(task, x, y, z, (m, n, k), parts, work, each * who)
 
 
-@cached_njit(parallel=True)
-def matmul_strided_threads(a, b, c, sizes, parts, work, each):
-    """As `matmul_strided`, by all threads, which share the parts of all products as in `matmul_threads`."""
-    for task in prange(sizes[0] * parts[0] * parts[1]):
-        at = each * np.int64(get_thread_id())
-        multiply_part_of_stack(np.int64(task), a, b, c, sizes, parts, work, at)
+@cached_njit()
+def matmul_threads(a, b, c, parts, work, each, threads, team):
+    """As `matmul_serial`, by several threads: the product is cut into parts = (down, across) parts.
+
+    ``each``: elements of ``work`` for one thread. Every part packs what it needs by itself: some rows of b are packed
+    several times, and in return no thread ever waits for another.
+    """
+    share(_task_of_product, (a, b, c, parts, work, each), parts[0] * parts[1], threads, team)
+
+
+@njit
+def _task_of_stack(arguments, task, who):
+    a, b, c, sizes, parts, work, each = arguments
+    multiply_part_of_stack(task, a, b, c, sizes, parts, work, each * who)
+
+
+@cached_njit()
+def matmul_strided_threads(a, b, c, sizes, parts, work, each, threads, team):
+    """As `matmul_strided`, by several threads, which share the parts of all products as in `matmul_threads`."""
+    share(_task_of_stack, (a, b, c, sizes, parts, work, each), sizes[0] * parts[0] * parts[1], threads, team)
 
 
 @functools.cache

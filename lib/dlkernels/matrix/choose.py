@@ -9,8 +9,8 @@ any strides, stacks: packed, strides kept   blocks.matmul_strided       blocks.m
 import threading
 
 import numpy as np
-from numba import get_num_threads
 
+from .. import team
 from ..simd import vector_bytes, vector_width
 from . import blocks
 from .blocks import SMALL_ROWS
@@ -23,8 +23,8 @@ _kept = threading.local()
 
 
 def threads_for(work, most=None):
-    """How many threads a product of `work` multiply-adds is worth: one, or `most` (default: all that numba has)."""
-    return 1 if work < PARALLEL_FROM else most or get_num_threads()
+    """How many threads a product of `work` multiply-adds is worth: one, or `most` (default: all of the team)."""
+    return 1 if work < PARALLEL_FROM else most or team.size()
 
 
 def multiply(a, b, out, most_threads=None):
@@ -40,22 +40,23 @@ def multiply(a, b, out, most_threads=None):
     else:
         parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, threads)
         work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
-        blocks.matmul_strided_threads(*places, (stack, m, n, k), parts, work, each)
+        blocks.matmul_strided_threads(*places, (stack, m, n, k), parts, work, each, threads, team.members())
 
 
 def multiply_contiguous(a, b, out, most_threads=None):
     """out = a b for C-contiguous matrices, none of them empty."""
     m, n = out.shape
-    work = m * n * a.shape[1]
-    if work < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
+    adds = m * n * a.shape[1]
+    if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
         blocks.matmul_small(a, b, out)
         return
-    threads = threads_for(work, most_threads)
+    threads = threads_for(adds, most_threads)
     if threads == 1:
         blocks.matmul_serial(a, b, out, workspace(out.dtype))
     else:
         parts = blocks.best_parts(m, n, threads)
-        blocks.matmul_threads(a, b, out, parts, workspace(out.dtype, threads), blocks.room(out.dtype))
+        work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
+        blocks.matmul_threads(a, b, out, parts, work, each, threads, team.members())
 
 
 def two_matrices(a, b):

@@ -12,10 +12,12 @@ matmul_half_tensor_cores   in gpu_tensor.py
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
+from .. import team
 from ..implementations import implementation
 from ..simd.cache import cached_njit
+from ..team import share
 from .batch import batched
 from .blocks import matmul_serial, room
 from .choose import threads_for
@@ -76,13 +78,19 @@ def multiply_strip(a, b, bfloat, out, top, bottom, left, right):
                     target[:] = c_block[r]
 
 
-@cached_njit(parallel=True)
-def multiply_half(a, b, bfloat, out, down):
-    """out = a b for the bits of 16-bit numbers; strips of columns, and `down` parts of rows, by all threads."""
+@njit
+def _task_of_half(arguments, task, who):
+    a, b, bfloat, out, down = arguments
     (m, n), across = out.shape, (out.shape[1] + WIDTH - 1) // WIDTH
-    for task in prange(down * across):
-        i, left = task // across, task % across * WIDTH
-        multiply_strip(a, b, bfloat, out, i * m // down, (i + 1) * m // down, left, min(left + WIDTH, n))
+    i, left = task // across, task % across * WIDTH
+    multiply_strip(a, b, bfloat, out, i * m // down, (i + 1) * m // down, left, min(left + WIDTH, n))
+
+
+@cached_njit()
+def multiply_half(a, b, bfloat, out, down, threads, team):
+    """out = a b for the bits of 16-bit numbers; strips of columns, and `down` parts of rows, by several threads."""
+    across = (out.shape[1] + WIDTH - 1) // WIDTH
+    share(_task_of_half, (a, b, bfloat, out, down), down * across, threads, team)
 
 
 def rung(bfloat):
@@ -91,7 +99,7 @@ def rung(bfloat):
         (m, n), k = out.shape, a.shape[1]
         threads = threads_for(m * n * k)
         down = min(-(-m // 16), -(-threads // -(-n // WIDTH)))
-        multiply_half(a, b, bfloat, out, down)
+        multiply_half(a, b, bfloat, out, down, threads, team.members())
 
     return product
 

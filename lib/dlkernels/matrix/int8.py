@@ -12,13 +12,15 @@ Sums are exact as long as k is less than 2^31 / 2^14 = 131,072.
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, prange, types
+from numba import njit, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from .. import team
 from ..implementations import implementation
 from ..simd import vector_width
 from ..simd.cache import cached_njit
+from ..team import share
 from .batch import batched
 from .blocks import REGISTERS
 from .choose import threads_for
@@ -124,8 +126,15 @@ def multiply_rows(a, packed, out, top, bottom):
                     out[i + r, panel * WIDTH + c] += sums[r, c]
 
 
-@cached_njit(parallel=True)
-def multiply_int8(a, b, out, packed, threads):
+@njit
+def _task_of_int8(arguments, task, who):
+    a, block, out, tiles, parts = arguments
+    top, bottom = task * tiles // parts * ROWS, min(a.shape[0], (task + 1) * tiles // parts * ROWS)
+    multiply_rows(a, block, out, top, bottom)
+
+
+@cached_njit()
+def multiply_int8(a, b, out, packed, threads, team):
     """out = a b, DEPTH steps at a time; ``packed``: room for the panels of DEPTH rows of b."""
     out[:] = 0
     tiles = (a.shape[0] + ROWS - 1) // ROWS
@@ -134,9 +143,8 @@ def multiply_int8(a, b, out, packed, threads):
         panels = packed[:, : (depth + 1) // 2] if depth < DEPTH else packed
         block = np.ascontiguousarray(panels)
         pack_pairs(b[front : front + depth], block)
-        for t in prange(threads):
-            top, bottom = t * tiles // threads * ROWS, min(a.shape[0], (t + 1) * tiles // threads * ROWS)
-            multiply_rows(a[:, front : front + depth], block, out, top, bottom)
+        parts = min(tiles, 4 * threads)
+        share(_task_of_int8, (a[:, front : front + depth], block, out, tiles, parts), parts, threads, team)
 
 
 @implementation(
@@ -150,4 +158,4 @@ def multiply_int8(a, b, out, packed, threads):
 def matmul_int8_pairs(a, b, out):
     packed = np.empty((-(-b.shape[1] // WIDTH), DEPTH // 2, WIDTH, 2), np.int16)
     threads = threads_for(out.size * a.shape[1])
-    multiply_int8(a, b, out, packed, threads)
+    multiply_int8(a, b, out, packed, threads, team.members())

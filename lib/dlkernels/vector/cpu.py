@@ -6,25 +6,38 @@ The ladder of add and axpy                         what the rung adds
     *_compiled     numba: the same loop, compiled from Python
     *_parallel     prange: a contiguous part of the array for every thread
     *_streaming    non-temporal stores: results go to memory without being read into the cache first
+    *_team         tasks that wait for no late thread (team.py)
 
 The ladder of each activation (forward and backward) and of bias_activation
     *_numpy        NumPy: one pass over memory, and one temporary array, per arithmetic operation
     *_compiled     numba: one fused pass, no temporary
     *_parallel     prange
     *_vectorised   exp as a polynomial, so that the loop becomes vector instructions (float32)
+    *_team         tasks that wait for no late thread (team.py)
 """
 
 import numpy as np
 from numba import get_num_threads, njit, prange
 
-from .. import simd
+from .. import simd, team
 from ..implementations import implementation
+from ..simd.cache import cached_njit
+from ..team import share
 from . import fast, scalar
 from .flat import flat
 
 PARALLEL_FROM = 1 << 15  # elements; below, waking the threads costs more than the work
 STREAM_FROM = 1 << 22  # elements; below, the output fits the last-level cache, where the next reader wants it
+LEAST_CHUNK = 1 << 12  # elements of a task: less is not worth the hand-over
 SLOW = "one interpreter step per element: for small arrays"
+
+LATE = "threads take tasks from a heap: a late one costs nothing"
+
+
+def chunk_for(size, threads):
+    """Elements of a task: four tasks for a thread, whole cache lines."""
+    return max(LEAST_CHUNK, -(-size // (4 * threads * 64)) * 64)
+
 
 # ---- add -----------------------------------------------------------------------------------------------
 
@@ -86,9 +99,7 @@ def _add_streaming(a, b, out):
         _add_streaming_part(a, b, out, part * out.size // parts, (part + 1) * out.size // parts)
 
 
-@implementation(
-    "add", device="cpu", adds="large results bypass the cache: 12 bytes of traffic per element, not 16", public=True
-)
+@implementation("add", device="cpu", adds="large results bypass the cache: 12 bytes of traffic per element, not 16")
 @flat
 def add_streaming(a, b, out):
     if out.size < PARALLEL_FROM:
@@ -97,6 +108,32 @@ def add_streaming(a, b, out):
         _add_parallel(a, b, out)
     else:
         _add_streaming(a, b, out)
+
+
+@njit
+def _add_chunk(arguments, task, who):
+    a, b, out, chunk, stream = arguments
+    start, stop = task * chunk, min((task + 1) * chunk, out.size)
+    if stream:
+        _add_streaming_part(a, b, out, start, stop)
+    else:
+        _add_compiled(a[start:stop], b[start:stop], out[start:stop])
+
+
+@cached_njit()
+def _add_by_team(a, b, out, chunk, stream, threads, team):
+    tasks = (out.size + chunk - 1) // chunk
+    share(_add_chunk, (a, b, out, chunk, stream), tasks, threads, team)
+
+
+@implementation("add", device="cpu", adds=LATE, public=True)
+@flat
+def add_team(a, b, out):
+    size, threads = out.size, team.size()
+    if size < PARALLEL_FROM or (threads == 1 and size < STREAM_FROM):
+        _add_compiled(a, b, out)
+    else:
+        _add_by_team(a, b, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
 
 
 # ---- axpy ----------------------------------------------------------------------------------------------
@@ -160,7 +197,7 @@ def _axpy_streaming(alpha, x, y, out):
         _axpy_streaming_part(alpha, x, y, out, part * out.size // parts, (part + 1) * out.size // parts)
 
 
-@implementation("axpy", device="cpu", adds="large results bypass the cache", public=True)
+@implementation("axpy", device="cpu", adds="large results bypass the cache")
 @flat
 def axpy_streaming(alpha, x, y, out):
     if out.size < PARALLEL_FROM:
@@ -169,6 +206,32 @@ def axpy_streaming(alpha, x, y, out):
         _axpy_parallel(alpha, x, y, out)
     else:
         _axpy_streaming(alpha, x, y, out)
+
+
+@njit
+def _axpy_chunk(arguments, task, who):
+    alpha, x, y, out, chunk, stream = arguments
+    start, stop = task * chunk, min((task + 1) * chunk, out.size)
+    if stream:
+        _axpy_streaming_part(alpha, x, y, out, start, stop)
+    else:
+        _axpy_compiled(alpha, x[start:stop], y[start:stop], out[start:stop])
+
+
+@cached_njit()
+def _axpy_by_team(alpha, x, y, out, chunk, stream, threads, team):
+    tasks = (out.size + chunk - 1) // chunk
+    share(_axpy_chunk, (alpha, x, y, out, chunk, stream), tasks, threads, team)
+
+
+@implementation("axpy", device="cpu", adds=LATE, public=True)
+@flat
+def axpy_team(alpha, x, y, out):
+    size, threads = out.size, team.size()
+    if size < PARALLEL_FROM or (threads == 1 and size < STREAM_FROM):
+        _axpy_compiled(alpha, x, y, out)
+    else:
+        _axpy_by_team(alpha, x, y, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
 
 
 # ---- activations: one loop for all, the function of one element is its argument --------------------------
@@ -196,6 +259,31 @@ def map_backward_compiled(function, grad, x, parameter, out):
 def map_backward_parallel(function, grad, x, parameter, out):
     for i in prange(out.size):
         out[i] = function(grad[i], x[i], parameter)
+
+
+@njit(error_model="numpy")
+def _map_chunk(arguments, task, who):
+    function, x, parameter, out, chunk = arguments
+    part = slice(task * chunk, (task + 1) * chunk)
+    map_compiled(function, x[part], parameter, out[part])
+
+
+@njit
+def map_by_team(function, x, parameter, out, chunk, threads, team):
+    share(_map_chunk, (function, x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, team)
+
+
+@njit(error_model="numpy")
+def _map_backward_chunk(arguments, task, who):
+    function, grad, x, parameter, out, chunk = arguments
+    part = slice(task * chunk, (task + 1) * chunk)
+    map_backward_compiled(function, grad[part], x[part], parameter, out[part])
+
+
+@njit
+def map_backward_by_team(function, grad, x, parameter, out, chunk, threads, team):
+    tasks = (out.size + chunk - 1) // chunk
+    share(_map_backward_chunk, (function, grad, x, parameter, out, chunk), tasks, threads, team)
 
 
 def _sigmoid(x):
@@ -240,6 +328,24 @@ def _vectorised_rung(compiled, parallel, name):
     return rung
 
 
+def fastest_functions(dtype):
+    """The functions of one element for arrays of `dtype`: without a call in the loop where there are such."""
+    return fast.FUNCTIONS if dtype == np.float32 else scalar.functions(dtype.type)
+
+
+def _team_rung(compiled, by_team, name):
+    @flat
+    def rung(*arguments):
+        out = arguments[-1]
+        function, threads = fastest_functions(out.dtype)[name], team.size()
+        if out.size < PARALLEL_FROM or threads == 1:
+            compiled(function, *arguments)
+        else:
+            by_team(function, *arguments, chunk_for(out.size, threads), threads, team.members())
+
+    return rung
+
+
 def _put(name, suffix, rung, **description):
     rung.__name__ = f"{name}_{suffix}"
     implementation(name, device="cpu", **description)(rung)
@@ -248,20 +354,20 @@ def _put(name, suffix, rung, **description):
 for _name in scalar.PARAMETERS:
     if _name in NUMPY:
         _put(_name, "numpy", _numpy_rung(_name), adds="NumPy: a pass over memory for every operation")
-    for _operation, _compiled, _parallel in (
-        (_name, map_compiled, map_parallel),
-        (f"{_name}_backward", map_backward_compiled, map_backward_parallel),
+    for _operation, _compiled, _parallel, _by_team in (
+        (_name, map_compiled, map_parallel, map_by_team),
+        (f"{_name}_backward", map_backward_compiled, map_backward_parallel, map_backward_by_team),
     ):
         _put(_operation, "compiled", _loop_rung(_compiled, _operation), adds="one fused pass, no temporary array")
-        _put(_operation, "parallel", _loop_rung(_parallel, _operation), adds="every thread takes a part", public=True)
+        _put(_operation, "parallel", _loop_rung(_parallel, _operation), adds="every thread takes a part")
         _put(
             _operation,
             "vectorised",
             _vectorised_rung(_compiled, _parallel, _operation),
             adds="no call in the loop: 4 to 16 elements per instruction",
             dtypes=("float32",),
-            public=True,
         )
+        _put(_operation, "team", _team_rung(_compiled, _by_team, _operation), adds=LATE, public=True)
 
 
 # ---- bias and activation, fused --------------------------------------------------------------------------
@@ -281,12 +387,25 @@ def bias_map_parallel(function, x, bias, parameter, out):
             out[row, column] = function(x[row, column] + bias[column], parameter)
 
 
-def _rows(loop, functions, x, bias, name, parameter, out):
+@njit(error_model="numpy")
+def _bias_map_chunk(arguments, task, who):
+    function, x, bias, parameter, out, rows = arguments
+    part = slice(task * rows, (task + 1) * rows)
+    bias_map_compiled(function, x[part], bias, parameter, out[part])
+
+
+@njit
+def bias_map_by_team(function, x, bias, parameter, out, rows, threads, team):
+    tasks = (out.shape[0] + rows - 1) // rows
+    share(_bias_map_chunk, (function, x, bias, parameter, out, rows), tasks, threads, team)
+
+
+def _rows(loop, functions, x, bias, name, parameter, out, *how):
     """Run `loop` on x as a matrix with one row per sample."""
     if out.size:
         matrix = np.ascontiguousarray(x).reshape(-1, bias.size)
         result = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
-        loop(functions[name], matrix, np.ascontiguousarray(bias), parameter, result.reshape(matrix.shape))
+        loop(functions[name], matrix, np.ascontiguousarray(bias), parameter, result.reshape(matrix.shape), *how)
         if result is not out:
             out[...] = result
     return out
@@ -306,14 +425,21 @@ def bias_activation_compiled(x, bias, name, parameter, out):
     return _rows(bias_map_compiled, scalar.functions(out.dtype.type), x, bias, name, parameter, out)
 
 
-@implementation("bias_activation", device="cpu", adds="every thread takes a part of the rows", public=True)
+@implementation("bias_activation", device="cpu", adds="every thread takes a part of the rows")
 def bias_activation_parallel(x, bias, name, parameter, out):
     return _rows(bias_map_parallel, scalar.functions(out.dtype.type), x, bias, name, parameter, out)
 
 
-@implementation(
-    "bias_activation", device="cpu", adds="no call in the loop: vector instructions", dtypes=("float32",), public=True
-)
+@implementation("bias_activation", device="cpu", adds="no call in the loop: vector instructions", dtypes=("float32",))
 def bias_activation_vectorised(x, bias, name, parameter, out):
     loop = bias_map_compiled if out.size < PARALLEL_FROM else bias_map_parallel
     return _rows(loop, fast.FUNCTIONS, x, bias, name, parameter, out)
+
+
+@implementation("bias_activation", device="cpu", adds=LATE, public=True)
+def bias_activation_team(x, bias, name, parameter, out):
+    threads, functions = team.size(), fastest_functions(out.dtype)
+    if out.size < PARALLEL_FROM or threads == 1:
+        return _rows(bias_map_compiled, functions, x, bias, name, parameter, out)
+    rows = -(-chunk_for(out.size, threads) // bias.size)
+    return _rows(bias_map_by_team, functions, x, bias, name, parameter, out, rows, threads, team.members())

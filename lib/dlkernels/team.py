@@ -1,0 +1,340 @@
+"""A team of threads for kernels in a process that others use too: who comes late costs nothing.
+
+    @njit
+    def part(arguments, task, who):                           # one piece of the work; `who` < threads
+        ...
+
+    @njit
+    def kernel(x, out, tasks, threads, team):
+        share(part, (x, out), tasks, threads, team)           # tasks 0 ... tasks - 1
+
+    kernel(x, out, 8, team.size(), team.members())
+
+A parallel loop of OpenMP ends when *all* its threads have come to its end, also one that slept when the loop began and has
+done nothing. Where another library has just used the cores, the system may take a time slice of several milliseconds until
+it gives that thread a core. Here
+
+- tasks lie in the open: the caller takes them from the front, the others from the back, each by one compare-and-swap. So
+  what is warm in a thread's cache goes to the same thread the next time;
+- the caller returns when all tasks are *done*, not when all threads have come: who wakes late finds nothing, and sleeps on;
+- who has nothing to do looks for work for a moment, then sleeps in the operating system and takes no time from others.
+
+oneTBB, too, does not wait for threads that never came (its documentation, "Task Scheduler": the calling thread takes part
+and leaves when the work is done); numba can run on it where its library is installed and found.
+
+The team exists on Linux, with two threads or more, unless NUMBA_THREADING_LAYER is set: who sets it wants that layer.
+Elsewhere `members()` is None, and `share` is a loop over numba's threads that take tasks from a common counter.
+
+A part must not raise (its exception would be lost). A `share` within a task, or at the same time as another one of the same
+process, is done by its caller alone.
+"""
+
+import atexit
+import os
+import platform
+import sys
+import threading
+
+import numpy as np
+from llvmlite import ir
+from numba import config, get_num_threads, njit, prange, types
+from numba.extending import intrinsic, overload
+
+from .simd.atomic import atomic_load, compare_and_swap, fetch_add
+from .simd.cache import cached_njit
+
+# Words of the team's memory, each on a cache line of its own (and its neighbour, which is fetched along).
+LINE = 16
+TICKET = 0 * LINE  # helpers << 48 | first << 24 | last: how many may help, and the tasks that nobody has begun
+DONE = 1 * LINE  # tasks that are finished
+BUSY = 2 * LINE  # 1: a caller has the team
+ASLEEP = 3 * LINE  # threads that sleep, or are about to
+BELL = 4 * LINE  # counted up to wake them: the word on which they sleep
+TASK, ARGUMENTS = 5 * LINE, 5 * LINE + 1  # addresses: what is to be done
+STOP = 6 * LINE  # 1: the process ends
+LENGTH = 7 * LINE
+MOST_TASKS = (1 << 24) - 1
+
+SPIN = 2_000  # looks for work before a thread sleeps: some 50 to 100 microseconds
+PATIENCE = 100  # looks for the end of the others' tasks before the caller offers them its core
+
+_SYSTEM_CALL = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform == "linux" else None
+FUTEX = _SYSTEM_CALL or 0
+WAIT, WAKE = 128, 129  # FUTEX_WAIT and FUTEX_WAKE for a word that one process uses (linux/futex.h)
+_system_call = types.ExternalFunction("syscall", types.intp(*[types.intp] * 7))
+_yield_core = types.ExternalFunction("sched_yield", types.int32())
+
+
+# ---- a task as numbers -------------------------------------------------------------------------------------
+
+
+@intrinsic
+def _as_numbers(typingctx, part, arguments):
+    """(address of a function that runs a task, address of the arguments): valid until the caller's frame ends."""
+    signature = part.get_call_type(typingctx, (arguments, types.int64, types.int64), {})
+    word, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+
+    def emit(context, builder, _, values):
+        compiled = part.dispatcher.overloads[signature.args]
+        context.add_linking_libs([compiled.library])
+        kind = context.get_value_type(arguments)
+        with builder.goto_entry_block():
+            place = builder.alloca(kind)
+        builder.store(values[1], place)
+        name = builder.module.get_unique_name("task")
+        task = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [pointer, word, word]), name)
+        task.linkage = "internal"
+        inner = ir.IRBuilder(task.append_basic_block())
+        given = [inner.load(inner.bitcast(task.args[0], kind.as_pointer())), *task.args[1:]]
+        function = context.declare_function(builder.module, compiled.fndesc)
+        context.call_conv.call_function(inner, function, signature.return_type, signature.args, given)
+        inner.ret_void()
+        addresses = [builder.ptrtoint(task, word), builder.ptrtoint(place, word)]
+        return context.make_tuple(builder, types.UniTuple(types.int64, 2), addresses)
+
+    return types.UniTuple(types.int64, 2)(part, arguments), emit
+
+
+@intrinsic
+def _run(typingctx, task, arguments, number, who):
+    """Run task `number`, given by `_as_numbers`."""
+    word, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+
+    def emit(context, builder, _, values):
+        kind = ir.FunctionType(ir.VoidType(), [pointer, word, word])
+        function = builder.inttoptr(values[0], kind.as_pointer())
+        builder.call(function, [builder.inttoptr(values[1], pointer), values[2], values[3]])
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), emit
+
+
+@intrinsic
+def _pause(typingctx):
+    """Tell the core that this loop waits."""
+
+    def emit(context, builder, *_):
+        machine = platform.machine().lower()
+        if machine in ("x86_64", "amd64"):
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", fnty=kind), [])
+        elif machine in ("aarch64", "arm64"):
+            kind = ir.FunctionType(ir.VoidType(), [ir.IntType(32)])
+            builder.call(builder.module.declare_intrinsic("llvm.aarch64.hint", fnty=kind), [ir.IntType(32)(1)])
+        return context.get_dummy_value()
+
+    return types.void(), emit
+
+
+# ---- taking tasks ------------------------------------------------------------------------------------------
+
+
+@njit
+def _begun(ticket):
+    """(first, last) of the tasks in a ticket."""
+    return ticket >> 24 & MOST_TASKS, ticket & MOST_TASKS
+
+
+@njit
+def _take_first(team):
+    """A task for the caller, or -1."""
+    while True:
+        ticket = atomic_load(team, TICKET)
+        first, last = _begun(ticket)
+        if first >= last:
+            return -1
+        if compare_and_swap(team, TICKET, ticket, ticket + (1 << 24)):
+            return first
+
+
+@njit
+def _take_last(team, who):
+    """A task for helper `who`, or -1."""
+    while True:
+        ticket = atomic_load(team, TICKET)
+        first, last = _begun(ticket)
+        if first >= last or ticket >> 48 < who:
+            return -1
+        if compare_and_swap(team, TICKET, ticket, ticket - 1):
+            return last - 1
+
+
+@njit
+def _wake(team, count):
+    _system_call(FUTEX, team.ctypes.data + 8 * BELL, WAKE, count, 0, 0, 0)
+
+
+@njit
+def _lead(task, arguments, tasks, threads, team):
+    """The caller's part of a job."""
+    if threads < 2 or tasks < 2 or tasks > MOST_TASKS or not compare_and_swap(team, BUSY, 0, 1):
+        for number in range(tasks):
+            _run(task, arguments, number, 0)
+        return
+    helpers = min(threads, tasks) - 1
+    team[TASK], team[ARGUMENTS] = task, arguments
+    fetch_add(team, DONE, -atomic_load(team, DONE))
+    ticket = helpers << 48 | tasks
+    fetch_add(team, TICKET, ticket - atomic_load(team, TICKET))
+    if atomic_load(team, ASLEEP) > 0:
+        fetch_add(team, BELL, 1)
+        _wake(team, 1 << 30 if helpers < 3 else 2)  # the others are woken by these
+    mine, number = 0, _take_first(team)
+    while number >= 0:
+        _run(task, arguments, number, 0)
+        mine += 1
+        number = _take_first(team)
+    fetch_add(team, DONE, mine)
+    looks = 0
+    while atomic_load(team, DONE) < tasks:
+        looks += 1
+        if looks < PATIENCE:
+            _pause()
+        else:
+            _yield_core()
+    compare_and_swap(team, BUSY, 1, 0)
+
+
+@cached_njit(nogil=True)
+def _help(team, who):
+    """What helper `who` (1, 2, ...) does for as long as the process runs."""
+    looks = 0
+    while atomic_load(team, STOP) == 0:
+        number = _take_last(team, who)
+        if number >= 0:
+            _run(team[TASK], team[ARGUMENTS], number, who)
+            fetch_add(team, DONE, 1)
+            looks = 0
+        elif looks < SPIN:
+            looks += 1
+            _pause()
+        else:
+            looks = 0
+            bell = atomic_load(team, BELL)
+            fetch_add(team, ASLEEP, 1)
+            ticket = atomic_load(team, TICKET)
+            first, last = _begun(ticket)
+            if (first >= last or ticket >> 48 < who) and atomic_load(team, STOP) == 0:
+                _system_call(FUTEX, team.ctypes.data + 8 * BELL, WAIT, bell & 0xFFFFFFFF, 0, 0, 0)
+            fetch_add(team, ASLEEP, -1)
+            first, last = _begun(atomic_load(team, TICKET))
+            if first < last and atomic_load(team, ASLEEP) > 0:
+                _wake(team, 2)
+
+
+@cached_njit(parallel=True)
+def _on_layer(task, arguments, tasks, threads):
+    """A job on numba's threading layer."""
+    counter = np.zeros(1, np.int64)
+    for who in prange(threads):
+        number = fetch_add(counter, 0, 1)
+        while number < tasks:
+            _run(task, arguments, number, np.int64(who))
+            number = fetch_add(counter, 0, 1)
+
+
+def share(part, arguments, tasks, threads, team):
+    """Run part(arguments, task, who) for all tasks below `tasks`, by at most `threads` threads.
+
+    part: an njit function that does not raise; arguments: a tuple. `who`, below `threads`, is a number that no other
+    running task has. team: what `members` returns.
+    """
+    for task in range(tasks):
+        part(arguments, task, 0)
+
+
+@overload(share, inline="always")
+def _share(part, arguments, tasks, threads, team):
+    if isinstance(team, types.NoneType):
+
+        def on_layer(part, arguments, tasks, threads, team):
+            task, place = _as_numbers(part, arguments)
+            if threads < 2 or tasks < 2:
+                for number in range(tasks):
+                    _run(task, place, number, 0)
+            else:
+                _on_layer(task, place, tasks, threads)
+
+        return on_layer
+
+    def by_team(part, arguments, tasks, threads, team):
+        task, place = _as_numbers(part, arguments)
+        _lead(task, place, tasks, threads, team)
+
+    return by_team
+
+
+# ---- the team of this process ------------------------------------------------------------------------------
+
+
+def _most_threads():
+    """What OMP_NUM_THREADS allows, or None: who sets it for a whole process means us, too, unless numba was told
+    otherwise."""
+    wish = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return max(1, int(wish)) if wish.isdigit() and "NUMBA_NUM_THREADS" not in os.environ else None
+
+
+_most = _most_threads()
+_threads = []
+_memory, _ready = None, False
+
+
+def size():
+    """How many threads a job may use: `numba.get_num_threads()`, or less where OMP_NUM_THREADS says so."""
+    threads = get_num_threads()
+    return threads if _most is None else min(threads, _most)
+
+
+def members():
+    """The team that `share` wants, its threads started; None where numba's threading layer does the work."""
+    return _memory if _ready else _start()
+
+
+def why_not():
+    """Why there is no team here: a sentence, or "" where there is one."""
+    if config.THREADING_LAYER != "default":
+        return "NUMBA_THREADING_LAYER is set, and is respected."
+    if not _SYSTEM_CALL:
+        return f"The team sleeps by a system call of Linux on x86-64 and Arm; this is {sys.platform}, {platform.machine()}."
+    return ""
+
+
+def _start():
+    """Start the team: once in a process, and again in one that was forked from it."""
+    global _memory, _ready
+    if not why_not():
+        _memory = np.zeros(LENGTH, np.int64)
+        _help.compile((types.Array(types.int64, 1, "C"), types.int64))  # here, not in each thread
+        for who in range(1, config.NUMBA_NUM_THREADS):
+            thread = threading.Thread(target=_help, args=(_memory, who), name=f"dlkernels {who}", daemon=True)
+            thread.start()
+            _threads.append(thread)
+    _ready = True
+    return _memory
+
+
+def _forget():
+    """In a process that was forked: the threads are not there."""
+    global _memory, _ready
+    _memory, _ready = None, False
+    _threads.clear()
+
+
+@cached_njit()
+def _dismiss(team):
+    fetch_add(team, STOP, 1)
+    fetch_add(team, BELL, 1)
+    _wake(team, 1 << 30)
+
+
+@atexit.register
+def _stop():
+    """Let no thread run compiled code while its memory is taken down."""
+    if _threads:
+        _dismiss(_memory)
+        for thread in _threads:
+            thread.join(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
