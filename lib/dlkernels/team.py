@@ -51,18 +51,28 @@ BUSY = 2 * LINE  # 1: a caller has the team
 ASLEEP = 3 * LINE  # threads that sleep, or are about to
 BELL = 4 * LINE  # counted up to wake them: the word on which they sleep
 TASK, ARGUMENTS = 5 * LINE, 5 * LINE + 1  # addresses: what is to be done
+ALONE, PRICE = (
+    5 * LINE + 2,
+    5 * LINE + 3,
+)  # ns that callers worked without help, since the bell was rung; what ringing costs
 STOP = 6 * LINE  # 1: the process ends
-LENGTH = 7 * LINE
+ALLOWED = 7 * LINE  # the processors that this process may use, a bit for each: 1024 bits
+PLACES = 8 * LINE  # for each helper: the processor it was last seen on, its thread number
+PLACE = 2  # words of a place
 MOST_TASKS = (1 << 24) - 1
 
-SPIN = 2_000  # looks for work before a thread sleeps: some 50 to 100 microseconds
+SPIN = 100_000  # ns that a thread without work looks for some before it sleeps
+WORTH = 4  # the bell is rung when callers have worked alone for this many times its price
 PATIENCE = 100  # looks for the end of the others' tasks before the caller offers them its core
 
+GET_TID, SET_AFFINITY = {"x86_64": (186, 203), "aarch64": (178, 122)}.get(platform.machine(), (0, 0))
 _SYSTEM_CALL = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform == "linux" else None
 FUTEX = _SYSTEM_CALL or 0
 WAIT, WAKE = 128, 129  # FUTEX_WAIT and FUTEX_WAKE for a word that one process uses (linux/futex.h)
 _system_call = types.ExternalFunction("syscall", types.intp(*[types.intp] * 7))
 _yield_core = types.ExternalFunction("sched_yield", types.int32())
+_clock = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.intp))
+_processor = types.ExternalFunction("sched_getcpu", types.int32())
 
 
 # ---- a task as numbers -------------------------------------------------------------------------------------
@@ -165,6 +175,42 @@ def _wake(team, count):
 
 
 @njit
+def _now():
+    """Nanoseconds of a clock that only goes forward."""
+    time = np.empty(2, np.int64)
+    _clock(1, time.ctypes.data)
+    return time[0] * 1_000_000_000 + time[1]
+
+
+@njit
+def _ring(team, helpers):
+    """Wake helpers, and remember what it cost."""
+    before = _now()
+    _make_room(team, helpers)
+    fetch_add(team, BELL, 1)
+    _wake(team, 1 << 30 if helpers < 3 else 2)  # the others are woken by these
+    after = _now()
+    team[PRICE] += (after - before - team[PRICE]) // 4
+    team[ALONE] = 0
+    return after
+
+
+@njit
+def _make_room(team, helpers):
+    """Send a helper away from the core on which this thread runs."""
+    here = _processor()
+    for who in range(1, helpers + 1):
+        place = PLACES + PLACE * who
+        if team[place] == here and team[place + 1]:
+            mask = np.empty(16, np.int64)
+            for i in range(16):
+                mask[i] = team[ALLOWED + i]
+            mask[here >> 6] &= ~(np.int64(1) << (here & 63))
+            _system_call(SET_AFFINITY, team[place + 1], 128, mask.ctypes.data, 0, 0, 0)
+            team[place] = -1
+
+
+@njit
 def _lead(task, arguments, tasks, threads, team):
     """The caller's part of a job."""
     if threads < 2 or tasks < 2 or tasks > MOST_TASKS or not compare_and_swap(team, BUSY, 0, 1):
@@ -176,14 +222,16 @@ def _lead(task, arguments, tasks, threads, team):
     fetch_add(team, DONE, -atomic_load(team, DONE))
     ticket = helpers << 48 | tasks
     fetch_add(team, TICKET, ticket - atomic_load(team, TICKET))
-    if atomic_load(team, ASLEEP) > 0:
-        fetch_add(team, BELL, 1)
-        _wake(team, 1 << 30 if helpers < 3 else 2)  # the others are woken by these
-    mine, number = 0, _take_first(team)
+    mine, number, before = 0, _take_first(team), _now()
     while number >= 0:
+        if atomic_load(team, ASLEEP) > 0 and team[ALONE] > WORTH * team[PRICE]:
+            before = _ring(team, helpers)
         _run(task, arguments, number, 0)
         mine += 1
-        number = _take_first(team)
+        now = _now()
+        if atomic_load(team, ASLEEP) > 0:
+            team[ALONE] += now - before
+        before, number = now, _take_first(team)
     fetch_add(team, DONE, mine)
     looks = 0
     while atomic_load(team, DONE) < tasks:
@@ -198,28 +246,32 @@ def _lead(task, arguments, tasks, threads, team):
 @cached_njit(nogil=True)
 def _help(team, who):
     """What helper `who` (1, 2, ...) does for as long as the process runs."""
-    looks = 0
+    place = PLACES + PLACE * who
+    team[place + 1] = _system_call(GET_TID, 0, 0, 0, 0, 0, 0)
+    since, looks = _now(), 0
     while atomic_load(team, STOP) == 0:
         number = _take_last(team, who)
         if number >= 0:
             _run(team[TASK], team[ARGUMENTS], number, who)
             fetch_add(team, DONE, 1)
-            looks = 0
-        elif looks < SPIN:
-            looks += 1
-            _pause()
-        else:
-            looks = 0
-            bell = atomic_load(team, BELL)
-            fetch_add(team, ASLEEP, 1)
-            ticket = atomic_load(team, TICKET)
-            first, last = _begun(ticket)
-            if (first >= last or ticket >> 48 < who) and atomic_load(team, STOP) == 0:
-                _system_call(FUTEX, team.ctypes.data + 8 * BELL, WAIT, bell & 0xFFFFFFFF, 0, 0, 0)
-            fetch_add(team, ASLEEP, -1)
-            first, last = _begun(atomic_load(team, TICKET))
-            if first < last and atomic_load(team, ASLEEP) > 0:
-                _wake(team, 2)
+            since = _now()
+            continue
+        _pause()
+        looks += 1
+        if looks & 63 or _now() - since < SPIN:
+            continue
+        team[place] = _processor()
+        bell = atomic_load(team, BELL)
+        fetch_add(team, ASLEEP, 1)
+        ticket = atomic_load(team, TICKET)
+        first, last = _begun(ticket)
+        if (first >= last or ticket >> 48 < who) and atomic_load(team, STOP) == 0:
+            _system_call(FUTEX, team.ctypes.data + 8 * BELL, WAIT, bell & 0xFFFFFFFF, 0, 0, 0)
+        fetch_add(team, ASLEEP, -1)
+        since = _now()
+        first, last = _begun(atomic_load(team, TICKET))
+        if first < last and atomic_load(team, ASLEEP) > 0:
+            _wake(team, 2)
 
 
 @cached_njit(parallel=True)
@@ -275,7 +327,7 @@ def _most_threads():
 
 
 _most = _most_threads()
-_threads = []
+_threads, _starting = [], threading.Lock()
 _memory, _ready = None, False
 
 
@@ -299,24 +351,35 @@ def why_not():
     return ""
 
 
+def new_memory(threads):
+    """The memory of a team of that many threads, the caller among them, before any of them has started."""
+    memory = np.zeros(PLACES + PLACE * threads + LINE, np.int64)
+    memory[PRICE] = 20_000  # until it is measured
+    for processor in os.sched_getaffinity(0):
+        memory.view(np.uint64)[ALLOWED + processor // 64] |= np.uint64(1 << processor % 64)
+    return memory
+
+
 def _start():
     """Start the team: once in a process, and again in one that was forked from it."""
     global _memory, _ready
-    if not why_not():
-        _memory = np.zeros(LENGTH, np.int64)
-        _help.compile((types.Array(types.int64, 1, "C"), types.int64))  # here, not in each thread
-        for who in range(1, config.NUMBA_NUM_THREADS):
-            thread = threading.Thread(target=_help, args=(_memory, who), name=f"dlkernels {who}", daemon=True)
-            thread.start()
-            _threads.append(thread)
-    _ready = True
-    return _memory
+    with _starting:
+        if not _ready and not why_not():
+            memory = new_memory(config.NUMBA_NUM_THREADS)
+            _help.compile((types.Array(types.int64, 1, "C"), types.int64))  # here, not in each thread
+            for who in range(1, config.NUMBA_NUM_THREADS):
+                thread = threading.Thread(target=_help, args=(memory, who), name=f"dlkernels {who}", daemon=True)
+                thread.start()
+                _threads.append(thread)
+            _memory = memory
+        _ready = True
+        return _memory
 
 
 def _forget():
     """In a process that was forked: the threads are not there."""
-    global _memory, _ready
-    _memory, _ready = None, False
+    global _memory, _ready, _starting
+    _memory, _ready, _starting = None, False, threading.Lock()
     _threads.clear()
 
 

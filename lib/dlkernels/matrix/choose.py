@@ -38,7 +38,7 @@ def multiply(a, b, out, most_threads=None):
     if threads == 1:
         blocks.matmul_strided(*places, (stack, m, n, k), workspace(out.dtype))
     else:
-        parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, threads)
+        parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, 2 * threads)
         work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
         blocks.matmul_strided_threads(*places, (stack, m, n, k), parts, work, each, threads, team.members())
 
@@ -54,7 +54,7 @@ def multiply_contiguous(a, b, out, most_threads=None):
     if threads == 1:
         blocks.matmul_serial(a, b, out, workspace(out.dtype))
     else:
-        parts = blocks.best_parts(m, n, threads)
+        parts = blocks.best_parts(m, n, 2 * threads)
         work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
         blocks.matmul_threads(a, b, out, parts, work, each, threads, team.members())
 

@@ -16,6 +16,8 @@ The ladder of each activation (forward and backward) and of bias_activation
     *_team         tasks that wait for no late thread (team.py)
 """
 
+import functools
+
 import numpy as np
 from numba import get_num_threads, njit, prange
 
@@ -261,29 +263,42 @@ def map_backward_parallel(function, grad, x, parameter, out):
         out[i] = function(grad[i], x[i], parameter)
 
 
-@njit(error_model="numpy")
-def _map_chunk(arguments, task, who):
-    function, x, parameter, out, chunk = arguments
-    part = slice(task * chunk, (task + 1) * chunk)
-    map_compiled(function, x[part], parameter, out[part])
+# A team's part with the function of one element inside: as an argument among others it would be called by its address,
+# and not become vector instructions.
 
 
-@njit
-def map_by_team(function, x, parameter, out, chunk, threads, team):
-    share(_map_chunk, (function, x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, team)
+@functools.cache
+def map_by_team(function):
+    """As `map_parallel`, for one function."""
+
+    @njit(error_model="numpy")
+    def part(arguments, task, who):
+        x, parameter, out, chunk = arguments
+        here = slice(task * chunk, (task + 1) * chunk)
+        map_compiled(function, x[here], parameter, out[here])
+
+    @njit
+    def loop(x, parameter, out, chunk, threads, team):
+        share(part, (x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, team)
+
+    return loop
 
 
-@njit(error_model="numpy")
-def _map_backward_chunk(arguments, task, who):
-    function, grad, x, parameter, out, chunk = arguments
-    part = slice(task * chunk, (task + 1) * chunk)
-    map_backward_compiled(function, grad[part], x[part], parameter, out[part])
+@functools.cache
+def map_backward_by_team(function):
+    """As `map_backward_parallel`, for one function."""
 
+    @njit(error_model="numpy")
+    def part(arguments, task, who):
+        grad, x, parameter, out, chunk = arguments
+        here = slice(task * chunk, (task + 1) * chunk)
+        map_backward_compiled(function, grad[here], x[here], parameter, out[here])
 
-@njit
-def map_backward_by_team(function, grad, x, parameter, out, chunk, threads, team):
-    tasks = (out.size + chunk - 1) // chunk
-    share(_map_backward_chunk, (function, grad, x, parameter, out, chunk), tasks, threads, team)
+    @njit
+    def loop(grad, x, parameter, out, chunk, threads, team):
+        share(part, (grad, x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, team)
+
+    return loop
 
 
 def _sigmoid(x):
@@ -341,7 +356,7 @@ def _team_rung(compiled, by_team, name):
         if out.size < PARALLEL_FROM or threads == 1:
             compiled(function, *arguments)
         else:
-            by_team(function, *arguments, chunk_for(out.size, threads), threads, team.members())
+            by_team(function)(*arguments, chunk_for(out.size, threads), threads, team.members())
 
     return rung
 
@@ -387,25 +402,29 @@ def bias_map_parallel(function, x, bias, parameter, out):
             out[row, column] = function(x[row, column] + bias[column], parameter)
 
 
-@njit(error_model="numpy")
-def _bias_map_chunk(arguments, task, who):
-    function, x, bias, parameter, out, rows = arguments
-    part = slice(task * rows, (task + 1) * rows)
-    bias_map_compiled(function, x[part], bias, parameter, out[part])
+@functools.cache
+def bias_map_by_team(function):
+    """As `bias_map_parallel`, for one function."""
+
+    @njit(error_model="numpy")
+    def part(arguments, task, who):
+        x, bias, parameter, out, rows = arguments
+        here = slice(task * rows, (task + 1) * rows)
+        bias_map_compiled(function, x[here], bias, parameter, out[here])
+
+    @njit
+    def loop(x, bias, parameter, out, rows, threads, team):
+        share(part, (x, bias, parameter, out, rows), (out.shape[0] + rows - 1) // rows, threads, team)
+
+    return loop
 
 
-@njit
-def bias_map_by_team(function, x, bias, parameter, out, rows, threads, team):
-    tasks = (out.shape[0] + rows - 1) // rows
-    share(_bias_map_chunk, (function, x, bias, parameter, out, rows), tasks, threads, team)
-
-
-def _rows(loop, functions, x, bias, name, parameter, out, *how):
+def _rows(loop, x, bias, parameter, out, *how):
     """Run `loop` on x as a matrix with one row per sample."""
     if out.size:
         matrix = np.ascontiguousarray(x).reshape(-1, bias.size)
         result = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
-        loop(functions[name], matrix, np.ascontiguousarray(bias), parameter, result.reshape(matrix.shape), *how)
+        loop(matrix, np.ascontiguousarray(bias), parameter, result.reshape(matrix.shape), *how)
         if result is not out:
             out[...] = result
     return out
@@ -422,24 +441,26 @@ def bias_activation_numpy(x, bias, name, parameter, out):
 
 @implementation("bias_activation", device="cpu", adds="fused: the sum never goes to memory")
 def bias_activation_compiled(x, bias, name, parameter, out):
-    return _rows(bias_map_compiled, scalar.functions(out.dtype.type), x, bias, name, parameter, out)
+    function = scalar.functions(out.dtype.type)[name]
+    return _rows(functools.partial(bias_map_compiled, function), x, bias, parameter, out)
 
 
 @implementation("bias_activation", device="cpu", adds="every thread takes a part of the rows")
 def bias_activation_parallel(x, bias, name, parameter, out):
-    return _rows(bias_map_parallel, scalar.functions(out.dtype.type), x, bias, name, parameter, out)
+    function = scalar.functions(out.dtype.type)[name]
+    return _rows(functools.partial(bias_map_parallel, function), x, bias, parameter, out)
 
 
 @implementation("bias_activation", device="cpu", adds="no call in the loop: vector instructions", dtypes=("float32",))
 def bias_activation_vectorised(x, bias, name, parameter, out):
     loop = bias_map_compiled if out.size < PARALLEL_FROM else bias_map_parallel
-    return _rows(loop, fast.FUNCTIONS, x, bias, name, parameter, out)
+    return _rows(functools.partial(loop, fast.FUNCTIONS[name]), x, bias, parameter, out)
 
 
 @implementation("bias_activation", device="cpu", adds=LATE, public=True)
 def bias_activation_team(x, bias, name, parameter, out):
-    threads, functions = team.size(), fastest_functions(out.dtype)
+    threads, function = team.size(), fastest_functions(out.dtype)[name]
     if out.size < PARALLEL_FROM or threads == 1:
-        return _rows(bias_map_compiled, functions, x, bias, name, parameter, out)
+        return _rows(functools.partial(bias_map_compiled, function), x, bias, parameter, out)
     rows = -(-chunk_for(out.size, threads) // bias.size)
-    return _rows(bias_map_by_team, functions, x, bias, name, parameter, out, rows, threads, team.members())
+    return _rows(bias_map_by_team(function), x, bias, parameter, out, rows, threads, team.members())

@@ -1,0 +1,58 @@
+"""Peers at their best: what slows another library down is taken out of the environment, and what it runs is written down.
+
+subprocess.run(command, env=peers.environment())    # libraries read their variables when they are loaded
+peers.handicaps()                                   # {variable: what it does}, of those that are set here
+peers.what_runs()                                   # the BLAS that NumPy has loaded, its kernels and threads
+"""
+
+import contextlib
+import os
+
+#: Variables that make a library choose older kernels, or fewer, than it would by itself.
+HANDICAPS = {
+    "OPENBLAS_CORETYPE": "OpenBLAS takes the kernels of the processor that is named, whatever this one can do",
+    "OPENBLAS_L2_SIZE": "OpenBLAS cuts its blocks for a cache of that size",
+    "MKL_ENABLE_INSTRUCTIONS": "MKL uses no newer instructions than these",
+    "MKL_DEBUG_CPU_TYPE": "MKL takes the kernels of another processor",
+    "ONEDNN_MAX_CPU_ISA": "oneDNN uses no newer instructions than these",
+    "DNNL_MAX_CPU_ISA": "oneDNN uses no newer instructions than these",
+    "ATEN_CPU_CAPABILITY": "PyTorch uses no newer instructions than these",
+    "NPY_DISABLE_CPU_FEATURES": "NumPy's loops do without these instructions",
+}
+
+
+def handicaps():
+    """{variable: what it does} of the variables set in this process that slow a peer down."""
+    return {name: what for name, what in HANDICAPS.items() if os.environ.get(name)}
+
+
+def environment(settings=None):
+    """The environment for a process in which peers are at their best, with `settings` added."""
+    kept = {name: value for name, value in os.environ.items() if name not in HANDICAPS}
+    return kept | (settings or {})
+
+
+def warning():
+    """A sentence for a page on which another library is measured, or "" where nothing slows it down."""
+    found = handicaps()
+    if not found:
+        return ""
+    told = "; ".join(f"{name}={os.environ[name]} ({what})" for name, what in found.items())
+    return f"Careful: the peer is slowed down here by {told}. Unset it, and start Python again."
+
+
+def what_runs():
+    """[{library, version, kernels, threads}, ...] of the numerical libraries loaded into this process."""
+    with contextlib.suppress(ImportError):
+        from threadpoolctl import threadpool_info
+
+        return [
+            {
+                "library": one["internal_api"],
+                "version": one["version"],
+                "kernels": one.get("architecture"),
+                "threads": one["num_threads"],
+            }
+            for one in threadpool_info()
+        ]
+    return []

@@ -1,0 +1,237 @@
+"""The team of threads: every task once, whoever comes late; forks, ends, layers and what users set."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numba
+import numpy as np
+import pytest
+from numba import njit
+
+from dlkernels import team
+from dlkernels.team import share
+
+ABSENT = team.why_not()
+here = pytest.mark.skipif(bool(ABSENT), reason=ABSENT)
+pytestmark = pytest.mark.quick
+
+
+@njit
+def note(arguments, task, who):
+    times, whose = arguments
+    times[task] += 1
+    whose[task] = who
+
+
+@njit(nogil=True)
+def noted(times, whose, tasks, threads, members):
+    share(note, (times, whose), tasks, threads, members)
+
+
+@njit
+def spend(arguments, task, who):
+    (out,) = arguments
+    total = 0.0
+    for i in range(20_000):
+        total += np.sqrt(i + task)
+    out[task] = total
+
+
+@njit(nogil=True)
+def spent(out, threads, members):
+    share(spend, (out,), out.size, threads, members)
+
+
+def run(tasks, threads, members):
+    times, whose = np.zeros(tasks, np.int64), np.full(tasks, -1)
+    noted(times, whose, tasks, threads, members)
+    assert (times == 1).all()
+    assert tasks == 0 or 0 <= whose.min() <= whose.max() < max(threads, 1)
+    return whose
+
+
+def in_a_process(code, **environment):
+    kept = {k: v for k, v in os.environ.items() if k not in ("NUMBA_THREADING_LAYER", "OMP_NUM_THREADS")}
+    kept.pop("NUMBA_NUM_THREADS", None)
+    done = subprocess.run(
+        [sys.executable, "-W", "error::numba.NumbaWarning", "-c", code],
+        env=kept | environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("own", [pytest.param(True, marks=here), False])
+@pytest.mark.parametrize("tasks", [0, 1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_every_task_is_done_once(own, tasks, threads):
+    for _ in range(20):
+        run(tasks, threads, team.members() if own else None)
+
+
+@here
+def test_many_helpers_and_many_jobs_one_after_the_other():
+    memory, helpers = team.new_memory(9), 8
+    threads = [threading.Thread(target=team._help, args=(memory, who), daemon=True) for who in range(1, helpers + 1)]
+    for thread in threads:
+        thread.start()
+    seen = set()
+    for tasks in (1, 2, 3, 50, 2000) * 20:
+        seen |= set(run(tasks, 9, memory))
+    out = np.zeros(64)
+    deadline = time.monotonic() + 20
+    while len(seen) < 3 and time.monotonic() < deadline:  # two cores: some of the eight came
+        spent(out, 9, memory)
+        seen |= set(run(2000, 9, memory))
+    assert len(seen) >= 3
+    team._dismiss(memory)
+    for thread in threads:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+@here
+def test_nobody_comes_and_the_caller_does_it_all():
+    memory = team.new_memory(4)  # no threads belong to it
+    assert (run(1000, 4, memory) == 0).all()
+    memory[team.ASLEEP] = 3  # as if they slept
+    assert (run(1000, 4, memory) == 0).all()
+
+
+@here
+def test_the_bell_is_rung_when_it_is_worth_its_price():
+    memory, out = team.new_memory(2), np.zeros(8)
+    memory[team.ASLEEP], memory[team.PRICE] = 1, 1 << 40
+    for _ in range(20):
+        spent(out, 2, memory)
+    assert memory[team.BELL] == 0
+    assert memory[team.ALONE] > 0
+    memory[team.PRICE], memory[team.ALONE] = 1, 0
+    spent(out, 2, memory)
+    assert memory[team.BELL] > 0
+    memory[team.ASLEEP], memory[team.BELL], memory[team.PRICE] = 0, 0, 1
+    spent(out, 2, memory)
+    assert memory[team.BELL] == 0, "nobody sleeps"
+
+
+@here
+def test_who_has_nothing_to_do_sleeps():
+    spent(np.zeros(64), 2, team.members())
+    time.sleep(0.2)
+    before = time.process_time()
+    time.sleep(0.5)
+    assert time.process_time() - before < 0.1
+
+
+@njit
+def outer(arguments, task, who):
+    times, inner_times, members = arguments
+    times[task] += 1
+    share(note, (inner_times[task], inner_times[task + times.size]), inner_times.shape[1], 2, members)
+
+
+@njit
+def nested(times, inner_times, members):
+    share(outer, (times, inner_times, members), times.size, 2, members)
+
+
+@here
+def test_a_job_within_a_task():
+    times, inner = np.zeros(16, np.int64), np.zeros((32, 10), np.int64)
+    nested(times, inner, team.members())
+    assert (times == 1).all()
+    assert (inner[:16] == 1).all()
+
+
+@pytest.mark.parametrize("own", [pytest.param(True, marks=here), False])
+def test_callers_at_the_same_time(own):
+    if not own and numba.threading_layer() == "workqueue":
+        pytest.skip("numba's workqueue layer allows one caller at a time")
+    members, wrong = team.members() if own else None, []
+
+    def call():
+        for tasks in range(1, 300):
+            times, whose = np.zeros(tasks, np.int64), np.zeros(tasks, np.int64)
+            noted(times, whose, tasks, 2, members)
+            if (times != 1).any():
+                wrong.append(tasks)
+
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(60)
+    assert not wrong
+    assert not any(caller.is_alive() for caller in callers)
+
+
+PRODUCT = """
+import numpy as np, dlkernels
+from dlkernels import team
+a = np.random.default_rng(0).standard_normal((300, 300))
+assert np.allclose(dlkernels.matmul(a, a), a @ a)
+assert np.allclose(dlkernels.add(np.ones(10**6), np.ones(10**6)), 2)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@here
+def test_a_forked_process_has_a_team_of_its_own():
+    code = PRODUCT + (
+        "import os, warnings\nwarnings.simplefilter('ignore')\nparent = team.members()\nchild = os.fork()\n"
+        "assert np.allclose(dlkernels.matmul(a, a), a @ a)\n"
+        "assert (team.members() is parent) == bool(child)\n"
+        "if not child: os._exit(0)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    assert in_a_process(code) == "0"
+
+
+@pytest.mark.parametrize("layer", ["omp", "workqueue"])
+def test_a_layer_that_the_user_chose_is_used(layer):
+    said = in_a_process(
+        PRODUCT + "import numba\nprint(team.members(), numba.threading_layer(), team.why_not())",
+        NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2",
+    )  # fmt: skip
+    assert said == f"None {layer} NUMBA_THREADING_LAYER is set, and is respected."
+
+
+def test_other_systems_use_the_layer(monkeypatch):
+    monkeypatch.setattr(team, "_SYSTEM_CALL", None)
+    monkeypatch.setattr(team, "_ready", False)
+    monkeypatch.setattr(team, "_memory", None)
+    monkeypatch.setattr(numba.config, "THREADING_LAYER", "default")
+    assert "Linux" in team.why_not()
+    assert team.members() is None
+
+
+@pytest.mark.parametrize(
+    ("environment", "size"),
+    [
+        ({"OMP_NUM_THREADS": "1"}, 1),
+        ({"OMP_NUM_THREADS": "1,2"}, 1),
+        ({"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "2"}, 2),
+        ({"NUMBA_NUM_THREADS": "1"}, 1),
+        ({"NUMBA_NUM_THREADS": "3", "OMP_NUM_THREADS": "nonsense"}, 3),
+    ],
+)
+def test_what_users_set_is_respected(environment, size):
+    assert in_a_process(PRODUCT + "print(team.size())", **environment) == str(size)
+
+
+def test_set_num_threads_is_respected():
+    before = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        assert team.size() == 1
+    finally:
+        numba.set_num_threads(before)
+
+
+def test_without_compiling_the_tasks_run_in_order():
+    seen = []
+    share(lambda arguments, task, who: seen.append((arguments, task, who)), "x", 3, 2, None)
+    assert seen == [("x", 0, 0), ("x", 1, 0), ("x", 2, 0)]
