@@ -20,13 +20,52 @@ from functools import partial
 
 import numba
 import numpy as np
+from numba import njit
 
 import dlkernels
-from cpulab.measure import Table, peers
+from cpulab.measure import Table, nanoseconds, new_log, peers
+from dlkernels import team
 
 WAYS = ("team", "omp", "workqueue", "tbb")
 PAUSES = (0, 0.005, 0.05, 0.5)  # seconds
 ROUNDS, WARM = 15, 60
+
+
+PIECES = 16  # of the job whose timeline is kept
+
+
+@njit
+def one_piece(arguments, piece, who):
+    x, out, log = arguments
+    start = nanoseconds()
+    total = 0.0
+    for i in range(x.size):
+        total += np.sqrt(x[i] + piece)
+    out[piece] = total
+    log[piece, 0], log[piece, 1], log[piece, 2] = who, start, nanoseconds()
+
+
+@njit
+def sixteen_pieces(x, out, log, threads, members):
+    team.share(one_piece, (x, out, log), PIECES, threads, x.size * PIECES // 4, members)
+
+
+def timeline(threads, rounds):
+    """Of several rounds after NumPy, the one of median length: rows (thread, start, end) in ns, and when it returned."""
+    x, out = np.arange(100_000.0), np.zeros(PIECES)
+    a, b = np.random.default_rng(1).standard_normal((2, 256, 256), dtype=np.float32)
+    found = []
+    for _ in range(rounds):
+        log = new_log(PIECES)
+        a @ b
+        time.sleep(PAUSES[1])
+        begun = time.perf_counter_ns()
+        sixteen_pieces(x, out, log, threads, team.members())
+        returned = time.perf_counter_ns() - begun
+        log[:, 1:] -= begun
+        found.append((returned, log.tolist()))
+    returned, log = sorted(found)[rounds // 2]
+    return {"returned": returned, "log": log}
 
 
 def operations(quick):
@@ -87,8 +126,10 @@ def measure(quick):
             many, one = np.median(found[threads], 0), np.median(found[1], 0)
             row["pauses"][pause] = {"all": many.tolist(), "one": one.tolist(), "ratio": float((many / one).max())}
         rows.append(row)
-    layer = "team" if not dlkernels.team.why_not() else numba.threading_layer()
-    return {"way": layer, "threads": threads, "peers": peers.what_runs(), "rows": rows}
+    numba.set_num_threads(threads)
+    way = "team" if not team.why_not() else numba.threading_layer()
+    kept = timeline(threads, 5 if quick else 31)
+    return {"way": way, "threads": threads, "peers": peers.what_runs(), "rows": rows, "timeline": kept}
 
 
 def benchmark(quick):

@@ -12,6 +12,7 @@ from cpulab.measure.peak_rates import stream_kernel
 from dlkernels import implementations
 from dlkernels.examples import Draw
 
+USER, PINNED = "as a user has it", "pinned"  # the modes in which a time is measured
 TORCH = importlib.util.find_spec("torch") is not None
 
 
@@ -90,16 +91,16 @@ def candidates(case, n):
     return found
 
 
-def compare(case, n, threads, budget):
+def compare(case, n, threads, budget, mode):
     """Rows (dicts) of one size: ratio to the peer, and share of the bandwidth of the triad in the same rounds."""
     found = candidates(case, n)
-    measured = times(found, budget=budget, threads=threads, pin=threads > 1)
+    measured = times(found, budget=budget, threads=threads, pin=mode == PINNED)
     peer = next(iter(found))  # NumPy, else PyTorch, else the first rung
     rows = []
     for name in found:
         if name == "triad":
             continue
-        row = {"operation": case.operation, "size": n, "threads": threads, "name": name, "peer": peer}
+        row = {"operation": case.operation, "size": n, "mode": mode, "threads": threads, "name": name, "peer": peer}
         row |= measured.ratio(peer, name).to_dict()
         row["bandwidth"] = case.traffic(n) / row["seconds"]
         if "triad" in found:
@@ -114,10 +115,16 @@ def compare(case, n, threads, budget):
 
 
 def benchmark(cases, sizes, threads, budget):
-    """Run all cases, printing a table after each; returns the rows. ``sizes(operation)`` lists its sizes."""
+    """Run all cases, printing a table after each; returns the rows. ``sizes(operation)`` lists its sizes.
+
+    Several threads are measured as a user has them and once more with a core for each.
+    """
     rows = []
+    runs = [(count, mode) for count in threads for mode in ((USER, PINNED) if count > 1 else (USER,))]
     for case in cases:
-        new = [row for n in sizes(case.operation) for count in threads for row in compare(case, n, count, budget)]
+        new = [
+            row for n in sizes(case.operation) for count, mode in runs for row in compare(case, n, count, budget, mode)
+        ]
         print(table(new), "\n", flush=True)
         rows += new
     return rows
@@ -132,7 +139,7 @@ def table(rows):
         lines.append(
             (
                 f"2^{row['size'].bit_length() - 1}",
-                str(row["threads"]),
+                str(row["threads"]) + (" pinned" if row["mode"] == PINNED else ""),
                 row["name"],
                 with_unit(row["seconds"], "s"),
                 f"{row['ratio']:.2f}",

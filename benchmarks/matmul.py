@@ -3,12 +3,13 @@
     python benchmarks/run.py matmul           all, recorded in results/matmul.json
     python benchmarks/run.py matmul --quick   a few sizes, not recorded
 
-Each number of threads is measured in a process of its own, since OpenBLAS reads OPENBLAS_NUM_THREADS only when it
-starts; two threads get a core each. Both sides make a new array for the result. How long two threads need to meet
-differs from one second to the next on a shared machine, and for a small product that is most of the time: with more
-than one thread, small sizes are measured `AGAIN` times, some time apart, and the row holds the median. On a machine
-with AVX-512, our kernels are measured once more as they are compiled for AVX2, and, if OpenBLAS did not choose its own
-AVX-512 kernels (it goes by the processor's name), once more against those: then both sides use the same instructions.
+Two modes. *As a user has it*: nothing is pinned, both libraries share the process and its cores. *Pinned*: each thread
+has a core of its own, for both sides. Each mode and number of threads is measured in a process of its own, without the
+variables that slow a peer down (cpulab.measure.peers), since OpenBLAS reads its own only when it starts; the record
+says which kernels it then ran. Both sides make a new array for the result. How long two threads need to meet differs
+from one second to the next on a shared machine, and for a small product that is most of the time: with more than one
+thread, small sizes are measured `AGAIN` times, some time apart, and the row holds the median. On a machine with
+AVX-512 all is measured once more with AVX2 on both sides: our kernels compiled for Haswell, and OpenBLAS's for it.
 """
 
 import json
@@ -20,6 +21,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from ladder import PINNED, USER
 
 CUBES = (16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096)
 RAGGED = (
@@ -32,40 +34,41 @@ RAGGED = (
     (1023, 1025, 1031),
 )
 QUICK = ((16, 16, 16), (64, 64, 64), (256, 256, 256), (1000, 777, 333))
-KEY = ("instruction_set", "blas", "threads", "dtype")
+KEY = ("mode", "instruction_set", "blas", "threads", "dtype")
+
 LADDER = (128, 512, 1024, 2048)
 SMALL, AGAIN = 512, 5
-SKYLAKE = {"OPENBLAS_CORETYPE": "SKYLAKEX"}
-HASWELL = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"}
+AVX2 = {"OPENBLAS_CORETYPE": "Haswell", "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"}
 
 
 def benchmark(quick=False):
     """Rows for every size, and geometric means over them; see `summary`."""
     import numba
 
-    from cpulab.measure.machine import blas_kernels
     from dlkernels import simd
 
-    runs = [(threads, {}) for threads in sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)})]
-    if simd.instruction_set() == "AVX-512":
-        variants = [HASWELL] if blas_kernels() == "SkylakeX" else [HASWELL, SKYLAKE]
-        runs += [(threads, variant) for variant in variants for threads, _ in runs]
+    most = min(2, numba.config.NUMBA_NUM_THREADS)
+    runs = [(USER, 1), (USER, most), (PINNED, most)] if most > 1 else [(USER, 1)]
+    variants = [{}, AVX2] if simd.instruction_set() == "AVX-512" else [{}]
     rows = []
-    for threads, settings in runs:
-        rows += in_process(threads, quick, settings)
+    for settings in variants:
+        for mode, threads in runs:
+            rows += in_process(mode, threads, quick, settings)
     means = summary(rows)
     for line in means:
-        print(f"{line['instruction_set']} against {line['blas']}, {line['threads']} threads, {line['dtype']}: NumPy / ours = {line['mean']:.2f} "
+        print(f"{line['mode']}, {line['instruction_set']} against {line['blas']}, {line['threads']} threads, {line['dtype']}: NumPy / ours = {line['mean']:.2f} "
               f"(geometric mean of {line['sizes']} sizes; lowest {line['lowest']:.2f} at {line['lowest_at']})")  # fmt: skip
     return {"rows": rows, "means": means}
 
 
-def in_process(threads, quick, settings):
+def in_process(mode, threads, quick, settings):
     """Measure in a process that starts with the given number of threads; returns its rows."""
+    from cpulab.measure import peers
+
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.json"
-        command = [sys.executable, __file__, str(threads), str(int(quick)), str(file)]
-        environment = {**os.environ, **settings, "OPENBLAS_NUM_THREADS": str(threads)}
+        command = [sys.executable, __file__, mode, str(threads), str(int(quick)), str(file)]
+        environment = peers.environment({**settings, "OPENBLAS_NUM_THREADS": str(threads)})
         subprocess.run(command, env=environment, check=True)
         return json.loads(file.read_text(encoding="utf-8"))
 
@@ -88,7 +91,7 @@ def summary(rows):
 # ---- inside the process ------------------------------------------------------------------------------------
 
 
-def measure(threads, quick):
+def measure(mode, threads, quick):
     import dlkernels
     from cpulab.measure import times
     from cpulab.measure.machine import blas_kernels
@@ -97,10 +100,11 @@ def measure(threads, quick):
     def rows_of(kind, dtype, size, candidates):
         m, n, k = size
         budget = 0.3 if quick else 0.6
-        measured = times(candidates, budget=budget, threads=threads, pin=threads > 1)
+        measured = times(candidates, budget=budget, threads=threads, pin=mode == PINNED)
         for name in list(candidates)[1:]:
             row = {"kind": kind, "dtype": dtype, "m": m, "n": n, "k": k, "threads": threads, "name": name}
             row |= {
+                "mode": mode,
                 "instruction_set": simd.instruction_set(),
                 "blas": blas_kernels() or "unknown",
                 **measured.ratio("NumPy", name).to_dict(),
@@ -131,7 +135,7 @@ def measure(threads, quick):
                         found["PyTorch"] = torch_product(a, b)
                     rows += rows_of("sizes", dtype, size, found)
     rows = medians(rows)
-    for n in () if quick or "OPENBLAS_CORETYPE" in os.environ else LADDER:
+    for n in () if quick or mode == PINNED or "OPENBLAS_CORETYPE" in os.environ else LADDER:
         a, b, found = candidates((n, n, n), "float32")
         out = np.empty((n, n), "float32")
         for rung in implementations.of("matmul", "cpu") + implementations.of("matmul_strassen", "cpu"):
@@ -167,5 +171,5 @@ def torch_product(a, b):
 
 
 if __name__ == "__main__":
-    threads, quick, file = sys.argv[1:]
-    Path(file).write_text(json.dumps(measure(int(threads), bool(int(quick)))), encoding="utf-8")
+    mode, threads, quick, file = sys.argv[1:]
+    Path(file).write_text(json.dumps(measure(mode, int(threads), bool(int(quick)))), encoding="utf-8")

@@ -6,7 +6,7 @@
 
     @njit
     def kernel(x, out, tasks, threads, team):
-        share(part, (x, out), tasks, threads, team)           # tasks 0 ... tasks - 1
+        share(part, (x, out), tasks, threads, 0, team)        # tasks 0 ... tasks - 1
 
     kernel(x, out, 8, team.size(), team.members())
 
@@ -17,7 +17,9 @@ it gives that thread a core. Here
 - tasks lie in the open: the caller takes them from the front, the others from the back, each by one compare-and-swap. So
   what is warm in a thread's cache goes to the same thread the next time;
 - the caller returns when all tasks are *done*, not when all threads have come: who wakes late finds nothing, and sleeps on;
-- who has nothing to do looks for work for a moment, then sleeps in the operating system and takes no time from others.
+- who has nothing to do looks for work for a moment, then sleeps in the operating system and takes no time from others;
+- to wake a thread costs its caller microseconds (tens of them in a virtual machine): it is measured, and the bell is rung
+  only for work that is worth many times as much.
 
 oneTBB, too, does not wait for threads that never came (its documentation, "Task Scheduler": the calling thread takes part
 and leaves when the work is done); numba can run on it where its library is installed and found.
@@ -55,14 +57,14 @@ ALONE, PRICE = (
     5 * LINE + 2,
     5 * LINE + 3,
 )  # ns that callers worked without help, since the bell was rung; what ringing costs
-STOP = 6 * LINE  # 1: the process ends
+STOP, RUNG = 6 * LINE, 6 * LINE + 1  # 1: the process ends; 1: the bell was rung, and nobody has come yet
 ALLOWED = 7 * LINE  # the processors that this process may use, a bit for each: 1024 bits
 PLACES = 8 * LINE  # for each helper: the processor it was last seen on, its thread number
 PLACE = 2  # words of a place
 MOST_TASKS = (1 << 24) - 1
 
 SPIN = 100_000  # ns that a thread without work looks for some before it sleeps
-WORTH = 4  # the bell is rung when callers have worked alone for this many times its price
+WORTH = 16  # the bell is rung when callers have worked alone for this many times its price
 PATIENCE = 100  # looks for the end of the others' tasks before the caller offers them its core
 
 GET_TID, SET_AFFINITY = {"x86_64": (186, 203), "aarch64": (178, 122)}.get(platform.machine(), (0, 0))
@@ -187,11 +189,11 @@ def _ring(team, helpers):
     """Wake helpers, and remember what it cost."""
     before = _now()
     _make_room(team, helpers)
+    team[ALONE], team[RUNG] = 0, 1
     fetch_add(team, BELL, 1)
     _wake(team, 1 << 30 if helpers < 3 else 2)  # the others are woken by these
     after = _now()
     team[PRICE] += (after - before - team[PRICE]) // 4
-    team[ALONE] = 0
     return after
 
 
@@ -211,7 +213,7 @@ def _make_room(team, helpers):
 
 
 @njit
-def _lead(task, arguments, tasks, threads, team):
+def _lead(task, arguments, tasks, threads, least, team):
     """The caller's part of a job."""
     if threads < 2 or tasks < 2 or tasks > MOST_TASKS or not compare_and_swap(team, BUSY, 0, 1):
         for number in range(tasks):
@@ -220,11 +222,20 @@ def _lead(task, arguments, tasks, threads, team):
     helpers = min(threads, tasks) - 1
     team[TASK], team[ARGUMENTS] = task, arguments
     fetch_add(team, DONE, -atomic_load(team, DONE))
-    ticket = helpers << 48 | tasks
-    fetch_add(team, TICKET, ticket - atomic_load(team, TICKET))
+    fetch_add(team, TICKET, (helpers << 48 | tasks) - atomic_load(team, TICKET))  # from here on they can be taken
+    mine = _work(task, arguments, helpers, least, team)
+    fetch_add(team, DONE, mine)
+    _await(tasks, team)
+    compare_and_swap(team, BUSY, 1, 0)
+
+
+@njit
+def _work(task, arguments, helpers, least, team):
+    """Take tasks until nobody has to begin one; returns how many. The others are woken when that is worth its price."""
     mine, number, before = 0, _take_first(team), _now()
     while number >= 0:
-        if atomic_load(team, ASLEEP) > 0 and team[ALONE] > WORTH * team[PRICE]:
+        worth = team[ALONE] + least > WORTH * team[PRICE]
+        if worth and atomic_load(team, ASLEEP) > 0 and atomic_load(team, RUNG) == 0:
             before = _ring(team, helpers)
         _run(task, arguments, number, 0)
         mine += 1
@@ -232,7 +243,12 @@ def _lead(task, arguments, tasks, threads, team):
         if atomic_load(team, ASLEEP) > 0:
             team[ALONE] += now - before
         before, number = now, _take_first(team)
-    fetch_add(team, DONE, mine)
+    return mine
+
+
+@njit
+def _await(tasks, team):
+    """Wait until the tasks that others have begun are done. Nobody waits for a thread that has begun none."""
     looks = 0
     while atomic_load(team, DONE) < tasks:
         looks += 1
@@ -240,7 +256,6 @@ def _lead(task, arguments, tasks, threads, team):
             _pause()
         else:
             _yield_core()
-    compare_and_swap(team, BUSY, 1, 0)
 
 
 @cached_njit(nogil=True)
@@ -268,6 +283,7 @@ def _help(team, who):
         if (first >= last or ticket >> 48 < who) and atomic_load(team, STOP) == 0:
             _system_call(FUTEX, team.ctypes.data + 8 * BELL, WAIT, bell & 0xFFFFFFFF, 0, 0, 0)
         fetch_add(team, ASLEEP, -1)
+        compare_and_swap(team, RUNG, 1, 0)
         since = _now()
         first, last = _begun(atomic_load(team, TICKET))
         if first < last and atomic_load(team, ASLEEP) > 0:
@@ -285,21 +301,22 @@ def _on_layer(task, arguments, tasks, threads):
             number = fetch_add(counter, 0, 1)
 
 
-def share(part, arguments, tasks, threads, team):
+def share(part, arguments, tasks, threads, least, team):
     """Run part(arguments, task, who) for all tasks below `tasks`, by at most `threads` threads.
 
     part: an njit function that does not raise; arguments: a tuple. `who`, below `threads`, is a number that no other
-    running task has. team: what `members` returns.
+    running task has. least: nanoseconds that one thread needs at least for all tasks, 0 if unknown: threads that sleep are
+    woken at once for a long job, and for short ones when several came after each other. team: what `members` returns.
     """
     for task in range(tasks):
         part(arguments, task, 0)
 
 
 @overload(share, inline="always")
-def _share(part, arguments, tasks, threads, team):
+def _share(part, arguments, tasks, threads, least, team):
     if isinstance(team, types.NoneType):
 
-        def on_layer(part, arguments, tasks, threads, team):
+        def on_layer(part, arguments, tasks, threads, least, team):
             task, place = _as_numbers(part, arguments)
             if threads < 2 or tasks < 2:
                 for number in range(tasks):
@@ -309,9 +326,9 @@ def _share(part, arguments, tasks, threads, team):
 
         return on_layer
 
-    def by_team(part, arguments, tasks, threads, team):
+    def by_team(part, arguments, tasks, threads, least, team):
         task, place = _as_numbers(part, arguments)
-        _lead(task, place, tasks, threads, team)
+        _lead(task, place, tasks, threads, least, team)
 
     return by_team
 

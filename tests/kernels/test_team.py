@@ -28,7 +28,7 @@ def note(arguments, task, who):
 
 @njit(nogil=True)
 def noted(times, whose, tasks, threads, members):
-    share(note, (times, whose), tasks, threads, members)
+    share(note, (times, whose), tasks, threads, 0, members)
 
 
 @njit
@@ -42,7 +42,7 @@ def spend(arguments, task, who):
 
 @njit(nogil=True)
 def spent(out, threads, members):
-    share(spend, (out,), out.size, threads, members)
+    share(spend, (out,), out.size, threads, 0, members)
 
 
 def run(tasks, threads, members):
@@ -130,12 +130,12 @@ def test_who_has_nothing_to_do_sleeps():
 def outer(arguments, task, who):
     times, inner_times, members = arguments
     times[task] += 1
-    share(note, (inner_times[task], inner_times[task + times.size]), inner_times.shape[1], 2, members)
+    share(note, (inner_times[task], inner_times[task + times.size]), inner_times.shape[1], 2, 0, members)
 
 
 @njit
 def nested(times, inner_times, members):
-    share(outer, (times, inner_times, members), times.size, 2, members)
+    share(outer, (times, inner_times, members), times.size, 2, 0, members)
 
 
 @here
@@ -233,5 +233,5 @@ def test_set_num_threads_is_respected():
 
 def test_without_compiling_the_tasks_run_in_order():
     seen = []
-    share(lambda arguments, task, who: seen.append((arguments, task, who)), "x", 3, 2, None)
+    share(lambda arguments, task, who: seen.append((arguments, task, who)), "x", 3, 2, 0, None)
     assert seen == [("x", 0, 0), ("x", 1, 0), ("x", 2, 0)]

@@ -7,6 +7,7 @@ peers.what_runs()                                   # the BLAS that NumPy has lo
 
 import contextlib
 import os
+import sys
 
 #: Variables that make a library choose older kernels, or fewer, than it would by itself.
 HANDICAPS = {
@@ -43,16 +44,19 @@ def warning():
 
 def what_runs():
     """[{library, version, kernels, threads}, ...] of the numerical libraries loaded into this process."""
+    found = []
     with contextlib.suppress(ImportError):
         from threadpoolctl import threadpool_info
 
-        return [
-            {
-                "library": one["internal_api"],
-                "version": one["version"],
-                "kernels": one.get("architecture"),
-                "threads": one["num_threads"],
-            }
-            for one in threadpool_info()
-        ]
-    return []
+        for one in threadpool_info():
+            library, kernels = one["internal_api"], one.get("architecture")
+            found.append(
+                {"library": library, "version": one["version"], "kernels": kernels, "threads": one["num_threads"]}
+            )
+    torch = sys.modules.get("torch")
+    if torch:
+        kernels = torch.backends.cpu.get_cpu_capability()
+        found.append(
+            {"library": "torch", "version": torch.__version__, "kernels": kernels, "threads": torch.get_num_threads()}
+        )
+    return found

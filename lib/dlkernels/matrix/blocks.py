@@ -218,13 +218,13 @@ def _task_of_product(arguments, task, who):
 
 
 @cached_njit()
-def matmul_threads(a, b, c, parts, work, each, threads, team):
+def matmul_threads(a, b, c, parts, work, each, threads, least, team):
     """As `matmul_serial`, by several threads: the product is cut into parts = (down, across) parts.
 
     ``each``: elements of ``work`` for one thread. Every part packs what it needs by itself: some rows of b are packed
     several times, and in return no thread ever waits for another.
     """
-    share(_task_of_product, (a, b, c, parts, work, each), parts[0] * parts[1], threads, team)
+    share(_task_of_product, (a, b, c, parts, work, each), parts[0] * parts[1], threads, least, team)
 
 
 @njit
@@ -234,9 +234,9 @@ def _task_of_stack(arguments, task, who):
 
 
 @cached_njit()
-def matmul_strided_threads(a, b, c, sizes, parts, work, each, threads, team):
+def matmul_strided_threads(a, b, c, sizes, parts, work, each, threads, least, team):
     """As `matmul_strided`, by several threads, which share the parts of all products as in `matmul_threads`."""
-    share(_task_of_stack, (a, b, c, sizes, parts, work, each), sizes[0] * parts[0] * parts[1], threads, team)
+    share(_task_of_stack, (a, b, c, sizes, parts, work, each), sizes[0] * parts[0] * parts[1], threads, least, team)
 
 
 @functools.cache

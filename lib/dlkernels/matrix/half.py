@@ -20,7 +20,7 @@ from ..simd.cache import cached_njit
 from ..team import share
 from .batch import batched
 from .blocks import matmul_serial, room
-from .choose import threads_for
+from .choose import least_time, threads_for
 
 DEPTH, WIDTH, HEIGHT = 512, 512, 256  # of the blocks: 1 MiB of b as float32, 0.5 MiB of a and of the result
 ROOM = room(np.dtype(np.float32))  # elements
@@ -87,10 +87,10 @@ def _task_of_half(arguments, task, who):
 
 
 @cached_njit()
-def multiply_half(a, b, bfloat, out, down, threads, team):
+def multiply_half(a, b, bfloat, out, down, threads, least, team):
     """out = a b for the bits of 16-bit numbers; strips of columns, and `down` parts of rows, by several threads."""
     across = (out.shape[1] + WIDTH - 1) // WIDTH
-    share(_task_of_half, (a, b, bfloat, out, down), down * across, threads, team)
+    share(_task_of_half, (a, b, bfloat, out, down), down * across, threads, least, team)
 
 
 def rung(bfloat):
@@ -99,7 +99,7 @@ def rung(bfloat):
         (m, n), k = out.shape, a.shape[1]
         threads = threads_for(m * n * k)
         down = min(-(-m // 16), -(-threads // -(-n // WIDTH)))
-        multiply_half(a, b, bfloat, out, down, threads, team.members())
+        multiply_half(a, b, bfloat, out, down, threads, least_time(m * n * k), team.members())
 
     return product
 

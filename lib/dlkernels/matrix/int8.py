@@ -23,7 +23,7 @@ from ..simd.cache import cached_njit
 from ..team import share
 from .batch import batched
 from .blocks import REGISTERS
-from .choose import threads_for
+from .choose import least_time, threads_for
 
 LANES = vector_width(np.float32)  # 32-bit sums in a vector
 VECTORS = 2
@@ -134,7 +134,7 @@ def _task_of_int8(arguments, task, who):
 
 
 @cached_njit()
-def multiply_int8(a, b, out, packed, threads, team):
+def multiply_int8(a, b, out, packed, threads, least, team):
     """out = a b, DEPTH steps at a time; ``packed``: room for the panels of DEPTH rows of b."""
     out[:] = 0
     tiles = (a.shape[0] + ROWS - 1) // ROWS
@@ -144,7 +144,7 @@ def multiply_int8(a, b, out, packed, threads, team):
         block = np.ascontiguousarray(panels)
         pack_pairs(b[front : front + depth], block)
         parts = min(tiles, 4 * threads)
-        share(_task_of_int8, (a[:, front : front + depth], block, out, tiles, parts), parts, threads, team)
+        share(_task_of_int8, (a[:, front : front + depth], block, out, tiles, parts), parts, threads, least, team)
 
 
 @implementation(
@@ -158,4 +158,4 @@ def multiply_int8(a, b, out, packed, threads, team):
 def matmul_int8_pairs(a, b, out):
     packed = np.empty((-(-b.shape[1] // WIDTH), DEPTH // 2, WIDTH, 2), np.int16)
     threads = threads_for(out.size * a.shape[1])
-    multiply_int8(a, b, out, packed, threads, team.members())
+    multiply_int8(a, b, out, packed, threads, least_time(out.size * a.shape[1]), team.members())

@@ -30,6 +30,9 @@ from .flat import flat
 
 PARALLEL_FROM = 1 << 15  # elements; below, waking the threads costs more than the work
 STREAM_FROM = 1 << 22  # elements; below, the output fits the last-level cache, where the next reader wants it
+TEAM_FROM = (
+    1 << 17
+)  # elements of add and axpy; below, they lie in one core's L2 cache, and another would fetch them from there
 LEAST_CHUNK = 1 << 12  # elements of a task: less is not worth the hand-over
 SLOW = "one interpreter step per element: for small arrays"
 
@@ -125,17 +128,23 @@ def _add_chunk(arguments, task, who):
 @cached_njit()
 def _add_by_team(a, b, out, chunk, stream, threads, team):
     tasks = (out.size + chunk - 1) // chunk
-    share(_add_chunk, (a, b, out, chunk, stream), tasks, threads, team)
+    share(_add_chunk, (a, b, out, chunk, stream), tasks, threads, out.size // 16, team)
+
+
+def add_lines(a, b, out):
+    """out = a + b for contiguous lines that are not empty."""
+    size = out.size
+    if size < TEAM_FROM:
+        _add_compiled(a, b, out)
+    else:
+        threads = team.size()
+        _add_by_team(a, b, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
 
 
 @implementation("add", device="cpu", adds=LATE, public=True)
 @flat
 def add_team(a, b, out):
-    size, threads = out.size, team.size()
-    if size < PARALLEL_FROM or (threads == 1 and size < STREAM_FROM):
-        _add_compiled(a, b, out)
-    else:
-        _add_by_team(a, b, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
+    add_lines(a, b, out)
 
 
 # ---- axpy ----------------------------------------------------------------------------------------------
@@ -223,16 +232,17 @@ def _axpy_chunk(arguments, task, who):
 @cached_njit()
 def _axpy_by_team(alpha, x, y, out, chunk, stream, threads, team):
     tasks = (out.size + chunk - 1) // chunk
-    share(_axpy_chunk, (alpha, x, y, out, chunk, stream), tasks, threads, team)
+    share(_axpy_chunk, (alpha, x, y, out, chunk, stream), tasks, threads, out.size // 16, team)
 
 
 @implementation("axpy", device="cpu", adds=LATE, public=True)
 @flat
 def axpy_team(alpha, x, y, out):
-    size, threads = out.size, team.size()
-    if size < PARALLEL_FROM or (threads == 1 and size < STREAM_FROM):
+    size = out.size
+    if size < TEAM_FROM:
         _axpy_compiled(alpha, x, y, out)
     else:
+        threads = team.size()
         _axpy_by_team(alpha, x, y, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
 
 
@@ -279,7 +289,7 @@ def map_by_team(function):
 
     @njit
     def loop(x, parameter, out, chunk, threads, team):
-        share(part, (x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, team)
+        share(part, (x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, out.size // 16, team)
 
     return loop
 
@@ -296,7 +306,7 @@ def map_backward_by_team(function):
 
     @njit
     def loop(grad, x, parameter, out, chunk, threads, team):
-        share(part, (grad, x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, team)
+        share(part, (grad, x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, out.size // 16, team)
 
     return loop
 
@@ -343,6 +353,7 @@ def _vectorised_rung(compiled, parallel, name):
     return rung
 
 
+@functools.cache
 def fastest_functions(dtype):
     """The functions of one element for arrays of `dtype`: without a call in the loop where there are such."""
     return fast.FUNCTIONS if dtype == np.float32 else scalar.functions(dtype.type)
@@ -352,8 +363,9 @@ def _team_rung(compiled, by_team, name):
     @flat
     def rung(*arguments):
         out = arguments[-1]
-        function, threads = fastest_functions(out.dtype)[name], team.size()
-        if out.size < PARALLEL_FROM or threads == 1:
+        function = fastest_functions(out.dtype)[name]
+        threads = 1 if out.size < PARALLEL_FROM else team.size()
+        if threads == 1:
             compiled(function, *arguments)
         else:
             by_team(function)(*arguments, chunk_for(out.size, threads), threads, team.members())
@@ -414,7 +426,7 @@ def bias_map_by_team(function):
 
     @njit
     def loop(x, bias, parameter, out, rows, threads, team):
-        share(part, (x, bias, parameter, out, rows), (out.shape[0] + rows - 1) // rows, threads, team)
+        share(part, (x, bias, parameter, out, rows), (out.shape[0] + rows - 1) // rows, threads, out.size // 16, team)
 
     return loop
 
@@ -459,8 +471,9 @@ def bias_activation_vectorised(x, bias, name, parameter, out):
 
 @implementation("bias_activation", device="cpu", adds=LATE, public=True)
 def bias_activation_team(x, bias, name, parameter, out):
-    threads, function = team.size(), fastest_functions(out.dtype)[name]
-    if out.size < PARALLEL_FROM or threads == 1:
+    function = fastest_functions(out.dtype)[name]
+    threads = 1 if out.size < PARALLEL_FROM else team.size()
+    if threads == 1:
         return _rows(functools.partial(bias_map_compiled, function), x, bias, parameter, out)
     rows = -(-chunk_for(out.size, threads) // bias.size)
     return _rows(bias_map_by_team(function), x, bias, parameter, out, rows, threads, team.members())

@@ -21,11 +21,31 @@ def flat(rung):
             return out
         lines = [_line(x) if isinstance(x, np.ndarray) or is_device_array(x) else x for x in arguments]
         rung(*lines)
-        if not is_device_array(out) and not np.may_share_memory(lines[-1], out):
+        if not is_device_array(out) and not out.flags.c_contiguous:
             out[...] = lines[-1].reshape(out.shape)
         return out
 
     return on_lines
+
+
+FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
+ndarray = np.ndarray
+
+
+def alike(first, *others):
+    """True for arrays of one shape, float32 or float64, contiguous in host memory: there is nothing else to check."""
+    if type(first) is not ndarray:
+        return False
+    shape, dtype, flags = first.shape, first.dtype, first.flags
+    if (dtype is not FLOAT32 and dtype is not FLOAT64) or not (flags.c_contiguous and flags.aligned):
+        return False
+    for x in others:
+        if type(x) is not ndarray or x.shape != shape or x.dtype is not dtype:
+            return False
+        flags = x.flags
+        if not (flags.c_contiguous and flags.aligned):
+            return False
+    return True
 
 
 def _line(x):
