@@ -6,8 +6,9 @@ Nothing changes its inputs; ``out`` may not share memory with them. Wrong argume
 """
 
 import numpy as np
+from numpy import empty, ndarray
 
-from ..arguments import float_array, one_place, output, same
+from ..arguments import FLOATS, float_array, one_place, output, same
 from ..device import is_device_array
 from ..implementations import call, operation
 from ..vector.scalar import PARAMETERS
@@ -148,7 +149,11 @@ def _check_linear(x, weight, bias, activation):
 
 
 from . import backward, cpu, gpu, gpu_stacks, gpu_tensor, half, int8, strassen  # noqa: E402, F401
-from .choose import two_matrices  # noqa: E402
+from .blocks import SMALL_ROWS, matmul_small  # noqa: E402
+from .choose import ONE_VECTOR, PARALLEL_FROM, multiply_contiguous  # noqa: E402
+
+FLOAT32, FLOAT64 = FLOATS
+CONTIGUOUS = 0x101  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED
 
 
 def matmul(a, b, out=None):
@@ -157,10 +162,18 @@ def matmul(a, b, out=None):
     a: (..., m, k), b: (..., k, n), float32 or float64, same dtype; leading dimensions are broadcast. On a GPU:
     float32, and leading dimensions equal or missing. out: (..., m, n), where to write, or None for a new array.
     """
-    if out is None:
-        product = two_matrices(a, b)
-        if product is not None:
-            return product
+    # Two contiguous matrices that fit: the general path's checks take longer than the product of two of 32 x 32.
+    if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim == 2 and b.ndim == 2:
+        (m, k), (rows, n), dtype = a.shape, b.shape, a.dtype
+        adds = m * n * k
+        if k == rows and adds and dtype is b.dtype and (dtype is FLOAT32 or dtype is FLOAT64):
+            if a.flags.num & b.flags.num & CONTIGUOUS == CONTIGUOUS:
+                out = empty((m, n), dtype)
+                if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
+                    matmul_small(a, b, out)
+                else:
+                    multiply_contiguous(a, b, out)
+                return out
     return call("matmul", a, b, out)
 
 

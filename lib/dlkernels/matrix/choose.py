@@ -13,12 +13,10 @@ import numpy as np
 from .. import team
 from ..simd import vector_bytes, vector_width
 from . import blocks
-from .blocks import SMALL_ROWS
+from .blocks import SMALL_ROWS, matmul_small
 
 PARALLEL_FROM = 90**3  # multiply-adds; below, waking the threads costs more than it gains
 ONE_VECTOR = vector_width(np.float32)  # elements; enough for float64, too
-FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
-empty, ndarray = np.empty, np.ndarray
 _kept = threading.local()
 
 
@@ -55,7 +53,7 @@ def multiply_contiguous(a, b, out, most_threads=None):
     m, n = out.shape
     adds = m * n * a.shape[1]
     if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
-        blocks.matmul_small(a, b, out)
+        matmul_small(a, b, out)
         return
     threads = threads_for(adds, most_threads)
     if threads == 1:
@@ -64,27 +62,6 @@ def multiply_contiguous(a, b, out, most_threads=None):
         parts = blocks.best_parts(m, n, 2 * threads)
         work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
         blocks.matmul_threads(a, b, out, parts, work, each, threads, least_time(adds), team.members())
-
-
-def two_matrices(a, b):
-    """a b for two matrices, without the general path's many checks, or None where that path is needed.
-
-    Those checks take longer than the product of two 32 x 32 matrices.
-    """
-    if type(a) is not ndarray or type(b) is not ndarray or a.ndim != 2 or b.ndim != 2:
-        return None
-    (m, k), (rows, n), dtype = a.shape, b.shape, a.dtype
-    if k != rows or not m * n * k or dtype is not b.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
-        return None
-    left, right = a.flags, b.flags
-    if not (left.aligned and right.aligned):
-        return None
-    out = empty((m, n), dtype)
-    if left.c_contiguous and right.c_contiguous:
-        multiply_contiguous(a, b, out)
-    else:
-        multiply(a[None], b[None], out[None])
-    return out
 
 
 def workspace(dtype, threads=1):

@@ -51,7 +51,8 @@ def _times_power_of_two(typing_context, y, n):
     return types.float32(types.float32, types.float32), generate
 
 
-compiled = njit(error_model="numpy", fastmath={"contract"})  # contract: a * b + c may become one fma
+# contract: a * b + c may become one fma; a function that was not inlined would be a call in the loop, and no vectors
+compiled = njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 
 
 @compiled
