@@ -198,7 +198,7 @@ def _blas():
 def blas_kernels():
     """For which processor the kernels of NumPy's BLAS were made that it chose when it started, or None.
 
-    OpenBLAS chooses by the processor's name; one that it does not know gets those of an older relative.
+    OpenBLAS chooses by what the processor can do, unless OPENBLAS_CORETYPE tells it otherwise (see peers.py).
     """
     with contextlib.suppress(ImportError):
         from threadpoolctl import threadpool_info
