@@ -53,7 +53,43 @@ class Fault:
 OPERATIONS, VECTOR, MATMUL = (f"tests/kernels/test_{name}.py" for name in ("operations", "vector", "matmul"))
 TABLE = "tests/kernels/test_table.py"  # until operations had examples
 TILE = "tests/simd/test_tile.py"
+TEAM = "tests/kernels/test_team.py"
 KERNELS = [
+    Fault(
+        "team: the caller returns while others still work",
+        "while atomic_load(team, DONE) < tasks:",
+        "while atomic_load(team, DONE) < tasks and looks < 1:",
+        TEAM,
+        "another_has_begun",
+    ),
+    Fault(
+        "team: a task is taken twice",
+        "if compare_and_swap(team, TICKET, ticket, ticket - 1):",
+        "if compare_and_swap(team, TICKET, ticket, ticket):",
+        TEAM,
+        "many_helpers",
+    ),
+    Fault(
+        "team: more helpers than were asked for",
+        "if first >= last or ticket >> 48 < who:",
+        "if first >= last:",
+        TEAM,
+        "many_helpers",
+    ),
+    Fault(
+        "team: who has nothing to do never sleeps",
+        "if looks & 63 or _now() - since < SPIN:",
+        "if looks & 63 or _now() - since < SPIN * 1_000_000:",
+        TEAM,
+        "sleeps",
+    ),
+    Fault(
+        "team: the bell is rung whatever it costs",
+        "worth = team[ALONE] + least > WORTH * team[PRICE]",
+        "worth = True",
+        TEAM,
+        "bell",
+    ),
     Fault(
         "gpu add: one thread too many passes the guard",
         "if i < out.size:  # the last block may have threads to spare",

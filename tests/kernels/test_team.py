@@ -33,16 +33,19 @@ def noted(times, whose, tasks, threads, members):
 
 @njit
 def spend(arguments, task, who):
-    (out,) = arguments
+    out, whose = arguments
     total = 0.0
     for i in range(20_000):
         total += np.sqrt(i + task)
-    out[task] = total
+    out[task], whose[task] = total, who
 
 
 @njit(nogil=True)
 def spent(out, threads, members):
-    share(spend, (out,), out.size, threads, 0, members)
+    """Who did the tasks."""
+    whose = np.zeros(out.size, np.int64)
+    share(spend, (out, whose), out.size, threads, 0, members)
+    return whose
 
 
 def run(tasks, threads, members):
@@ -84,9 +87,11 @@ def test_many_helpers_and_many_jobs_one_after_the_other():
     out = np.zeros(64)
     deadline = time.monotonic() + 20
     while len(seen) < 3 and time.monotonic() < deadline:  # two cores: some of the eight came
-        spent(out, 9, memory)
-        seen |= set(run(2000, 9, memory))
+        seen |= set(spent(out, 9, memory))
+        assert spent(out, 2, memory).max() <= 1  # although nine are awake
     assert len(seen) >= 3
+    for _ in range(20):
+        assert spent(out, 2, memory).max() <= 1
     team._dismiss(memory)
     for thread in threads:
         thread.join(10)
@@ -99,6 +104,30 @@ def test_nobody_comes_and_the_caller_does_it_all():
     assert (run(1000, 4, memory) == 0).all()
     memory[team.ASLEEP] = 3  # as if they slept
     assert (run(1000, 4, memory) == 0).all()
+
+
+@njit
+def slow_help(arguments, task, who):
+    out, begun = arguments
+    begun[task] = 1
+    total = 1.0
+    for i in range(4_000_000 if who else 200_000):
+        total += np.sqrt(i + task)
+    out[task] = total
+
+
+@njit
+def slowly_helped(out, begun, members):
+    share(slow_help, (out, begun), out.size, 2, 1 << 40, members)
+
+
+@here
+def test_the_caller_waits_for_a_task_that_another_has_begun():
+    for _ in range(10):
+        out, begun = np.zeros(40), np.zeros(40)
+        slowly_helped(out, begun, team.members())
+        assert (out > 0).all()
+        assert (begun == 1).all()
 
 
 @here
