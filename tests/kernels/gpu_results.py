@@ -24,7 +24,8 @@ def results():
                 if device.name != "simulator" or not any(name in str(error) for name in WARP_OPERATIONS):
                     raise
                 result = np.empty(0)
-            yield f"{row.name} {shape}", result
+            for number, part in enumerate(result if isinstance(result, tuple) else (result,)):
+                yield f"{row.name} {shape} {number}", part
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dlkernels import (
+    axpy,
     cuda,
     implementations,
     linear,
@@ -160,8 +161,38 @@ def test_device_arrays():
     np.testing.assert_allclose(there.copy_to_host(), a @ b, rtol=1e-5, atol=1e-5)
     with pytest.raises(TypeError, match="matmul has no gpu implementation for float64"):
         matmul(cuda.to_device(a.astype(float)), cuda.to_device(b.astype(float)))
-    with pytest.raises(ValueError, match="leading dimensions are not broadcast"):
-        matmul(cuda.to_device(np.zeros((2, 1, 3, 4), "f")), cuda.to_device(np.zeros((5, 4, 3), "f")))
+
+
+def test_a_product_with_its_own_transpose_on_the_device():
+    a = operand((20, 36), "float32", seed=1)
+    there = cuda.to_device(a)
+    np.testing.assert_allclose(matmul(there, there.T).copy_to_host(), a @ a.T, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(matmul(there.T, there).copy_to_host(), a.T @ a, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("left", "right"), STACKS, ids=str)
+def test_stacks_are_broadcast_on_the_device(left, right):
+    a, b = operand((*left, 3, 4), "float32", seed=1), operand((*right, 4, 5), "float32", seed=2)
+    there = cuda.to_device(a), cuda.to_device(b)
+    product = matmul(*there)
+    expected = reference.matmul(a, b)
+    np.testing.assert_allclose(product.copy_to_host(), expected, rtol=1e-5, atol=1e-5)
+    grads = matmul_backward(product, *there)
+    for got, right_one in zip(grads, reference.matmul_backward(expected, a, b), strict=True):
+        np.testing.assert_allclose(got.copy_to_host(), right_one, rtol=1e-4, atol=1e-4)
+
+
+def test_a_step_of_training_stays_on_the_device():
+    """A layer, its gradients and the step: only device arrays, and the loss falls."""
+    x, target = (cuda.to_device(operand(shape, "float32", seed=k)) for k, shape in enumerate(((8, 12), (8, 4))))
+    weight, bias = cuda.to_device(operand((4, 12), "float32", seed=3)), cuda.to_device(np.zeros(4, "f"))
+    losses = []
+    for _ in range(3):
+        error = axpy(-1, target, linear(x, weight, bias, "tanh"))
+        losses.append(float((error.copy_to_host() ** 2).sum()))
+        _, grad_weight, grad_bias = linear_backward(error, x, weight, bias, "tanh")
+        weight, bias = axpy(-0.02, grad_weight, weight), axpy(-0.02, grad_bias, bias)
+    assert losses[0] > losses[1] > losses[2]
 
 
 COMPILER = pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")

@@ -11,7 +11,8 @@ pytestmark = pytest.mark.quick
 LIBRARY = Path(__file__).parents[2] / "lib"
 PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
 OPERATIONS = ("vector", "matrix", "convolution", "recurrent", "attention")  # each may use those before it
-SHARED = ("arguments", "device", "examples", "implementations", "simd", "wide")  # what operations may use besides
+# What operations may use besides.
+SHARED = ("arguments", "device", "examples", "implementations", "layouts", "simd", "wide")
 
 # Who may know which other package, or which room of it.
 ARROWS = {
@@ -37,9 +38,10 @@ ROOMS = {
     "dlkernels": {
         "simd": (),
         "device": (),
-        "arguments": ("device",),
+        "layouts": ("device",),
+        "arguments": ("device", "layouts"),
         "examples": (),
-        "implementations": ("device", "examples"),
+        "implementations": ("device", "examples", "layouts"),
         "wide": ("device",),
         "schedules": ("simd",),
         **{name: (*SHARED, *OPERATIONS[:place]) for place, name in enumerate(OPERATIONS)},

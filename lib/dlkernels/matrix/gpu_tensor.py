@@ -19,6 +19,7 @@ from llvmlite import ir
 from .. import device
 from ..device import cuda
 from ..implementations import implementation
+from ..layouts import bits
 from ..wide import intrinsic, types
 from .gpu import f32, launch, one_by_one, u32
 
@@ -145,6 +146,8 @@ def tensor_core_kernel(kind, real):
     return kernel
 
 
+CAPABILITY = (8, 0)  # of the oldest GPUs that have the instruction
+INSTEAD = "Use matmul on float32 arrays there: x.copy_to_host().astype(np.float32), then cuda.to_device."
 BITS = ["void(uint16[::1], uint16[::1], float32[::1], uint32, uint32, uint32)"]
 
 
@@ -152,8 +155,10 @@ BITS = ["void(uint16[::1], uint16[::1], float32[::1], uint32, uint32, uint32)"]
     "matmul_half",
     device="gpu",
     adds="tensor cores: a warp multiplies 16 x 16 by 16 x 8 in one instruction",
-    limits="compute capability 8.0 or newer; in the executor a stand-in by shuffles takes the instruction's place",
+    limits="in the executor a stand-in by shuffles takes the instruction's place",
     dtypes=("float32",),
+    capability=CAPABILITY,
+    instead=INSTEAD,
     kernels=[(tensor_core_kernel(kind, True), BITS) for kind in ("f16", "bf16")],
     public=True,
 )
@@ -165,8 +170,3 @@ def matmul_half_tensor_cores(a, b, kind, out):
         launch(kernel, x, y, z, EDGE, 32 * WARPS)
 
     return product(bits(a), bits(b), out)
-
-
-def bits(x):
-    """Device array of the numbers' bits."""
-    return x if x.dtype == np.uint16 else x.view(np.uint16)

@@ -7,6 +7,7 @@ threads that read 4 columns each read 64 neighbours, and no two of them want the
 
 from ..device import cuda
 from ..implementations import implementation
+from ..layouts import aligned
 from ..wide import load4, store4
 from .gpu import BIG, DEPTH, INDEXED, LINES, THREADS, clear, f32, launch, one_by_one, shape, tile_2d_kernel, u32
 
@@ -79,12 +80,12 @@ def wide_kernel(a, b, out, m, n, k):
     store_sums(sums, out, u32(0), top + y, left + x, m, n)
 
 
-def in_fours(a, b):
-    """Whether all rows begin at a multiple of 16 bytes."""
-    return shape(a)[-1] % 4 == 0 and shape(b)[-1] % 4 == 0
+def in_fours(a, b, out):
+    """Whether all rows of all three begin at a multiple of 16 bytes."""
+    return shape(a)[-1] % 4 == 0 and shape(b)[-1] % 4 == 0 and aligned(a, b, out)
 
 
-FOURS = f"{INDEXED}; n and k that are not multiples of 4 take the kernel of matmul_tile_2d"
+FOURS = f"{INDEXED}; n and k that are not multiples of 4, and slices at odd places, take the kernel of matmul_tile_2d"
 
 
 @implementation(
@@ -97,7 +98,7 @@ FOURS = f"{INDEXED}; n and k that are not multiples of 4 take the kernel of matm
 )
 @one_by_one
 def matmul_wide(a, b, out):
-    launch(wide_kernel if in_fours(a, b) else tile_2d_kernel, a, b, out, BIG, THREADS)
+    launch(wide_kernel if in_fours(a, b, out) else tile_2d_kernel, a, b, out, BIG, THREADS)
 
 
 @cuda.jit
@@ -136,7 +137,7 @@ def unrolled_kernel(a, b, out, m, n, k):
 )
 @one_by_one
 def matmul_unrolled(a, b, out):
-    launch(unrolled_kernel if in_fours(a, b) else tile_2d_kernel, a, b, out, BIG, THREADS)
+    launch(unrolled_kernel if in_fours(a, b, out) else tile_2d_kernel, a, b, out, BIG, THREADS)
 
 
 # ---- two tiles in turn -------------------------------------------------------------------------------------
@@ -189,4 +190,4 @@ def double_buffered_kernel(a, b, out, m, n, k):
 )
 @one_by_one
 def matmul_double_buffered(a, b, out):
-    launch(double_buffered_kernel if in_fours(a, b) else tile_2d_kernel, a, b, out, BIG, THREADS)
+    launch(double_buffered_kernel if in_fours(a, b, out) else tile_2d_kernel, a, b, out, BIG, THREADS)
