@@ -39,18 +39,17 @@ class StandInContext:
         fault = self._memory.launch.fault
         if type(array) is not Array:
             fault(NotOnAGpu, f"a vector access needs an array, a {type(array).__name__} came", site)
-        *outer, last = (int(k) for k in (index if isinstance(index, tuple) else (index,)))
+        *outer, last = map(int, index if isinstance(index, tuple) else (index,))
         keys = [(*outer, last + k) for k in range(count)]
-        if len(keys[0]) != array.data.ndim:
+        if len(outer) + 1 != array.data.ndim:
             fault(NotOnAGpu, f"array {array.name!r} has {array.data.ndim} axes, {len(keys[0])} indices came", site)
-        for key in keys:
+        for key in (keys[0], keys[-1]):  # what lies between them is inside, too
             wrong = check_index(array, key)
             if wrong:
                 self._memory.launch.finding(wrong[0], wrong[1], site, array=array.number, index=key)
                 fault(OutOfBounds, wrong[1], site)
         size = count * array.data.itemsize
-        address = array.address_of(keys[0])
-        if address % size or array.data.strides[-1] != array.data.itemsize:
+        if array.address_of(keys[0]) % size or array.data.strides[-1] != array.data.itemsize:
             fault(
                 KernelError,
                 f"a vector access of {size} bytes to {array.name!r} at {keys[0]} is not aligned to {size} bytes: "
