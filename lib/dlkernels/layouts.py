@@ -25,8 +25,8 @@ def address(x):
 
 
 def aligned(*arrays):
-    """Whether all device arrays begin where an access to four elements may: at a multiple of its size."""
-    return all((address(x) or 0) % (4 * x.dtype.itemsize) == 0 for x in arrays)
+    """Whether all device arrays begin where an access of 16 bytes, or to four elements, may: at a multiple of its size."""
+    return all((address(x) or 0) % max(16, 4 * x.dtype.itemsize) == 0 for x in arrays)
 
 
 def memory(x):

@@ -8,8 +8,8 @@ array, it cannot. `load4` and `store4` promise it (CUDA C++ programmers write ``
     store4(out, 4 * i, (a0, a1, a2, a3))
     t0, t1, t2, t3 = load4(tile, (row, column))         # of shared memory
 
-`load8` and `store8` do the same for eight neighbours of 16 bits. The array must be C-contiguous and its data aligned to
-16 bytes, the (last) index a multiple of the width: true for every array that `cuda.device_array` or `cuda.to_device`
+`store2` stores two neighbours, 8 bytes. The array must be C-contiguous and its data aligned to 16 bytes, the (last) index
+a multiple of the width: true for every array that `cuda.device_array` or `cuda.to_device`
 makes, not for every slice of one (layouts.aligned asks), and for a shared array whose rows are multiples of 16 bytes. For
 float64 an access is 32 bytes, which the hardware moves with two instructions.
 """
@@ -48,6 +48,10 @@ def _vector_address(context, builder, width, array_type, array, index_type, inde
     return builder.bitcast(pointer, vector.as_pointer()), vector
 
 
+def _alignment(array_type, width):
+    return min(16, width * array_type.dtype.bitwidth // 8)
+
+
 def _lane(k):
     return ir.Constant(ir.IntType(32), k)
 
@@ -57,7 +61,7 @@ def _load(width):
         def generate(context, builder, signature, args):
             array_type, index_type = signature.args
             address, _ = _vector_address(context, builder, width, array_type, args[0], index_type, args[1])
-            loaded = builder.load(address, align=16)
+            loaded = builder.load(address, align=_alignment(array_type, width))
             lanes = [builder.extract_element(loaded, _lane(k)) for k in range(width)]
             return context.make_tuple(builder, signature.return_type, lanes)
 
@@ -77,7 +81,7 @@ def _store(width):
             value = ir.Constant(vector, ir.Undefined)
             for k in range(width):
                 value = builder.insert_element(value, builder.extract_value(values, k), _lane(k))
-            builder.store(value, address, align=16)
+            builder.store(value, address, align=_alignment(array_type, width))
             return context.get_dummy_value()
 
         return types.void(array, index, values), generate
@@ -87,16 +91,11 @@ def _store(width):
     return intrinsic(store)
 
 
-load4, store4 = _load(4), _store(4)
-load8, store8 = _load(8), _store(8)
+load4, store4, store2 = _load(4), _store(4), _store(2)
 
 
 def _load4_in_python(context, array, index):
     return context.load(array, index, 4)
-
-
-def _load8_in_python(context, array, index):
-    return context.load(array, index, 8)
 
 
 def _store_in_python(context, array, index, values):
@@ -104,23 +103,19 @@ def _store_in_python(context, array, index, values):
 
 
 stand_in(load4, _load4_in_python)
-stand_in(load8, _load8_in_python)
 stand_in(store4, _store_in_python)
-stand_in(store8, _store_in_python)
+stand_in(store2, _store_in_python)
 
 if device.name == "simulator":  # it runs plain Python only
 
     def _neighbour(index, k):
         return (*index[:-1], index[-1] + k) if isinstance(index, tuple) else index + k
 
-    def load4(array, index, width=4):
-        return tuple(array[_neighbour(index, k)] for k in range(width))
-
-    def load8(array, index):
-        return load4(array, index, 8)
+    def load4(array, index):
+        return tuple(array[_neighbour(index, k)] for k in range(WIDTH))
 
     def store4(array, index, values):
         for k, value in enumerate(values):
             array[_neighbour(index, k)] = value
 
-    store8 = store4
+    store2 = store4

@@ -12,7 +12,9 @@ LIBRARY = Path(__file__).parents[2] / "lib"
 PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
 OPERATIONS = ("vector", "matrix", "convolution", "recurrent", "attention")  # each may use those before it
 # What operations may use besides.
-SHARED = ("arguments", "device", "examples", "implementations", "layouts", "simd", "wide")
+SHARED = (
+    "arguments", "async_copy", "device", "examples", "implementations", "layouts", "simd", "tensor_cores", "wide",
+)  # fmt: skip
 
 # Who may know which other package, or which room of it.
 ARROWS = {
@@ -43,6 +45,8 @@ ROOMS = {
         "examples": (),
         "implementations": ("device", "examples", "layouts"),
         "wide": ("device",),
+        "async_copy": ("wide",),
+        "tensor_cores": ("async_copy", "device", "wide"),
         "schedules": ("simd",),
         **{name: (*SHARED, *OPERATIONS[:place]) for place, name in enumerate(OPERATIONS)},
     },

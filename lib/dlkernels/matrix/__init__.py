@@ -29,7 +29,7 @@ def _prepare_matmul(a, b, out=None):
 def _apart(out, **inputs):
     """Raise if out is one of the inputs: a product cannot be made in place."""
     for name, x in inputs.items():
-        if out is x or (is_device_array(out) == is_device_array(x) and _is_array(out) and overlap(out, x)):
+        if out is x or (_is_array(out) and overlap(out, x)):
             raise ValueError(
                 f"out overlaps {name}; expected separate memory: every element of {name} is read many times."
             )
@@ -147,7 +147,18 @@ def _check_linear(x, weight, bias, activation):
     return (*x.shape[:-1], weight.shape[0])
 
 
-from . import backward, cpu, gpu, gpu_layers, gpu_stacks, gpu_tensor, half, int8, strassen  # noqa: E402, F401
+from . import (  # noqa: E402
+    backward,  # noqa: F401
+    cpu,  # noqa: F401
+    gpu,  # noqa: F401
+    gpu_layers,  # noqa: F401
+    gpu_stacks,  # noqa: F401
+    gpu_tensor,  # noqa: F401
+    gpu_tensor_fed,  # noqa: F401
+    half,  # noqa: F401
+    int8,
+    strassen,  # noqa: F401
+)
 from .choose import two_matrices  # noqa: E402
 
 

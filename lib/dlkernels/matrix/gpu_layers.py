@@ -106,6 +106,7 @@ def linear_backward_transposed(bias, activation, grad, x, weight):
     rows, lines = grad.reshape(count, weight.shape[0]), x.reshape(count, weight.shape[1])
     if activation is not None:
         before = linear_transposed(lines, weight, bias, None, cuda.device_array(shape(rows), f32))
-        rows = getattr(vector, f"{activation}_backward")(rows, before)
+        derivative = getattr(vector, f"{activation}_backward")
+        rows = derivative(rows, before)
     grads = product(rows, weight).reshape(shape(x)), product(transposed(rows), lines)
     return grads if bias is None else (*grads, sum_over(rows, 0).reshape(weight.shape[0]))

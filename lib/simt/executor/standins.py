@@ -2,7 +2,7 @@
 
 from ..errors import KernelError, NotOnAGpu, OutOfBounds
 from ..numbers import normal
-from .memory import Array, check_index, convert
+from .memory import Array, check_index, convert, poison
 
 
 class StandInContext:
@@ -11,6 +11,9 @@ class StandInContext:
     ``load(array, index, count)`` and ``store(array, index, values)`` touch ``count`` neighbouring elements of the last
     axis as one access, as a 16-byte load or store does: it is recorded as one access of ``count * itemsize`` bytes, and
     must be aligned to that, as on a GPU.
+
+    ``send(array, index, values)`` is a store that arrives when the same thread calls ``arrive()``. Until then the elements
+    are poisoned (nan, or -1), and count as not initialised.
     """
 
     def __init__(self, memory, load_site, store_site, visit=0):
@@ -34,6 +37,22 @@ class StandInContext:
             array.data[key] = convert(value, array.data.dtype)
         size = len(values) * array.data.itemsize
         self._memory.note(array, keys[0], site, self._visit, writes=True, size=size)
+
+    def send(self, array, index, values):
+        """A store that arrives later. It counts as a store where it sets out."""
+        self.store(array, index, (poison(array.data.dtype),) * len(values))
+        keys = self._keys(array, index, len(values), self._sites[1])
+        self._memory.forget(array, keys)
+        self._memory.launch.current.copies.append((array, keys, values))
+
+    def arrive(self):
+        """What the running thread has sent is there."""
+        copies = self._memory.launch.current.copies
+        for array, keys, values in copies:
+            for key, value in zip(keys, values, strict=True):
+                array.data[key] = convert(value, array.data.dtype)
+                self._memory.mark(array, key)
+        copies.clear()
 
     def _keys(self, array, index, count, site):
         fault = self._memory.launch.fault
