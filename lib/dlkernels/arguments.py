@@ -19,7 +19,8 @@ def float_array(name, x, dtypes=FLOATS):
         )
     if x.dtype not in dtypes:
         expected = " or ".join(map(str, dtypes))
-        raise TypeError(f"{name} has dtype {x.dtype}; expected {expected}. Try {name}.astype(np.{dtypes[0]}).")
+        where = ".copy_to_host()" if is_device_array(x) else ""
+        raise TypeError(f"{name} has dtype {x.dtype}; expected {expected}. Try {name}{where}.astype(np.{dtypes[0]}).")
     return x
 
 

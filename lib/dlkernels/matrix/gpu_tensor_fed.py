@@ -148,7 +148,7 @@ def pipelined_kernel(kind):
         clear(sums)
         i_to, q_to = u32(i), u32(q)  # rows of this thread in the half of the tiles that is filled next
         for start in range(u32(0), u32(k + u32(DEPTH)), u32(DEPTH)):
-            wait_copies()
+            wait_copies()  # of the round before
             cuda.syncthreads()  # one half is complete, and nobody reads the other any more
             in_k = u32(start + u32(2) * p) < k
             copy_async(a_tile, (i_to, p), a, a_at, a_inside and in_k)
