@@ -143,25 +143,20 @@ def pipelined_kernel(kind):
         a_row, b_row = u32(y + lane % u32(16)), u32(lane % u32(16))
         pair = u32(x // u32(2) + lane // u32(16) * u32(4))
         (i, p), (q, j) = a_place(t, 0), b_place(t, 0)
-        a_at, b_at = u32((top + i) * (k // u32(2)) + p), u32(q * (n // u32(2)) + left // u32(2) + j)
+        a_step, b_step = u32(k // u32(2)), u32(n // u32(2))  # pairs in a row
+        a_at, b_at = u32((top + i) * a_step + p), u32(q * b_step + left // u32(2) + j)
         a_inside, lower_inside, b_inside = top + i < m, top + i + u32(64) < m, left + u32(2) * j < n
         clear(sums)
         i_to, q_to = u32(i), u32(q)  # rows of this thread in the half of the tiles that is filled next
         for start in range(u32(0), u32(k + u32(DEPTH)), u32(DEPTH)):
             wait_copies()  # of the round before
             cuda.syncthreads()  # one half is complete, and nobody reads the other any more
-            in_k = u32(start + u32(2) * p) < k
+            in_k, upper, lower = u32(start + u32(2) * p) < k, u32(start + q) < k, u32(start + q + u32(16)) < k
             copy_async(a_tile, (i_to, p), a, a_at, a_inside and in_k)
-            copy_async(a_tile, (i_to + u32(64), p), a, a_at + u32(64) * (k // u32(2)), lower_inside and in_k)
-            copy_async(b_tile, (q_to, j), b, b_at, b_inside and u32(start + q) < k)
-            copy_async(
-                b_tile,
-                (q_to + u32(16), j),
-                b,
-                b_at + u32(16) * (n // u32(2)),
-                b_inside and u32(start + q + u32(16)) < k,
-            )
-            a_at, b_at = u32(a_at + u32(DEPTH // 2)), u32(b_at + u32(DEPTH) * (n // u32(2)))
+            copy_async(a_tile, (i_to + u32(64), p), a, a_at + u32(64) * a_step, lower_inside and in_k)
+            copy_async(b_tile, (q_to, j), b, b_at, b_inside and upper)
+            copy_async(b_tile, (q_to + u32(16), j), b, b_at + u32(16) * b_step, b_inside and lower)
+            a_at, b_at = u32(a_at + u32(DEPTH // 2)), u32(b_at + u32(DEPTH) * b_step)
             i_to, q_to = u32(i_to ^ u32(EDGE)), u32(q_to ^ u32(DEPTH))
             if start > u32(0):
                 product(a_tile, b_tile, a_row, b_row, pair, sums)
