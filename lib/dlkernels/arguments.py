@@ -5,6 +5,7 @@ import numbers
 import numpy as np
 
 from .device import is_device_array
+from .layouts import memory
 
 FLOATS = (np.dtype("float32"), np.dtype("float64"))
 
@@ -18,7 +19,8 @@ def float_array(name, x, dtypes=FLOATS):
         )
     if x.dtype not in dtypes:
         expected = " or ".join(map(str, dtypes))
-        raise TypeError(f"{name} has dtype {x.dtype}; expected {expected}. Try {name}.astype(np.{dtypes[0]}).")
+        where = ".copy_to_host()" if is_device_array(x) else ""
+        raise TypeError(f"{name} has dtype {x.dtype}; expected {expected}. Try {name}{where}.astype(np.{dtypes[0]}).")
     return x
 
 
@@ -73,14 +75,12 @@ def output(out, shape, dtype, **inputs):
         raise ValueError(f"out has shape {out.shape}; expected {tuple(shape)}.")
     if out.dtype != dtype:
         raise TypeError(f"out has dtype {out.dtype}; expected {dtype}, the dtype of the inputs.")
-    if is_device_array(out):
-        return out
-    if not out.flags.writeable:
+    if not is_device_array(out) and not out.flags.writeable:
         raise ValueError("out is read-only; expected an array that can be written. Pass out=None or a copy.")
     if _overlaps_itself(out):
         raise ValueError("out has elements that share memory (a broadcast view?); expected one place per element.")
     for name, x in inputs.items():
-        if out is not x and np.may_share_memory(out, x) and not _same_view(out, x) and _overlap(out, x):
+        if out is not x and overlap(out, x) and not _same_view(out, x):
             raise ValueError(
                 f"out overlaps {name} without being {name}; expected separate memory, or out={name} itself "
                 "to work in place."
@@ -88,18 +88,25 @@ def output(out, shape, dtype, **inputs):
     return out
 
 
-def _is_host_array(x):
-    return isinstance(x, np.ndarray)
-
-
-def _overlap(x, y):
+def overlap(x, y):
+    """Whether two arrays share an element. In numba's simulator nobody knows it of device arrays: False."""
+    if is_device_array(x) != is_device_array(y):
+        return False
+    x, y = memory(x), memory(y)
+    if x is None or not np.may_share_memory(x, y):
+        return False
     try:
         return np.shares_memory(x, y, max_work=100_000)
     except np.exceptions.TooHardError:  # strides so odd that the answer would take long: refuse them
         return True
 
 
+def _is_host_array(x):
+    return isinstance(x, np.ndarray)
+
+
 def _same_view(x, y):
+    x, y = memory(x), memory(y)
     return x.ctypes.data == y.ctypes.data and x.strides == y.strides and x.shape == y.shape
 
 

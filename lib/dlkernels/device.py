@@ -70,6 +70,11 @@ def last_launch():
     return str(cuda.last_launch() or "No kernel has run yet.")
 
 
+def compute_capability():
+    """(major, minor) of the GPU that runs kernels; None where the executor or the simulator stands in for one."""
+    return tuple(cuda.get_current_device().compute_capability) if name == "gpu" else None
+
+
 def is_device_array(x):
     """True for an array in device memory (of a GPU, or of the executor that stands in for one)."""
     return not isinstance(x, np.ndarray) and hasattr(x, "copy_to_host")

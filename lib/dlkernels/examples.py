@@ -7,12 +7,13 @@ memory and kind of values. The same function so serves a test of empty arrays, o
 benchmark of 64 MiB.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-LAYOUTS = ("contiguous", "strided", "reversed", "transposed")
+LAYOUTS = ("contiguous", "strided", "reversed", "transposed", "offset")
 VALUES = ("normal", "tiny", "huge", "special")
 
 
@@ -20,7 +21,8 @@ VALUES = ("normal", "tiny", "huge", "special")
 class Draw:
     """Arrays and numbers for one call, the same for the same seed.
 
-    dtype: a float or integer type of NumPy, or "bfloat16" (its bits as uint16). layout: see LAYOUTS.
+    dtype: a float or integer type of NumPy, or "bfloat16" (its bits as uint16). layout: see LAYOUTS; "offset" begins one
+    element after the start of its memory, so that vectors of elements are not aligned; "read-only" is contiguous.
     values: "normal"; "tiny", near the smallest normal number; "huge", near the largest; "special", with NaN, infinities,
     both zeros; "few" of them among normal numbers.
     """
@@ -35,8 +37,12 @@ class Draw:
 
     def array(self, *shape):
         """An array of that shape, laid out as `layout` says."""
-        if not shape or self.layout == "contiguous":
-            return self.fill(shape)
+        if not shape or self.layout in ("contiguous", "read-only"):
+            x = self.fill(shape)
+            x.flags.writeable = self.layout != "read-only"
+            return x
+        if self.layout == "offset":
+            return self.fill((math.prod(shape) + 1,))[1:].reshape(shape)
         if self.layout == "strided":
             return self.fill((*shape[:-1], 2 * shape[-1] + 1))[..., 1::2]
         if self.layout == "reversed":

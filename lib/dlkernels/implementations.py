@@ -24,8 +24,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from . import device as device_module
 from .device import cuda, is_device_array
 from .examples import Examples
+from .layouts import as_host, contiguous, copy
 
 DEVICES = ("cpu", "gpu")
 
@@ -48,7 +50,11 @@ class Implementation:
     ``limits`` says in words what it cannot do (shapes, sizes, hardware); ``largest`` is the number of elements
     beyond which nobody would wait for it (None: no bound); ``kernels`` are the CUDA kernels it launches, each
     with the numba signatures under which it is compiled for GPUs without one. ``public``: the operation's function
-    takes it; of several, the last one that has the dtype.
+    takes it; of several, the last one that has the dtype. ``capability``: the oldest GPU that has its instructions, such
+    as (8, 0), and ``instead`` what to use on an older one.
+
+    On a GPU a rung gets C-contiguous arrays: what is not was copied before (`run`). It need not begin at a multiple of
+    16 bytes, as a slice of a device array may not.
     """
 
     operation: str
@@ -62,6 +68,8 @@ class Implementation:
     largest: int | None = None
     kernels: tuple = ()
     public: bool = False
+    capability: tuple | None = None
+    instead: str = ""
 
     def __call__(self, *args, **kwargs):
         prepared = OPERATIONS[self.operation].prepare(*args, **kwargs)
@@ -94,7 +102,18 @@ def operation(name, reference, examples, backward_of=None):
     return declare
 
 
-def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", largest=None, kernels=(), public=False):
+def implementation(
+    of,
+    device,
+    adds,
+    dtypes=("float32", "float64"),
+    limits="",
+    largest=None,
+    kernels=(),
+    public=False,
+    capability=None,
+    instead="",
+):
     """Put the decorated function into the table as the next rung of operation `of` on `device`.
 
     The function takes what the operation's `prepare` returns, as keyword-free positional arguments, and
@@ -110,7 +129,7 @@ def implementation(of, device, adds, dtypes=("float32", "float64"), limits="", l
         if any(rung.name == function.__name__ for rung in ladder):
             raise ValueError(f"{of} has an implementation named {function.__name__} on {device} already")
         row = (of, device, function.__name__, len(ladder) + 1, adds, function, tuple(dtypes), limits, largest)
-        ladder.append(Implementation(*row, tuple(kernels), public))
+        ladder.append(Implementation(*row, tuple(kernels), public, capability, instead))
         public_rung.cache_clear()
         return function
 
@@ -132,16 +151,42 @@ def everything():
 
 
 def run(rung, arguments):
-    """Run `rung` on prepared arguments. Host arrays travel to the device for a GPU rung, and the result back."""
-    if rung.device == "cpu" or any(is_device_array(x) for x in arguments):
+    """Run `rung` on prepared arguments.
+
+    For a GPU rung host arrays travel to the device, and results back; device arrays that are not contiguous are copied
+    there, and a result into `out`.
+    """
+    if rung.device == "cpu":
         return rung.function(*arguments)
-    there = [cuda.to_device(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x for x in arguments]
-    result = rung.function(*there)
+    _check_capability(rung)
+    there = [_on_device(x) for x in arguments]
+    result, out = rung.function(*there), arguments[-1]
+    stays = any(is_device_array(x) for x in arguments)
     if result is not there[-1]:
-        return result.copy_to_host()
-    out = arguments[-1]
-    out[...] = result.copy_to_host()
+        if stays:
+            return result
+        return tuple(map(as_host, result)) if isinstance(result, tuple) else as_host(result)
+    if not stays:
+        out[...] = result.copy_to_host()
+    elif result is not out:
+        copy(result, out)
     return out
+
+
+def _on_device(x):
+    """An argument as a GPU rung takes it."""
+    if is_device_array(x):
+        return contiguous(x)
+    return cuda.to_device(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x
+
+
+def _check_capability(rung):
+    here = device_module.compute_capability()
+    if rung.capability and here and here < rung.capability:
+        needs, has = (".".join(map(str, version)) for version in (rung.capability, here))
+        raise ValueError(
+            f"{rung.name} needs a GPU of compute capability {needs} or newer; this one has {has}. {rung.instead}"
+        )
 
 
 def call(name, *args):
@@ -154,7 +199,11 @@ def call(name, *args):
 @functools.cache
 def public_rung(name, device, dtype):
     """The rung that the operation's function takes for results of `dtype`; TypeError where there is none."""
-    fitting = [rung for rung in of(name, device) if rung.public and str(dtype) in rung.dtypes]
+    public = [rung for rung in of(name, device) if rung.public]
+    fitting = [rung for rung in public if str(dtype) in rung.dtypes]
     if not fitting:
-        raise TypeError(f"{name} has no {device} implementation for {dtype}")
+        known = " or ".join(sorted({known for rung in public for known in rung.dtypes}))
+        cure = f"expected {known}. Convert the arrays" if known else "expected host memory"
+        cure += ", or use x.copy_to_host() and the CPU" if device == "gpu" else ""
+        raise TypeError(f"{name} has no {device} implementation for {dtype}; {cure}.")
     return fitting[-1]

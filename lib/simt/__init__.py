@@ -13,6 +13,7 @@ _HOMES = {
     "cuda": "cuda",
     "run": "executor.launch",
     "stand_in": "intrinsics",
+    "warp_stand_in": "intrinsics",
     "last_launch": "policy",
     "retarget": "retargeting",
     "budget": "settings",

@@ -1,13 +1,30 @@
 """Device arrays, as the host sees them: memory of the pretended device, to be copied to and from."""
 
+import ctypes
+import itertools
+
 import numpy as np
+
+# Addresses of allocations: at a multiple of 256 bytes, as on a GPU, and further apart than one is long.
+_free = itertools.count(1 << 32, 1 << 40)
 
 
 class DeviceNDArray:
     """An array in device memory, with the methods of numba's. The host reads it with ``copy_to_host``."""
 
-    def __init__(self, data):
+    def __init__(self, data, address=None):
         self._data = data
+        self._address = next(_free) if address is None else address
+
+    def _view(self, data):
+        """Another array in the same allocation."""
+        distance = data.__array_interface__["data"][0] - self._data.__array_interface__["data"][0]
+        return DeviceNDArray(data, self._address + distance)
+
+    @property
+    def device_ctypes_pointer(self):
+        """The address of the first element on the pretended device, as numba's arrays have it."""
+        return ctypes.c_void_p(self._address if self.size else 0)
 
     shape = property(lambda self: self._data.shape)
     strides = property(lambda self: self._data.strides)
@@ -50,23 +67,23 @@ class DeviceNDArray:
         view = self._data.reshape(*newshape, order=order)
         if not np.shares_memory(view, self._data) and view.size:
             raise NotImplementedError("reshape would require copy")
-        return DeviceNDArray(view)
+        return self._view(view)
 
     def ravel(self, order="C", stream=0):
         return self.reshape(-1, order=order)
 
     def transpose(self, axes=None):
-        return DeviceNDArray(self._data.transpose(axes))
+        return self._view(self._data.transpose(axes))
 
     def squeeze(self, axis=None, stream=0):
-        return DeviceNDArray(self._data.squeeze(axis))
+        return self._view(self._data.squeeze(axis))
 
     def view(self, dtype):
-        return DeviceNDArray(self._data.view(dtype))
+        return self._view(self._data.view(dtype))
 
     def split(self, section, stream=0):
         """Pieces of ``section`` elements each, as views."""
-        return [DeviceNDArray(self._data[start : start + section]) for start in range(0, len(self._data), section)]
+        return [self._view(self._data[start : start + section]) for start in range(0, len(self._data), section)]
 
     def getitem(self, item, stream=0):
         return self[item]
@@ -76,7 +93,7 @@ class DeviceNDArray:
 
     def __getitem__(self, item):
         part = self._data[item]
-        return DeviceNDArray(part) if isinstance(part, np.ndarray) and part.ndim else part
+        return self._view(part) if isinstance(part, np.ndarray) and part.ndim else part
 
     def __setitem__(self, key, value):
         self._data[key] = value._data if isinstance(value, DeviceNDArray) else value

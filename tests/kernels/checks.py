@@ -1,5 +1,6 @@
 """One way to check a rung: run it on the arguments of an example, compare with float64, see that no input changed."""
 
+import itertools
 import zlib
 
 import numpy as np
@@ -36,17 +37,36 @@ def results_dtype(operation, arguments):
     return operation.prepare(*arguments)[-1].dtype
 
 
+def on_device(x, layout="contiguous"):
+    """A device array with the values of x and a layout as in `examples.Draw`."""
+    if x.ndim == 0 or layout in ("contiguous", "read-only"):
+        return cuda.to_device(np.asarray(x, order="C"))
+    if layout == "offset":
+        room = np.zeros(x.size + 1, x.dtype)
+        room[1:] = x.reshape(-1)
+        return cuda.to_device(room)[1:].reshape(*x.shape)
+    if layout == "strided":
+        room = np.zeros((*x.shape[:-1], 2 * x.shape[-1] + 1), x.dtype)
+        room[..., 1::2] = x
+        return cuda.to_device(room)[..., 1::2]
+    if layout == "reversed":
+        return cuda.to_device(np.ascontiguousarray(x[..., ::-1]))[..., ::-1]
+    return cuda.to_device(np.asfortranarray(x))
+
+
 def check(function, operation, arguments, device=False, **options):
     """function(*arguments, **options) against the reference. Returns what came.
 
-    device: hand over arrays in device memory, and expect such. An input may not change, unless it is `out`.
+    device: hand over arrays in device memory, and expect such; True, or their layouts, one after the other. An input may
+    not change, unless it is `out`.
     """
     before = [np.copy(x) if isinstance(x, np.ndarray) else x for x in arguments]
     results, allowed = expected_of(operation, arguments)
     dtype = results_dtype(operation, arguments)
     given = arguments
     if device:
-        given = tuple(cuda.to_device(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x for x in arguments)
+        layouts = itertools.cycle(["contiguous"] if device is True else device)
+        given = tuple(on_device(x, next(layouts)) if isinstance(x, np.ndarray) else x for x in arguments)
     with np.errstate(all="ignore"):
         came = function(*given, **options)
     name = getattr(function, "name", getattr(function, "__name__", "?"))

@@ -1,7 +1,7 @@
 """Run every GPU rung of the table and save the results: `python gpu_results.py results.npz`.
 
 Run under different values of DLKERNELS_DEVICE, it shows whether two ways of running CUDA kernels agree. numba's
-simulator has no warp operations: a rung that needs one is saved as an empty array there.
+simulator has no warp operations and no intrinsics: a rung that needs one is saved as an empty array there.
 """
 
 import sys
@@ -10,7 +10,18 @@ import numpy as np
 
 from dlkernels import device, implementations
 
-WARP_OPERATIONS = ("shfl_", "ballot_sync", "any_sync", "all_sync", "match_", "syncwarp", "activemask", "laneid", "cg")
+WARP_OPERATIONS = (
+    "not usable in pure-python",
+    "shfl_",
+    "ballot_sync",
+    "any_sync",
+    "all_sync",
+    "match_",
+    "syncwarp",
+    "activemask",
+    "laneid",
+    "cg",
+)
 
 
 def results():
@@ -24,7 +35,8 @@ def results():
                 if device.name != "simulator" or not any(name in str(error) for name in WARP_OPERATIONS):
                     raise
                 result = np.empty(0)
-            yield f"{row.name} {shape}", result
+            for number, part in enumerate(result if isinstance(result, tuple) else (result,)):
+                yield f"{row.name} {shape} {number}", part
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dlkernels import (
+    axpy,
     cuda,
     implementations,
     linear,
@@ -22,9 +23,10 @@ from dlkernels import (
 )
 from dlkernels.device import name as device_name
 from dlkernels.examples import LAYOUTS, Draw
-from dlkernels.matrix import blocks, choose, gpu_stacks, half, reference, strassen
+from dlkernels.matrix import blocks, choose, gpu_stacks, gpu_wide, half, reference, strassen
 from dlkernels.matrix.gpu_wide import FOURS
 from simt import xray
+from simt.trace import KINDS, SHARED
 
 CPU = implementations.of("matmul", "cpu") + implementations.of("matmul_strassen", "cpu")
 GPU = implementations.of("matmul", "gpu")
@@ -160,8 +162,38 @@ def test_device_arrays():
     np.testing.assert_allclose(there.copy_to_host(), a @ b, rtol=1e-5, atol=1e-5)
     with pytest.raises(TypeError, match="matmul has no gpu implementation for float64"):
         matmul(cuda.to_device(a.astype(float)), cuda.to_device(b.astype(float)))
-    with pytest.raises(ValueError, match="leading dimensions are not broadcast"):
-        matmul(cuda.to_device(np.zeros((2, 1, 3, 4), "f")), cuda.to_device(np.zeros((5, 4, 3), "f")))
+
+
+def test_a_product_with_its_own_transpose_on_the_device():
+    a = operand((20, 36), "float32", seed=1)
+    there = cuda.to_device(a)
+    np.testing.assert_allclose(matmul(there, there.T).copy_to_host(), a @ a.T, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(matmul(there.T, there).copy_to_host(), a.T @ a, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("left", "right"), STACKS, ids=str)
+def test_stacks_are_broadcast_on_the_device(left, right):
+    a, b = operand((*left, 3, 4), "float32", seed=1), operand((*right, 4, 5), "float32", seed=2)
+    there = cuda.to_device(a), cuda.to_device(b)
+    product = matmul(*there)
+    expected = reference.matmul(a, b)
+    np.testing.assert_allclose(product.copy_to_host(), expected, rtol=1e-5, atol=1e-5)
+    grads = matmul_backward(product, *there)
+    for got, right_one in zip(grads, reference.matmul_backward(expected, a, b), strict=True):
+        np.testing.assert_allclose(got.copy_to_host(), right_one, rtol=1e-4, atol=1e-4)
+
+
+def test_a_step_of_training_stays_on_the_device():
+    """A layer, its gradients and the step: only device arrays, and the loss falls."""
+    x, target = (cuda.to_device(operand(shape, "float32", seed=k)) for k, shape in enumerate(((8, 12), (8, 4))))
+    weight, bias = cuda.to_device(operand((4, 12), "float32", seed=3)), cuda.to_device(np.zeros(4, "f"))
+    losses = []
+    for _ in range(3):
+        error = axpy(-1, target, linear(x, weight, bias, "tanh"))
+        losses.append(float((error.copy_to_host() ** 2).sum()))
+        _, grad_weight, grad_bias = linear_backward(error, x, weight, bias, "tanh")
+        weight, bias = axpy(-0.02, grad_weight, weight), axpy(-0.02, grad_bias, bias)
+    assert losses[0] > losses[1] > losses[2]
 
 
 COMPILER = pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")
@@ -179,9 +211,50 @@ def test_gpu_kernels_keep_their_sums_in_registers(row, arch):
         assert not view.stack_bytes, "a local array did not fit into registers"
         if row.name not in ONE_PER_ELEMENT and "sum_parts" not in view.kernel:
             assert view.occupancy(256).blocks_per_sm >= 2, f"{view.registers} registers: one block per multiprocessor"
-        if row.limits == FOURS and row.name != "matmul_wide" and "sum_parts" not in view.kernel:
-            assert view.main_loop.ffma_share >= 0.85
-            assert view.main_loop["LDS.32"] == 0, "loads from shared memory are narrow"
+        if row.limits == FOURS and "sum_parts" not in view.kernel:
+            assert view.main_loop.ffma_share >= (0.75 if row.name == "matmul_wide" else 0.85)
+
+
+def widths(report, kind):
+    """Bits of each shared access of that kind -> how many of the x-ray's requests have them."""
+    trace = report.trace
+    rows = (trace.space == SHARED) & (trace.kind == KINDS.index(kind))
+    _, first = np.unique(np.stack([x[rows] for x in (trace.warp, trace.site, trace.visit)]), axis=1, return_index=True)
+    bits, counts = np.unique(8 * trace.size[rows][first], return_counts=True)
+    return dict(zip(bits.tolist(), counts.tolist(), strict=True))
+
+
+def widths_in(mix, name):
+    """The same of a stretch of machine code."""
+    return {bits: mix[f"{name}.{bits}"] for bits in (8, 16, 32, 64, 128) if mix[f"{name}.{bits}"]}
+
+
+IN_16_BYTES = {  # kernel: its arguments behind m, n, k
+    gpu_wide.wide_kernel: (), gpu_wide.unrolled_kernel: (), gpu_wide.double_buffered_kernel: (),
+    gpu_stacks.batched_kernel: (0, 0), gpu_stacks.split_kernel: (0, 0, 1, 8),
+}  # fmt: skip
+
+
+@COMPILER
+@pytest.mark.parametrize("kernel", IN_16_BYTES, ids=lambda kernel: kernel.py_func.__name__)
+def test_x_ray_and_machine_code_agree_on_the_width_of_shared_accesses(kernel):
+    """16 bytes at a time, as the docstrings say, and no bank conflicts."""
+    k = 8
+    a, b, out = operand((128, k), "float32"), operand((k, 128), "float32"), np.zeros((128, 128), "f")
+    numbers = [np.uint32(x) for x in (128, 128, k, *IN_16_BYTES[kernel])]
+    report = xray.xray(kernel, 1, 256)(a.reshape(-1), b.reshape(-1), out.reshape(-1), *numbers)
+    np.testing.assert_allclose(out, a @ b, rtol=1e-4, atol=1e-4)
+    assert report.ok
+    assert report.total["bank_ways"] == 1
+    (signature,) = [s for row in GPU for one, (s,) in row.kernels if one is kernel]
+    view = xray.compiled(kernel, signature, "sm_80")
+    loads, stores = widths(report, "load"), widths(report, "store")
+    assert loads.keys() == widths_in(view.main_loop, "LDS").keys() == {128}
+    warps, adds = 8, 64 * k  # multiply-adds of a thread
+    assert loads[128] / (warps * adds) == view.main_loop["LDS.128"] / view.main_loop["FFMA"] == 1 / 16
+    written = widths_in(view.mix, "STS")
+    assert stores.keys() == written.keys() == {32, 128}
+    assert stores[32] / stores[128] == written[32] / written[128] == 4
 
 
 # ---- 16 and 8 bits -----------------------------------------------------------------------------------------

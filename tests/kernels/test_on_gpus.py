@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dlkernels import implementations
+from dlkernels import implementations, layouts
 from simt.xray import available, compiled
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
@@ -58,11 +58,17 @@ def compilations():
 @pytest.mark.skipif(not available(), reason="the compiler for GPUs is not installed: run `make gpu`")
 @pytest.mark.parametrize(("row", "kernel", "signature", "arch"), list(compilations()))
 def test_compiles_for_real_gpus_without_spills(row, kernel, signature, arch):
-    if "compute capability 8.0" in row.limits and arch < "sm_80":
-        pytest.skip(row.limits)
+    if row.capability and arch < "sm_{}{}".format(*row.capability):
+        pytest.skip(f"needs compute capability {row.capability}")
     view = compiled(kernel, signature, arch)
     assert view.registers > 0
     assert not view.spills, f"{view.spill_store_bytes} bytes spilled"
     if row.name.endswith("_wide") and row.operation in ("add", "axpy") and "float32" in signature:
         assert view.mix["LDG.128"], "load4 did not become a 16-byte load"
         assert view.mix["STG.128"], "store4 did not become a 16-byte store"
+
+
+@pytest.mark.skipif(not available(), reason="the compiler for GPUs is not installed: run `make gpu`")
+@pytest.mark.parametrize(("kernel", "signature"), layouts.KERNELS)
+def test_copies_compile_for_real_gpus(kernel, signature):
+    assert not compiled(kernel, signature, "sm_75").spills

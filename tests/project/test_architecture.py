@@ -11,7 +11,10 @@ pytestmark = pytest.mark.quick
 LIBRARY = Path(__file__).parents[2] / "lib"
 PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
 OPERATIONS = ("vector", "matrix", "convolution", "recurrent", "attention")  # each may use those before it
-SHARED = ("arguments", "device", "examples", "implementations", "simd", "wide")  # what operations may use besides
+# What operations may use besides.
+SHARED = (
+    "arguments", "async_copy", "device", "examples", "implementations", "layouts", "simd", "tensor_cores", "wide",
+)  # fmt: skip
 
 # Who may know which other package, or which room of it.
 ARROWS = {
@@ -37,10 +40,13 @@ ROOMS = {
     "dlkernels": {
         "simd": (),
         "device": (),
-        "arguments": ("device",),
+        "layouts": ("device",),
+        "arguments": ("device", "layouts"),
         "examples": (),
-        "implementations": ("device", "examples"),
+        "implementations": ("device", "examples", "layouts"),
         "wide": ("device",),
+        "async_copy": ("wide",),
+        "tensor_cores": ("async_copy", "device", "wide"),
         "schedules": ("simd",),
         **{name: (*SHARED, *OPERATIONS[:place]) for place, name in enumerate(OPERATIONS)},
     },

@@ -138,6 +138,54 @@ def test_stand_ins_in_shared_memory():
     assert trace.findings == []
 
 
+# ---- stand-ins that are device functions, and for a warp at once -------------------------------------------------------
+
+swap, total = Intrinsic(), Intrinsic()
+
+
+@cuda.jit(device=True)
+def swap_by_shuffles(value):
+    return cuda.shfl_xor_sync(0xFFFFFFFF, value, 1)
+
+
+@cuda.jit(device=True)
+def total_by_shuffles(value):
+    for step in (16, 8, 4, 2, 1):
+        value += cuda.shfl_xor_sync(0xFFFFFFFF, value, step)
+    return value
+
+
+def total_of_a_warp(lanes):
+    return dict.fromkeys(lanes, sum(value for (value,) in lanes.values()))
+
+
+simt.stand_in(swap, swap_by_shuffles)
+simt.stand_in(total, total_by_shuffles)
+simt.warp_stand_in(total_by_shuffles, total_of_a_warp)
+
+
+@cuda.jit
+def warp_kernel(x, y):
+    i = cuda.grid(1)
+    y[i] = swap(x[i]) + total(x[i])
+
+
+@pytest.mark.parametrize("engine", ["executor", "compiled"])
+def test_a_stand_in_may_be_a_device_function(engine):
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    with cuda.engine(engine):
+        warp_kernel[1, 64](x, y)
+    np.testing.assert_array_equal(y, x.reshape(-1, 2)[:, ::-1].reshape(-1) + x.reshape(2, 32).sum(1).repeat(32))
+
+
+def test_a_stand_in_for_a_warp_is_one_operation_of_it():
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    trace = simt.run(warp_kernel, 1, 64, [x, y], trace=simt.Trace())
+    assert [c.name for c in trace.collectives].count("total_of_a_warp") == 2
+    with pytest.raises(KernelError, match="total_of_a_warp takes all 32 lanes of a warp, 16 came"):
+        simt.run(warp_kernel, 1, 16, [x, y])
+
+
 def test_an_intrinsic_without_a_stand_in_is_refused():
     missing = Intrinsic()
     Intrinsic.__module__ = "numba.core.extending"

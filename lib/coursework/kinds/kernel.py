@@ -20,6 +20,7 @@ FINDINGS = (
     "atomic-against-plain",
     "uninitialised-shared",
     "uninitialised-local",
+    "unfinished-copy",
     "divergent-barrier",
     "barrier-after-exit",
     "mask-names-exited-lane",

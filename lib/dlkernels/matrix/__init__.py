@@ -1,14 +1,15 @@
 """Matrix products.
 
 The names, argument orders and defaults are PyTorch's. Operands are float32 or float64 arrays of at least two
-dimensions, of any strides (contiguous device arrays on a GPU); leading dimensions are broadcast against each other.
+dimensions, of any strides, in host or device memory; leading dimensions are broadcast against each other. What is
+computed from device arrays stays on the device, in float32; a device array that is not contiguous is copied there first.
 Nothing changes its inputs; ``out`` may not share memory with them. Wrong arguments raise ValueError or TypeError.
 """
 
 import numpy as np
 from numpy import empty, ndarray
 
-from ..arguments import FLOATS, float_array, one_place, output, same
+from ..arguments import FLOATS, float_array, one_place, output, overlap, same
 from ..device import is_device_array
 from ..implementations import call, operation
 from ..vector.scalar import PARAMETERS
@@ -22,11 +23,6 @@ def _prepare_matmul(a, b, out=None):
     one_place(a=a, b=b)
     same("dtype", a=a, b=b)
     shape = _product_shape(a, b)
-    if is_device_array(a) and any(x.shape[:-2] not in ((), shape[:-2]) for x in (a, b)):
-        raise ValueError(
-            f"a has shape {tuple(a.shape)} and b has shape {tuple(b.shape)}; in device memory leading dimensions are "
-            "not broadcast: expected them equal, or one operand with two dimensions."
-        )
     _apart(out, a=a, b=b)
     return a, b, output(out, shape, a.dtype, a=a, b=b)
 
@@ -34,10 +30,14 @@ def _prepare_matmul(a, b, out=None):
 def _apart(out, **inputs):
     """Raise if out is one of the inputs: a product cannot be made in place."""
     for name, x in inputs.items():
-        if out is x or (isinstance(out, np.ndarray) and np.shares_memory(out, x)):
+        if out is x or (_is_array(out) and overlap(out, x)):
             raise ValueError(
                 f"out overlaps {name}; expected separate memory: every element of {name} is read many times."
             )
+
+
+def _is_array(x):
+    return isinstance(x, np.ndarray) or is_device_array(x)
 
 
 def _product_shape(a, b):
@@ -59,7 +59,10 @@ def _product_shape(a, b):
 
 def _prepare_strassen(a, b, out=None):
     if is_device_array(a) or is_device_array(b):
-        raise ValueError("a or b is in device memory; expected host memory: matmul_strassen runs on the CPU.")
+        raise ValueError(
+            "a or b is in device memory; expected host memory: matmul_strassen runs on the CPU. Use x.copy_to_host(), "
+            "or matmul."
+        )
     return _prepare_matmul(a, b, out)
 
 
@@ -82,7 +85,9 @@ def _prepare_int8(a, b):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x, ("int8",))
         if is_device_array(x):
-            raise ValueError(f"{name} is in device memory; expected host memory: matmul_int8 runs on the CPU.")
+            raise ValueError(
+                f"{name} is in device memory; expected host memory: matmul_int8 runs on the CPU. Use x.copy_to_host()."
+            )
     shape = _product_shape(a, b)
     if a.shape[-1] >= int8.LONGEST:
         raise ValueError(
@@ -94,11 +99,12 @@ def _prepare_int8(a, b):
 @operation("matmul_backward", reference.matmul_backward, examples.MATMUL_BACKWARD, backward_of="matmul")
 def _prepare_matmul_backward(grad, a, b):
     for name, x in (("grad", grad), ("a", a), ("b", b)):
-        _host_array(name, x)
+        float_array(name, x)
+    one_place(grad=grad, a=a, b=b)
     same("dtype", grad=grad, a=a, b=b)
     shape = _product_shape(a, b)
-    if grad.shape != shape:
-        raise ValueError(f"grad has shape {grad.shape}; expected {shape}, the shape of the product.")
+    if tuple(grad.shape) != shape:
+        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the product.")
     return grad, a, b
 
 
@@ -113,42 +119,47 @@ def _prepare_linear(x, weight, bias=None, activation=None, out=None):
 @operation("linear_backward", reference.linear_backward, examples.LINEAR_BACKWARD, backward_of="linear")
 def _prepare_linear_backward(grad, x, weight, bias=None, activation=None):
     shape = _check_linear(x, weight, bias, activation)
-    _host_array("grad", grad)
+    float_array("grad", grad)
+    one_place(x=x, grad=grad)
     same("dtype", x=x, grad=grad)
-    if grad.shape != shape:
-        raise ValueError(f"grad has shape {grad.shape}; expected {shape}, the shape of the layer's result.")
+    if tuple(grad.shape) != shape:
+        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the layer's result.")
     return bias, activation, grad, x, weight
-
-
-def _host_array(name, x):
-    float_array(name, x)
-    if is_device_array(x):
-        raise ValueError(
-            f"{name} is in device memory; expected host memory: this runs on the CPU. Use x.copy_to_host()."
-        )
 
 
 def _check_linear(x, weight, bias, activation):
     """The shape of the layer's result."""
     given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
     for name, one in given.items():
-        _host_array(name, one)
+        float_array(name, one)
+    one_place(**given)
     same("dtype", **given)
     if x.ndim < 1 or weight.ndim != 2 or weight.shape[1] != x.shape[-1]:
         raise ValueError(
-            f"weight has shape {weight.shape} and x has shape {x.shape}; expected x of shape (..., in) and weight of "
-            "shape (out, in)."
+            f"weight has shape {tuple(weight.shape)} and x has shape {tuple(x.shape)}; expected x of shape (..., in) and "
+            "weight of shape (out, in)."
         )
-    if bias is not None and bias.shape != weight.shape[:1]:
+    if bias is not None and tuple(bias.shape) != tuple(weight.shape[:1]):
         raise ValueError(
-            f"bias has shape {bias.shape}; expected {weight.shape[:1]}, one number for each row of weight."
+            f"bias has shape {tuple(bias.shape)}; expected {tuple(weight.shape[:1])}, one number for each row of weight."
         )
     if activation is not None and activation not in PARAMETERS:
         raise ValueError(f"activation is {activation!r}; expected None or one of {', '.join(PARAMETERS)}.")
     return (*x.shape[:-1], weight.shape[0])
 
 
-from . import backward, cpu, gpu, gpu_stacks, gpu_tensor, half, int8, strassen  # noqa: E402, F401
+from . import (  # noqa: E402
+    backward,  # noqa: F401
+    cpu,  # noqa: F401
+    gpu,  # noqa: F401
+    gpu_layers,  # noqa: F401
+    gpu_stacks,  # noqa: F401
+    gpu_tensor,  # noqa: F401
+    gpu_tensor_fed,  # noqa: F401
+    half,  # noqa: F401
+    int8,
+    strassen,  # noqa: F401
+)
 from .blocks import SMALL_ROWS, matmul_small  # noqa: E402
 from .choose import ONE_VECTOR, PARALLEL_FROM, multiply_contiguous  # noqa: E402
 
@@ -159,8 +170,8 @@ CONTIGUOUS = 0x101  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_AL
 def matmul(a, b, out=None):
     """The matrix product a b; for stacks of matrices, of each pair.
 
-    a: (..., m, k), b: (..., k, n), float32 or float64, same dtype; leading dimensions are broadcast. On a GPU:
-    float32, and leading dimensions equal or missing. out: (..., m, n), where to write, or None for a new array.
+    a: (..., m, k), b: (..., k, n), float32 or float64 (on a GPU: float32), same dtype; leading dimensions are broadcast.
+    out: (..., m, n), where to write, or None for a new array.
     """
     # Two contiguous matrices that fit: the general path's checks take longer than the product of two of 32 x 32.
     if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim == 2 and b.ndim == 2:
@@ -206,7 +217,7 @@ def matmul_int8(a, b):
 def linear(x, weight, bias=None, activation=None, out=None):
     """activation(x weight^T + bias): torch.nn.functional.linear, and the activation that follows it.
 
-    x: (..., in), weight: (out, in), bias: (out,) or None, one dtype, float32 or float64.
+    x: (..., in), weight: (out, in), bias: (out,) or None, one dtype, float32 or float64 (on a GPU: float32).
     activation: None or a name, such as "relu" or "gelu". out: (..., out), where to write, or None.
     """
     return call("linear", x, weight, bias, activation, out)

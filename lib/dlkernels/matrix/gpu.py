@@ -47,12 +47,14 @@ def one_by_one(rung):
 
 
 def stack(x, out):
-    """The matrices of x, one for each of the result; a single one is repeated."""
+    """The matrices of x, one for each of the result: repeated where leading dimensions are missing or 1."""
     count = int(np.prod(out.shape[:-2], dtype=np.int64))
     if x.ndim == 2:
         return [x] * count
-    matrices = x.reshape(count, *shape(x)[-2:])
-    return [matrices[number] for number in range(count)]
+    *leading, rows, columns = shape(x)
+    numbers = np.arange(np.prod(leading)).reshape(leading)
+    matrices = x.reshape(numbers.size, rows, columns)
+    return [matrices[int(number)] for number in np.broadcast_to(numbers, out.shape[:-2]).flat]
 
 
 def shape(x):

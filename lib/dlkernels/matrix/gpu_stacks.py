@@ -8,6 +8,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
+from ..layouts import MOST_IN_Z
 from .gpu import BIG, DEPTH, LINES, THREADS, blocks_for, f32, line, shape, tiles, u32
 from .gpu_wide import FOURS, in_fours, matmul_double_buffered, product_tile
 
@@ -16,6 +17,11 @@ from .gpu_wide import FOURS, in_fours, matmul_double_buffered, product_tile
 def batched_kernel(a, b, out, m, n, k, a_step, b_step):
     z = u32(cuda.blockIdx.z)
     product_tile(a[z * a_step :], b[z * b_step :], out, z * m * n, m, n, k, u32(0), k)
+
+
+def in_step(x, out):
+    """Whether x has a matrix for each of the result, or a single one for all."""
+    return x.ndim == 2 or shape(x)[:-2] == shape(out)[:-2]
 
 
 def strides(a, b):
@@ -35,14 +41,14 @@ def strides(a, b):
 )
 def matmul_batched(a, b, out):
     count = int(np.prod(out.shape[:-2], dtype=np.int64))
-    if out.size == 0 or shape(a)[-1] == 0 or not in_fours(a, b) or count > MOST_IN_Z:
+    simple = in_fours(a, b, out) and in_step(a, out) and in_step(b, out)
+    if out.size == 0 or shape(a)[-1] == 0 or not simple or count > MOST_IN_Z:
         return matmul_double_buffered(a, b, out)
     m, n, k = u32(shape(out)[-2]), u32(shape(out)[-1]), u32(shape(a)[-1])
     batched_kernel[(*tiles(out, BIG), count), THREADS](line(a), line(b), line(out), m, n, k, *strides(a, b))
     return out
 
 
-MOST_IN_Z = 65535  # blocks that a grid may have in its third dimension
 ENOUGH_BLOCKS = 256  # about two for each multiprocessor of a large GPU
 LEAST_DEPTH = 64  # terms below which a part of the sum is not worth a block of its own
 
@@ -88,7 +94,7 @@ def matmul_split_k(a, b, out):
     count = int(np.prod(out.shape[:-2], dtype=np.int64))
     grid, k = tiles(out, BIG), shape(a)[-1]
     splits = splits_for(grid[0] * grid[1] * count, k) if out.size else 1
-    if splits == 1 or not in_fours(a, b):
+    if splits == 1 or not (in_fours(a, b, out) and in_step(a, out) and in_step(b, out)):
         return matmul_batched(a, b, out)
     depth = blocks_for(blocks_for(k, splits), DEPTH) * DEPTH
     splits = blocks_for(k, depth)

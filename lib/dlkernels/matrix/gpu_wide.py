@@ -1,14 +1,21 @@
 """Matrix product on the GPU, continued: 16 bytes at a time, and fewer instructions around the arithmetic.
 
 The tile of a is stored turned over, a_tile[p, i], so that a thread's 8 elements are neighbours and are loaded with
-two 16-byte instructions. A thread computes rows y .. y + 3 and y + 64 .. y + 67, and columns likewise: then the 16
-threads that read 4 columns each read 64 neighbours, and no two of them want the same bank.
+two 16-byte instructions, as are those of b. Shared memory serves 8 threads of such an instruction at a time. A thread
+computes rows y .. y + 3 and y + 64 .. y + 67, and columns likewise: then 8 threads that read 4 columns each read 32
+neighbours, and no two of them want the same bank.
+
+Storing a column of a needs four 4-byte stores. Two neighbouring threads store 4 rows apart: rows of the tile are 4
+numbers longer than needed (PITCH), so that these lie 16 banks apart, and the 16 columns of a warp fit between.
 """
 
 from ..device import cuda
 from ..implementations import implementation
+from ..layouts import aligned
 from ..wide import load4, store4
 from .gpu import BIG, DEPTH, INDEXED, LINES, THREADS, clear, f32, launch, one_by_one, shape, tile_2d_kernel, u32
+
+PITCH = BIG + 4  # elements in a row of the tile of a
 
 
 @cuda.jit(device=True)
@@ -27,20 +34,17 @@ def put(a_tile, b_tile, base, t, v0, v1, v2, v3, w0, w1, w2, w3):
     a_tile[p + u32(1), i] = v1
     a_tile[p + u32(2), i] = v2
     a_tile[p + u32(3), i] = v3
-    p, j = base + t // u32(32), t % u32(32) * u32(4)
-    b_tile[p, j] = w0
-    b_tile[p, j + u32(1)] = w1
-    b_tile[p, j + u32(2)] = w2
-    b_tile[p, j + u32(3)] = w3
+    store4(b_tile, (base + t // u32(32), t % u32(32) * u32(4)), (w0, w1, w2, w3))
 
 
 @cuda.jit(device=True)
 def step(a_tile, b_tile, p, y, x, sums):
     """64 multiply-adds with row p of both tiles."""
     left, right = cuda.local.array(8, f32), cuda.local.array(8, f32)
-    for r in range(4):
-        left[r], left[4 + r] = a_tile[p, y + u32(r)], a_tile[p, y + u32(64 + r)]
-        right[r], right[4 + r] = b_tile[p, x + u32(r)], b_tile[p, x + u32(64 + r)]
+    left[0], left[1], left[2], left[3] = load4(a_tile, (p, y))
+    left[4], left[5], left[6], left[7] = load4(a_tile, (p, y + u32(64)))
+    right[0], right[1], right[2], right[3] = load4(b_tile, (p, x))
+    right[4], right[5], right[6], right[7] = load4(b_tile, (p, x + u32(64)))
     for r in range(8):
         for c in range(8):
             sums[r, c] += left[r] * right[c]
@@ -61,7 +65,7 @@ def store_sums(sums, out, at, i, j, m, n):
 
 @cuda.jit
 def wide_kernel(a, b, out, m, n, k):
-    a_tile = cuda.shared.array((DEPTH, BIG), f32)
+    a_tile = cuda.shared.array((DEPTH, PITCH), f32)
     b_tile = cuda.shared.array((DEPTH, BIG), f32)
     sums = cuda.local.array((8, 8), f32)
     t = u32(cuda.threadIdx.x)
@@ -79,12 +83,12 @@ def wide_kernel(a, b, out, m, n, k):
     store_sums(sums, out, u32(0), top + y, left + x, m, n)
 
 
-def in_fours(a, b):
-    """Whether all rows begin at a multiple of 16 bytes."""
-    return shape(a)[-1] % 4 == 0 and shape(b)[-1] % 4 == 0
+def in_fours(a, b, out):
+    """Whether all rows of all three begin at a multiple of 16 bytes."""
+    return shape(a)[-1] % 4 == 0 and shape(b)[-1] % 4 == 0 and aligned(a, b, out)
 
 
-FOURS = f"{INDEXED}; n and k that are not multiples of 4 take the kernel of matmul_tile_2d"
+FOURS = f"{INDEXED}; n and k that are not multiples of 4, and slices at odd places, take the kernel of matmul_tile_2d"
 
 
 @implementation(
@@ -97,12 +101,12 @@ FOURS = f"{INDEXED}; n and k that are not multiples of 4 take the kernel of matm
 )
 @one_by_one
 def matmul_wide(a, b, out):
-    launch(wide_kernel if in_fours(a, b) else tile_2d_kernel, a, b, out, BIG, THREADS)
+    launch(wide_kernel if in_fours(a, b, out) else tile_2d_kernel, a, b, out, BIG, THREADS)
 
 
 @cuda.jit
 def unrolled_kernel(a, b, out, m, n, k):
-    a_tile = cuda.shared.array((DEPTH, BIG), f32)
+    a_tile = cuda.shared.array((DEPTH, PITCH), f32)
     b_tile = cuda.shared.array((DEPTH, BIG), f32)
     sums = cuda.local.array((8, 8), f32)
     t = u32(cuda.threadIdx.x)
@@ -136,7 +140,7 @@ def unrolled_kernel(a, b, out, m, n, k):
 )
 @one_by_one
 def matmul_unrolled(a, b, out):
-    launch(unrolled_kernel if in_fours(a, b) else tile_2d_kernel, a, b, out, BIG, THREADS)
+    launch(unrolled_kernel if in_fours(a, b, out) else tile_2d_kernel, a, b, out, BIG, THREADS)
 
 
 # ---- two tiles in turn -------------------------------------------------------------------------------------
@@ -152,7 +156,7 @@ def product_tile(a, b, out, at, m, n, k, first, last):
     then stored into the other. So one barrier per tile is enough. Steps are written out in pairs: all eight
     would need more than 128 registers, and only one block would fit on a multiprocessor.
     """
-    a_tile = cuda.shared.array((TWICE, BIG), f32)
+    a_tile = cuda.shared.array((TWICE, PITCH), f32)
     b_tile = cuda.shared.array((TWICE, BIG), f32)
     sums = cuda.local.array((8, 8), f32)
     t = u32(cuda.threadIdx.x)
@@ -189,4 +193,4 @@ def double_buffered_kernel(a, b, out, m, n, k):
 )
 @one_by_one
 def matmul_double_buffered(a, b, out):
-    launch(double_buffered_kernel if in_fours(a, b) else tile_2d_kernel, a, b, out, BIG, THREADS)
+    launch(double_buffered_kernel if in_fours(a, b, out) else tile_2d_kernel, a, b, out, BIG, THREADS)

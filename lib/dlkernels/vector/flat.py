@@ -49,10 +49,6 @@ def alike(first, *others):
 
 
 def _line(x):
-    if is_device_array(x):
-        if not x.is_c_contiguous():
-            raise ValueError(
-                "a device array is not C-contiguous; expected contiguous memory. Copy it to the host first."
-            )
+    if is_device_array(x):  # contiguous: see implementations.run
         return x if x.ndim == 1 else x.reshape(x.size)
     return np.ascontiguousarray(x).reshape(-1)

@@ -10,11 +10,13 @@ import functools
 
 from ..device import cuda
 from ..implementations import implementation
+from ..layouts import aligned
 from ..wide import WIDTH, load4, store4
 from . import scalar
 from .flat import flat
 
 THREADS = 256  # per block: eight warps, enough to hide latency, few enough for any kernel's registers
+ALIGNED = "arrays that do not begin at a multiple of 16 bytes, as slices may, take the kernel of {}_grid_stride"
 MOST_BLOCKS = 1024  # of a grid-stride launch: several per multiprocessor on every GPU of today
 
 
@@ -79,13 +81,16 @@ def add_wide_kernel(a, b, out):
     "add",
     "gpu",
     adds="16 bytes per load and store",
-    limits="slices of device arrays that do not start at a multiple of 16 bytes",
+    limits=ALIGNED.format("add"),
     kernels=[(add_wide_kernel, signatures("[]", "[]", "[]"))],
     public=True,
 )
 @flat
 def add_wide(a, b, out):
+    if not aligned(a, b, out):
+        return add_grid_stride(a, b, out)
     add_wide_kernel[blocks_for((out.size + WIDTH - 1) // WIDTH, MOST_BLOCKS), THREADS](a, b, out)
+    return out
 
 
 # ---- axpy ----------------------------------------------------------------------------------------------
@@ -139,13 +144,16 @@ def axpy_wide_kernel(alpha, x, y, out):
     "axpy",
     "gpu",
     adds="16 bytes per load and store",
-    limits="slices of device arrays that do not start at a multiple of 16 bytes",
+    limits=ALIGNED.format("axpy"),
     kernels=[(axpy_wide_kernel, signatures(".", "[]", "[]", "[]"))],
     public=True,
 )
 @flat
 def axpy_wide(alpha, x, y, out):
+    if not aligned(x, y, out):
+        return axpy_grid_stride(alpha, x, y, out)
     axpy_wide_kernel[blocks_for((out.size + WIDTH - 1) // WIDTH, MOST_BLOCKS), THREADS](alpha, x, y, out)
+    return out
 
 
 # ---- activations: the function of one element is a device function that the kernel closes over -----------
@@ -261,9 +269,13 @@ def _bias_kernels():
 def bias_activation_grid(x, bias, name, parameter, out):
     if out.size == 0:
         return out
+    return add_bias(scalar.functions(out.dtype.type)[name], x, bias, parameter, out)
+
+
+def add_bias(function, x, bias, parameter, out):
+    """out = function(x + bias, parameter) for device arrays, C-contiguous and not empty."""
     rows, columns = out.size // bias.size, bias.size
     matrix, result = x.reshape(rows, columns), out.reshape(rows, columns)
     grid = ((columns + BLOCK[0] - 1) // BLOCK[0], min((rows + BLOCK[1] - 1) // BLOCK[1], MOST_BLOCKS))
-    kernel = bias_map_kernel(scalar.functions(out.dtype.type)[name])
-    kernel[grid, BLOCK](matrix, bias, parameter, result)
+    bias_map_kernel(function)[grid, BLOCK](matrix, bias, parameter, result)
     return out

@@ -31,12 +31,10 @@ class Calls:
             return self.call_method(node)
         if isinstance(function, DeviceName):
             return self.call_cuda(node, function)
-        try:
-            if function in stand_ins:
-                return self.call_device(node, stand_ins[function], stands_in=True)
-        except TypeError:
-            pass
-        python_function = getattr(function, "py_func", None)
+        stand_in = self.stand_in(function)
+        if stand_in is not function and not hasattr(stand_in, "py_func"):
+            return self.call_device(node, stand_in, stands_in=True)
+        python_function = getattr(stand_in, "py_func", None)
         if python_function is not None:
             return self.call_device(node, python_function)
         if node.keywords:
@@ -92,16 +90,25 @@ class Calls:
 
     # -- stand-ins for intrinsics: 16 bytes at a time -----------------------------------------------------------------
 
+    def stand_in(self, function):
+        """What runs in place of an intrinsic; anything else is itself."""
+        try:
+            return stand_ins.get(function, function)
+        except TypeError:
+            return function
+
     def stand_in_context(self, node):
         return isinstance(node, ast.Name) and node.id == self.context
 
     def call_wide(self, node, method):
+        if method == "arrive":
+            return ast.Constant(None)
         array, index, last = self.several(node.args)
         self.unit.wide = True
         if method == "load":
             self.effects.add("load")
             return call("_load_wide", *self.flagged(node), array, index, last)
-        if method == "store":
+        if method in ("store", "send"):  # here a copy arrives at once
             self.effects.add("store")
             return call("_store_wide", *self.flagged(node), array, index, last)
         return self.refuse(node, f"context.{method}()")
@@ -115,7 +122,7 @@ class Calls:
             return isinstance(node.func, ast.Attribute) and node.func.attr == "sync"
         if isinstance(function, DeviceName):
             return CALLS.get(function.path) is sync
-        python_function = getattr(function, "py_func", None)
+        python_function = getattr(self.stand_in(function), "py_func", None)
         return python_function is not None and self.unit.devices.must_inline(python_function)
 
     def call_device(self, node, function, stands_in=False):

@@ -31,8 +31,8 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     prepared = Arguments(kernel, args, None)
     unit, function = _compiled(kernel, prepared, block, shared_bytes, checked, order)
     values = [plain(v) for v in prepared.values]
-    if unit.wide and any(v.lead % 32 for v in prepared.values if isinstance(v, Array)):
-        unit.refuse_line("16-byte accesses to an array that does not begin at a multiple of 32 bytes")
+    if unit.wide and any(v.lead % max(16, 4 * v.data.itemsize) for v in prepared.values if isinstance(v, Array)):
+        unit.refuse_line("16-byte accesses to an array that does not begin at a multiple of their size")
     try:
         Run(function, grid, values, shared_bytes, order, threads or cpu_threads()).run()
     except Failure as failure:

@@ -10,10 +10,10 @@ from numba.core.dispatcher import Dispatcher as NumbaDispatcher
 
 from .. import numbers
 from ..errors import NotOnAGpu
-from ..intrinsics import stand_ins
+from ..intrinsics import stand_ins, warp_names
 from ..source.names import DeviceName
 from ..source.syntax import make_call, make_name
-from .device_names import CALLS
+from .device_names import CALLS, FULL
 from .operations import BUILTINS, SYNC
 
 
@@ -31,8 +31,9 @@ class Calls:
         if isinstance(function, DeviceName):
             return self.call_device_name(node, function)
         stand_in = self.stand_in(function)
-        if stand_in is not None:
+        if stand_in is not None and not hasattr(stand_in, "py_func"):
             return self.call_stand_in(node, stand_in)
+        function = function if stand_in is None else stand_in
         python_function = getattr(function, "py_func", None)
         if getattr(function, "is_kernel", False):
             self.source.refuse(
@@ -98,6 +99,8 @@ class Calls:
 
     def call_function(self, node, python_function):
         """A device function: lowered too, with this thread (and visit) passed on."""
+        if python_function in warp_names:
+            return self.call_warp(node, warp_names[python_function])
         callee = self.program.function(python_function, [self.kinds.of(a) for a in node.args])
         recursive = self.program.is_recursive(callee)
         name = f"_device{len(self.lowered.callees)}"
@@ -119,6 +122,13 @@ class Calls:
             self.lowered.synchronises = True
             return ast.YieldFrom(self.at(call, node))
         return call
+
+    def call_warp(self, node, name):
+        """A device function that a warp runs together, at once (intrinsics.warp_stand_in)."""
+        self.lowered.synchronises = True
+        head = [SYNC["warp"], self.site(node, "collective"), name, FULL]
+        values = [*map(ast.Constant, head), *(self.expression(a) for a in node.args)]
+        return ast.Yield(ast.Tuple(values, ast.Load()))
 
     def call_stand_in(self, node, function):
         context = make_call("_stand_in_context", self.site(node, "load"), self.site(node, "store"), *self.visited())

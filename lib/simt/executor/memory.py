@@ -267,6 +267,9 @@ class Memory:
     def mark(self, a, key):
         """Remember that an element of shared or local memory has been written (traced memory only)."""
 
+    def forget(self, a, keys):
+        """A copy to these elements is on its way: until `mark`, they are not written (traced memory only)."""
+
     def key_of(self, a, key, site):
         """The index with whole numbers as Python ints; refuses what a GPU cannot index with."""
         if len(key) == 1 and isinstance(key[0], tuple):

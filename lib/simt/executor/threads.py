@@ -13,7 +13,7 @@ class Thread:
     """One CUDA thread. ``number`` counts through the launch, ``lane`` through the warp."""
 
     __slots__ = (
-        "answer", "block", "epoch", "generator", "grid_epoch", "lane", "locals", "number", "request", "steps", "warp",
+        "answer", "block", "copies", "epoch", "generator", "grid_epoch", "lane", "locals", "number", "request", "steps", "warp",
         "warp_epoch", "x", "y", "z",
     )  # fmt: skip
 
@@ -22,6 +22,7 @@ class Thread:
         self.x, self.y, self.z, self.lane, self.warp = place
         self.epoch = self.warp_epoch = self.grid_epoch = self.steps = 0
         self.answer = self.request = self.generator = self.locals = None
+        self.copies = []  # on their way: see standins.py
 
     @property
     def place(self):

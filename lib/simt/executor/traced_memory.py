@@ -11,6 +11,7 @@ class TracedMemory(Memory):
         super().__init__(launch)
         self.trace = launch.trace
         self.record = launch.trace.recorded.extend
+        self.sent = set()  # elements to which a copy is on its way
 
     def ports(self):
         """Closures, not methods: they are called for every access."""
@@ -108,17 +109,35 @@ class TracedMemory(Memory):
                 for start in range(offset, offset + (size or step), step):
                     a.init[start] = 1
             elif not all(a.init[start] for start in range(offset, offset + (size or step), step)):
-                shown = ", ".join(str(int(k)) for k in key)
-                self.launch.finding(
-                    f"uninitialised-{a.space}",
-                    f"{a.space} array {a.name!r} is read at [{shown}] before any thread has written there",
-                    site,
-                    array=a.number,
-                    index=tuple(map(int, key)),
-                )
+                self._read_too_early(a, key, site, offset)
+
+    def _read_too_early(self, a, key, site, offset):
+        shown = ", ".join(str(int(k)) for k in key)
+        if self._place(a, offset) in self.sent:
+            kind, what = "unfinished-copy", "while a copy to it is on its way"
+        else:
+            kind, what = f"uninitialised-{a.space}", "before any thread has written there"
+        message = f"{a.space} array {a.name!r} is read at [{shown}] {what}"
+        self.launch.finding(kind, message, site, array=a.number, index=tuple(map(int, key)))
+
+    def _place(self, a, offset):
+        return self.launch.current.block.number, a.number, offset
+
+    def _offset(self, a, key):
+        return a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=True))
 
     def mark(self, a, key):
-        a.init[a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=True))] = 1
+        if a.init is not None:
+            offset = self._offset(a, key)
+            a.init[offset] = 1
+            self.sent.discard(self._place(a, offset))
+
+    def forget(self, a, keys):
+        if a.init is not None:
+            for key in keys:
+                offset = self._offset(a, key)
+                a.init[offset] = 0
+                self.sent.add(self._place(a, offset))
 
     def check(self, a, key, site, visit):
         wrong = check_index(a, key)

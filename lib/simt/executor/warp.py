@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..intrinsics import warp_functions
+from ..trace import WARP
 from .memory import poison
 
 
@@ -26,6 +28,10 @@ def combine(name, lanes, on_inactive_read):
     """Results by lane. ``lanes``: lane -> operands. ``on_inactive_read(lane, source)``: a shuffle read from nobody."""
     if name == "syncwarp":
         return dict.fromkeys(lanes)
+    if name in warp_functions:
+        if len(lanes) < WARP:
+            raise ValueError(f"{name} takes all {WARP} lanes of a warp, {len(lanes)} came")
+        return warp_functions[name](lanes)
     if name.startswith("shfl"):
         result = {}
         for lane, (value, operand) in lanes.items():

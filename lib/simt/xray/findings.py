@@ -26,6 +26,7 @@ _CURES = {
     "negative-index": "It would wrap around to the end of the array: guard the access, or shift the index.",
     "uninitialised-shared": "Store to every element, then cuda.syncthreads(), then read.",
     "uninitialised-local": "A local array starts with garbage: store to every element before you read it.",
+    "unfinished-copy": "Wait for copies, then cuda.syncthreads(), then read: each thread waits for its own only.",
     "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
     "barrier-after-exit": "Do not return before a barrier: put the thread's work under `if` instead.",
     "mask-names-exited-lane": "Let no lane return before the operation, or make the mask with cuda.ballot_sync.",
@@ -41,7 +42,7 @@ class Finding:
 
     kind: "race", "atomic-against-plain", "uninitialised-shared", "out-of-bounds", "negative-index",
         "divergent-barrier", "barrier-after-exit", "mask-names-exited-lane", "lane-not-in-mask",
-        "inactive-lane-read" or "uninitialised-local".
+        "inactive-lane-read", "unfinished-copy" or "uninitialised-local".
     message: what happened, one example. cure: one sentence. file, line, text: the source expression.
     lines: all lines concerned, each once. threads: for each thread concerned {"thread": (x, y, z),
     "block": (x, y, z)}. array, index: the element of the example ("" and () where there is none).

@@ -46,12 +46,17 @@ class Mix:
         """FFMA instructions / all instructions: the part of the issue slots that does the arithmetic."""
         return self["FFMA"] / self.total if self.total else 0.0
 
+    @property
+    def tensor_share(self):
+        """Instructions of the tensor cores / all instructions."""
+        return self["TENSOR"] / self.total if self.total else 0.0
+
     def to_dict(self):
         return {"total": self.total, "ffma_share": self.ffma_share, "counts": dict(self.counts)}
 
     def interesting(self):
         """The kinds that decide a kernel's speed, as (kind, count), memory first."""
-        order = (*_MEMORY, "ATOM", "BAR", "TENSOR", "LDGSTS", *_FLOAT, "MUFU", "CALL")
+        order = (*_MEMORY, "LDSM", "ATOM", "BAR", "TENSOR", "LDGSTS", *_FLOAT, "MUFU", "CALL")
         picked = [(kind, n) for kind, n in self.counts.items() if kind.split(".")[0] in order]
         return sorted(picked, key=lambda item: (order.index(item[0].split(".")[0]), _width_of(item[0])))
 
