@@ -50,7 +50,9 @@ class Fault:
 
 # ---- the faults -----------------------------------------------------------------------------------------------------
 
-OPERATIONS, VECTOR, MATMUL = (f"tests/kernels/test_{name}.py" for name in ("operations", "vector", "matmul"))
+OPERATIONS, VECTOR, MATMUL, DOTS = (
+    f"tests/kernels/test_{name}.py" for name in ("operations", "vector", "matmul", "dots")
+)
 TABLE = "tests/kernels/test_table.py"  # until operations had examples
 TILE = "tests/simd/test_tile.py"
 KERNELS = [
@@ -134,8 +136,15 @@ KERNELS = [
         "builder.add(new[k], builder.add(picked(products, 0), picked(products, 1)))",
         "builder.add(new[k], builder.sext(builder.trunc(builder.add(picked(products, 0), picked(products, 1)), "
         "ir.VectorType(I16, LANES)), vector))",
-        MATMUL,
-        "test_eight_bits_at_their_limits_and_beyond_a_block",
+        DOTS,
+        "test_sums_of_eight_bits_reach_the_ends_of_their_range",
+    ),
+    Fault(
+        "int8: what an earlier product left behind the last step is multiplied, too",
+        "target[k : (k + 3) // 4 * 4] = 0",
+        "target[k:k] = 0",
+        DOTS,
+        "test_eight_bits_are_exact_at_the_edges_of_tiles_and_blocks",
     ),
     Fault("Strassen: a sign", "c21 -= c11", "c21 += c11", MATMUL, "test_strassen_at_sizes_where_it_works"),
     Fault(
