@@ -147,7 +147,7 @@ def _check_linear(x, weight, bias, activation):
     return (*x.shape[:-1], weight.shape[0])
 
 
-from . import backward, cpu, gpu, gpu_stacks, gpu_tensor, half, int8, int8_dot, strassen  # noqa: E402, F401
+from . import backward, cpu, gpu, gpu_stacks, gpu_tensor, half, half_dot, int8, int8_dot, strassen  # noqa: E402, F401
 from .choose import two_matrices  # noqa: E402
 
 

@@ -38,11 +38,26 @@ I32, I64 = ir.IntType(32), ir.IntType(64)
 BITS = 32 * LANES
 
 
+class _BFloat16(ir.Type):
+    """LLVM's bfloat, which llvmlite does not have."""
+
+    def _to_string(self):
+        return "bfloat"
+
+
+PAIRS = ir.VectorType(_BFloat16(), 2 * LANES)
+
+
 def _dot_of_integers(builder, total, a, b):
     return call_llvm(builder, f"x86.avx512.vpdpbusd.{BITS}", total.type, [total, b, a])
 
 
-DOTS = {types.int32: (I32, _dot_of_integers)}
+def _dot_of_bfloats(builder, total, a, b):
+    a, b = (builder.bitcast(x, PAIRS) for x in (a, b))
+    return call_llvm(builder, f"x86.avx512bf16.dpbf16ps.{BITS}", total.type, [total, a, b])
+
+
+DOTS = {types.int32: (I32, _dot_of_integers), types.float32: (ir.FloatType(), _dot_of_bfloats)}
 
 
 @intrinsic
@@ -88,25 +103,28 @@ def dot_tile(typingctx, sums, work, a, b, depth):
     return types.none(sums, work, types.int64, types.int64, types.int64), emit
 
 
-def pack_rows(a, work, to):
-    """Rows of words, each followed by what its sums begin with. Each dtype has its own, by `overload`."""
+# Blocks are given by their edges: for numba, unlike its rows, a slice of a matrix in two directions has no contiguous lines.
 
 
-def pack_panels(b, work, to):
-    """Panels of words; what stands beyond the last step or column does not matter. Each dtype has its own."""
+def pack_rows(a, top, bottom, front, back, work, to):
+    """Pack a[top:bottom, front:back] in rows of words. Each dtype has its own way, by `overload`."""
+
+
+def pack_panels(b, front, back, left, right, work, to):
+    """Pack b[front:back, left:right] in panels of words. Words beyond the last column do not matter."""
 
 
 @njit
-def multiply_packed(work, a, b, c, depth, sums, fresh):
-    """c = a b for packed blocks that begin at words a and b of `work`; c += a b unless `fresh`."""
-    rows, columns = c.shape
-    for left in range(0, columns, PANEL):
-        for top in range(0, rows, ROWS):
-            dot_tile(sums, work, a + top * PITCH, b + left * DEPTH, depth)
-            for r in range(min(ROWS, rows - top)):
-                target = c[top + r, left : left + PANEL]
-                for j in range(target.size):
-                    target[j] = sums[r, j] if fresh else target[j] + sums[r, j]
+def multiply_packed(work, a, b, c, rows, columns, depth, sums, fresh):
+    """A block c[rows, columns], given by the edges, becomes a b, or c + a b unless `fresh`; a and b: where they are packed."""
+    (top, bottom), (left, right) = rows, columns
+    for j in range(left, right, PANEL):
+        for i in range(top, bottom, ROWS):
+            dot_tile(sums, work, a + (i - top) * PITCH, b + (j - left) * DEPTH, depth)
+            for r in range(min(ROWS, bottom - i)):
+                target = c[i + r][j : min(j + PANEL, right)]
+                for q in range(target.size):
+                    target[q] = sums[r, q] if fresh else target[q] + sums[r, q]
 
 
 @njit
@@ -121,18 +139,19 @@ def multiply_part(group, a, b, c, task, parts, work, at):
         right = min(left + WIDTH, end)
         for front in range(0, k, DEPTH * group):
             back = min(front + DEPTH * group, k)
-            pack_panels(b[front:back, left:right], work, at + PACKED_A)
+            depth = (back - front + group - 1) // group
+            pack_panels(b, front, back, left, right, work, at + PACKED_A)
             for top in range(first, last, HEIGHT):
                 bottom = min(top + HEIGHT, last)
-                pack_rows(a[top:bottom, front:back], work, at)
-                block, depth = c[top:bottom, left:right], (back - front + group - 1) // group
-                multiply_packed(work, at, at + PACKED_A, block, depth, sums, front == 0)
+                pack_rows(a, top, bottom, front, back, work, at)
+                edges = (top, bottom), (left, right)
+                multiply_packed(work, at, at + PACKED_A, c, *edges, depth, sums, front == 0)
 
 
 def multiply(kernel, group, a, b, out):
-    """out = a b by a kernel(a, b, out, parts, work, each, threads, team), for matrices that are not empty."""
+    """kernel(a, b, out, parts, work, each, threads, team), for matrices that are not empty: what it returns."""
     m, n = out.shape
     threads = threads_for(m * n * a.shape[1] // group)
     parts = (1, 1) if threads == 1 else best_parts(m, n, 2 * threads)
     work = workspace(WORK, threads).view(np.uint32)
-    kernel(a, b, out, parts, work, room(WORK), threads, team.members())
+    return kernel(a, b, out, parts, work, room(WORK), threads, team.members())

@@ -25,48 +25,48 @@ GROUP = 4
 ADD_128 = np.uint32(0x80808080)  # to each of four bytes, where x + 128 = x xor 128
 
 
-@njit
-def pack_rows_of_four(a, work, to):
-    """Words of a, filled up with zeros: their products vanish, whatever stands in b. Then -128 times the sum of the row."""
-    k = a.shape[1]
-    bytes_ = work.view(np.uint8)
-    for i in range(a.shape[0]):
-        row, start, total = a[i], to + i * PITCH, np.int32(0)
-        target = bytes_[4 * start : 4 * (start + DEPTH)]
-        for p in range(k):
-            target[p] = np.uint8(row[p])
-            total += np.int32(row[p])
-        target[k : (k + 3) // 4 * 4] = 0
-        work[start + DEPTH] = np.uint32(-128 * total)
-
-
-@njit
-def pack_panels_of_four(b, work, to):
-    """Panels of b: four steps of one column make a word. What is beyond the last step or column does not matter."""
-    k, n = b.shape
-    for left in range(0, n, PANEL):
-        start = to + left * DEPTH
-        for p in range(0, k, GROUP):
-            b0, b1 = b[p, left : left + PANEL], b[min(p + 1, k - 1), left : left + PANEL]
-            b2, b3 = b[min(p + 2, k - 1), left : left + PANEL], b[min(p + 3, k - 1), left : left + PANEL]
-            target = work[start : start + PANEL]
-            for j in range(b0.size):
-                low = np.uint32(np.uint8(b0[j])) | np.uint32(np.uint8(b1[j])) << np.uint32(8)
-                high = np.uint32(np.uint8(b2[j])) | np.uint32(np.uint8(b3[j])) << np.uint32(8)
-                target[j] = (low | high << np.uint32(16)) ^ ADD_128
-            start += PANEL
-
-
 @overload(dots.pack_rows)
-def _rows_of_int8(a, work, to):
-    if a.dtype == types.int8:
-        return lambda a, work, to: pack_rows_of_four(a, work, to)
+def _pack_rows_of_four(a, top, bottom, front, back, work, to):
+    """Filled up with zeros: their products vanish, whatever stands in b. Sums begin at -128 times the sum of the row."""
+    if a.dtype != types.int8:
+        return None
+
+    def pack(a, top, bottom, front, back, work, to):
+        numbers, steps = work.view(np.int8), back - front
+        for i in range(top, bottom):
+            start = to + (i - top) * PITCH
+            target = numbers[GROUP * start : GROUP * (start + DEPTH)]
+            target[:steps] = a[i][front:back]
+            target[steps : steps + -steps % GROUP] = 0
+            total = np.int32(0)
+            for p in range(steps):
+                total += np.int32(target[p])
+            work[start + DEPTH] = np.uint32(-128 * total)
+
+    return pack
 
 
 @overload(dots.pack_panels)
-def _panels_of_int8(b, work, to):
-    if b.dtype == types.int8:
-        return lambda b, work, to: pack_panels_of_four(b, work, to)
+def _pack_panels_of_four(b, front, back, left, right, work, to):
+    """What is beyond the last step does not matter."""
+    if b.dtype != types.int8:
+        return None
+
+    def pack(b, front, back, left, right, work, to):
+        for p in range(front, back, GROUP):
+            row0, row1 = b[p], b[min(p + 1, back - 1)]
+            row2, row3 = b[min(p + 2, back - 1)], b[min(p + 3, back - 1)]
+            for j in range(left, right, PANEL):
+                end = min(j + PANEL, right)
+                b0, b1, b2, b3 = row0[j:end], row1[j:end], row2[j:end], row3[j:end]
+                start = to + (j - left) * DEPTH + (p - front) // GROUP * PANEL
+                target = work[start : start + PANEL]
+                for c in range(b0.size):
+                    low = np.uint32(np.uint8(b0[c])) | np.uint32(np.uint8(b1[c])) << np.uint32(8)
+                    high = np.uint32(np.uint8(b2[c])) | np.uint32(np.uint8(b3[c])) << np.uint32(8)
+                    target[c] = (low | high << np.uint32(16)) ^ ADD_128
+
+    return pack
 
 
 @njit
