@@ -206,6 +206,21 @@ assert all("ymm" in line and "sp)" not in line for line in loop), loop
     run(script, NUMBA_CPU_NAME="haswell", NUMBA_CPU_FEATURES="+avx,+avx2,+fma,+avxvnni")
 
 
+@pytest.mark.skipif(not (dots.DOT4 and dots.LANES == 16), reason="AVX512-VNNI has the instruction in both widths")
+def test_the_instruction_of_256_bits_computes_the_same():
+    script = """
+import numpy as np
+from dlkernels import matmul_int8
+from dlkernels.matrix import dots
+dots.DOT4 = True  # here by AVX512-VNNI, which nobody looks for at this width
+assert dots.LANES == 8
+for m, n, k in ((1, 1, 1), (7, 17, 5), (130, 100, 2100)):
+    a, b = (np.random.default_rng(k).choice(np.array([-128, -127, 0, 127], np.int8), size) for size in ((m, k), (k, n)))
+    assert (matmul_int8(a, b) == a.astype(float) @ b).all(), (m, n, k)
+"""
+    run(script, NUMBA_CPU_NAME="haswell", NUMBA_CPU_FEATURES="+avx,+avx2,+fma,+avx512vl,+avx512vnni")
+
+
 @X86
 def test_features_that_are_switched_off_are_not_used():
     script = """
