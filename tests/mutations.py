@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import hypothesis  # noqa: F401 (imported before the forks)
+import llvmlite.binding
 import numba
 import pytest
 
@@ -36,7 +37,8 @@ CRASHED = 100  # exit code of a process in which not even pytest worked
 class Fault:
     """`old` becomes `new`; the tests in `file` that -k `tests` chooses must fail.
 
-    also: further pairs of texts. before: (file, tests) for checkouts that have no such file.
+    also: further pairs of texts. before: (file, tests) for checkouts that have no such file. needs: the instructions, by
+    LLVM's name, without which that text is not run.
     """
 
     name: str
@@ -46,11 +48,14 @@ class Fault:
     tests: str
     also: tuple = ()
     before: tuple = ()
+    needs: str = ""
 
 
 # ---- the faults -----------------------------------------------------------------------------------------------------
 
-OPERATIONS, VECTOR, MATMUL = (f"tests/kernels/test_{name}.py" for name in ("operations", "vector", "matmul"))
+OPERATIONS, VECTOR, MATMUL, DOTS = (
+    f"tests/kernels/test_{name}.py" for name in ("operations", "vector", "matmul", "dots")
+)
 TABLE = "tests/kernels/test_table.py"  # until operations had examples
 TILE = "tests/simd/test_tile.py"
 TEAM = "tests/kernels/test_team.py"
@@ -171,8 +176,32 @@ KERNELS = [
         "builder.add(new[k], builder.add(picked(products, 0), picked(products, 1)))",
         "builder.add(new[k], builder.sext(builder.trunc(builder.add(picked(products, 0), picked(products, 1)), "
         "ir.VectorType(I16, LANES)), vector))",
-        MATMUL,
-        "test_eight_bits_at_their_limits_and_beyond_a_block",
+        DOTS,
+        "test_sums_of_eight_bits_reach_the_ends_of_their_range",
+    ),
+    Fault(
+        "bfloat16: small numbers are taken for zero",
+        "if min(e, f) == 0 or e + f < LEAST:",
+        "if min(e, f) == 0 or e + f < LEAST - 1:",
+        DOTS,
+        "test_no_small_number_is_lost",
+        needs="avx512bf16",
+    ),
+    Fault(
+        "bfloat16: what fills up an odd number of steps is not zero",
+        "there = np.uint32(0xFFFF if p + 1 < back else 0)",
+        "there = np.uint32(0xFFFF)",
+        DOTS,
+        "test_bfloat16_that_is_not_finite",
+        needs="avx512bf16",
+    ),
+    Fault(
+        "int8: what an earlier product left behind the last step is multiplied, too",
+        "target[steps : steps + -steps % GROUP] = 0",
+        "target[steps:steps] = 0",
+        DOTS,
+        "test_eight_bits_are_exact_at_the_edges_of_tiles_and_blocks",
+        needs="avx512vnni",
     ),
     Fault("Strassen: a sign", "c21 -= c11", "c21 += c11", MATMUL, "test_strassen_at_sizes_where_it_works"),
     Fault(
@@ -756,7 +785,8 @@ def main():
     own = wish.python or root / ".venv" / "bin" / "python"
     if own != Path(sys.executable) and own.exists():
         os.execv(own, [str(own), __file__, "--root", str(root), "--python", str(own), *wish.names])
-    faults = [f for f in FAULTS if not wish.names or any(name in f.name for name in wish.names)]
+    here = {"", *(name for name, found in llvmlite.binding.get_host_cpu_features().items() if found)}
+    faults = [f for f in FAULTS if f.needs in here and (not wish.names or any(name in f.name for name in wish.names))]
     begun, noticed = time.monotonic(), 0
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         folder = Path(folder)

@@ -1,4 +1,4 @@
-"""What only matrix products have: stacks that are broadcast, blocks, splits, 16 and 8 bits, messages.
+"""What only matrix products have: stacks that are broadcast, blocks, splits, 16 bits, messages.
 
 That every rung is right at all sizes, layouts and values is tested from the examples, in test_operations.py.
 """
@@ -257,7 +257,7 @@ def test_x_ray_and_machine_code_agree_on_the_width_of_shared_accesses(kernel):
     assert stores[32] / stores[128] == written[32] / written[128] == 4
 
 
-# ---- 16 and 8 bits -----------------------------------------------------------------------------------------
+# ---- 16 bits (8 bits, and bfloat16 by its own instruction: test_dots.py) -------------------------------------
 
 
 def sixteen_bits(shape, kind, seed=0):
@@ -334,17 +334,6 @@ def test_tensor_cores_are_used(arch):
         assert view.main_loop["TENSOR.HMMA"] == 8
         assert not view.spills
         assert not view.stack_bytes
-
-
-@pytest.mark.quick
-def test_eight_bits_at_their_limits_and_beyond_a_block():
-    for m, n, k in ((130, 100, 1100), (3, 70, 4096), (1, 1, 131_071)):
-        a, b = np.full((m, k), -128, np.int8), np.full((k, n), -128, np.int8)
-        np.testing.assert_array_equal(matmul_int8(a, b), k * 128 * 128)
-    stack = np.random.default_rng(0).integers(-128, 128, (2, 9, 12), dtype=np.int8)
-    np.testing.assert_array_equal(matmul_int8(stack, stack[0].T), stack.astype(int) @ stack[0].T.astype(int))
-    with pytest.raises(ValueError, match="sums of 131072 terms might exceed 32 bits"):
-        matmul_int8(np.zeros((1, 131_072), np.int8), np.zeros((131_072, 1), np.int8))
 
 
 # ---- gradients ---------------------------------------------------------------------------------------------

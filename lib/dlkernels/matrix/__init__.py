@@ -157,7 +157,9 @@ from . import (  # noqa: E402
     gpu_tensor,  # noqa: F401
     gpu_tensor_fed,  # noqa: F401
     half,  # noqa: F401
+    half_dot,  # noqa: F401
     int8,
+    int8_dot,  # noqa: F401
     strassen,  # noqa: F401
 )
 from .blocks import SMALL_ROWS, matmul_small  # noqa: E402

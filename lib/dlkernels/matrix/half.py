@@ -7,7 +7,8 @@ NumPy has no bfloat16; here it travels as uint16, the upper half of the bits of 
     float16    1 sign, 5 exponent, 10 fraction bits      0.00006 to 65504, 3 digits
     bfloat16   1 sign, 8 exponent, 7 fraction bits       the range of float32, 2 digits
 
-matmul_half_blocks         here: a CPU without 16-bit arithmetic widens a block when it is needed, never a whole matrix
+matmul_half_blocks         here: for CPUs of any kind; a block is widened when it is needed, never a whole matrix
+matmul_half_dot2           in half_dot.py: bfloat16 on CPUs that multiply it, as those with AVX512-BF16 do
 matmul_half_tensor_cores   in gpu_tensor.py
 """
 

@@ -8,6 +8,9 @@ pairs: packing widens the numbers to 16 bits and puts those of step k and k + 1 
     a, one row:    a[0, 0] a[0, 1]  a[0, 2] a[0, 3] ...                      one pair goes into every lane
 
 Sums are exact as long as k is less than 2^31 / 2^14 = 131,072.
+
+matmul_int8_pairs   here: for vector units of any kind
+matmul_int8_dot4    in int8_dot.py: four 8-bit numbers to a lane, where the machine has an instruction for that
 """
 
 import numpy as np

@@ -27,7 +27,7 @@ Indices count elements from the start of the array, are not checked, and are not
 
 from .atomic import atomic_load, compare_and_swap, fetch_add
 from .memory import fence, lanes, load, prefetch, store, store_nontemporal, until_aligned
-from .target import instruction_set, vector_bytes, vector_width
+from .target import has, instruction_set, vector_bytes, vector_width
 from .vector import VectorType, broadcast, fma, maximum, minimum, reduce_add
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "fence",
     "fetch_add",
     "fma",
+    "has",
     "instruction_set",
     "lanes",
     "load",

@@ -11,11 +11,22 @@ _SETS = (("AVX-512", "avx512f", 64), ("AVX2", "avx2", 32), ("AVX", "avx", 32), (
 
 
 @functools.cache
+def _features():
+    """What numba's compiler may use, by LLVM's names; NUMBA_CPU_FEATURES is honoured."""
+    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+    return frozenset(feature[1:] for feature in features if feature.startswith("+"))
+
+
+def has(feature):
+    """Whether the machine has the instructions that LLVM calls ``feature``, such as "avx512vnni"."""
+    return feature in _features()
+
+
+@functools.cache
 def _found():
     """(name, bytes) of the widest vectors that numba's compiler may use."""
-    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
     for name, feature, size in _SETS:
-        if f"+{feature}" in features:
+        if has(feature):
             return name, size
     # Every 64-bit x86 has SSE2 and every 64-bit Arm has NEON, whether listed or not.
     return ("NEON" if platform.machine().lower() in ("arm64", "aarch64") else "SSE2"), 16
