@@ -26,7 +26,7 @@ from .. import team
 from ..simd import has, vector_bytes, vector_width
 from ..simd.vector import call_llvm, splat
 from .blocks import DEPTH, HEIGHT, PACKED_A, PITCH, ROWS, VECTORS, WIDTH, best_parts, room
-from .choose import threads_for, workspace
+from .choose import least_time, threads_for, workspace
 
 LANES = vector_width(np.float32)
 PANEL = VECTORS * LANES
@@ -149,9 +149,10 @@ def multiply_part(group, a, b, c, task, parts, work, at):
 
 
 def multiply(kernel, group, a, b, out):
-    """kernel(a, b, out, parts, work, each, threads, team), for matrices that are not empty: what it returns."""
+    """kernel(a, b, out, parts, work, each, threads, least, team), for matrices that are not empty: what it returns."""
     m, n = out.shape
-    threads = threads_for(m * n * a.shape[1] // group)
+    steps = m * n * a.shape[1] // group
+    threads = threads_for(steps)
     parts = (1, 1) if threads == 1 else best_parts(m, n, 2 * threads)
     work = workspace(WORK, threads).view(np.uint32)
-    return kernel(a, b, out, parts, work, room(WORK), threads, team.members())
+    return kernel(a, b, out, parts, work, room(WORK), threads, least_time(steps), team.members())

@@ -70,16 +70,23 @@ def _pack_panels_of_two(b, front, back, left, right, work, to):
 
 @njit
 def _task_of_search(arguments, task, who):
-    """least[i, task]: the least bits of part of matrix i, without sign; zeros do not count."""
-    a, b, least = arguments
-    tasks = least.shape[1]
+    """lowest[i, task]: the least bits of part of matrix i, without sign; zeros do not count."""
+    a, b, lowest = arguments
+    tasks = lowest.shape[1]
     for number, x in enumerate((a, b)):
         few = np.uint16(0xFFFF)
         for i in range(task * x.shape[0] // tasks, (task + 1) * x.shape[0] // tasks):
             row = x[i]
             for j in range(row.size):
                 few = min(few, np.uint16((row[j] & np.uint16(0x7FFF)) - np.uint16(1)))  # zero becomes the largest
-        least[number, task] = few
+        lowest[number, task] = few
+
+
+@njit
+def nothing_is_lost(a, b):
+    """Whether no sum of products can be small enough to be taken for zero: from the least bits of each matrix, minus 1."""
+    e, f = (a + 1) >> FRACTION, (b + 1) >> FRACTION  # the least exponents, as they are stored; 0: a subnormal number
+    return min(e, f) > 0 and e + f >= LEAST
 
 
 @njit
@@ -89,18 +96,17 @@ def _task_of_twos(arguments, task, who):
 
 
 @cached_njit()
-def multiply_twos(a, b, c, parts, work, each, threads, team):
+def multiply_twos(a, b, c, parts, work, each, threads, least, team):
     """c = a b, cut into parts = (down, across); False, and nothing done, where small numbers would be lost.
 
     ``each``: words of ``work`` for one thread.
     """
     tasks = parts[0] * parts[1]
-    least = np.empty((2, tasks), np.uint16)
-    share(_task_of_search, (a, b, least), tasks, threads, team)
-    e, f = (least[0].min() + 1) >> FRACTION, (least[1].min() + 1) >> FRACTION
-    if min(e, f) == 0 or e + f < LEAST:
+    lowest = np.empty((2, tasks), np.uint16)
+    share(_task_of_search, (a, b, lowest), tasks, threads, least, team)
+    if not nothing_is_lost(lowest[0].min(), lowest[1].min()):
         return False
-    share(_task_of_twos, (a, b, c, parts, work, each), tasks, threads, team)
+    share(_task_of_twos, (a, b, c, parts, work, each), tasks, threads, least, team)
     return True
 
 

@@ -76,9 +76,9 @@ def _task_of_fours(arguments, task, who):
 
 
 @cached_njit()
-def multiply_fours(a, b, c, parts, work, each, threads, team):
+def multiply_fours(a, b, c, parts, work, each, threads, least, team):
     """c = a b, cut into parts = (down, across). ``each``: words of ``work`` for one thread."""
-    share(_task_of_fours, (a, b, c, parts, work, each), parts[0] * parts[1], threads, team)
+    share(_task_of_fours, (a, b, c, parts, work, each), parts[0] * parts[1], threads, least, team)
 
 
 @implementation(
