@@ -28,7 +28,7 @@ from dlkernels import team
 
 WAYS = ("team", "omp", "workqueue", "tbb")
 PAUSES = (0, 0.005, 0.05, 0.5)  # seconds
-ROUNDS, WARM = 9, 60
+ROUNDS, WARM = 7, 60
 
 
 PIECES = 16  # of the job whose timeline is kept

@@ -37,7 +37,7 @@ QUICK = ((16, 16, 16), (64, 64, 64), (256, 256, 256), (1000, 777, 333))
 KEY = ("mode", "instruction_set", "blas", "threads", "dtype")
 
 LADDER = (128, 512, 1024, 2048)
-SMALL, AGAIN = 512, 5
+SMALL, AGAIN = 512, 3
 AVX2 = {"OPENBLAS_CORETYPE": "Haswell", "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"}
 
 
@@ -99,7 +99,7 @@ def measure(mode, threads, quick):
 
     def rows_of(kind, dtype, size, candidates):
         m, n, k = size
-        budget = 0.3 if quick else 0.6
+        budget = 0.3 if quick else 0.4
         measured = times(candidates, budget=budget, threads=threads, pin=mode == PINNED)
         for name in list(candidates)[1:]:
             row = {"kind": kind, "dtype": dtype, "m": m, "n": n, "k": k, "threads": threads, "name": name}

@@ -13,7 +13,7 @@ PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
 OPERATIONS = ("vector", "matrix", "convolution", "recurrent", "attention")  # each may use those before it
 # What operations may use besides.
 SHARED = (
-    "arguments", "async_copy", "device", "examples", "implementations", "layouts", "simd", "tensor_cores", "wide",
+    "arguments", "async_copy", "device", "examples", "implementations", "layouts", "simd", "team", "tensor_cores", "wide",
 )  # fmt: skip
 
 # Who may know which other package, or which room of it.
@@ -48,6 +48,7 @@ ROOMS = {
         "async_copy": ("wide",),
         "tensor_cores": ("async_copy", "device", "wide"),
         "schedules": ("simd",),
+        "team": ("simd",),
         **{name: (*SHARED, *OPERATIONS[:place]) for place, name in enumerate(OPERATIONS)},
     },
 }
