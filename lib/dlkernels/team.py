@@ -277,6 +277,7 @@ def _help(team, who):
             continue
         team[place] = _processor()
         bell = atomic_load(team, BELL)
+        compare_and_swap(team, RUNG, 1, 0)  # who rang while nobody slept was not heard
         fetch_add(team, ASLEEP, 1)
         ticket = atomic_load(team, TICKET)
         first, last = _begun(ticket)

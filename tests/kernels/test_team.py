@@ -147,6 +147,20 @@ def test_the_bell_is_rung_when_it_is_worth_its_price():
 
 
 @here
+def test_a_bell_that_nobody_heard_does_not_stay_rung():
+    memory = team.members()
+    spent(np.zeros(64), 2, memory)
+    memory[team.RUNG] = 1  # rung while the helpers were awake: it would never be rung again
+    team._ring(memory, 1)
+    deadline = time.monotonic() + 20
+    while (memory[team.RUNG] or not memory[team.ASLEEP]) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert memory[team.RUNG] == 0
+    helped = max(spent(np.zeros(400), 2, memory).max() for _ in range(20))
+    assert helped == 1, "asleep for ever"
+
+
+@here
 def test_who_has_nothing_to_do_sleeps():
     spent(np.zeros(64), 2, team.members())
     time.sleep(0.2)
