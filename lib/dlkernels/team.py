@@ -248,7 +248,7 @@ def _work(task, arguments, helpers, least, team):
 
 @njit
 def _await(tasks, team):
-    """Wait until the tasks that others have begun are done. Nobody waits for a thread that has begun none."""
+    """Wait for tasks that others have begun, not for threads."""
     looks = 0
     while atomic_load(team, DONE) < tasks:
         looks += 1
