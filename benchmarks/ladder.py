@@ -91,7 +91,7 @@ def candidates(case, n):
     return found
 
 
-def compare(case, n, threads, budget, mode):
+def compare(case, n, threads, budget, mode=USER):
     """Rows (dicts) of one size: ratio to the peer, and share of the bandwidth of the triad in the same rounds."""
     found = candidates(case, n)
     measured = times(found, budget=budget, threads=threads, pin=mode == PINNED)
