@@ -58,10 +58,11 @@ ALONE, PRICE = (
     5 * LINE + 3,
 )  # ns that callers worked without help, since the bell was rung; what ringing costs
 STOP, RUNG = 6 * LINE, 6 * LINE + 1  # 1: the process ends; 1: the bell was rung, and nobody has come yet
-ALLOWED = 7 * LINE  # the processors that this process may use, a bit for each: 1024 bits
+ALLOWED = 7 * LINE  # the processors that this process may use, a bit for each of the first 1024
 PLACES = 8 * LINE  # for each helper: the processor it was last seen on, its thread number
 PLACE = 2  # words of a place
 MOST_TASKS = (1 << 24) - 1
+PROCESSORS = 64 * LINE  # those that have a bit in ALLOWED; helpers are not sent away from others
 
 SPIN = 100_000  # ns that a thread without work looks for some before it sleeps
 WORTH = 16  # the bell is rung when callers have worked alone for this many times its price
@@ -201,6 +202,8 @@ def _ring(team, helpers):
 def _make_room(team, helpers):
     """Send a helper away from the core on which this thread runs."""
     here = _processor()
+    if not 0 <= here < PROCESSORS:
+        return
     for who in range(1, helpers + 1):
         place = PLACES + PLACE * who
         if team[place] == here and team[place + 1]:
@@ -373,7 +376,7 @@ def new_memory(threads):
     """The memory of a team of that many threads, the caller among them, before any of them has started."""
     memory = np.zeros(PLACES + PLACE * threads + LINE, np.int64)
     memory[PRICE] = 20_000  # until it is measured
-    for processor in os.sched_getaffinity(0):
+    for processor in filter(range(PROCESSORS).__contains__, os.sched_getaffinity(0)):
         memory.view(np.uint64)[ALLOWED + processor // 64] |= np.uint64(1 << processor % 64)
     return memory
 

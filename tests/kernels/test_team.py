@@ -147,6 +147,15 @@ def test_the_bell_is_rung_when_it_is_worth_its_price():
 
 
 @here
+def test_a_processor_without_a_bit_touches_no_other_word(monkeypatch):
+    monkeypatch.setattr(team.os, "sched_getaffinity", lambda _: {0, 63, 64, 1023, 1024, 4000})
+    memory = team.new_memory(64)
+    bits = memory[team.ALLOWED : team.ALLOWED + team.LINE].view(np.uint64)
+    assert [k for k in range(1024) if int(bits[k // 64]) >> k % 64 & 1] == [0, 63, 64, 1023]
+    assert not memory[team.PLACES :].any()
+
+
+@here
 def test_a_bell_that_nobody_heard_does_not_stay_rung():
     memory = team.members()
     spent(np.zeros(64), 2, memory)
