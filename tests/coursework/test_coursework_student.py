@@ -289,22 +289,28 @@ def test_find_notebook_asks_when_several_fit(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
-def test_a_check_takes_less_than_two_seconds(task):
-    """Measured in this process's own CPU time, which a busy machine hardly stretches. Hundreds of schedules take
-    four."""
+def test_a_check_takes_seconds(task):
+    """The best of three, in this process's own CPU time: the first check of a process also loads what numba needs for
+    a parallel loop, and a busy machine is slower. Hundreds of schedules may take three times as long."""
+    limit = 6 if isinstance(task, ThreadTask) else 2
+    seconds = []
+    while len(seconds) < 3 and min(seconds, default=limit) >= limit:
+        answer = master_answer(task)
+        begun = time.process_time()
+        outcome = checking.check(task, answer)
+        seconds.append(time.process_time() - begun)
+        assert outcome.status == checking.RIGHT
+    assert min(seconds) < limit
+
+
+def master_answer(task):
+    """The answer of the master notebook as a check gets it, with nothing compiled"""
+    if isinstance(task, PredictionTask):
+        return {question.name: question.truth() for question in task.questions}
     master = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
     source = {cell.id: cell.source for cell in build.read(master).cells}
-    if isinstance(task, PredictionTask):
-        answer = {question.name: question.truth() for question in task.questions}
-    else:
-        name = re.search(r"check\(\"[\w-]+\", (\w+)\)", source[f"{task.id}-check"])[1]
-        plain = isinstance(task, ScenarioTask)
-        answer = Local(servant.define([source[task.id]], plain)[name])
-    begun = time.process_time()
-    outcome = checking.check(task, answer)
-    seconds = time.process_time() - begun
-    assert outcome.status == checking.RIGHT
-    assert seconds < (4 if isinstance(task, ThreadTask) else 2)
+    name = re.search(r"check\(\"[\w-]+\", (\w+)\)", source[f"{task.id}-check"])[1]
+    return Local(servant.define([source[task.id]], isinstance(task, ScenarioTask))[name])
 
 
 @pytest.mark.quick
