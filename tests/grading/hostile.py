@@ -29,6 +29,7 @@ class Row:
     status: str = "graded"
     flag: str = ""
     rlimit: bool = True  # also right, and safe, with rlimits alone
+    night: bool = False  # another row that is graded every time goes the same way
 
 
 ROWS = {}
@@ -92,7 +93,7 @@ def right(nb):
     cell(nb, "07-fused").source = cell(build.read(MASTER), "07-fused").source
 
 
-@row(ALL)
+@row(ALL, night=True)
 def all_but_one(nb):
     pass
 
@@ -110,7 +111,7 @@ def as_shipped(nb):
     unsolve(nb)
 
 
-@row(ALL)
+@row(ALL, night=True)
 def writes_to_stderr_and_warns(nb):
     launch(nb, "import sys, warnings\nprint('hm', file=sys.stderr)\nwarnings.warn('careful')")
 
@@ -121,7 +122,7 @@ def extra_cells(nb):
     insert(nb, "%time 1 + 1\n!echo shell", before="07-bug")
 
 
-@row(ALL, flag="cells without metadata")
+@row(ALL, flag="cells without metadata", night=True)
 def metadata_stripped(nb):
     for c in nb.cells:
         c.metadata.clear()
@@ -136,12 +137,12 @@ def ids_and_metadata_stripped(nb):
         c.id = "x" + c.id[::-1]
 
 
-@row(ALL)
+@row(ALL, night=True)
 def wrong_kernel(nb):
     nb.metadata.kernelspec = {"name": "nosuch", "display_name": "No such kernel"}
 
 
-@row(ALL, flag="deleted cell 07-axpy-budget")
+@row(ALL, flag="deleted cell 07-axpy-budget", night=True)
 def check_deleted(nb):
     nb.cells.remove(cell(nb, "07-axpy-budget"))
 
@@ -162,7 +163,7 @@ def check_edited(nb):
     cell(nb, "07-add-check").source = "print('07-add: result right (3 points)')"
 
 
-@row(0)
+@row(0, night=True)
 def input_transformer(nb):
     unsolve(nb)
     insert(nb, "get_ipython().input_transformers_cleanup.append(lambda lines: ['pass\\n'])", before="07-setup")
@@ -189,7 +190,7 @@ def equal_to_everything(nb):
     cell(nb, "07-sectors").source = source + "neighbours = every_eighth = four_in_a_row = Yes()"
 
 
-@row(0)
+@row(0, night=True)
 def showtraceback_replaced(nb):
     unsolve(nb)
     insert(nb, "get_ipython().showtraceback = lambda *a, **k: None")
@@ -225,14 +226,14 @@ def forged_traffic_report(nb):
     )
 
 
-@row(ALL - ADD)
+@row(ALL - ADD, night=True)
 def answer_after_its_check(nb):
     source = cell(nb, "07-add").source
     cell(nb, "07-add").source = cell(build.read(EXERCISE), "07-add").source
     insert(nb, source, before="07-end")
 
 
-@row(ALL, flag="duplicate cell 07-add")
+@row(ALL, flag="duplicate cell 07-add", night=True)
 def duplicate_ids(nb):
     nb.cells.append(cell(nb, "07-add").copy())
     nb.cells[-1] = nbformat.from_dict(dict(nb.cells[-1]) | {"source": "add = None"})
@@ -267,7 +268,7 @@ def kernel_with_dunders(nb):
     ).source = "@cuda.jit\ndef add(a, b, out):\n    ().__class__.__base__.__subclasses__()\n    out[cuda.grid(1)] = 0"
 
 
-@row(ALL - ADD)
+@row(ALL - ADD, night=True)
 def kernel_with_default_value(nb):
     cell(nb, "07-add").source = (
         "@cuda.jit\ndef add(a, b, out, x=__import__('os').system('true')):\n    i = cuda.grid(1)\n"
@@ -275,7 +276,7 @@ def kernel_with_default_value(nb):
     )
 
 
-@row(ALL - ADD)
+@row(ALL - ADD, night=True)
 def kernel_that_imports(nb):
     cell(nb, "07-add").source = (
         "@cuda.jit\ndef add(a, b, out):\n    import simt.xray as x\n    x.xray = None\n    i = cuda.grid(1)\n"
@@ -305,12 +306,12 @@ def kernel_with_a_giant_array(nb):
 # breaking -----------------------------------------------------------------------------------------------------------
 
 
-@row(ALL)
+@row(ALL, night=True)
 def loop_at_top(nb):
     insert(nb, "while True:\n    pass")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, night=True)
 def loop_in_answer(nb):
     launch(nb, "while True:\n    pass")
 
@@ -320,7 +321,7 @@ def loop_that_cannot_be_interrupted(nb):
     launch(nb, "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, night=True)
 def os_exit(nb):
     launch(nb, "import os\nos._exit(0)")
 
@@ -331,7 +332,7 @@ def exit_and_quit(nb):
     insert(nb, "import sys\nsys.exit(3)")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, night=True)
 def segfault(nb):
     launch(nb, "import ctypes\nctypes.string_at(0)")
 
@@ -352,7 +353,7 @@ def output_flood(nb):
     launch(nb, "while True:\n    print('x' * 10000)")
 
 
-@row(ALL)
+@row(ALL, night=True)
 def one_giant_message(nb):
     insert(nb, "from IPython.display import display\ndisplay({'text/plain': 'x' * 10**9}, raw=True)")
 
@@ -368,7 +369,7 @@ def forged_messages(nb):
     )
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, night=True)
 def huge_file(nb):
     launch(nb, "with open('huge', 'wb') as f:\n    f.truncate(10**12)")
 
@@ -388,7 +389,7 @@ def too_large_a_result(nb):
     launch(nb, "import numpy as np\nreturn np.zeros(10**8)")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, night=True)
 def too_deep_a_result(nb):
     launch(nb, "x = []\nfor _ in range(10**5):\n    x = [x]\nreturn x")
 
@@ -426,12 +427,12 @@ def answers_in_place_of_the_clean_process(nb):
     )
 
 
-@row(ALL)
+@row(ALL, night=True)
 def locks_its_folder(nb):
     insert(nb, "import os\nos.makedirs('a/b/c')\nos.chmod('a/b', 0)\nos.chmod('a', 0)", before="07-end")
 
 
-@row(ALL)
+@row(ALL, night=True)
 def leaves_a_process_behind(nb):
     insert(nb, f"import subprocess\nsubprocess.Popen(['sleep', '{MARK}'], start_new_session=True)")
 

@@ -4,6 +4,7 @@ There is no operation by name in this file. What only one operation has is teste
 """
 
 import inspect
+import itertools
 
 import numba
 import numpy as np
@@ -40,9 +41,13 @@ def operations():
 
 def shapes_for(row, shapes):
     """The sizes that a rung is to be tried with where it runs."""
-    slow = row.device == "gpu" and device_name != "gpu"
-    most = min(row.largest or np.inf, STAND_IN if slow else np.inf)
+    most = min(row.largest or np.inf, STAND_IN if stand_in(row) else np.inf)
     return [shape for shape in shapes if np.prod(shape) <= most]
+
+
+def stand_in(row):
+    """Whether the executor stands in for a GPU: a call takes long."""
+    return row.device == "gpu" and device_name != "gpu"
 
 
 def seeds_for(examples, slow, number, shapes):
@@ -50,19 +55,27 @@ def seeds_for(examples, slow, number, shapes):
     return range(number, examples.seeds, shapes) if slow and examples.seeds > 1 else range(examples.seeds)
 
 
+def in_turn(row, choices):
+    """[(dtype, choice, whether to try `out`), ...]: everything, or, where a call takes long, one dtype for each choice
+    and `out` for every third."""
+    dtypes = list(dtypes_for(row))
+    if not stand_in(row):
+        return [(dtype, choice, True) for dtype in dtypes for choice in choices]
+    return [(dtypes[i % len(dtypes)], choice, i % 3 == 0) for i, choice in enumerate(choices)]
+
+
 @rows()
 def test_shapes(row):
     operation = OPERATIONS[row.operation]
     examples = operation.examples
     shapes = shapes_for(row, examples.shapes)
-    for dtype in dtypes_for(row):
-        for number, shape in enumerate(shapes):
-            for seed in seeds_for(examples, row.device == "gpu" and device_name != "gpu", number, len(shapes)):
-                arguments = examples.make(shape, seed, dtype=dtype)
-                result = check(row, operation, arguments)
-                if takes_out(operation):
-                    out = np.full_like(result, 7)
-                    assert check(row, operation, arguments, out=out) is out
+    for dtype, (number, shape), with_out in in_turn(row, list(enumerate(shapes))):
+        for seed in seeds_for(examples, stand_in(row), number, len(shapes)):
+            arguments = examples.make(shape, seed, dtype=dtype)
+            result = check(row, operation, arguments)
+            if with_out and takes_out(operation):
+                out = np.full_like(result, 7)
+                assert check(row, operation, arguments, out=out) is out
 
 
 @rows()
@@ -73,14 +86,12 @@ def test_layouts(row):
         shapes = [max(shapes_for(row, examples.shapes), key=np.prod)]
     else:
         shapes = [shape for shape in examples.shapes if 1 < np.prod(shape) <= (row.largest or np.inf)]
-    for dtype in dtypes_for(row):
-        for layout in examples.layouts:
-            for shape in shapes:
-                arguments = examples.make(shape, seed_of(shape, layout), dtype=dtype, layout=layout)
-                result = check(row, operation, arguments)
-                if takes_out(operation):
-                    room = Draw(str(result.dtype), layout, seed=1).array(*result.shape)
-                    assert check(row, operation, arguments, out=room) is room
+    for dtype, (layout, shape), with_out in in_turn(row, list(itertools.product(examples.layouts, shapes))):
+        arguments = examples.make(shape, seed_of(shape, layout), dtype=dtype, layout=layout)
+        result = check(row, operation, arguments)
+        if with_out and takes_out(operation):
+            room = Draw(str(result.dtype), layout, seed=1).array(*result.shape)
+            assert check(row, operation, arguments, out=room) is room
 
 
 @rows()
@@ -159,17 +170,17 @@ def test_device_arrays(row):
 @rows("gpu")
 def test_at_real_size(row):
     """Many blocks, ragged in every direction: by the compiled engine where there is no GPU."""
-    operation, stand_in = OPERATIONS[row.operation], device_name == "executor"
+    operation, executor = OPERATIONS[row.operation], device_name == "executor"
     examples = operation.examples
     dtype = next(dtypes_for(row))
-    engine = cuda.engine("compiled") if stand_in else None
+    engine = cuda.engine("compiled") if executor else None
     try:
         for shape in (*examples.shapes, *examples.large):
             most = row.largest or np.inf
             arguments = examples.make(shape, seed_of(shape), dtype=dtype)
             if max((x.size for x in arguments if isinstance(x, np.ndarray)), default=0) <= min(most, 1 << 21):
                 with_fallback(row, operation, arguments, np.prod(shape))
-        if stand_in:
+        if executor:
             assert cuda.last_launch().engine == "compiled"
     finally:
         if engine is not None:
