@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+from nbformat import v4
+
 FENCE = re.compile(r"^(?P<fence>:{3,}|`{3,})\{(?P<name>[\w:-]+)\} *(?P<title>.*)$")
 OPTION = re.compile(r"^:(?P<key>[\w-]+): *(?P<value>.*)$")
 ROLE = re.compile(r"\{(?P<role>[\w:-]+)\}`(?P<body>[^`]+)`")
@@ -14,14 +16,41 @@ BOXES = {"grid", "grid-item", "tab-set", "container"}  # only their contents are
 
 def plain_notebook(notebook, folder):
     """The same notebook without outputs, with Markdown that needs no MyST. `folder`: where the chapter stands."""
+    cells = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = plain_markdown(cell.source, folder)
+            for text, question in _questions(cell.source):
+                cells.append(v4.new_markdown_cell(plain_markdown(text, folder)))
+                if question:
+                    cells.append(v4.new_code_cell(_guess(question)))
         elif cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
+            cells.append(cell)
+    notebook.cells = [cell for cell in cells if cell.source.strip()]
     notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return notebook
+
+
+def _questions(text):
+    """The text in pieces, each to the end of a `predict` box: (text, the box's name and options, or None)."""
+    lines, piece = iter(text.splitlines()), []
+    for line in lines:
+        opening = FENCE.match(line)
+        if not opening or opening["name"] != "predict":
+            piece.append(line)
+            continue
+        options, body = _body(lines, opening["fence"])
+        piece += [f"{opening['fence']}{{admonition}} Predict", *body, opening["fence"]]
+        yield "\n".join(piece), {"name": opening["title"].strip(), **options}
+        piece = []
+    yield "\n".join(piece), None
+
+
+def _guess(question):
+    """The cell in which a reader of the notebook answers."""
+    choices = [choice.strip() for choice in question.get("choices", "").split("|") if choice.strip()]
+    hint = f"one of {', '.join(map(repr, choices))}" if choices else question.get("unit") or "a number"
+    return f"from cpulab.predictions import guess\n\nguess({question['name']!r}, ...)  # {hint}, in place of the dots"
 
 
 def plain_markdown(text, folder=Path()):

@@ -3,5 +3,6 @@
 explore   ordinary `threading` code under many schedules, and the one that breaks it
 watch     a `prange` loop with each load and store recorded: races, false sharing, cache lines
 measure   timing, measured peaks, the roofline, cache lines, the machine code of a loop, the machine card
+predictions  questions that wait for the reader's guess
 figures   one style for all figures, an alternative text for each
 """

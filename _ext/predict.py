@@ -1,0 +1,108 @@
+"""``{predict}``: a question that hides what answers it until the reader has guessed.
+
+    ```{predict} chains
+    :unit: times as long
+    How much longer does it take?
+    ```
+
+asks for a number; with ``:choices: memory | arithmetic`` for a choice. All that follows, to the cell that calls
+`cpulab.predictions.answer("chains", ...)`, goes into a ``<details>``, which also works without JavaScript; with it,
+``_static/predict.js`` asks for the guess, opens the answer and says how far off the guess was.
+"""
+
+import html
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+logger = logging.getLogger(__name__)
+TITLE = "Predict"
+
+
+class Question(nodes.Element):
+    """The box; `name`, `unit`, `choices`, and the question as children."""
+
+
+class Hidden(nodes.Element):
+    """What the guess opens."""
+
+
+class Predict(SphinxDirective):
+    required_arguments = 1
+    option_spec: ClassVar = {"unit": directives.unchanged, "choices": directives.unchanged}
+    has_content = True
+
+    def run(self):
+        choices = [part.strip() for part in self.options.get("choices", "").split("|") if part.strip()]
+        question = Question("", name=self.arguments[0], unit=self.options.get("unit", ""), choices=choices)
+        self.set_source_info(question)
+        self.state.nested_parse(self.content, self.content_offset, question)
+        return [question]
+
+
+class HideAnswers(SphinxPostTransform):
+    """Put what follows each question, to its answer, into a `Hidden`."""
+
+    default_priority = 50
+
+    def run(self, **options):
+        for question in list(self.document.findall(Question)):
+            siblings = question.parent.children
+            after = siblings[siblings.index(question) + 1 :]
+            mark = f'data-name="{question["name"]}"'
+            ends = [i for i, node in enumerate(after) if any(mark in raw.astext() for raw in node.findall(nodes.raw))]
+            if not ends:
+                logger.warning(
+                    "the question %r has no answer in its section: call predictions.answer(%r, ...) in a cell below it",
+                    question["name"], question["name"], location=question,
+                )  # fmt: skip
+                continue
+            hidden = Hidden("", name=question["name"])
+            for node in after[: ends[0] + 1]:
+                question.parent.remove(node)
+                hidden += node
+            question.parent.insert(question.parent.index(question) + 1, hidden)
+
+
+def visit_question(self, node):
+    name = html.escape(node["name"])
+    self.body.append(f'<div class="admonition important predict" data-name="{name}">')
+    self.body.append(f'<p class="admonition-title">{TITLE}</p>')
+
+
+def depart_question(self, node):
+    name, unit = html.escape(node["name"]), html.escape(node["unit"])
+    self.body.append(f'<form class="predict-form" hidden data-name="{name}">')
+    if node["choices"]:
+        self.body.append("<fieldset><legend>Your guess</legend>")
+        for choice in map(html.escape, node["choices"]):
+            self.body.append(f'<label><input type="radio" name="guess" value="{choice}" required> {choice}</label>')
+        self.body.append("</fieldset>")
+    else:
+        self.body.append(
+            '<label>Your guess <input type="text" inputmode="decimal" name="guess" autocomplete="off" required '
+            f'aria-describedby="predict-{name}-unit"></label> <span id="predict-{name}-unit">{unit}</span>'
+        )
+    self.body.append('<button type="submit">Compare</button> <button type="button" class="predict-skip">Just show it')
+    self.body.append('</button></form><p class="predict-verdict" role="status"></p></div>')
+
+
+def visit_hidden(self, node):
+    name = html.escape(node["name"])
+    self.body.append(f'<details class="predict-answer" data-name="{name}"><summary>What happens</summary>')
+
+
+def depart_hidden(self, node):
+    self.body.append("</details>")
+
+
+def setup(app):
+    app.add_node(Question, html=(visit_question, depart_question))
+    app.add_node(Hidden, html=(visit_hidden, depart_hidden))
+    app.add_directive("predict", Predict)
+    app.add_post_transform(HideAnswers)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,170 @@
+"""Questions that wait for a guess: on a page with and without JavaScript, by keyboard, in a downloaded notebook."""
+
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from built import ROOT
+
+from cpulab import predictions
+
+sys.path.insert(0, str(ROOT / "_ext"))
+from chapter_notebook import plain_notebook
+
+CONF = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "_ext")!r})
+extensions = ["myst_nb", "predict"]
+html_static_path = [{str(ROOT / "_static")!r}]
+html_css_files, html_js_files = ["book.css"], ["predict.js"]
+nb_execution_mode = "force"
+"""
+HEADER = """---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+"""
+PAGE = f"""{HEADER}
+# Guessing
+
+## How long
+
+```{{predict}} steps
+:unit: times as long
+How much longer?
+```
+
+```{{code-cell}} ipython3
+print("measured", 6 * 7)
+```
+
+Between the two.
+
+```{{code-cell}} ipython3
+from cpulab.predictions import answer
+answer("steps", 42)
+```
+
+The end.
+
+## What bounds it
+
+```{{predict}} bound
+:choices: arithmetic | memory "alone"
+Which?
+```
+
+```{{code-cell}} ipython3
+answer("bound", 'memory "alone"')
+```
+"""
+
+
+def build(folder, text):
+    (folder / "conf.py").write_text(CONF)
+    (folder / "index.md").write_text(text)
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", folder, folder / "out"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("predict")
+    done = build(folder, PAGE)
+    assert not done.stderr, done.stderr
+    return folder / "out" / "index.html"
+
+
+def details(name):
+    return f"document.querySelector('details[data-name={name}]')"
+
+
+def form(name):
+    return f"document.querySelector('form[data-name={name}]')"
+
+
+VERDICT = "document.querySelector('.predict[data-name={}] .predict-verdict').textContent"
+
+
+def test_what_follows_is_closed_to_its_answer(page):
+    """Without JavaScript: a closed `details` that holds all from the question to the answer, and no dead form."""
+    text = page.read_text()
+    closed = re.findall(r'<details class="predict-answer".*?</details>', text, re.S)
+    assert len(closed) == 2
+    assert "measured" in closed[0]
+    assert "Between the two." in closed[0]
+    assert "The answer: 42" in closed[0]
+    assert "The end" not in closed[0]
+    assert text.count('<form class="predict-form" hidden') == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("5", "You said 5; it is 42: 8.4 times too little."),
+        ("1,000", "You said 1,000; it is 42: 24 times too much."),
+        ("45x", "You said 45; it is 42: right, to within a tenth."),
+        ("-3", "You said -3; it is 42."),
+        ("0", "You said 0; it is 42."),
+    ],
+)
+def test_a_number_is_judged_as_in_a_notebook(page, browser, typed, said):
+    opened = browser.open(page.as_uri(), width=390)
+    opened.evaluate("sessionStorage.clear()")
+    opened = browser.open(page.as_uri(), width=390)
+    assert not opened.evaluate(f"{details('steps')}.open")
+    opened.evaluate(f"{form('steps')}.elements.guess.value = {typed!r}; {form('steps')}.requestSubmit()")
+    assert opened.evaluate(f"{details('steps')}.open")
+    assert opened.evaluate(VERDICT.format("steps")) == said
+    assert not opened.evaluate(f"{details('bound')}.open"), "the other question was answered, too"
+    number = float(typed.strip("x").replace(",", ""))
+    assert predictions.verdict(int(number), 42) == said
+    again = browser.open(page.as_uri(), width=390)
+    assert again.evaluate(VERDICT.format("steps")) == said, "the guess was forgotten"
+
+
+def test_what_is_no_number_opens_nothing(page, browser):
+    opened = browser.open(page.as_uri())
+    opened.evaluate("sessionStorage.clear()")
+    opened = browser.open(page.as_uri())
+    opened.evaluate(f"{form('steps')}.elements.guess.value = 'many'; {form('steps')}.requestSubmit()")
+    assert not opened.evaluate(f"{details('steps')}.open")
+    assert "Type a number" in opened.evaluate(VERDICT.format("steps"))
+    opened.evaluate(f"{form('steps')}.querySelector('.predict-skip').click()")
+    assert opened.evaluate(f"{details('steps')}.open")
+    assert opened.evaluate(f"{form('steps')}.hidden")
+
+
+def test_a_choice(page, browser):
+    opened = browser.open(page.as_uri())
+    opened.evaluate(f"{form('bound')}.querySelectorAll('input')[1].click(); {form('bound')}.requestSubmit()")
+    assert opened.evaluate(VERDICT.format("bound")) == 'Right: memory "alone".'
+    assert not opened.errors
+
+
+def test_a_question_without_an_answer_fails_the_build(tmp_path):
+    done = build(tmp_path, f"{HEADER}\n# T\n\n```{{predict}} lost\nHow many?\n```\n\n## Next\n\nText.\n")
+    assert "the question 'lost' has no answer in its section" in done.stderr
+
+
+def test_a_notebook_asks_in_a_cell():
+    text = "Before.\n\n```{predict} steps\n:unit: times as long\nHow much longer?\n```\n\nAfter."
+    plain = plain_notebook(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)]), ROOT)
+    assert [cell.cell_type for cell in plain.cells] == ["markdown", "code", "markdown"]
+    assert plain.cells[0].source == "Before.\n\n> **Predict**\n>\n> How much longer?"
+    assert "guess('steps', ...)  # times as long" in plain.cells[1].source
+    assert plain.cells[2].source == "After."
+
+
+def test_guesses_in_a_notebook(capsys):
+    predictions.guess("a test", ...)
+    assert "No guess yet" in capsys.readouterr().out
+    assert repr(predictions.Answer("a test", 1.0666)) == "The answer: 1.07"
+    predictions.guess("a test", 4)
+    assert repr(predictions.Answer("a test", 1.0666)) == "You said 4; it is 1.07: 3.8 times too much."
+    predictions.guess("a test", "memory")
+    assert repr(predictions.Answer("a test", "Memory")) == "Right: Memory."
+    assert 'data-value="a &lt;b&gt;"' in predictions.Answer("x", "a <b>")._repr_html_()
