@@ -51,7 +51,12 @@ def tile_kernels(rows, vectors, lanes):
     def store_part(c, at, c_row, values, m, n, add):
         tile_store_part(c, at, c_row, tile_load(values, 0, pitch, rows, vectors, lanes), m, n, add)
 
-    return multiply, multiply_taps, online_softmax_step, store_part
+    @njit
+    def multiply_and_keep(c, count, a, b, b_step, keep):
+        acc = tile_zeros(c, rows, vectors, lanes)
+        tile_store(c, 0, pitch, tile_multiply_add(acc, count, a, 0, (1, rows), b, 0, b_step, None, keep))
+
+    return multiply, multiply_taps, online_softmax_step, store_part, multiply_and_keep
 
 
 KERNELS = {shape: tile_kernels(*shape) for shape in SHAPES}
@@ -209,6 +214,24 @@ def test_the_loop_stays_in_registers():
     assert "(%rsp)" not in loop
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_vectors_are_packed_on_the_way(shape, dtype):
+    rows, vectors, lanes = shape
+    width = vectors * lanes
+    rng = np.random.default_rng(0)
+    for depth in (0, 1, 7):
+        a = rng.standard_normal((depth + 1, rows)).astype(dtype)
+        b = rng.standard_normal((depth + 1, width + 5)).astype(dtype)
+        c, line = np.full((rows, width), 7, dtype), np.full(3 + (depth + 2) * (width + 1), 9, dtype)
+        KERNELS[shape][4](c, depth, a, b, width + 5, (line, 3, width + 1))
+        np.testing.assert_allclose(c, a[:depth].T.astype(float) @ b[:depth, :width], rtol=1e-5, atol=1e-5)
+        expected = np.full_like(line, 9)
+        for k in range(depth):
+            expected[3 + k * (width + 1) :][:width] = b[k, :width]
+        np.testing.assert_array_equal(line, expected)
+
+
 def compiled(body, *arguments):
     return njit(body)(*arguments)
 
@@ -221,6 +244,8 @@ MISTAKES = {
     "no tile": (lambda x, n: tile_store(x, 0, 1, x), "expects a tile"),
     "strides missing": (lambda x, n: tile_store(x, 0, 1, tile_multiply_add(tile_zeros(x, 1, 1), n, x, 0, (1,), x, 0, 1)), "tuple of 2 strides"),
     "taps are a number": (lambda x, n: tile_store(x, 0, 1, tile_multiply_add(tile_zeros(x, 1, 1), n, x, 0, (1, 1, 1), x, 0, 1, 5)), "tuple of offsets"),
+    "no place to keep": (lambda x, n: tile_store(x, 0, 1, tile_multiply_add(tile_zeros(x, 1, 1), n, x, 0, (1, 1), x, 0, 1, None, x)), "to keep vectors in"),
+    "kept in another dtype": (lambda x, n: tile_store(x, 0, 1, tile_multiply_add(tile_zeros(x, 1, 1), n, x, 0, (1, 1), x, 0, 1, None, (np.zeros(9), 0, 1))), "array of float32, the tile's"),
 }  # fmt: skip
 
 

@@ -4,12 +4,12 @@ After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (
 
     for 1024 columns of b at a time                           WIDTH
         for 512 of its rows (columns of a) at a time          DEPTH
-            pack them, in panels two vectors wide             they fit the L3 cache
             for 126 rows of a at a time                       HEIGHT
                 pack them                                     they fit the L2 cache, with one panel of b
-                for each panel of b
+                for each panel of b, two vectors wide
                     for each 14 rows of a                     ROWS
-                        a tile of the result, in registers, over the whole depth
+                        a tile of the result, in registers, over the whole depth;
+                        the first tile of all packs the panel on its way: the whole block then fits the L3 cache
 
 The result is read and written once for each DEPTH: of the ways to fill the L2 cache, deep and low blocks are faster
 than square ones where matrices are large.
@@ -33,11 +33,13 @@ from ..team import share
 REGISTERS = 32 if instruction_set() in ("AVX-512", "NEON") else 16
 VECTORS = 2
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS
+FEW_ROWS = ROWS // 2  # of the last tile, if they suffice
 SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
 DEPTH = 512
 HEIGHT = 126 // ROWS * ROWS
 WIDTH = 1024
-PITCH = DEPTH + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
+SPARE = 32  # by how much a block may be deeper or wider, so that none is left that is hardly begun
+PITCH = DEPTH + SPARE + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
 PACKED_A = HEIGHT * PITCH  # elements
 SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
 
@@ -56,53 +58,81 @@ def part(x, i, j):
 # ---- large: packed ---------------------------------------------------------------------------------------
 
 
-@njit
-def pack_panels(b, depth, columns, work, to):
-    """Pack b in panels of `depth` x two vectors, with zeros beyond the last column."""
-    width = VECTORS * lanes(work)
-    for left in range(0, columns, width):
-        here = min(width, columns - left)
-        start = to + left * DEPTH
-        if here < width:
-            work[start : start + depth * width] = 0
-        pack(b.data, b.at + left * b.column, b.row, b.column, depth, here, work, start, width)
+@inlined
+def put(c, at, acc, tall, rows, columns, fresh):
+    """c = acc, or c += acc unless `fresh`, for a tile of `tall` rows: so many rows and columns of it."""
+    if rows < tall or columns < VECTORS * lanes(c.data):
+        tile_store_part(c.data, at, c.row, acc, rows, columns, not fresh)
+    elif fresh:
+        tile_store(c.data, at, c.row, acc)
+    else:
+        tile_store(c.data, at, c.row, tile_load(c.data, at, c.row, tall, VECTORS) + acc)
 
 
 @njit
-def multiply_packed(work, a, b, c, rows, columns, depth, fresh):
-    """c = a b for packed blocks that begin at elements a and b of `work`; c += a b unless `fresh`."""
+def multiply_packed(work, a, packed, pitch, b, c, rows, columns, depth, fresh, packs):
+    """c = a b, or c += a b unless `fresh`, for blocks of a and b packed in `work` from elements `a` and `packed` on.
+
+    The block of b is packed here if it is not: `packs`. A column of it begins `pitch` elements after the one before: 0
+    where the panels are needed only once, and each may take the place of the last in the cache. What is contiguous in it is packed while the first tile is
+    computed, which has to load it anyway; otherwise, panel by panel, with zeros beyond the last column.
+    """
     width = VECTORS * lanes(work)
     for left in range(0, columns, width):
         here = min(width, columns - left)
+        panel, source = packed + left * pitch, b.at + left * b.column
+        direct = packs and here == width and b.column == 1
+        if packs and not direct:
+            if here < width:
+                work[panel : panel + depth * width] = 0
+            pack(b.data, source, b.row, b.column, depth, here, work, panel, width)
         for top in range(0, rows, ROWS):
             at = c.at + top * c.row + left
-            for r in range(ROWS):  # the result is needed after the loop: ask for it now
+            low = rows - top <= FEW_ROWS
+            for r in range(FEW_ROWS if low else ROWS):  # the result is needed after the loop: ask for it now
                 prefetch(c.data, at + r * c.row)
                 prefetch(c.data, at + r * c.row + width - 1)
-            acc = tile_zeros(work, ROWS, VECTORS)
-            acc = tile_multiply_add(acc, depth, work, a + top * PITCH, (PITCH, 1), work, b + left * DEPTH, width)
-            if rows - top < ROWS or here < width:
-                tile_store_part(c.data, at, c.row, acc, rows - top, here, not fresh)
-            elif fresh:
-                tile_store(c.data, at, c.row, acc)
+            lines, strides = a + top * PITCH, (PITCH, 1)
+            if direct and top == 0:
+                acc = tile_zeros(work, ROWS, VECTORS)
+                kept = (work, panel, width)
+                acc = tile_multiply_add(acc, depth, work, lines, strides, b.data, source, b.row, None, kept)
+                put(c, at, acc, ROWS, rows, here, fresh)
+            elif low:
+                few = tile_zeros(work, FEW_ROWS, VECTORS)
+                few = tile_multiply_add(few, depth, work, lines, strides, work, panel, width)
+                put(c, at, few, FEW_ROWS, rows - top, here, fresh)
             else:
-                tile_store(c.data, at, c.row, tile_load(c.data, at, c.row, ROWS, VECTORS) + acc)
+                all_rows = tile_zeros(work, ROWS, VECTORS)
+                all_rows = tile_multiply_add(all_rows, depth, work, lines, strides, work, panel, width)
+                put(c, at, all_rows, ROWS, rows - top, here, fresh)
+
+
+@inlined
+def block_length(length, usual, spare, multiple):
+    """How long equal blocks are: as few as there can be, none longer than `usual` by more than `spare`."""
+    count = max(1, -((spare - length) // usual))
+    return -(-length // (count * multiple)) * multiple
 
 
 @inlined
 def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
     """c = a b, packed."""
-    for left in range(0, n, WIDTH):
-        columns = min(WIDTH, n - left)
-        for front in range(0, k, DEPTH):
-            depth = min(DEPTH, k - front)
-            pack_panels(part(b, front, left), depth, columns, work, packed_b)
+    pitch = DEPTH + SPARE if m > HEIGHT else 0
+    wide = block_length(n, WIDTH, SPARE, VECTORS * lanes(work))
+    deep = block_length(k, DEPTH, SPARE, 1)
+    for left in range(0, n, wide):
+        columns = min(wide, n - left)
+        for front in range(0, k, deep):
+            depth = min(deep, k - front)
+            source = part(b, front, left)
             for top in range(0, m, HEIGHT):
                 rows = min(HEIGHT, m - top)
                 block = part(a, top, front)
                 pack(block.data, block.at, block.row, block.column, rows, depth, work, packed_a, np.int64(PITCH))
                 target = part(c, top, left)
-                multiply_packed(work, packed_a, packed_b, target, rows, columns, depth, front == 0)
+                first = front == 0, top == 0
+                multiply_packed(work, packed_a, packed_b, pitch, source, target, rows, columns, depth, *first)
 
 
 # ---- small: in place -------------------------------------------------------------------------------------
@@ -242,7 +272,7 @@ def matmul_strided_threads(a, b, c, sizes, parts, work, each, threads, least, te
 @functools.cache
 def room(dtype):
     """Elements of workspace that one thread needs at most."""
-    return PACKED_A + DEPTH * (WIDTH + VECTORS * vector_width(dtype))
+    return PACKED_A + (DEPTH + SPARE) * (WIDTH + SPARE + VECTORS * vector_width(dtype))
 
 
 @functools.lru_cache(1024)

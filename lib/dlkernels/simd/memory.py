@@ -7,7 +7,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from .vector import ELEMENTS, VectorType, call_llvm
+from .vector import ELEMENTS, VectorType, call_llvm, fetch
 
 _X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
 
@@ -144,10 +144,7 @@ def prefetch(typingctx, array, i):
 
     def emit(context, builder, signature, arguments):
         address = address_of(context, builder, array, arguments[0], i, arguments[1])
-        byte = ir.IntType(8).as_pointer()
-        # Read (0), keep in every level (3), data rather than instructions (1).
-        hints = [ir.Constant(ir.IntType(32), hint) for hint in (0, 3, 1)]
-        call_llvm(builder, "prefetch.p0", ir.VoidType(), [builder.bitcast(address, byte), *hints])
+        fetch(builder, address)
         return context.get_dummy_value()
 
     return types.none(array, i), emit

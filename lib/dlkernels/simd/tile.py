@@ -35,7 +35,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_model
 
 from .target import vector_width
-from .vector import ELEMENTS, call_llvm, splat
+from .vector import ELEMENTS, call_llvm, fetch, splat
 
 INDEX = ir.IntType(64)
 
@@ -219,7 +219,7 @@ def tile_store(typingctx, array, at, row, tile):
 
 
 @intrinsic
-def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_step, taps=None):
+def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_step, taps=None, keep=None):
     """The tile plus, for k = 0 .. count - 1, the outer product of a column of ``a`` and the vectors of ``b``::
 
         tile[r, :] += a[a_at + r * row + k * step] * b[b_at + k * b_step :]        a_strides = (row, step)
@@ -230,15 +230,24 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
 
     where ``a_strides = (row, step, tap)``. They are the taps of a convolution (shift = ky * width + kx), or merely
     several steps of a matrix product in one turn of the loop.
+
+    With ``keep = (line, at, step)``, the vectors of b are packed on the way: also written to line[at + k * step :]. They
+    come from far away, and so will those right of them, for the next tile: these are asked for in time.
     """
     _check_tile("tile_multiply_add", tile)
     check_array("tile_multiply_add", a, tile.dtype)
     check_array("tile_multiply_add", b, tile.dtype)
+    taps, keep = (None if optional in (None, types.none) else optional for optional in (taps, keep))
     wanted = 2 if taps is None else 3
     if not isinstance(a_strides, types.BaseTuple) or len(a_strides) != wanted:
         raise TypingError(f"tile_multiply_add expects a tuple of {wanted} strides for a, not {a_strides}")
     if taps is not None and not isinstance(taps, types.BaseTuple):
         raise TypingError(f"tile_multiply_add expects a tuple of offsets as taps, not {taps}")
+    if keep is not None:
+        if not isinstance(keep, types.BaseTuple) or len(keep) != 3 or taps is not None:
+            raise TypingError(f"tile_multiply_add expects (line, at, step) to keep vectors in, and no taps, not {keep}")
+        check_array("tile_multiply_add", keep[0], tile.dtype)
+        check_writable("tile_multiply_add", keep[0])
 
     def emit(context, builder, signature, arguments):
         def integers(types_, value):
@@ -255,6 +264,10 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
         )
         b_stride = as_index(context, builder, b_step, arguments[7])
         first = _unpack(builder, tile, arguments[0])
+        if keep is not None:
+            line, *place = (builder.extract_value(arguments[9], k) for k in range(3))
+            kept_at, kept_step = (as_index(context, builder, *one) for one in zip(keep.types[1:], place, strict=True))
+            kept_first = builder.gep(first_element(context, builder, keep[0], line), [kept_at])
 
         # The skeleton: before -> loop -> after, and straight to `after` where there is nothing to do.
         before = builder.block
@@ -276,6 +289,13 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
                 load_vector(builder, tile, b_now, builder.add(shift, constant(v * tile.lanes)))
                 for v in range(tile.vectors)
             ]
+            if keep is not None:
+                kept_now = builder.gep(kept_first, [builder.mul(k, kept_step)])
+                later = builder.gep(b_now, [constant(tile.vectors * tile.lanes)])
+                for v, vector in enumerate(b_vectors):
+                    place = constant(v * tile.lanes)
+                    store_vector(builder, tile, kept_now, place, vector)
+                    fetch(builder, builder.gep(later, [place]))
             for r in range(tile.rows):
                 offset = builder.add(_multiple(builder, row, r), _multiple(builder, tap, t))
                 number = builder.load(builder.gep(a_now, [offset]), align=tile.itemsize)
@@ -308,7 +328,8 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
             results.append(phi)
         return _pack(builder, tile, results)
 
-    return tile(tile, count, a, a_at, a_strides, b, b_at, b_step, _given(taps)), emit
+    given = _given(taps), _given(keep)
+    return tile(tile, count, a, a_at, a_strides, b, b_at, b_step, *given), emit
 
 
 # ---- what may follow the loop: C += acc, C = C * scale + acc, and tiles that reach over the edge ------------

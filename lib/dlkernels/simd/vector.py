@@ -45,6 +45,13 @@ def call_llvm(builder, name, result, arguments, **options):
     return builder.call(function, arguments, **options)
 
 
+def fetch(builder, address):
+    """LLVM: ask for the cache line at ``address``; harmless wherever that is."""
+    # Read (0), keep in every level (3), data rather than instructions (1).
+    hints = [ir.Constant(ir.IntType(32), hint) for hint in (0, 3, 1)]
+    call_llvm(builder, "prefetch.p0", ir.VoidType(), [builder.bitcast(address, ir.IntType(8).as_pointer()), *hints])
+
+
 def suffix(vector_type):
     """LLVM's name of a vector type inside intrinsic names: v8f32."""
     return f"v{vector_type.lanes}{'f32' if vector_type.dtype == types.float32 else 'f64'}"
