@@ -10,6 +10,9 @@ PYTEST := $(PY) -m pytest
 # A file's tests stay in one process: what they compile is compiled once.
 FILES = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
+# Some containers set it: each of thousands of processes would then compile the course's files again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help read html work check progress grade release exercises test nightly quick faults lint bench gpu gpu-record lock clean
 

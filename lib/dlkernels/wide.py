@@ -17,14 +17,12 @@ float64 an access is 32 bytes, which the hardware moves with two instructions.
 from llvmlite import ir
 
 from simt import stand_in
+from simt.intrinsics import Intrinsic, Types, extending
 
 from . import device
 
-try:
-    from numba.cuda.extending import intrinsic, types  # numba-cuda, with its own types
-except ImportError:
-    from numba import types
-    from numba.extending import intrinsic
+types = Types()
+intrinsic = Intrinsic if device.name == "executor" else extending().intrinsic
 
 WIDTH = 4
 

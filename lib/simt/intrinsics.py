@@ -20,9 +20,44 @@ A device function that a warp calls together, full of shuffles, is slow in the e
 shuffles.
 """
 
+import functools
+import importlib
+
 stand_ins = {}
 warp_names = {}  # device function -> the name of the warp operation that takes its place in the executor
 warp_functions = {}  # that name -> function
+
+
+@functools.cache
+def extending():
+    """numba.cuda.extending: numba-cuda's, with types of its own, or else numba's."""
+    try:
+        return importlib.import_module("numba.cuda.extending")
+    except ImportError:
+        return importlib.import_module("numba.extending")
+
+
+class Types:
+    """numba's types as numba.cuda has them, loaded when the first is asked for."""
+
+    def __getattr__(self, name):
+        return getattr(getattr(extending(), "types", None) or importlib.import_module("numba.types"), name)
+
+
+class Intrinsic:
+    """``@Intrinsic``: as numba.cuda's ``@intrinsic``, which is loaded when a kernel is compiled for a GPU, not before."""
+
+    def __init__(self, define):
+        self.define = define
+        functools.update_wrapper(self, define)
+
+    @functools.cached_property
+    def there(self):
+        """The intrinsic of numba.cuda."""
+        return extending().intrinsic(self.define)
+
+    def __call__(self, *_):
+        raise NotImplementedError(f"{self.__name__} works inside kernels only; a kernel calls it on the device")
 
 
 def stand_in(intrinsic, python_function):

@@ -3,6 +3,7 @@
 import types
 
 from . import cuda
+from .intrinsics import Intrinsic
 from .kernel import Kernel
 from .source.names import DeviceName, DeviceNamespace
 
@@ -46,6 +47,8 @@ class _Retarget:
             for part in (value.path if isinstance(value, DeviceName) else value._path).split("."):
                 counterpart = getattr(counterpart, part)
             return counterpart
+        if isinstance(value, Intrinsic):
+            return value.there
         if isinstance(value, Kernel):
             if value not in self.copies:
                 options = {k: v for k, v in value.targetoptions.items() if k != "device"}

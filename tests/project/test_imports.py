@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-UNUSED = ("simt.compiled", "simt.xray", "coursework", "cpulab", "matplotlib", "psutil", "IPython")
+UNUSED = ("numba.cuda", "simt.compiled", "simt.xray", "coursework", "cpulab", "matplotlib", "psutil", "IPython")
 LAUNCH = """
 import numpy as np
 from simt import cuda
