@@ -384,3 +384,15 @@ def test_an_error_in_a_thread_is_told_with_its_line():
     assert (finding.kind, finding.name) == ("exception", "KeyError")
     assert "no such batch" in dict(finding.facts)["it said"]
     assert "raise KeyError" in dict(finding.facts)["A"]
+
+
+def test_a_pool_that_is_closed_early_cancels_what_waits_while_workers_come_for_work():
+    def stop_early():
+        done, pool = [], ThreadPoolExecutor(2)
+        for k in range(4):
+            pool.submit(done.append, k)
+        pool.shutdown(cancel_futures=True)
+        return len(done) <= 4
+
+    report = explore(stop_early, expected=True, schedules=100)
+    assert report.ok, report

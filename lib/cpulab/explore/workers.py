@@ -255,9 +255,10 @@ class ThreadPoolExecutor(StandIn):
         run.point()
         self.__closed = True
         if cancel_futures:
-            for future, *_ in self.__work:
+            left = list(self.__work)
+            self.__work.clear()  # first: a cancel is a point, at which a worker may come for work
+            for future, *_ in left:
                 future.cancel()
-            self.__work.clear()
         if wait:
             over = lambda: all(t.state is DONE for t in self.__workers)  # noqa: E731
             run.wait(over, self, f"waits for the workers of {self.label} to end")
