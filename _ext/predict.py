@@ -6,7 +6,7 @@
     ```
 
 asks for a number; with ``:choices: memory | arithmetic`` for a choice. All that follows, to the cell that calls
-`cpulab.predictions.answer("chains", ...)`, goes into a ``<details>``, which also works without JavaScript; with it,
+`cpulab.predictions.answer("chains", ...)` and the paragraphs that speak of it, goes into a ``<details>``, which also works without JavaScript; with it,
 ``_static/predict.js`` asks for the guess, opens the answer and says how far off the guess was.
 """
 
@@ -61,11 +61,19 @@ class HideAnswers(SphinxPostTransform):
                     question["name"], question["name"], location=question,
                 )  # fmt: skip
                 continue
+            end = ends[0] + 1
+            while end < len(after) and isinstance(after[end], nodes.paragraph) and not introduces(after[end]):
+                end += 1
             hidden = Hidden("", name=question["name"])
-            for node in after[: ends[0] + 1]:
+            for node in after[:end]:
                 question.parent.remove(node)
                 hidden += node
             question.parent.insert(question.parent.index(question) + 1, hidden)
+
+
+def introduces(paragraph):
+    """Does it lead on to what comes next, rather than speak of what came?"""
+    return paragraph.astext().rstrip().endswith(":")
 
 
 def visit_question(self, node):

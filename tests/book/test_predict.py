@@ -48,7 +48,9 @@ from cpulab.predictions import answer
 answer("steps", 42)
 ```
 
-The end.
+It speaks of the answer.
+
+The end:
 
 ## What bounds it
 
@@ -97,6 +99,7 @@ def test_what_follows_is_closed_to_its_answer(page):
     assert "measured" in closed[0]
     assert "Between the two." in closed[0]
     assert "The answer: 42" in closed[0]
+    assert "It speaks of the answer." in closed[0]
     assert "The end" not in closed[0]
     assert text.count('<form class="predict-form" hidden') == 2
 
