@@ -6,6 +6,7 @@ peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative
 Timeline()              which thread ran which piece of work, from when to when; draw_timelines() draws it
 line_map(array)         which cache line each element lies in, and who writes to it; line_picture() draws it
+new_memory(shape)       an array in pages that nobody has touched; page_faults(): how many the system had to provide
 bandwidth_ladder()      byte/s read from each level of memory; latency_ladder(): seconds for one load
 strong_scaling(job)     the same job with 1, 2, ... threads, and the serial share that explains it; weak_scaling
 hot_loop(function)      the innermost loop of a compiled function, as the processor's instructions
@@ -19,6 +20,7 @@ from .levels import Ladder, ladder_picture
 from .line_picture import line_picture
 from .lines import LineMap, empty_aligned, line_bytes, line_map
 from .machine import MachineCard, machine_card
+from .pages import new_memory, page_faults
 from .peak_rates import STREAM, Peaks, peaks
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
@@ -63,7 +65,9 @@ __all__ = [
     "machine_card",
     "nanoseconds",
     "new_log",
+    "new_memory",
     "note",
+    "page_faults",
     "peaks",
     "provenance",
     "ratio",
