@@ -1,7 +1,7 @@
 """Pages: memory that nobody has touched yet, and how often the system had to provide some.
 
-The first access to a page of new memory is a *page fault*: the system finds a page, fills it with zeros and enters it in
-the table of the process. Where large pages may be used (2 MiB in the place of 4 KiB), there are far fewer faults;
+The first access to a page of new memory is a *page fault*: the system finds a page, fills it with zeros and enters it
+in the table of the process. Where large pages may be used (2 MiB in the place of 4 KiB), there are far fewer faults;
 `new_memory` asks the system not to use them, so that pages can be counted.
 """
 
@@ -24,7 +24,7 @@ def page_faults():
 
 
 def new_memory(shape, dtype=np.uint8):
-    """An array in memory that was not touched before: zeros, in pages of the usual size, the first one's start aligned."""
+    """Zeros in memory that nobody has touched, in pages of the usual size; it begins with a page."""
     dtype = np.dtype(dtype)
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     if size < 1:

@@ -110,7 +110,8 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
             if piece.kind != WAIT and len(str(piece.label)) * LETTER < room:
                 axes.text(left + width / 2, row, str(piece.label), ha="center", va="center", fontsize=8)
         if by_number and pieces:
-            spans = [((a - origin) * 1e-9 * scale, (b - a) * 1e-9 * scale) for a, b in _spans(pieces, longest / CELLS * 1e9)]
+            busy = _spans(pieces, longest / CELLS * 1e9)
+            spans = [((a - origin) * 1e-9 * scale, (b - a) * 1e-9 * scale) for a, b in busy]
             style = {"facecolor": "none", "edgecolor": figures.INK, "linewidth": 0, "alpha": 0.6}
             axes.broken_barh(spans, (row - 0.36, 0.72), hatch=THREADS[row % len(THREADS)], **style)
     names = [
