@@ -1,7 +1,7 @@
 """Time, measured peaks, rooflines and the machine they belong to.
 
 ratio(peer, ours)       how much faster, measured fairly on a noisy machine
-times({...})            several candidates at once
+times({...})            several candidates at once; fastest({...}): the least of many single calls, for small effects
 peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative
 Timeline()              which thread ran which piece of work, from when to when; draw_timelines() draws it
@@ -29,7 +29,7 @@ from .table import Table, with_unit
 from .timeline import WAIT, Timeline
 from .timeline_clock import nanoseconds, new_log, note
 from .timeline_plot import draw_timelines
-from .timing import Clock, Ratio, Times, limit_threads, ratio, times
+from .timing import Clock, Ratio, Times, fastest, limit_threads, ratio, times
 
 __all__ = [
     "STREAM",
@@ -54,6 +54,7 @@ __all__ = [
     "bandwidth_ladder",
     "draw_timelines",
     "empty_aligned",
+    "fastest",
     "gustafson",
     "hot_loop",
     "ladder_picture",
