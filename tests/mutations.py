@@ -180,8 +180,8 @@ KERNELS = [
     ),
     Fault(
         "a thief leaves the wrong half",
-        "packed, first << _HALF | middle)",
-        "packed, middle << _HALF | last)",
+        "rest, mine = first << _HALF | middle, middle << _HALF | last",
+        "mine, rest = first << _HALF | middle, middle << _HALF | last",
         "tests/schedules/test_schedules.py",
         "test_a_thief_takes_the_upper_half_of_what_is_left",
     ),

@@ -40,14 +40,17 @@ def static_part(n, threads, t):
 
 @njit
 def next_dynamic(counter, n, chunk):
-    """The next ``chunk`` iterations that nobody has; ``counter``: int64 array of one zero, shared by all."""
+    """The next ``chunk`` iterations that nobody has.
+
+    ``counter``: int64 array of one zero, shared by all.
+    """
     first = fetch_add(counter, 0, chunk)
     return min(first, n), min(first + chunk, n)
 
 
 @njit
 def next_guided(counter, n, threads, least):
-    """The next iterations: half of a fair share of all that is left, but at least ``least``."""
+    """Half of a fair share of all that is left, but at least ``least``."""
     while True:
         first = atomic_load(counter, 0)
         last = min(n, first + max(least, (n - first) // (2 * threads)))
@@ -88,7 +91,10 @@ def next_stolen(ranges, t, chunk):
 
 @njit
 def _steal(ranges, t):
-    """Move the upper half of another thread's range to thread ``t``; False if nobody has anything left."""
+    """Move the upper half of another's range to thread ``t``.
+
+    False if nobody has anything left.
+    """
     threads = ranges.size // LINE
     for step in range(1, threads):
         victim = (t + step) % threads
@@ -98,8 +104,10 @@ def _steal(ranges, t):
             if first >= last:
                 break
             middle = first + (last - first) // 2
-            if compare_and_swap(ranges, victim * LINE, packed, first << _HALF | middle):
-                # Ours is empty, so nobody else writes it, and this succeeds.
-                compare_and_swap(ranges, t * LINE, atomic_load(ranges, t * LINE), middle << _HALF | last)
+            rest, mine = first << _HALF | middle, middle << _HALF | last
+            if compare_and_swap(ranges, victim * LINE, packed, rest):
+                # Ours is empty: nobody else writes it, so this succeeds.
+                own = atomic_load(ranges, t * LINE)
+                compare_and_swap(ranges, t * LINE, own, mine)
                 return True
     return False

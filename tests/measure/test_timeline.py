@@ -208,3 +208,12 @@ def test_a_joined_bar_has_the_colour_of_its_longest_piece():
         timeline.add("a", i, start, end)
     ((first, last, piece),) = _cells(timeline.of("a"), least=200)
     assert (first, last, piece.label) == (0, 90, 1)
+
+
+def test_threads_differ_by_hatch_and_not_by_colour_alone():
+    timeline = Timeline(["idle"])
+    for i in range(8):
+        timeline.add(f"thread {i % 2}", i, 10 * i, 10 * i + 9)
+    figure = draw_timelines({"": timeline})
+    hatches = {c.get_hatch() for c in figure.axes[0].collections if c.get_hatch()}
+    assert len(hatches) == 2

@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from cpulab.measure import limit_threads, ratio, times, timing
+from cpulab.measure import fastest, limit_threads, ratio, times, timing
 
 pytestmark = pytest.mark.quick
 
@@ -100,6 +100,19 @@ def test_the_best_is_what_a_busy_machine_let_through(machine):
     assert found.best["a"] == pytest.approx(0.1)
     assert found.best["b"] < found.seconds["b"]
     assert found.best["b"] == min(found.samples["b"])
+
+
+def test_fastest_is_the_least_of_many_calls_in_turns(machine):
+    count = itertools.count()
+    mostly_slow = lambda time: 0.001 if next(count) % 7 == 3 else 0.002  # noqa: E731
+    a, b = machine.candidate(0.1, "a", first=5), machine.candidate(mostly_slow, "b")
+    assert fastest({"a": a, "b": b}, limit=100, clock=machine) == pytest.approx({"a": 0.1, "b": 0.001})
+    assert machine.log == ["a", "b"] * 61
+
+
+def test_fastest_stops_at_its_limit_after_ten_rounds(machine):
+    fastest({"a": machine.candidate(1.0, "a")}, limit=2, clock=machine)
+    assert len(machine.log) == 11
 
 
 def lingering_blas(machine):

@@ -1,11 +1,12 @@
 """Time, measured peaks, rooflines and the machine they belong to.
 
 ratio(peer, ours)       how much faster, measured fairly on a noisy machine
-times({...})            several candidates at once
+times({...})            several candidates at once; fastest({...}): the least of many single calls, for small effects
 peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative
 Timeline()              which thread ran which piece of work, from when to when; draw_timelines() draws it
 line_map(array)         which cache line each element lies in, and who writes to it; line_picture() draws it
+new_memory(shape)       an array in pages that nobody has touched; page_faults(): how many the system had to provide
 bandwidth_ladder()      byte/s read from each level of memory; latency_ladder(): seconds for one load
 strong_scaling(job)     the same job with 1, 2, ... threads, and the serial share that explains it; weak_scaling
 hot_loop(function)      the innermost loop of a compiled function, as the processor's instructions
@@ -19,6 +20,7 @@ from .levels import Ladder, ladder_picture
 from .line_picture import line_picture
 from .lines import LineMap, empty_aligned, line_bytes, line_map
 from .machine import MachineCard, machine_card
+from .pages import new_memory, page_faults
 from .peak_rates import STREAM, Peaks, peaks
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
@@ -27,7 +29,7 @@ from .table import Table, with_unit
 from .timeline import WAIT, Timeline
 from .timeline_clock import nanoseconds, new_log, note
 from .timeline_plot import draw_timelines
-from .timing import Clock, Ratio, Times, limit_threads, ratio, times
+from .timing import Clock, Ratio, Times, fastest, limit_threads, ratio, times
 
 __all__ = [
     "STREAM",
@@ -52,6 +54,7 @@ __all__ = [
     "bandwidth_ladder",
     "draw_timelines",
     "empty_aligned",
+    "fastest",
     "gustafson",
     "hot_loop",
     "ladder_picture",
@@ -63,7 +66,9 @@ __all__ = [
     "machine_card",
     "nanoseconds",
     "new_log",
+    "new_memory",
     "note",
+    "page_faults",
     "peaks",
     "provenance",
     "ratio",

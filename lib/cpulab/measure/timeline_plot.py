@@ -1,13 +1,14 @@
 """The picture of a `Timeline`: one row for each thread, time to the right, a bar for each piece of work.
 
-Pieces of a loop are coloured by the iteration, dark for the first, light for the last. Pieces with names are drawn
-by kind, each with a hatch of its own, and carry their name where there is room.
+Pieces of a loop are coloured by the iteration, dark for the first, light for the last, and each thread has a hatch of
+its own. Pieces with names are drawn by kind, hatched by kind, and carry their name where there is room.
 """
 
 from .timeline import WAIT
 
 WIDTH = 5.0  # inches, as all figures of the book
 CELLS = 300  # at most so many bars in a row: shorter pieces that touch are drawn as one
+THREADS = ("", "///", "...", "xxx", "---")  # of a row of iterations, so that threads are told apart without colour
 HATCHES = ("", "//", "xx", "--", "\\\\")
 FEW = 6  # so many threads have rows with two lines of text; more have thin rows, so that a page holds them
 LETTER = 0.066  # inches of one letter of a label
@@ -108,6 +109,11 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
             room = (last - first) * 1e-9 / longest * WIDTH * 0.78  # inches; the rest is the rows' names
             if piece.kind != WAIT and len(str(piece.label)) * LETTER < room:
                 axes.text(left + width / 2, row, str(piece.label), ha="center", va="center", fontsize=8)
+        if by_number and pieces:
+            busy = _spans(pieces, longest / CELLS * 1e9)
+            spans = [((a - origin) * 1e-9 * scale, (b - a) * 1e-9 * scale) for a, b in busy]
+            style = {"facecolor": "none", "edgecolor": figures.INK, "linewidth": 0, "alpha": 0.6}
+            axes.broken_barh(spans, (row - 0.36, 0.72), hatch=THREADS[row % len(THREADS)], **style)
     names = [
         f"{thread}\n{share[thread]:.0%} busy" if len(threads) <= FEW else f"{thread}, {share[thread]:.0%}"
         for thread in threads
@@ -119,6 +125,17 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
 
 def _whole(pieces):
     return [(piece.start, piece.end, piece) for piece in pieces]
+
+
+def _spans(pieces, least):
+    """(start, end) of what lies without a gap of `least` nanoseconds: few areas to hatch in the place of many bars."""
+    spans = []
+    for piece in pieces:
+        if spans and piece.start - spans[-1][1] < least:
+            spans[-1] = spans[-1][0], max(spans[-1][1], piece.end)
+        else:
+            spans.append((piece.start, piece.end))
+    return spans
 
 
 def _cells(pieces, least):
