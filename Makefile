@@ -14,21 +14,24 @@ FILES = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help read html work check progress grade release exercises test nightly quick faults lint bench gpu gpu-record lock clean
+.PHONY: help read html conf pictures work check progress grade release exercises test nightly quick faults lint bench gpu gpu-record lock clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-read: html  ## build the book and serve it on this machine (PORT=8000)
-	@$(PY) -c "import socket; socket.create_server(('127.0.0.1', $(PORT)))" 2>/dev/null || { \
-		echo "Port $(PORT) cannot be used. Choose another: make read PORT=$$(($(PORT) + 1))"; exit 1; }
-	@echo "The book is open at http://127.0.0.1:$(PORT)  (Ctrl-C to stop)"
-	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html >/dev/null 2>&1 || true
+read: $(READY) _build/.sources  ## serve the book on this machine: the text at once, then page by page live (PORT=8000)
+	@$(PY) _ext/read.py --port $(PORT)
 
 html: $(READY) _build/.sources  ## build the book into _build/html
 	@echo "Building the book: five minutes or so when everything must be executed ..."
 	@.venv/bin/jupyter-book build . --all -W -n --keep-going -q >_build/build.log 2>&1 || { cat _build/build.log; exit 1; }
 	@echo "The book is in _build/html/index.html"
+
+conf: $(READY)  ## make conf.py, for sphinx-build, from _config.yml
+	@$(PY) _ext/sphinx_conf.py
+
+pictures: $(READY)  ## take the pictures of the README from the built book again
+	@$(PY) tests/book/screenshots.py
 
 work: $(READY)  ## open the exercises in JupyterLab
 	@$(PY) -m jupyter lab --notebook-dir=exercises

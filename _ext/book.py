@@ -14,6 +14,13 @@ from docutils import nodes
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = re.compile(r"[^\s'\"(]*/(site-packages/|lib/python3\.\d+/)")  # also IPython's ~/...
 CELL = re.compile(r"[^\s'\"(]*/ipykernel_\d+/\d+\.py")  # the file that a cell's code pretends to come from
+BARRIERS = (
+    (r'<th class="head[^>]*">(?:<p>\s*</p>)?\s*</th>', "<td></td>"),  # a heading that says nothing
+    (r'<summary aria-label="Toggle hidden content">', "<summary>"),  # its own words say more
+    (r'(<div [^>]*)role="doc-biblioentry"', r"\1"),  # withdrawn from ARIA
+    (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
+    (r'(<figure\b[^>]*) role="group"', r"\1"),  # is one already
+)
 LIBRARY = ("File lib/", "File .../")  # frames of a traceback in which a reader finds nothing of their own
 
 
@@ -44,6 +51,12 @@ def offer_notebook(app, pagename, templatename, context, doctree):
     context["ipynb_source"] = f"{pagename}.ipynb"
 
 
+def without_barriers(app, pagename, templatename, context, doctree):
+    """What a page's own HTML tells a screen reader and should not; tests/book/axe.py finds it."""
+    for pattern, replacement in BARRIERS:
+        context["body"] = re.sub(pattern, replacement, context.get("body", ""))
+
+
 def clean_outputs(app, doctree):
     """Outputs name ``lib/...``, not the machine that built the page; tracebacks show the reader's own frames."""
     for node in list(doctree.findall(lambda n: isinstance(n, nodes.literal_block | nodes.raw))):
@@ -64,5 +77,6 @@ def setup(app):
     app.connect("config-inited", vendored_mathjax)
     app.connect("doctree-read", clean_outputs)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme lists the downloads
+    app.connect("html-page-context", without_barriers, priority=900)
     app.connect("html-page-context", drop_thebe, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

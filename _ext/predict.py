@@ -55,6 +55,8 @@ class HideAnswers(SphinxPostTransform):
             after = siblings[siblings.index(question) + 1 :]
             mark = f'data-name="{question["name"]}"'
             ends = [i for i, node in enumerate(after) if any(mark in raw.astext() for raw in node.findall(nodes.raw))]
+            if not ends and not executed(self.env):
+                continue
             if not ends:
                 logger.warning(
                     "the question %r has no answer in its section: call predictions.answer(%r, ...) in a cell below it",
@@ -74,6 +76,11 @@ class HideAnswers(SphinxPostTransform):
 def introduces(paragraph):
     """Does it lead on to what comes next, rather than speak of what came?"""
     return paragraph.astext().rstrip().endswith(":")
+
+
+def executed(env):
+    """Was the page run? `make read` first writes it without: then no question has its answer yet."""
+    return bool(getattr(env, "nb_metadata", {}).get(env.docname, {}).get("exec_data"))
 
 
 def visit_question(self, node):

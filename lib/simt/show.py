@@ -1,5 +1,6 @@
 """Words for people as HTML: a sentence and a table. What is passed is plain text, and is escaped here, once."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -8,6 +9,13 @@ from html import escape
 def code(text):
     """Text as code."""
     return f"<code>{escape(text)}</code>"
+
+
+def breakable(text):
+    """Text whose long names may be broken after an underline, a dot or a stroke, where a line is too short for them."""
+    return re.sub(
+        r"[\w./]{13,}", lambda name: re.sub(r"(?<=[_/])(?![_/])|(?<=[a-z]\.)", "<wbr>", name[0]), escape(text)
+    )
 
 
 def sentence(text):
@@ -44,13 +52,16 @@ def table(columns, rows, caption="", kind="", style="", scroll=False):
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
     body = "".join(_row(columns, row) for row in rows)
     if any(column.heading for column in columns):
-        heads = "".join(
-            f"<th scope='col'{_attributes(title=column.note)}{column.attributes()}>{escape(column.heading)}</th>"
-            for column in columns
-        )
+        heads = "".join(map(_heading, columns))
         body = f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>"
     html = f"<table{_attributes(kind=kind, style=style)}>{above}{body}</table>"
-    return f"<div style='overflow-x:auto'>{html}</div>" if scroll else html
+    return f"<div style='overflow-x:auto' tabindex='0'>{html}</div>" if scroll else html
+
+
+def _heading(column):
+    if not column.heading:
+        return f"<td{column.attributes()}></td>"  # an empty <th> would be read aloud
+    return f"<th scope='col'{_attributes(title=column.note)}{column.attributes()}>{breakable(column.heading)}</th>"
 
 
 def _row(columns, row):

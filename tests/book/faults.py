@@ -64,3 +64,31 @@ def faults(page, width, theme=None):
     if not seen["title"].strip() or seen["h1"] != 1:
         found.append(f"has {seen['h1']} main headings and the title {seen['title']!r}")
     return found
+
+
+LAYOUT = r"""
+(() => {
+  const article = document.querySelector("article") || document.body;
+  article.querySelectorAll("details").forEach(part => { part.open = true; });
+  const style = el => getComputedStyle(el).overflowX;
+  const told = el => `<${el.tagName.toLowerCase()}> ${el.textContent.trim().replace(/\s+/g, " ").slice(0, 60)}`;
+  const all = [...article.querySelectorAll("*")].filter(el => el.clientWidth > 1 && el.scrollWidth > el.clientWidth + 1
+    && !el.closest("svg, mjx-container, button, .visually-hidden, .sr-only"));
+  const code = el => el.closest("[class*='highlight-'], .cell_input") && !el.closest(".cell_output");
+  const width = article.getBoundingClientRect().width;
+  return {
+    clipped: all.filter(el => ["hidden", "clip"].includes(style(el)) && el.textContent.trim()).map(told),
+    tables: [...article.querySelectorAll("table")].filter(el => el.getBoundingClientRect().width > width + 1)
+      .map(el => `${Math.round(el.getBoundingClientRect().width)} pixels: ${told(el)}`),
+    scrolls: all.filter(el => ["auto", "scroll"].includes(style(el)) && !code(el)).map(told),
+  };
+})()
+"""
+
+
+def misfits(page):
+    """Sentences, one for each thing that the loaded page has no room for; code may be wider, and then scrolls."""
+    seen = page.evaluate(LAYOUT)
+    found = [f"cuts text off at its right: {text}" for text in seen["clipped"]]
+    found += [f"has a table wider than the page: {text}" for text in seen["tables"]]
+    return found + [f"scrolls sideways, and is no code: {text}" for text in seen["scrolls"]]

@@ -2,11 +2,12 @@
 
 import pytest
 from built import pages
-from faults import faults
+from faults import faults, misfits
 
 pytestmark = pytest.mark.book
 
 WINDOWS = {"desktop": 1280, "phone": 390}
+BEING_REWRITTEN = tuple(f"chapters/{number:02}" for number in range(1, 12))  # empty it when they pass
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -17,6 +18,17 @@ def test_page(name, window, theme, book, browser):
     page = browser.open((book / f"{name}.html").as_uri(), width=width, dark=theme == "dark")
     found = faults(page, width, theme)
     assert not found, f"{name} on a {window}, {theme}:\n" + "\n".join(f"- {name} {fault}" for fault in found)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("name", pages())
+def test_page_has_room_for_what_it_shows(name, window, book, browser, request):
+    if name.startswith(BEING_REWRITTEN):
+        request.applymarker(
+            pytest.mark.xfail(reason="tables and outputs of this page are being rewritten", strict=False)
+        )
+    found = misfits(browser.open((book / f"{name}.html").as_uri(), width=WINDOWS[window]))
+    assert not found, f"{len(found)} faults of {name} on a {window}:\n" + "\n".join(f"- {fault}" for fault in found)
 
 
 def test_search_finds_pages(served, browser):
@@ -57,6 +69,11 @@ PLANTED = {
     "<svg><rect/></svg>": "drawing without a title",
     "<h1>Again</h1>": "2 main headings",
 }
+MISFITS = {
+    '<div style="overflow: hidden; width: 90px; white-space: nowrap">A long line of text</div>': "cuts text off",
+    '<div style="overflow: auto"><table><tr><td style="min-width: 900px">1</td></tr></table></div>': "a table wider",
+    '<pre style="overflow: auto">A long line of what a cell has printed, and which nobody can read at once</pre>': "scrolls",
+}
 
 
 @pytest.mark.parametrize("fault", PLANTED)
@@ -71,3 +88,16 @@ def test_sound_page_has_no_fault(browser, tmp_path):
     good += '<div style="width:900px">wide, but scrolls in its own box</div></div>'
     (tmp_path / "page.html").write_text(SOUND.format(good), encoding="utf-8")
     assert faults(browser.open((tmp_path / "page.html").as_uri(), width=390), 390, "light") == []
+
+
+@pytest.mark.parametrize("fault", MISFITS)
+def test_planted_misfit_is_found(fault, browser, tmp_path):
+    (tmp_path / "page.html").write_text(SOUND.format(fault), encoding="utf-8")
+    found = misfits(browser.open((tmp_path / "page.html").as_uri(), width=390))
+    assert any(MISFITS[fault] in sentence for sentence in found), found
+
+
+def test_long_code_may_scroll(browser, tmp_path):
+    code = '<div class="cell_input"><pre style="overflow: auto">a_long_line = of_code(that_nobody, can_break, anywhere, at_all)</pre></div>'
+    (tmp_path / "page.html").write_text(SOUND.format(code), encoding="utf-8")
+    assert misfits(browser.open((tmp_path / "page.html").as_uri(), width=390)) == []

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from simt.show import Column, code, sentence, table
+from simt.show import Column, breakable, code, sentence, table
 
 HOSTILE = "</td></table><script>alert('x')</script>\"' onload=\"y\" &amp; &lt; `"
 
@@ -51,7 +51,7 @@ def test_a_table_without_headings_is_rows_only():
 def test_a_wide_table_scrolls_in_a_box():
     html = table([Column("n", kind="l", right=True, style="padding:0")], [(1,), (2,)], caption="two", scroll=True)
     assert html == (
-        "<div style='overflow-x:auto'><table><caption>two</caption>"
+        "<div style='overflow-x:auto' tabindex='0'><table><caption>two</caption>"
         "<thead><tr><th scope='col' class='l' style='padding:0;text-align:right'>n</th></tr></thead>"
         "<tbody><tr><td class='l' style='padding:0;text-align:right'>1</td></tr>"
         "<tr><td class='l' style='padding:0;text-align:right'>2</td></tr></tbody></table></div>"
@@ -61,3 +61,9 @@ def test_a_wide_table_scrolls_in_a_box():
 def test_a_row_must_fit_the_columns():
     with pytest.raises(ValueError, match="zip"):
         table([Column("a")], [("1", "2")])
+
+
+def test_long_names_may_be_broken_and_numbers_not():
+    assert breakable("l1tex__t_requests < 1.25") == "l1tex__<wbr>t_<wbr>requests &lt; 1.25"
+    assert breakable("lib/simt/show.py:12") == "lib/<wbr>simt/<wbr>show.<wbr>py:12"
+    assert breakable("matmul_naive") == "matmul_naive"

@@ -36,7 +36,10 @@ class Table:
             yield cell.rjust(width) if column in self.right else cell.ljust(width)
 
     def _repr_html_(self):
-        columns = [show.Column(heading, right=place in self.right) for place, heading in enumerate(self.headings)]
+        columns = [
+            show.Column(heading, show.breakable, right=place in self.right)
+            for place, heading in enumerate(self.headings)
+        ]
         return show.table(columns, self.rows, caption=self.caption)
 
     def markdown(self):

@@ -184,7 +184,7 @@ def _drawn(pieces):
                 f'<rect x="{step * (number - 1) + 3}" y="{y}" width="14" height="{height}" '
                 f'fill="currentColor" fill-opacity="{0.4 + 0.4 * (number % 2)}"/>'
             )
-    return f'<div style="overflow-x:auto">{"".join(parts)}</svg></div>'
+    return f'<div style="overflow-x:auto" tabindex="0">{"".join(parts)}</svg></div>'
 
 
 def _said(pieces):

@@ -1,0 +1,315 @@
+"""`make read`: the whole book at once, as text; then page after page with what it computes on this machine.
+
+Every page is written without running it, but for those whose results are kept from a build before
+(`_build/.jupyter_cache`). Then the others are run, one at a time, so that no page disturbs what another measures: first
+the page that somebody looks at, else in the book's order. A page that waits says so and loads itself again when it is
+ready; one that fails shows its error. Stop at any time: what was run is kept.
+
+Sphinx runs in a thread and the web server in another, in one process; each page's code runs in a process of its own.
+"""
+
+import argparse
+import errno
+import functools
+import html
+import http.server
+import json
+import logging
+import re
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from urllib.parse import parse_qs, urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGUN = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">'
+    "<title>One moment</title><p>The book is being written: a few seconds more.</p></html>"
+)
+WAITING = """<aside class="admonition note live-note" role="status">
+<p class="admonition-title">Without its results yet</p>
+<p>The code of this page has not been run on this machine yet. When it has been, the page shows the results by itself.
+<span id="live-state"></span></p>
+</aside>
+"""
+FAILED = """<aside class="admonition danger live-note" role="status">
+<p class="admonition-title">A cell of this page failed on this machine</p>
+<p>The results of the cells before it stand below. A busy machine may be the cause: a measurement that is checked comes
+out otherwise there. <span id="live-state"></span></p>
+<pre tabindex="0">%s</pre>
+</aside>
+"""
+TRIES = 2  # of a page that fails: on a machine that was busy the second goes well
+SCRIPT = """<script>
+(() => {
+  const said = document.getElementById("live-state"), page = %s, shown = %s;
+  const words = {running: "It is being run now.", waiting: "It comes next.", again: "It is tried once more at the end.",
+    failed: "Start `make read` again to try again."};
+  async function ask() {
+    try {
+      const { state } = await (await fetch("/.state?page=" + encodeURIComponent(page))).json();
+      if (state === "live" || (state !== shown && (state === "failed" || state === "again"))) return location.reload();
+      said.textContent = words[state];
+      if (state === "failed") return;
+    } catch { said.textContent = "Nothing runs it now: start `make read`, and load the page again."; }
+    setTimeout(ask, 2000);
+  }
+  ask();
+})();
+</script>
+"""
+
+
+class Stopped(Exception):
+    """Nobody reads any more: the page at hand is not begun."""
+
+
+class Pages:
+    """Which page is in which state, and which one somebody looks at.
+
+    "waiting", "running", "live"; "again" when it failed and will be tried once more, "failed" when it failed again.
+    """
+
+    def __init__(self):
+        self.states, self.order, self.wanted, self.lock = {}, [], None, threading.Lock()
+        self.stopping = False
+
+    def set(self, page, state):
+        with self.lock:
+            self.states[page] = state
+
+    def named(self, state):
+        with self.lock:
+            return [page for page in self.order if self.states.get(page) == state]
+
+    def asked(self, page):
+        """What the note on a page wants to know; asking is looking at it."""
+        with self.lock:
+            state = self.states.get(page, "waiting") if self.order else "waiting"  # no order: still being written
+            if state == "waiting":
+                self.wanted = page
+            return {"state": state}
+
+    def next(self):
+        """The page to run next, or None."""
+        waiting = self.named("waiting") or self.named("again")
+        return self.wanted if self.wanted in waiting else next(iter(waiting), None)
+
+
+class Book:
+    """The book's Sphinx application, which builds what it is told to, with or without running it."""
+
+    def __init__(self, root, out, pages, log):
+        logging.getLogger("traitlets").setLevel(logging.WARNING)  # that each page is begun
+        from sphinx.application import Sphinx
+
+        self.pages, self.run, self.errors, self.tried = pages, None, {}, Counter()
+        trees = out.parent / ".doctrees"
+        self.app = Sphinx(root, root, out, trees, "html", status=None, warning=log, freshenv=True)
+        self.config = self.app.env.mystnb_config
+        self.app.connect("source-read", self.choose)
+        self.app.connect("env-get-outdated", lambda *_: [self.run] if self.run else [])
+        self.app.connect("html-page-context", self.note, priority=950)
+
+    def choose(self, app, page, source):
+        """Before a page is read: is its code run, are its results taken from the cache, or stays it without?"""
+        if self.pages.stopping:
+            raise Stopped
+        if page == self.run:
+            mode = "off" if page in self.errors else "cache"
+        else:
+            mode, state = self.kept(page, source[0])
+            self.pages.set(page, state)
+        app.env.mystnb_config = self.config.copy(execution_mode=mode)
+
+    def kept(self, page, text):
+        """(Sphinx's mode of execution, the page's state), when nothing may be run."""
+        from jupyter_cache import get_cache
+        from myst_nb.core.read import create_nb_reader
+
+        path = self.app.env.doc2path(page)
+        reader = create_nb_reader(path, self.app.env.myst_config, self.config, text)
+        excluded = any(PurePosixPath(path).match(pattern) for pattern in self.config.execution_excludepatterns)
+        notebook = None if excluded or reader is None else reader.read(text)
+        if notebook is None or not any(cell.cell_type == "code" for cell in notebook.cells):
+            return "cache", "live"
+        with suppress(KeyError):
+            get_cache(self.config.execution_cache_path).match_cache_notebook(notebook)
+            return "cache", "live"
+        return "off", "waiting"
+
+    def note(self, app, page, template, context, doctree):
+        """Say at the top of a page that it waits, or that it failed."""
+        if self.pages.stopping:
+            raise Stopped
+        error = self.errors.get(page) or self.failure(page)
+        if error:
+            said, shown = FAILED % html.escape(error), self.state_if_failed(page)
+        elif self.pages.states.get(page) == "waiting":
+            said, shown = WAITING, "waiting"
+        else:
+            return
+        context["body"] = said + SCRIPT % (json.dumps(page), json.dumps(shown)) + context["body"]
+
+    def failure(self, page):
+        """The end of the error with which a cell stopped, or None."""
+        ran = getattr(self.app.env, "nb_metadata", {}).get(page, {}).get("exec_data")
+        if not ran or ran["succeeded"]:
+            return None
+        lines = re.sub(r"\x1b\[[0-9;]*m", "", ran["traceback"] or ran["error"]).strip().splitlines()
+        return "\n".join(lines[-12:])
+
+    def text(self):
+        """Write all pages, with the results that are kept."""
+        self.app.build(force_all=True)
+        self.pages.order = [page for page in self.app.env.collect_relations() if page in self.pages.states]
+
+    def live(self, page):
+        """Run one page and write it again; its state then."""
+        self.run = page
+        self.tried[page] += 1
+        self.errors.pop(page, None)
+        self.pages.set(page, "running")
+        try:
+            self.app.build()
+        except Stopped:
+            raise
+        except Exception as error:  # the kernel died, a file is missing ...: the page stays text, and says why
+            self.errors[page] = f"{type(error).__name__}: {error}"
+            self.app.build()
+        finally:
+            self.run = None
+        failed = page in self.errors or self.failure(page) is not None
+        state = self.state_if_failed(page) if failed else "live"
+        self.pages.set(page, state)
+        return state
+
+    def state_if_failed(self, page):
+        return "again" if self.tried[page] < TRIES else "failed"
+
+
+class Builder(threading.Thread):
+    """Builds the book behind the server."""
+
+    def __init__(self, root, out, pages, say):
+        super().__init__(daemon=True)
+        self.root, self.out, self.pages, self.say = root, out, pages, say
+        self.complete = False  # every page is live
+
+    def run(self):
+        from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+        log = self.out.parent / "read.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(log, "w", encoding="utf-8") as warnings, patch_docutils(self.root), docutils_namespace():
+                self.build(Book(self.root, self.out, self.pages, warnings))
+        except Exception as error:
+            if not self.pages.stopping:
+                self.say(f"The book could not be built: {type(error).__name__}: {error}  (more in {log})")
+
+    def build(self, book):
+        book.text()
+        waiting = self.pages.named("waiting")
+        if waiting:
+            self.say(
+                f"All text is there. Now {len(waiting)} pages are run, one at a time; each shows its results when it is"
+            )
+            self.say("ready. The page that you look at comes next.")
+        while page := self.pages.next():
+            began = time.monotonic()
+            state = book.live(page)
+            left = len(self.pages.named("waiting") + self.pages.named("again"))
+            said = {"live": "live", "again": "failed, and is tried again at the end", "failed": "FAILED"}[state]
+            self.say(f"  {page}: {said} ({time.monotonic() - began:.0f} s; {left} to go)")
+        failed = self.pages.named("failed")
+        self.complete = not failed
+        self.say(f"Failed: {', '.join(failed)}. These pages show their errors." if failed else "All pages are live.")
+
+    def stop(self):
+        """End what is being run, and wait until nothing is half written."""
+        import psutil
+
+        self.pages.stopping = True
+        for child in psutil.Process().children(recursive=True):  # the kernel of the page that is being run
+            with suppress(psutil.Error):
+                child.kill()
+        self.join(20)
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """The built book; `/.state?page=name` answers what a waiting page asks."""
+
+    def __init__(self, *arguments, pages, **options):
+        self.pages = pages
+        super().__init__(*arguments, **options)
+
+    def do_GET(self):
+        address = urlsplit(self.path)
+        if address.path == "/.state":
+            page = parse_qs(address.query).get("page", [""])[0]
+            self.answer(json.dumps(self.pages.asked(page)), "application/json")
+        elif address.path == "/" and not Path(self.directory, "index.html").exists():
+            self.answer(BEGUN, "text/html; charset=utf-8")
+        else:
+            super().do_GET()
+
+    def answer(self, text, kind):
+        body = text.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "no-cache")  # a page that became live is shown live
+        super().end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def say(sentence):
+    print(sentence, flush=True)
+
+
+def main(arguments=None):
+    options = argparse.ArgumentParser(description="Read the book on this machine.")
+    options.add_argument("--port", type=int, default=8000)
+    options.add_argument("--root", type=Path, default=ROOT, help="the folder with conf.py")
+    options.add_argument("--out", type=Path, default=None, help="where the pages go (default: _build/html)")
+    options.add_argument("--once", action="store_true", help="end when all pages are live")
+    options = options.parse_args(arguments)
+    out = (options.out or options.root / "_build" / "html").resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    pages = Pages()
+    handler = functools.partial(Handler, directory=str(out), pages=pages)
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler)
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        say(f"Port {options.port} cannot be used. Choose another: make read PORT={options.port + 1}")
+        return 1
+    address = f"http://127.0.0.1:{server.server_port}"
+    say(f"The book is open at {address}  (Ctrl-C to stop)")
+    builder = Builder(options.root.resolve(), out, pages, say)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    builder.start()
+    if options.once:
+        threading.Thread(target=lambda: (builder.join(), server.shutdown()), daemon=True).start()
+    with server, suppress(KeyboardInterrupt):
+        try:
+            server.serve_forever()
+        finally:
+            builder.stop()
+    return 0 if builder.complete or not options.once else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

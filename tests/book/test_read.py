@@ -1,0 +1,135 @@
+"""`make read`, on a small book: text at once, pages live one by one, a failure shown, an interruption survived."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from built import ROOT
+
+CONF = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "_ext")!r})
+extensions = ["myst_nb", "predict"]
+nb_execution_mode = "cache"
+nb_execution_timeout = 60
+"""
+HEADER = "---\nfile_format: mystnb\nkernelspec: {name: python3, display_name: Python 3}\n---\n"
+CELL = "```{code-cell} ipython3\n%s\n```\n"
+COUNTED = "open('runs.txt', 'a').write('x'); print(6 * 7)"
+
+
+def page(title, *cells):
+    return f"{HEADER}# {title}\n\n" + "\n".join(CELL % cell for cell in cells)
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A book of a text, a page that runs, one with a wrong cell, one whose process dies."""
+    (tmp_path / "conf.py").write_text(CONF)
+    (tmp_path / "index.md").write_text("# Start\n\n```{toctree}\ngood\nwrong\ndead\n```\n")
+    (tmp_path / "good.md").write_text(page("Good", COUNTED))
+    (tmp_path / "wrong.md").write_text(page("Wrong", "print('before')", "1 / 0", "print('after' + 'wards')"))
+    (tmp_path / "dead.md").write_text(page("Dead", "import os; os._exit(3)"))
+    return tmp_path
+
+
+class Reading:
+    """`make read` in a process of its own."""
+
+    def __init__(self, root, *options):
+        command = [sys.executable, ROOT / "_ext" / "read.py", "--root", root, "--port", "0", *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.said = [self.process.stdout.readline()]
+        self.address = re.search(r"http://\S+", self.said[0])[0]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def get(self, path):
+        with urllib.request.urlopen(f"{self.address}/{path}", timeout=10) as answer:
+            return answer.read().decode()
+
+    def state(self, name):
+        return json.loads(self.get(f".state?page={name}"))["state"]
+
+    def wait(self, words, seconds=90):
+        """Read what it says until `words` are in it."""
+        ends = time.monotonic() + seconds
+        while words not in self.said[-1]:
+            assert time.monotonic() < ends, self.said
+            line = self.process.stdout.readline()
+            assert line, f"it ended: {self.said}"
+            self.said.append(line)
+
+
+def test_text_first_then_live_and_failures_are_shown(small, browser):
+    with Reading(small) as reading:
+        assert "<html" in reading.get("")  # served from the first moment on
+        reading.wait("All text is there")
+        reading.wait("Failed: wrong, dead")
+        assert "42" in reading.get("good.html")
+        assert "live-note" not in reading.get("good.html")
+        wrong, dead = reading.get("wrong.html"), reading.get("dead.html")
+        for text in (wrong, dead):
+            assert "failed on this machine" in text
+        assert "ZeroDivisionError" in wrong
+        assert "before" in wrong
+        assert "afterwards" not in wrong
+        assert "DeadKernelError" in dead
+        assert [reading.state(name) for name in ("good", "wrong", "dead")] == ["live", "failed", "failed"]
+
+
+def test_waiting_page_says_so_comes_next_and_loads_itself_again(small, browser):
+    (small / "good.md").write_text(page("Good", "import time; time.sleep(4)", COUNTED))
+    (small / "wrong.md").write_text(page("Wrong", "import time; time.sleep(4)"))
+    (small / "dead.md").write_text(page("Last", "print('the ' + 'last')"))
+    with Reading(small) as reading:
+        reading.wait("All text is there")
+        opened = browser.open(f"{reading.address}/dead.html")
+        assert opened.evaluate("document.querySelector('.live-note').innerText").startswith("Without its results yet")
+        opened.wait_for("document.body?.innerText.includes('the last')", seconds=60)
+        assert not opened.evaluate("!!document.querySelector('.live-note')")
+        reading.wait("All pages are live")
+    order = re.findall(r"  (\w+): live", "".join(reading.said))
+    assert order == ["good", "dead", "wrong"], "what somebody looked at did not come next"
+
+
+def test_interrupted_and_begun_again(small):
+    (small / "wrong.md").write_text(page("Long", "import time; time.sleep(60)"))
+    with Reading(small) as reading:
+        reading.wait("good: live")
+        time.sleep(2)
+        reading.process.send_signal(signal.SIGINT)
+        assert reading.process.wait(20) == 0
+    (small / "wrong.md").write_text(page("Long", "print('short ' + 'now')"))
+    with Reading(small, "--once") as reading:
+        reading.wait("Failed: dead")
+        assert reading.process.wait(20) == 1
+    assert (small / "runs.txt").read_text() == "x", "what had been run was run again"
+    assert "short now" in (small / "_build" / "html" / "wrong.html").read_text()
+
+
+def test_port_that_is_taken_is_named(small):
+    with Reading(small) as reading:
+        port = reading.address.rsplit(":", 1)[1]
+        command = [sys.executable, ROOT / "_ext" / "read.py", "--root", small, "--port", port]
+        second = subprocess.run(command, capture_output=True, text=True)
+    assert second.returncode == 1
+    assert f"Port {port} cannot be used. Choose another: make read PORT={int(port) + 1}" in second.stdout
+
+
+def test_a_book_that_cannot_be_built_says_so(small):
+    (small / "conf.py").write_text("extensions = ['no_such_extension']")
+    with Reading(small, "--once") as reading:
+        reading.wait("The book could not be built")
+        assert reading.process.wait(20) == 1

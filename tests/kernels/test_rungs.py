@@ -1,0 +1,30 @@
+"""The table of rungs says where each stands, and every place is right."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dlkernels import implementations, rungs
+
+pytestmark = pytest.mark.quick
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("rung", implementations.everything(), ids=lambda rung: rung.name)
+def test_place_is_where_the_rung_stands(rung):
+    path, line = rungs.place(rung).split(":")
+    below = (ROOT / path).read_text(encoding="utf-8").splitlines()[int(line) - 1 : int(line) + 20]
+    assert re.search(r"^\s*(@|def )", below[0]), below[0]
+    assert any(part.lstrip().startswith("def ") for part in below)
+
+
+def test_table_names_every_rung_once_and_escapes():
+    table = rungs.table("add", "axpy")
+    html = table._repr_html_().replace("<wbr>", "")
+    names = [rung.name for name in ("add", "axpy") for rung in implementations.of(name)]
+    assert [html.count(f"<code>{name}</code>") for name in names] == [1] * len(names)
+    assert all(name in repr(table) for name in names)
+    assert "xray.html" in html
+    assert "xray.html" not in rungs.table("add", device="cpu")._repr_html_()
