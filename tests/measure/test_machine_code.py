@@ -58,7 +58,12 @@ def test_what_was_not_recorded_is_said(monkeypatch):
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize(
     "rung",
-    [*implementations.of("matmul", "gpu"), implementations.of("add", "gpu")[-1], implementations.of("gelu", "gpu")[-1], SIGNED],
+    [
+        *implementations.of("matmul", "gpu"),
+        implementations.of("add", "gpu")[-1],
+        implementations.of("gelu", "gpu")[-1],
+        SIGNED,
+    ],
     ids=lambda rung: rung.name,
 )
 def test_the_record_is_what_the_compiler_says(rung, arch, same_compiler):
@@ -73,7 +78,8 @@ def test_all_of_the_record_is_what_the_compiler_says(benchmark, same_compiler):
     different = [
         f"{rung.name} {number} {arch}"
         for rung, number, _, _, arch in benchmark.cases()
-        if machine_code(rung, arch, number, live=False).to_dict() != machine_code(rung, arch, number, live=True).to_dict()
+        if machine_code(rung, arch, number, live=False).to_dict()
+        != machine_code(rung, arch, number, live=True).to_dict()
     ]
     assert not different, "record again: python benchmarks/run.py compiled"
 
