@@ -86,7 +86,7 @@ def test_all_of_the_record_is_what_the_compiler_says(benchmark, same_compiler):
 
 @needs_compiler
 def test_a_sign_costs_registers_and_instructions():
-    """What chapter 8.2 says of unsigned indices."""
+    """What chapter 8.5 says of unsigned indices."""
     unsigned = next(r for r in implementations.of("matmul", "gpu") if r.name == "matmul_tile_2d")
     with_sign, without = machine_code(SIGNED, "sm_80"), machine_code(unsigned, "sm_80")
     assert with_sign.main_loop["FFMA"] == without.main_loop["FFMA"] == 64
