@@ -99,16 +99,28 @@ def _directive(opening, options, body, folder):
 
 
 def _included(path, options):
-    """The lines of a file, or of one function or class in it (`:pyobject:`), decorators included."""
+    """The lines of a file, or of one function or class in it (`:pyobject:`), or a part of either (`:start-at:` ...)."""
     lines = path.read_text(encoding="utf-8").splitlines()
     wanted = options.get("pyobject")
-    if wanted is None:
-        return lines
-    node = ast.parse("\n".join(lines))
-    for part in wanted.split("."):
-        node = next(child for child in node.body if getattr(child, "name", None) == part)
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    return lines[first - 1 : node.end_lineno]
+    if wanted is not None:
+        node = ast.parse("\n".join(lines))
+        for part in wanted.split("."):
+            node = next(child for child in node.body if getattr(child, "name", None) == part)
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        lines = lines[first - 1 : node.end_lineno]
+    if "start-at" in options:
+        lines = lines[_first(lines, options["start-at"]) :]
+    if "end-before" in options:
+        lines = lines[: _first(lines, options["end-before"], after=1)]
+    if "end-at" in options:
+        lines = lines[: _first(lines, options["end-at"]) + 1]
+    return [line[int(options.get("dedent") or 0) :] for line in lines]
+
+
+def _first(lines, text, after=0):
+    """The number of the first line that has the text, as Sphinx looks for it."""
+    text = text.strip('"')
+    return next(k for k, line in enumerate(lines) if k >= after and text in line)
 
 
 def _role(match):

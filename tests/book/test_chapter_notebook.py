@@ -52,3 +52,9 @@ def test_included_function_stands_in_the_notebook(tmp_path):
     (tmp_path / "kernels.py").write_text("import x\n\n\n@x.jit\ndef add(a):\n    return a\n\n\ny = 1\n")
     myst = "```{literalinclude} kernels.py\n:language: python\n:pyobject: add\n```"
     assert plain_markdown(myst, tmp_path) == "```python\n@x.jit\ndef add(a):\n    return a\n```"
+
+
+def test_a_part_of_a_function(tmp_path):
+    (tmp_path / "kernels.py").write_text("def add(a):\n    for i in a:\n        a[i] += 1\n    return a\n")
+    myst = "```{literalinclude} kernels.py\n:pyobject: add\n:start-at: for i\n:end-before: return\n:dedent: 4\n```"
+    assert plain_markdown(myst, tmp_path) == "```python\nfor i in a:\n    a[i] += 1\n```"

@@ -20,7 +20,7 @@ SHARED = (
 ARROWS = {
     "simt": (),
     "dlkernels": ("simt",),
-    "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show"),
+    "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show", "simt.xray"),
     "coursework": ("simt", "dlkernels", "cpulab"),
 }
 # Within a package: which rooms a room may know. A room that is not listed may know all of its package.

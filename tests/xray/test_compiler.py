@@ -172,3 +172,13 @@ def test_without_one_library(monkeypatch):
     monkeypatch.setattr(pathfinder, "load_nvidia_dynamic_lib", missing)
     with pytest.raises(Unavailable, match="missing here: the library nvvm"):
         compiled(scale, "void(float32[::1], float32[::1])")
+
+
+def test_a_view_comes_back_from_its_dict():
+    functions = sass.parse(LISTING)
+    mix, loop = sass.mix(functions[0][0]), sass.mix(sass.main_loop(functions))
+    view = compiler.Compiled("scale", "void()", "sm_80", 40, 0, 0, 0, 1024, mix, loop, LISTING)
+    back = compiler.Compiled.from_dict(json.loads(json.dumps(view.to_dict())), "recorded on 1 May 2030")
+    assert back.to_dict() == view.to_dict()
+    assert "scale compiled for sm_80 (recorded on 1 May 2030)" in str(back)
+    assert back.occupancy(256) == view.occupancy(256)

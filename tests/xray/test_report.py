@@ -154,6 +154,9 @@ def test_html_is_valid_and_escaped(good, racy):
     assert any("t + k < 64" in piece for piece in page.text)
     assert offline(good._repr_html_())
     assert any("race" in piece for piece in parse(racy._repr_html_()).text)
+    alone = racy.findings[0]._repr_html_()  # a paragraph, which wraps
+    assert alone.startswith("<p>")
+    assert any("race" in piece for piece in parse(alone).text)
 
 
 # -- findings ----------------------------------------------------------------------------------------------------

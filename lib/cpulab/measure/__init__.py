@@ -10,6 +10,7 @@ new_memory(shape)       an array in pages that nobody has touched; page_faults()
 bandwidth_ladder()      byte/s read from each level of memory; latency_ladder(): seconds for one load
 strong_scaling(job)     the same job with 1, 2, ... threads, and the serial share that explains it; weak_scaling
 hot_loop(function)      the innermost loop of a compiled function, as the processor's instructions
+machine_code(rung)      what the compiler for NVIDIA GPUs makes of a kernel: now, or as it was recorded
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 """
 
@@ -20,6 +21,7 @@ from .levels import Ladder, ladder_picture
 from .line_picture import line_picture
 from .lines import LineMap, empty_aligned, line_bytes, line_map
 from .machine import MachineCard, machine_card
+from .machine_code import machine_code
 from .pages import new_memory, page_faults
 from .peak_rates import STREAM, Peaks, peaks
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
@@ -64,6 +66,7 @@ __all__ = [
     "line_map",
     "line_picture",
     "machine_card",
+    "machine_code",
     "nanoseconds",
     "new_log",
     "new_memory",

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tempfile
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from ..retargeting import retarget
@@ -40,7 +40,8 @@ class Compiled:
 
     registers: 32-bit registers per thread. spill_store_bytes, spill_load_bytes, stack_bytes: bytes per
     thread. shared_bytes: static shared memory per block. mix, main_loop: `sass.Mix` of the whole kernel and
-    of its hottest loop (total 0 where there is no loop). sass: the listing of nvdisasm.
+    of its hottest loop (total 0 where there is no loop). sass: the listing of nvdisasm (of a recorded view: empty).
+    origin: "compiled here", or when it was recorded.
     """
 
     kernel: str
@@ -53,7 +54,8 @@ class Compiled:
     shared_bytes: int
     mix: sass.Mix
     main_loop: sass.Mix
-    sass: str
+    sass: str = field(default="", repr=False)
+    origin: str = "compiled here"
 
     @property
     def spills(self):
@@ -78,9 +80,16 @@ class Compiled:
             "main_loop": self.main_loop.to_dict(),
         }
 
+    @classmethod
+    def from_dict(cls, kept, origin):
+        """A view from its `to_dict`, kept by whoever compiled it; ``origin`` says when."""
+        mixes = {name: sass.Mix(kept[name]["total"], dict(kept[name]["counts"])) for name in ("mix", "main_loop")}
+        plain = {f.name: kept[f.name] for f in fields(cls) if f.name in kept and f.name not in mixes}
+        return cls(**plain, **mixes, origin=origin)
+
     def __str__(self):
         lines = [
-            f"{self.kernel} compiled for {self.arch}",
+            f"{self.kernel} compiled for {self.arch} ({self.origin})",
             f"  registers per thread  {self.registers}",
             f"  spilled bytes         {self.spill_store_bytes} stored, {self.spill_load_bytes} loaded",
             f"  stack bytes           {self.stack_bytes}",

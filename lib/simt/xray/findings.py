@@ -11,10 +11,12 @@ into an error.
 """
 
 from dataclasses import dataclass, replace
+from html import escape
 
 import numpy as np
 
 from ..errors import Deadlock
+from ..show import sentence
 from ..trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from . import columns, fences, lanes, races
 
@@ -78,6 +80,14 @@ class Finding:
     def __str__(self):
         times = f" ({self.count} times)" if self.count > 1 else ""
         return f"line {self.line}: {self.message}{times} {self.cure}"
+
+    def _repr_html_(self):
+        """A sentence that wraps: what a kernel did is too long for one line of a page."""
+        times = f" ({self.count} times)" if self.count > 1 else ""
+        return (
+            f"<p><strong>{escape(self.kind)}</strong>, line {self.line}: {sentence(self.message)}{times} "
+            f"<em>{sentence(self.cure)}</em></p>"
+        )
 
 
 def findings(trace, stopped=None, fenced=False):
