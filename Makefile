@@ -102,7 +102,7 @@ $(READY): requirements.lock pyproject.toml
 	@echo "Setting up .venv ..."
 	@test -x $(PY) || "$(PYTHON)" -m venv .venv
 	@$(PY) -m pip install -q --disable-pip-version-check uv 2>/dev/null || true
-	@.venv/bin/uv pip install -q --compile-bytecode -p $(PY) -r requirements.lock 2>/dev/null || $(PY) -m pip install -q --disable-pip-version-check -r requirements.lock
+	@.venv/bin/uv pip install -q -p $(PY) -r requirements.lock 2>/dev/null || $(PY) -m pip install -q --disable-pip-version-check -r requirements.lock
 	@.venv/bin/uv pip install -q -p $(PY) --no-deps -e . 2>/dev/null || $(PY) -m pip install -q --disable-pip-version-check --no-deps -e .
 	@touch $@
 
