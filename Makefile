@@ -42,7 +42,7 @@ check: $(READY)  ## check your answers to one exercise: make check EX=07
 progress: $(READY)  ## show which tasks you have solved
 	@$(PY) -m coursework.progress
 
-grade: $(READY)  ## grade a class: make grade SUBMISSIONS=folder [ROSTER=class.csv]
+grade: $(READY) .venv/.compiled  ## grade a class: make grade SUBMISSIONS=folder [ROSTER=class.csv]
 	@test -n "$(SUBMISSIONS)" || { echo "Say which folder holds the submissions: make grade SUBMISSIONS=folder"; exit 2; }
 	@$(PYTEST) --grade="$(SUBMISSIONS)" --grade-out=grades $(if $(ROSTER),--grade-roster="$(ROSTER)") -n $(JOBS)
 
@@ -52,7 +52,7 @@ exercises: $(READY)  ## make exercises/ again from solutions/
 release: $(READY)  ## pack the exercises for a class, without answers and hidden cases
 	@$(PY) -m coursework.release
 
-test: $(READY) lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
+test: $(READY) .venv/.compiled lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
 	@$(PYTEST) tests $(FILES) -m "not slow" -q --durations=15
 	@$(PYTEST) --nbval solutions -p no:cacheprovider -q
 
@@ -104,6 +104,11 @@ $(READY): requirements.lock pyproject.toml
 	@$(PY) -m pip install -q --disable-pip-version-check uv 2>/dev/null || true
 	@.venv/bin/uv pip install -q -p $(PY) -r requirements.lock 2>/dev/null || $(PY) -m pip install -q --disable-pip-version-check -r requirements.lock
 	@.venv/bin/uv pip install -q -p $(PY) --no-deps -e . 2>/dev/null || $(PY) -m pip install -q --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+# Thousands of short processes begin in a sandbox that may not write: compile once what each of them would compile.
+.venv/.compiled: $(READY)
+	@$(PY) -m compileall -q -j 0 lib $$($(PY) -c "import sysconfig; print(sysconfig.get_path('purelib'))") >/dev/null 2>&1 || true
 	@touch $@
 
 # Executed pages are kept between builds and noticed by their own text only: forget them when the library changes.
