@@ -34,7 +34,7 @@ NAMED = [  # a digit that is part of a name, a size that is chosen, a place in t
     r"\b\d+(?:,\d{3})*(?: ?[x×·] ?\d+(?:,\d{3})*)+\b",
     r"\b(?:19|20)\d\d\b",
     r"\*\*Time:\*\*.*",
-    r"(?<=\[)\d+ (?=[^\]]+\])",  # [7 Vector add](...)
+    r"(?<=\[)\d+(?:\.\d+)?(?: [^\]]+)?(?=\])",  # [7 Vector add](...), [8.2](...)
     r"\b(?:CC BY|BSD|PEP|issue|issues|version|since) \d+(?:\.\d+)+|\b(?:BSD|PEP|issue) \d+(?:-Clause)?",
     r"^\d+\.(?= )",
 ]  # fmt: skip
