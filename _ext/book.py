@@ -12,8 +12,8 @@ from chapter_notebook import plain_notebook
 from docutils import nodes
 
 ROOT = Path(__file__).resolve().parent.parent
-INSTALLED = re.compile(r"[^\s'\"(]*/(site-packages/|lib/python3\.\d+/)")  # also IPython's ~/...
-CELL = re.compile(r"[^\s'\"(]*/ipykernel_\d+/\d+\.py")  # the file that a cell's code pretends to come from
+INSTALLED = re.compile(r"(?<![^\s'\"(])[^\s'\"(]*/(site-packages/|lib/python3\.\d+/)")  # also IPython's ~/...
+CELL = re.compile(r"(?<![^\s'\"(])[^\s'\"(]*/ipykernel_\d+/\d+\.py")  # the file that a cell's code pretends to come from
 BARRIERS = (
     (r'<th class="head[^>]*">(?:<p>\s*</p>)?\s*</th>', "<td></td>"),  # a heading that says nothing
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),  # its own words say more

@@ -299,7 +299,8 @@ def main(arguments=None):
     address = f"http://127.0.0.1:{server.server_port}"
     say(f"The book is open at {address}  (Ctrl-C to stop)")
     builder = Builder(options.root.resolve(), out, pages, say)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell had it ignored
     builder.start()
     if options.once:
         threading.Thread(target=lambda: (builder.join(), server.shutdown()), daemon=True).start()

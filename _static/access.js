@@ -2,6 +2,10 @@
 (() => {
   function mend() {
     document.querySelectorAll("button.search-button-field[aria-label]").forEach((button) => button.removeAttribute("aria-label"));
+    document.querySelectorAll("button.theme-switch-button").forEach((button) => {
+      const modes = [...button.querySelectorAll("[data-mode]")].map((icon) => icon.title || icon.textContent.trim());
+      button.setAttribute("aria-label", "Color mode: " + (modes.every(Boolean) ? modes.join(", ") : "Light, Dark, System Settings"));
+    });
     const menu = document.querySelector(".bd-sidebar-primary");
     if (menu) { menu.setAttribute("role", "navigation"); menu.setAttribute("aria-label", "Book"); }
   }

@@ -9,11 +9,10 @@ import sys
 from browser import Browser
 from built import BOOK, ROOT
 
-WIDTH = 480  # of the window: what is in the picture is read on a phone
-SHOTS = {  # name: (page, JavaScript for the elements to show, one below the other)
-    "race": ("chapters/xray", "found(/sum_racy/, /race/)"),
-    "ladder": ("chapters/08_matmul", "drawn(/rung/i)"),
-    "thread-map": ("chapters/xray", "drawn(/lane/i)"),
+SHOTS = {  # name: (page, width of the window, JavaScript for the element to show)
+    "race": ("chapters/xray", 560, "found(/sum_racy/, /race/)"),
+    "ladder": ("chapters/08_matmul", 400, "drawn(/rung/i)"),
+    "thread-map": ("chapters/xray", 400, "drawn(/lane/i)"),
 }
 FIND = """
 (() => {
@@ -31,9 +30,9 @@ FIND = """
 """
 
 
-def take(browser, page, script, dark):
+def take(browser, page, width, script, dark):
     """PNG bytes of the part of a page that `script` finds."""
-    opened = browser.open((BOOK / f"{page}.html").as_uri(), width=WIDTH, dark=dark)
+    opened = browser.open((BOOK / f"{page}.html").as_uri(), width=width, dark=dark)
     clip = {**opened.evaluate(FIND % script), "scale": 1.5}
     answer = browser.call(
         "Page.captureScreenshot", browser.session, clip=clip, captureBeyondViewport=True, optimizeForSpeed=False
