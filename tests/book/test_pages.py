@@ -7,7 +7,11 @@ from faults import faults, misfits
 pytestmark = pytest.mark.book
 
 WINDOWS = {"desktop": 1280, "phone": 390}
-BEING_REWRITTEN = tuple(f"chapters/{number:02}" for number in range(1, 12))  # empty it when they pass
+BEING_REWRITTEN = (
+    *(f"chapters/{number:02}" for number in range(1, 12)),
+    "chapters/engine",
+    "exercises/01_why_parallel",
+)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
