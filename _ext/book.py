@@ -13,9 +13,8 @@ from docutils import nodes
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = re.compile(r"(?<![^\s'\"(])[^\s'\"(]*/(site-packages/|lib/python3\.\d+/)")  # also IPython's ~/...
-CELL = re.compile(
-    r"(?<![^\s'\"(])[^\s'\"(]*/ipykernel_\d+/\d+\.py"
-)  # the file that a cell's code pretends to come from
+# The file that a cell's code pretends to come from.
+CELL = re.compile(r"(?<![^\s'\"(])[^\s'\"(]*/ipykernel_\d+/\d+\.py")
 BARRIERS = (
     (r'<th class="head[^>]*">(?:<p>\s*</p>)?\s*</th>', "<td></td>"),  # a heading that says nothing
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),  # its own words say more

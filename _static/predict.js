@@ -8,8 +8,10 @@
       : { maximumSignificantDigits: 3 });
   const factor = (x) => x.toLocaleString("en", { maximumSignificantDigits: 2 });
 
-  function number(text) {  // 1,000 and 1.5, 3x, 40 %, 1e6
-    const found = text.replace(/[\s,_]/g, "").match(/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?(x|%|times)?$/i);
+  function number(text) {  // 1,000 and 1.5 and 1,5, 3x, 40 %, 1e6
+    let plain = text.replace(/[\s_]/g, "");
+    plain = /^[+-]?\d{1,3}(,\d{3})+(?!\d)/.test(plain) ? plain.replace(/,/g, "") : plain.replace(",", ".");
+    const found = plain.match(/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?(x|%|times)?$/i);
     return found ? parseFloat(found[0]) : NaN;
   }
 

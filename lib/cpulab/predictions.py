@@ -11,6 +11,8 @@ and in a code cell below it, once the answer is known, `answer("chains", value)`
 two is closed until the reader has guessed (_ext/predict.py); in a notebook a cell asks for `guess("chains", ...)` first.
 """
 
+import math
+import numbers
 from html import escape
 
 from IPython.display import display
@@ -55,6 +57,8 @@ def shown(value, digits=3):
     """A number as a page prints it: 1.07, 123, 45,000; a text as it is."""
     if isinstance(value, str):
         return value
+    if not math.isfinite(value):
+        return str(value)
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     whole = len(str(int(abs(value)))) if abs(value) >= 1 else 1
@@ -66,10 +70,12 @@ def verdict(guess, value, digits=3):
     if isinstance(value, str):
         right = str(guess).strip().lower() == value.strip().lower()
         return f"Right: {value}." if right else f"You said {guess}; it is {value}."
-    told = f"You said {shown(guess, digits)}; it is {shown(value, digits)}"
+    if not isinstance(guess, numbers.Real):
+        return f"You said {guess!r}, which is no number; it is {shown(value, digits)}."
+    told = f"You said {guess:,}; it is {shown(value, digits)}"
     if guess == value or (value and abs(guess / value - 1) < 0.1):
         return told + ": right, to within a tenth."
-    if not value or not guess or guess / value < 0:
+    if not value or not guess or not 0 < guess / value < math.inf:
         return told + "."
     off = guess / value
     return told + (f": {shown(off, 2)} times too much." if off > 1 else f": {shown(1 / off, 2)} times too little.")

@@ -109,6 +109,7 @@ def test_what_follows_is_closed_to_its_answer(page):
     [
         ("5", "You said 5; it is 42: 8.4 times too little."),
         ("1,000", "You said 1,000; it is 42: 24 times too much."),
+        ("1,5", "You said 1.5; it is 42: 28 times too little."),
         ("45x", "You said 45; it is 42: right, to within a tenth."),
         ("-3", "You said -3; it is 42."),
         ("0", "You said 0; it is 42."),
@@ -123,8 +124,8 @@ def test_a_number_is_judged_as_in_a_notebook(page, browser, typed, said):
     assert opened.evaluate(f"{details('steps')}.open")
     assert opened.evaluate(VERDICT.format("steps")) == said
     assert not opened.evaluate(f"{details('bound')}.open"), "the other question was answered, too"
-    number = float(typed.strip("x").replace(",", ""))
-    assert predictions.verdict(int(number), 42) == said
+    number = {"1,000": 1000, "1,5": 1.5, "45x": 45}.get(typed) or int(typed)
+    assert predictions.verdict(number, 42) == said
     again = browser.open(page.as_uri(), width=390)
     assert again.evaluate(VERDICT.format("steps")) == said, "the guess was forgotten"
 
@@ -168,6 +169,10 @@ def test_guesses_in_a_notebook(capsys):
     assert repr(predictions.Answer("a test", 1.0666)) == "The answer: 1.07"
     predictions.guess("a test", 4)
     assert repr(predictions.Answer("a test", 1.0666)) == "You said 4; it is 1.07: 3.8 times too much."
+    predictions.guess("a test", "four")
+    assert repr(predictions.Answer("a test", 1.0666)) == "You said 'four', which is no number; it is 1.07."
+    predictions.guess("a test", 4)
+    assert repr(predictions.Answer("a test", float("nan"))) == "You said 4; it is nan."
     predictions.guess("a test", "memory")
     assert repr(predictions.Answer("a test", "Memory")) == "Right: Memory."
     assert 'data-value="a &lt;b&gt;"' in predictions.Answer("x", "a <b>")._repr_html_()
