@@ -1,0 +1,71 @@
+"""Figures that move: by button, by key, alone; without their script's help they are still pictures."""
+
+import pytest
+from built import ROOT
+
+STATIC = ROOT / "_static"
+MOVING = sorted(path.name for path in STATIC.glob("*.html") if "figures." in path.read_text(encoding="utf-8"))
+PLAYERS = [name for name in MOVING if "figures.player" in (STATIC / name).read_text(encoding="utf-8")]
+CAPTION = "document.querySelector('[data-caption]').textContent"
+
+
+@pytest.fixture
+def opened(request, browser, tmp_path):
+    figure = (STATIC / request.param).read_text(encoding="utf-8")
+    script = (STATIC / "figures.js").read_text(encoding="utf-8")
+    (tmp_path / "page.html").write_text(
+        f"<!doctype html><html><meta charset='utf-8'><title>T</title><script>{script}</script>{figure}</html>",
+        encoding="utf-8",
+    )
+    page = browser.open((tmp_path / "page.html").as_uri())
+    assert not page.errors, page.errors
+    return page
+
+
+def click(page, name):
+    page.evaluate(f"document.querySelector('[data-do={name}]').click()")
+
+
+def press(page, key):
+    page.evaluate(
+        f"document.querySelector('figure').dispatchEvent(new KeyboardEvent('keydown', {{key: {key!r}, cancelable: true}}))"
+    )
+
+
+def test_there_are_figures():
+    assert len(PLAYERS) >= 3
+    assert len(MOVING) - len(PLAYERS) >= 2
+
+
+@pytest.mark.parametrize("opened", PLAYERS, indirect=True)
+def test_a_player_goes_by_button_and_key_and_alone(opened):
+    assert not opened.evaluate("document.querySelector('[data-controls]').hidden")
+    first = opened.evaluate(CAPTION)
+    click(opened, "next")
+    second = opened.evaluate(CAPTION)
+    assert second != first
+    press(opened, "ArrowLeft")
+    assert opened.evaluate(CAPTION) == first
+    press(opened, "ArrowRight")
+    assert opened.evaluate(CAPTION) == second
+    click(opened, "back")
+    click(opened, "play")
+    assert opened.evaluate("document.querySelector('[data-do=play]').textContent") == "Stop"
+    opened.wait_for(f"{CAPTION} !== {first!r}")
+    press(opened, " ")
+    assert opened.evaluate("document.querySelector('[data-do=play]').textContent") == "Play"
+
+
+@pytest.mark.parametrize("opened", sorted(set(MOVING) - set(PLAYERS)), indirect=True)
+def test_each_button_has_its_key(opened):
+    names = opened.evaluate("[...document.querySelectorAll('[data-do]')].map((b) => b.dataset.do)")
+    for name in names:
+        click(opened, "r")
+        before = opened.evaluate(CAPTION)
+        click(opened, name)
+        by_button = opened.evaluate(CAPTION)
+        click(opened, "r")
+        assert opened.evaluate(CAPTION) == before
+        press(opened, name.upper())
+        assert opened.evaluate(CAPTION) == by_button
+        assert name == "r" or by_button != before
