@@ -13,6 +13,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from simt.errors import SourceNotFound
+
+from . import limited
 from .admission import COMPILED, KERNEL, NotAdmitted, admit
 
 
@@ -48,14 +51,27 @@ class Local:
     def call(self, arguments):
         """f(*copies of arguments) -> (result, arguments afterwards)."""
         arguments = _copies(arguments)
-        return self._guarded(self.function, *arguments), arguments
+        return self._guarded(limited.call, self.function, arguments), arguments
 
     def compiled_call(self, arguments, threads=None):
-        """As `call`, for a numba function: recompiled with every index checked. `threads`: of its parallel loops."""
+        """As `call`, for a numba function: recompiled with every index checked and every loop counted. `threads`: of
+        its parallel loops."""
         self._admit(COMPILED, "njit")
-        arguments = _copies(arguments)
-        with _threads(threads):
-            return self._guarded(_with_bounds(self.function), *arguments), arguments
+        after = _copies(arguments)
+        try:
+            with _threads(threads):
+                return self._guarded(self._compiled_again(), *after), after
+        except AnswerFailed as failed:
+            found = limited.index_error(self.function, _copies(arguments)) if failed.name == "IndexError" else None
+            if found:
+                raise AnswerFailed("IndexError", *found) from None
+            raise
+
+    def _compiled_again(self):
+        try:
+            return limited.compiled(self.function)
+        except SourceNotFound:
+            return _with_bounds(self.function)
 
     def watch(self, arguments, threads, schedule, chunk, wanted=()):
         """One call with every load and store recorded: see watched.of."""
@@ -113,14 +129,16 @@ class Local:
         Returns (arguments afterwards, report): a dict with "findings" and, where `require` gives limits by name,
         "excess" and a "picture" of the first request over its limit.
         """
+        import simt
         from simt import cuda as executor
         from simt.progress import hidden as without_progress_line
         from simt.xray import BudgetExceeded, xray
 
         self._admit(KERNEL, "cuda.jit")
         arguments = _copies(arguments)
-        with without_progress_line():
-            report = self._guarded(xray(executor.jit(self.function.py_func), grid, block), *arguments)
+        kernel, most = executor.jit(self.function.py_func), limited.KERNEL_ACCESSES
+        with without_progress_line(), simt.budget(*limited.KERNEL_ROUNDS):
+            report = self._guarded(xray(kernel, grid, block, most_accesses=most), *arguments)
         excess, picture = [], {}
         try:
             report.require(**(require or {}))
@@ -156,6 +174,8 @@ class Local:
             return function(*arguments)
         except AnswerFailed:
             raise
+        except limited.GoesOn as error:
+            raise AnswerFailed("TooManyIterations", *limited.said(error, self.function)) from None
         except Exception as error:
             if isinstance(error, SystemError) and error.__cause__:
                 error = error.__cause__  # how numba reports what was raised inside prange
@@ -189,7 +209,10 @@ def _described(error, line):
         name, text = type(error).__name__, getattr(error, "reason", None) or str(error)
     thread, block = getattr(error, "thread", None), getattr(error, "block", None)
     place = f"block {position(block)}, thread {position(thread)}" if thread is not None else ""
-    return AnswerFailed(name, text, line or getattr(error, "text", "").strip(), place)
+    lines = (line, getattr(error, "text", "").strip())
+    if name == "TooManyIterations":  # the loop that is meant is not always the one that ran last
+        lines = lines[::-1]
+    return AnswerFailed(name, text, lines[0] or lines[1], place)
 
 
 def position(xyz):

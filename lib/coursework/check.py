@@ -1,15 +1,27 @@
 """Check an exercise from a shell: `python -m coursework.check 07`.
 
-Runs the notebook's cells in order, as Jupyter would, and prints what its checks say. Exit status: 0 if every check of
+Runs the notebook's cells in order, as Jupyter would, and prints what its checks say as they say it. A cell that does
+not end is stopped. Exit status: 0 if every check of
 the chapter is right, 1 if not, 2 if there is nothing to check. Sees the visible cases only, as the notebook does.
 """
 
+import _thread
 import argparse
+import contextlib
+import functools
+import io
 import os
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from . import definition, feedback, progress
+
+CELL_SECONDS = 60.0  # for one cell; a check takes a second or two
+PATIENCE = 10.0  # more, for one that has been interrupted
+MEMORY = 8 << 30
+_ENDLESS = "Does each of its loops come to an end?"
 
 
 def find_notebook(wish):
@@ -34,8 +46,11 @@ def find_notebook(wish):
     )
 
 
-def run(path):
-    """Run the notebook; returns its outcomes by (task, part), and the errors of other cells as text."""
+def run(path, tell=print, seconds=CELL_SECONDS):
+    """Run the notebook; returns its outcomes by (task, part), and the errors of other cells as text.
+
+    tell: called with the text of each outcome as soon as it is known. A cell that runs longer than `seconds` is stopped.
+    """
     import nbformat
     from IPython.core.interactiveshell import InteractiveShell
 
@@ -47,39 +62,85 @@ def run(path):
     shell = InteractiveShell.instance(colors="nocolor")
     errors = []
     home = Path.cwd()
+    cells = [c for c in notebook.cells if c.cell_type == "code"]
     os.chdir(path.parent)
     try:
-        for cell in (c for c in notebook.cells if c.cell_type == "code"):
-            quiet = _Quiet()
-            with quiet:
-                result = shell.run_cell(cell.source, store_history=False)
-            error = result.error_before_exec or result.error_in_exec
-            if error and not isinstance(error, front.CheckFailed | NotImplementedError):
-                errors.append(f"Cell {cell.get('id', '?')} stopped: {type(error).__name__}: {error}")
+        with Watchman(seconds) as watchman:
+            for cell in cells:
+                known, name = len(front.OUTCOMES), f"Cell {cell.get('id', '?')}"
+                with watchman.cell(name), _quiet():
+                    result = shell.run_cell(cell.source, store_history=False)
+                for outcome in front.OUTCOMES[known:]:
+                    tell(feedback.as_text(outcome) + "\n")
+                error = result.error_before_exec or result.error_in_exec
+                if isinstance(error, KeyboardInterrupt):
+                    errors.append(f"{name} was stopped after {seconds:g} seconds. {_ENDLESS}")
+                elif error and not isinstance(error, front.CheckFailed | NotImplementedError):
+                    errors.append(f"{name} stopped: {type(error).__name__}: {error}")
     finally:
         os.chdir(home)
     return {(o.task, o.part): o for o in front.OUTCOMES}, errors
 
 
-class _Quiet:
-    """Keeps what cells print away from the terminal: the outcomes are printed afterwards, in order."""
+@contextlib.contextmanager
+def _quiet():
+    """Keeps what cells print away from the terminal, which is for what the checks say."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield
+
+
+class Watchman:
+    """Interrupts a cell that runs longer than `seconds`, and ends the program where that does not help.
+
+    Compiled code lets no other thread of its process run, so the second step is another process's. Use as a context
+    manager around all cells, and `cell(name)` around each.
+    """
+
+    def __init__(self, seconds):
+        self.seconds = seconds
 
     def __enter__(self):
-        import contextlib
-        import io
-
-        self.stack = contextlib.ExitStack()
-        self.stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
-        self.stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        command = [sys.executable, "-I", str(Path(__file__).with_name("watchman.py"))]
+        wish = [str(os.getpid()), str(self.seconds), str(PATIENCE)]
+        self.process = subprocess.Popen([*command, *wish], stdin=subprocess.PIPE, text=True)
+        return self
 
     def __exit__(self, *error):
-        self.stack.close()
+        self.process.stdin.close()
+        self.process.wait()
+
+    @contextlib.contextmanager
+    def cell(self, name):
+        self._tell(name)
+        timer = threading.Timer(self.seconds, _thread.interrupt_main)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self._tell("")
+
+    def _tell(self, name):
+        self.process.stdin.write(name + "\n")
+        self.process.stdin.flush()
+
+
+def _less_than_all_memory():
+    """Let a cell that asks for too much end with a MemoryError, before the system ends something else (Linux)."""
+    if sys.platform == "linux":
+        import resource
+
+        import psutil
+
+        most = max(MEMORY, psutil.virtual_memory().total * 3 // 4)
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
 
 
 def report(path, outcomes, errors):
-    """Lines to print, and whether everything is right."""
+    """Lines to print after the outcomes, and whether everything is right."""
     chapter = path.name[:2]
-    lines, points, most, right = [str(path), ""], 0, 0, True
+    lines, points, most, right = [], 0, 0, True
     for task in definition.of_chapter(chapter):
         for part, worth in progress.parts(task):
             outcome = outcomes.get((task.id, part))
@@ -89,7 +150,6 @@ def report(path, outcomes, errors):
                           "above it end without an error?", ""]  # fmt: skip
                 right = False
                 continue
-            lines += [feedback.as_text(outcome), ""]
             points += outcome.points
             right &= outcome.status == "right"
     lines += [*errors, *([""] if errors else [])]
@@ -103,7 +163,9 @@ def main(argv=None):
     options = parser.parse_args(argv)
     try:
         path = find_notebook(options.exercise)
-        outcomes, errors = run(path)
+        print(path, end="\n\n", flush=True)
+        _less_than_all_memory()
+        outcomes, errors = run(path, functools.partial(print, flush=True))
         lines, right = report(path, outcomes, errors)
     except ValueError as error:
         print(error, file=sys.stderr)

@@ -12,6 +12,7 @@ from .answer import AnswerFailed
 from .definition import hidden_cases
 from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome  # noqa: F401 (for who imports them from here)
 
+ENDLESS = ("TooManyIterations", "TraceFull", "TimeLimit")  # what stops an answer that would not end
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 
 
@@ -84,7 +85,8 @@ def attempt(task, case, run):
         facts = [fact for fact in facts if fact[1]]
         kind = "raised-" + error.name
         cause = task.advice.get(kind) or task.causes.get(error.name, "")
-        raise Failed(Failure(kind, f"{headline(case)} it stopped with {error.name}", tuple(facts), cause)) from None
+        said = "it went on and on" if error.name in ENDLESS else f"it stopped with {error.name}"
+        raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause)) from None
 
 
 def names_of(task, cases):

@@ -64,6 +64,8 @@ class Task:
         "NameError": "A name is used that is not defined there. Spelt differently somewhere?",
         "TypingError": "numba could not find out a type. Look at the line it names.",
         "NotAdmitted": "Kernels are written in the part of Python that numba compiles.",
+        "TooManyIterations": "A right answer needs far fewer rounds, so the check stopped it here.",
+        "TraceFull": "It uses memory far more often than a right answer. Does every loop end where it should?",
         "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",
         "MemoryError": "It asked for more memory than an answer needs.",
     }

@@ -32,10 +32,13 @@ def order(name, seed=None):
 
 
 @contextlib.contextmanager
-def budget(iterations):
-    """Stop a launch inside the ``with`` when one thread has run that many loop iterations (``TooManyIterations``)."""
+def budget(iterations, altogether=None):
+    """Stop a launch inside the ``with`` when one thread has run that many loop iterations (``TooManyIterations``).
+
+    altogether: the most of all threads together; default: no limit.
+    """
     before = getattr(_setting, "budget", None)
-    _setting.budget = iterations
+    _setting.budget = (iterations, altogether)
     try:
         yield
     finally:
@@ -48,5 +51,5 @@ def chosen_order():
 
 
 def chosen_budget():
-    """The budget that ``budget`` set; None if there is none."""
+    """The budget that ``budget`` set, (of one thread, of all); None if there is none."""
     return getattr(_setting, "budget", None)

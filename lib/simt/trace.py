@@ -56,6 +56,7 @@ KINDS = ("load", "store", "atomic")
 GLOBAL, SHARED, LOCAL, CONST = 0, 1, 2, 3
 SPACES = ("global", "shared", "local", "const")
 WARP = 32
+MOST_ACCESSES = 50_000_000  # 2 GB
 
 
 @dataclass(frozen=True)
@@ -134,10 +135,10 @@ class TraceFull(MemoryError):
 class Trace:
     """Collects one launch. ``collect=True`` reports findings and goes on where it can; ``False`` raises at the first.
 
-    limit: most accesses to record (40 bytes each); ``TraceFull`` is raised beyond it.
+    limit: most accesses to record (40 bytes each), and ten times the most rounds of loops; ``TraceFull`` is raised beyond.
     """
 
-    def __init__(self, snapshots=False, collect=True, limit=50_000_000):
+    def __init__(self, snapshots=False, collect=True, limit=MOST_ACCESSES):
         self.with_snapshots = snapshots
         self.collect = collect
         self.limit = limit
@@ -184,6 +185,8 @@ class Trace:
         if number is None:
             number = self._visits[key] = len(self._visit_rows)
             self._visit_rows.append(key)
+            if number > self.limit // 10 or len(self.recorded) >= 8_000_000:  # one thread goes on and on
+                self._flush(number)
         return number
 
     def begin_segment(self, thread, epoch, warp_epoch, grid_epoch):
@@ -191,14 +194,17 @@ class Trace:
             self._flush()
         self._segments.append((len(self), thread, epoch, warp_epoch, grid_epoch))
 
-    def _flush(self):
+    def _flush(self, visits=0):
         self._chunks.append(np.array(self.recorded, dtype=np.int64).reshape(-1, 4))
         self._row_count += len(self.recorded) // 4
         self.recorded.clear()
-        if self._row_count > self.limit:
+        if self._row_count > self.limit or visits > self.limit // 10:
+            what = (
+                f"{self.limit:,} memory accesses" if self._row_count > self.limit else f"{visits - 1:,} rounds of loops"
+            )
             raise TraceFull(
-                f"the launch made more than {self.limit:,} memory accesses, too many to trace: use a smaller problem "
-                f"(a few blocks show the same pattern), or raise the limit with Trace(limit=...)."
+                f"the launch made more than {what}, too many to trace: use a smaller problem "
+                f"(a few blocks show the same pattern), or raise the limit with Trace(limit=...). Does every loop end?"
             )
 
     def finish(self):

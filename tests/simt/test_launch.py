@@ -321,11 +321,25 @@ def test_a_loop_without_end_meets_the_budget():
         while i < x.size:
             x[0] += 1
 
-    with simt.budget(1000), pytest.raises(TooManyIterations, match="1,000 loop iterations") as caught:
+    told = "gone round 1,00[01] times. Nothing inside the loop changes `i`"
+    with simt.budget(1000), pytest.raises(TooManyIterations, match=told) as caught:
         kernel[1, 1](np.zeros(4))
     assert caught.value.line == line_of(kernel, "while")
-    with pytest.raises(TooManyIterations):
+    with pytest.raises(TooManyIterations, match=told):
         simt.run(kernel, 1, 1, [np.zeros(4)], trace=simt.Trace(), budget=1000)
+
+    @cuda.jit
+    def in_step(x):
+        while x[0] >= 0:
+            cuda.syncthreads()
+            for k in range(9):
+                x[cuda.threadIdx.x] += k
+
+    with pytest.raises(TooManyIterations, match="all loops of all threads") as caught:
+        simt.run(in_step, 1, 8, [np.zeros(8)], trace=simt.Trace(), budget=(10**6, 1000))
+    assert caught.value.line == line_of(in_step, "while")  # which went round oftener than the loop within
+    with simt.budget(10**6, altogether=1000), pytest.raises(TooManyIterations):
+        in_step[1, 8](np.zeros(8))
 
     @cuda.jit
     def ends(x):

@@ -11,9 +11,10 @@ import importlib.util
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from coursework import checking, definition, feedback
+from coursework import checking, definition, feedback, limited
 from coursework.answer import Local
 from coursework.kinds.prediction import PredictionTask
 
@@ -57,9 +58,11 @@ def run(task, answer, part="results", hidden=False):
 
 
 @pytest.mark.parametrize(("task", "answer"), list(functions()))
-def test_answer(task, answer):
+def test_answer(task, answer, monkeypatch):
     sort, kind, says = verdict(answer)
     if sort == "right":
+        for name in ("KERNEL_ROUNDS", "KERNEL_ACCESSES", "COMPILED_ROUNDS", "PYTHON_LINES"):  # far above what it needs
+            monkeypatch.setattr(limited, name, np.array(getattr(limited, name)) // 10)
         assert run(task, answer, hidden=True).status == checking.RIGHT
         if task.budget:
             assert run(task, answer, "budget").status == checking.RIGHT

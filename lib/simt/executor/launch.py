@@ -14,6 +14,7 @@ from ..kernel import kernel_of
 from ..limits import check_cooperative, check_launch, dimensions
 from ..progress import Progress
 from ..settings import check_order, chosen_budget, chosen_order
+from ..source.endless import question
 from ..source.sites import Site
 from ..trace import WARP, Finding, Snapshot
 from .arguments import Arguments
@@ -32,8 +33,8 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     kernel: what ``@cuda.jit`` returns, of ours or of numba.cuda's, or the Python function. grid, block: an int or a
     tuple of up to three. args: a sequence. shared_bytes: dynamic shared memory.
     order: "forward", "reverse", "shuffled[:seed]"; default: set by ``simt.order``, or DLKERNELS_ORDER, or forward.
-    trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, None for no
-    limit.
+    trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, or of (one, all
+    together); default: set by ``simt.budget``, or no limit.
     """
     kernel = kernel_of(kernel)
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
@@ -41,6 +42,8 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     order = check_order(order or chosen_order() or "forward")
     if budget is None:
         budget = chosen_budget()
+    elif isinstance(budget, int):
+        budget = (budget, None)
     prepared = Arguments(kernel, args, trace)
     program = kernel.program(prepared.values, traced=trace is not None, counted=budget is not None)
     name = kernel.py_func.__name__
@@ -67,6 +70,7 @@ class Launch:
         self.threads_per_block = block[0] * block[1] * block[2]
         self.blocks = grid[0] * grid[1] * grid[2]
         self.current = None  # the thread that runs now
+        self.steps = 0  # loop iterations of all threads, where there is a budget
         self.only = None  # numbers of the blocks to run; None: all
         self._shuffle = _shuffler(order)
         self.memory = TracedMemory(self) if trace is not None else Memory(self)
@@ -80,21 +84,23 @@ class Launch:
     # -- what a lowered kernel calls ----------------------------------------------------------------------------------
 
     def _ports(self):
-        trace, budget = self.trace, self.budget
+        trace, (most, altogether) = self.trace, self.budget or (None, None)
+        most, altogether = (float("inf") if limit is None else limit for limit in (most, altogether))
         ports = {**self.memory.ports(), **OwnArrays(self).ports()}
         block, grid = Dim3(self.block_shape), Dim3(self.grid)
         ports.update(_blockDim=block, _gridDim=grid)
         for axis, name in enumerate("xyz"):
             ports[f"_blockDim_{name}"], ports[f"_gridDim_{name}"] = block[axis], grid[axis]
 
-        def step(thread, site):
+        def step(thread, site, path=()):
             thread.steps += 1
-            if budget is not None and thread.steps > budget:
-                self._over_budget(site, thread)
+            self.steps += 1
+            if thread.steps > most or self.steps > altogether:
+                self._over_budget(thread, site, path)
             return True
 
         def visit_counted(parent, site, iteration):
-            step(self.current, site)
+            step(self.current, site, (parent, iteration))
             return trace.visit_number(parent, site, iteration)
 
         def dim3(thread, which):
@@ -126,16 +132,22 @@ class Launch:
             _stand_in_context=lambda *args: StandInContext(memory, *args),
         )
         if trace is not None:
-            ports["_visit"] = trace.visit_number if budget is None else visit_counted
+            ports["_visit"] = trace.visit_number if self.budget is None else visit_counted
         return ports
 
-    def _over_budget(self, site, thread):
-        self.fault(
-            TooManyIterations,
-            f"one thread has run {self.budget:,} loop iterations without an end. Does the loop ever stop?",
-            site,
-            thread,
-        )
+    def _over_budget(self, thread, site, path):
+        """Raise for the loop that went round most often; in a trace all loops around this one are known."""
+        times = thread.steps
+        if path:
+            parent, iteration = path
+            loops = [*self.trace.visit_path(parent), (site, iteration)]
+            site, times = max(loops, key=lambda loop: loop[1])
+        place = self.sites[site]
+        reason = f"this loop has gone round {times:,} times"
+        if thread.steps <= self.budget[0]:
+            reason = f"{reason}, and all loops of all threads {self.steps:,} times"
+        reason += f". {question(place.file, place.line)}"
+        self.fault(TooManyIterations, reason, site, thread)
 
     # -- reporting ----------------------------------------------------------------------------------------------------
 

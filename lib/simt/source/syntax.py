@@ -41,3 +41,8 @@ def local_names(node):
     for statement in node.body if isinstance(node.body, list) else [node.body]:
         walk(statement)
     return names
+
+
+def stored_names(node):
+    """Names of the variables that a piece of code sets, loops' own included."""
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

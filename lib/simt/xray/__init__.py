@@ -9,7 +9,7 @@
 
 from .. import run
 from ..errors import KernelError, TooManyIterations
-from ..trace import Trace
+from ..trace import MOST_ACCESSES, Trace
 from . import fences
 from .budget import BudgetExceeded
 from .compiler import Compiled, Unavailable, available, compiled
@@ -31,13 +31,14 @@ __all__ = [
 ]
 
 
-def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False):
+def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False, most_accesses=MOST_ACCESSES):
     """Return a function that runs ``kernel`` in the executor with the given arguments and returns a `Report`.
 
     grid, block: int or tuple of up to three ints, as in ``kernel[grid, block]``. shared_bytes: dynamic
     shared memory per block. order: the order in which threads run, "forward", "reverse" or
     "shuffled:<seed>".
     snapshots: keep the contents of shared memory at each barrier, for ``report.replay()``.
+    most_accesses: of all threads together; `TraceFull`, a MemoryError, is raised beyond.
 
     The kernel runs in full, and arrays are changed as by a launch. Where it cannot go on (a deadlock, a
     shuffle from a lane outside its mask) the report covers what ran until then, and says so
@@ -46,7 +47,7 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False):
     """
 
     def launch(*args):
-        trace, stopped = Trace(snapshots=snapshots), None
+        trace, stopped = Trace(snapshots=snapshots, limit=most_accesses), None
         try:
             run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
         except KernelError as error:

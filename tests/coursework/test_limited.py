@@ -1,0 +1,286 @@
+"""A check never hurts: what goes on and on is stopped, and the message names its loop."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import njit, prange
+
+from coursework import check, checking, definition, limited
+from coursework.answer import AnswerFailed, Local
+from dlkernels import cuda
+
+X = np.arange(20, dtype=np.float64)
+
+
+def failed(call, *arguments):
+    with pytest.raises(AnswerFailed) as caught:
+        call(*arguments)
+    return caught.value
+
+
+# Kernels ------------------------------------------------------------------------------------------------------------
+
+
+@cuda.jit
+def no_step(a, b, out):
+    i = cuda.grid(1)
+    while i < out.size:
+        out[i] = a[i] + b[i]
+
+
+@cuda.jit
+def no_next_tile(a, b, c):
+    tile = cuda.shared.array((16, 16), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    first = 0
+    while first < a.shape[1]:
+        tile[y, x] = a[y, x]
+        cuda.syncthreads()
+        for k in range(16):
+            c[y, x] = tile[y, k]
+        cuda.syncthreads()
+
+
+@cuda.jit
+def round_and_round(a, b, out):
+    for _ in range(900):
+        out[0] = a[0]
+
+
+def failure(task, answer):
+    outcome = checking.check(definition.find(task), Local(answer))
+    return outcome.failure, dict(outcome.failure.facts)
+
+
+@pytest.mark.quick
+def test_a_kernel_without_end_is_told_by_its_loop():
+    found, facts = failure("07-add", no_step)
+    assert found.kind == "raised-TooManyIterations"
+    assert found.headline.endswith("it went on and on")
+    assert facts["it said"] == "this loop has gone round 100,000 times. Nothing inside the loop changes `i`."
+    assert facts["at the line"] == "while i < out.size"
+    assert facts["happened in"] == "block 0, thread 0"
+
+
+def test_threads_that_go_round_together_are_stopped_too():
+    found, facts = failure("08-tiled", no_next_tile)
+    assert found.kind == "raised-TooManyIterations"
+    assert "Nothing inside the loop changes `first`." in facts["it said"]
+    assert facts["at the line"] == "while first < a.shape[1]"
+
+
+def test_too_many_accesses_end_a_check(monkeypatch):
+    monkeypatch.setattr(limited, "KERNEL_ACCESSES", 1000)
+    found, facts = failure("07-add", round_and_round)
+    assert found.kind == "raised-TraceFull"
+    assert "too many to trace" in facts["it said"]
+    assert facts["at the line"] == "for _ in range(900):"
+
+
+# Compiled functions -------------------------------------------------------------------------------------------------
+
+
+@njit
+def never_ends(x, i):
+    while i >= 0:
+        x[0] += i
+    return x[0]
+
+
+@njit
+def outer(x, out):
+    i = 0
+    while i < x.size:
+        for j in range(10):
+            out[j] = x[i]
+
+
+@njit(parallel=True)
+def inside_prange(x, out):
+    for i in prange(x.size):
+        j = 0
+        while j < 10:
+            out[i] += x[j]
+
+
+@njit
+def in_a_helper(x, out):
+    for i in range(x.size):
+        out[i] = never_ends(x, i)
+
+
+@njit
+def in_the_else(x, out):
+    for i in range(3):
+        out[i] = x[i]
+    else:
+        while True:
+            out[0] += x[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "line", "question"),
+    [
+        (outer, "while i < x.size:", "changes `i`"),
+        (inside_prange, "while j < 10:", "changes `j`"),
+        (in_a_helper, "while i >= 0:", "changes `i`"),
+        (in_the_else, "while True:", "no `break`"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_compiled_loop_without_end_is_told(function, line, question):
+    error = failed(Local(function).compiled_call, (X, np.zeros(20)), 2)
+    assert (error.name, error.line) == ("TooManyIterations", line)
+    assert question in error.text
+
+
+@njit(parallel=True)
+def loops_of_every_kind(x, out):
+    total = 0.0
+    for i in prange(x.size):
+        some = 0.0
+        for j in range(10):
+            some += x[j]
+            if j == 8:
+                break
+        else:
+            some = -1.0
+        k = 0
+        while k < i:
+            k += 1
+            if k == 5:
+                continue
+            some += k
+        out[i] = some
+        total += some
+    return total
+
+
+def test_counting_changes_no_result():
+    mine, counted = np.zeros(20), np.zeros(20)
+    expected = loops_of_every_kind(X, mine)
+    got, (_, counted) = Local(loops_of_every_kind).compiled_call((X, counted), 2)
+    np.testing.assert_allclose(counted, mine)
+    assert got == pytest.approx(expected)
+    assert limited.interpreted(loops_of_every_kind)(X, counted) == pytest.approx(expected)
+
+
+def test_counted_prange_is_parallel_still(recwarn):
+    Local(inside_prange)  # numba warns of a parallel function in which nothing is parallel
+    limited.compiled(loops_of_every_kind)(X, np.zeros(20))
+    assert not [w for w in recwarn if "parallel" in str(w.message)]
+
+
+# An index outside -----------------------------------------------------------------------------------------------------
+
+
+@njit
+def next_of(x, i):
+    return x[i + 1]
+
+
+@njit
+def past_the_end(x, out):
+    for i in range(x.size):
+        out[i] = next_of(x, i)
+
+
+@njit
+def rows_for_columns(x, out):
+    a = np.zeros((4, 7))
+    for i in range(7):
+        out[i] = a[i, 2] + a[0, i]
+
+
+@pytest.mark.parametrize(
+    ("function", "text", "line"),
+    [
+        (past_the_end, "x[20] is outside: x has 20 elements", "return x[i + 1]"),
+        (rows_for_columns, "a[4, 2] is outside: a has 4 elements on axis 0", "out[i] = a[i, 2] + a[0, i]"),
+    ],
+)
+def test_an_index_outside_is_told_with_array_and_line(function, text, line):
+    error = failed(Local(function).compiled_call, (X, np.zeros(20)))
+    assert (error.name, error.text, error.line) == ("IndexError", text, line)
+
+
+# Plain Python ---------------------------------------------------------------------------------------------------------
+
+
+def counts_for_ever(n):
+    steps = 0
+    while n > 0:
+        for i in range(3):
+            steps += i
+    return steps
+
+
+def test_plain_python_without_end_is_told():
+    error = failed(Local(counts_for_ever).call, (3,))
+    assert (error.name, error.text) == (
+        "TooManyIterations",
+        "this loop goes on and on: the check stopped it. Is `range(3)` as long as it should be?",
+    )
+    assert Local(counts_for_ever).call((0,))[0] == 0
+    assert sys.gettrace() is None
+
+
+# From a shell -----------------------------------------------------------------------------------------------------------
+
+
+def notebook_of(folder, *cells):
+    path = folder / "07_vector_add.ipynb"
+    made = [
+        {"cell_type": "code", "id": f"c{i}", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
+        for i, text in enumerate(cells)
+    ]
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": made}))
+    return path
+
+
+GREEN = """
+from dlkernels import cuda
+from coursework.notebook import check
+
+@cuda.jit
+def add(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + b[i]
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_progress(tmp_path, monkeypatch):
+    monkeypatch.setenv("DLKERNELS_PROGRESS", str(tmp_path / "progress.json"))
+
+
+def test_an_endless_cell_is_stopped_and_the_next_ones_run(tmp_path):
+    told = []
+    path = notebook_of(tmp_path, GREEN, "while True:\n    pass", 'check("07-add", add)')
+    outcomes, errors = check.run(path, told.append, seconds=1)
+    assert outcomes["07-add", "results"].status == "right"
+    assert told[0].startswith("07-add: result right")
+    assert errors == ["Cell c1 was stopped after 1 seconds. Does each of its loops come to an end?"]
+
+
+def test_compiled_code_without_end_costs_only_what_comes_after_it(tmp_path):
+    endless = "from numba import njit\n@njit\ndef f(n):\n    while n > 0:\n        n += 2\n    return n\nf(1)"
+    path = notebook_of(tmp_path, GREEN, 'check("07-add", add)', endless, "print('never')")
+    program = f"""
+        from pathlib import Path
+        from coursework import check
+        check.PATIENCE = 1
+        check.run(Path({str(path)!r}), lambda text: print(text, flush=True), seconds=4)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=100, cwd=Path(__file__).parent
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "07-add: result right" in done.stdout
+    assert "Cell c2 did not end within 4 seconds, and cannot be interrupted." in done.stderr
