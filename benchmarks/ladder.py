@@ -42,10 +42,11 @@ class Case:
         return (n,) if self.columns is None else (-(-n // self.columns), min(n, self.columns))
 
 
-def prepare(operation, shape):
-    """Arguments of that size in the first dtype of the operation's examples, and a zeroed output (None if several)."""
+def prepare(operation, shape, dtype=None):
+    """Arguments of that size and a zeroed output (None if several); dtype: default the first of the operation's
+    examples."""
     table = implementations.OPERATIONS[operation]
-    arguments = table.examples.make(shape, dtype=table.examples.dtypes[0])
+    arguments = table.examples.make(shape, dtype=dtype or table.examples.dtypes[0])
     prepared = table.prepare(*arguments)
     takes_out = not any(prepared[-1] is x for x in arguments)
     return arguments, np.zeros(prepared[-1].shape, prepared[-1].dtype) if takes_out else None
@@ -55,13 +56,14 @@ class Sizes(Draw):
     """Draws arrays that take no memory, to count their bytes."""
 
     def fill(self, shape):
-        return np.broadcast_to(np.zeros((), self.dtype), shape)
+        dtype = "uint16" if self.dtype == "bfloat16" else self.dtype
+        return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-def traffic(operation, shape):
+def traffic(operation, shape, dtype=None):
     """Bytes of all arguments and of the output."""
     table = implementations.OPERATIONS[operation]
-    dtype = table.examples.dtypes[0]
+    dtype = dtype or table.examples.dtypes[0]
     arrays = list(table.examples.arguments(Sizes(dtype), *shape))
     arrays.append(table.prepare(*arrays)[-1])
     return sum(

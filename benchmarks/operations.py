@@ -14,31 +14,79 @@ import numba
 import numpy as np
 from ladder import TORCH, prepare, traffic, warm
 
-from cpulab.measure import Table, times, with_unit
-from dlkernels import implementations
+from cpulab.measure import Table, peers, times, with_unit
+from dlkernels import implementations, matmul
 from dlkernels.matrix.reference import unbroadcast
 
 OTHERS = ("vector", "matmul")  # benchmarks with sizes and peers of their own
 
 
+# What a user of another library would write, as `peer(*arguments) -> function without arguments`; None where there is none.
+
+
 def numpy_matmul_backward(grad, a, b):
-    return (unbroadcast(grad @ np.swapaxes(b, -1, -2), a.shape), unbroadcast(np.swapaxes(a, -1, -2) @ grad, b.shape))
+    return lambda: (
+        unbroadcast(grad @ np.swapaxes(b, -1, -2), a.shape),
+        unbroadcast(np.swapaxes(a, -1, -2) @ grad, b.shape),
+    )
 
 
-def torch_linear(torch, x, weight, bias, activation):
-    y = torch.nn.functional.linear(x, weight, bias)
-    return y if activation is None else getattr(torch, activation)(y)
+def numpy_half(a, b):
+    return lambda: widened(a) @ widened(b)
+
+
+def numpy_int8(a, b):
+    return lambda: a.astype(np.int32) @ b.astype(np.int32)
+
+
+def numpy_linear(x, weight, bias, activation):
+    return lambda: x @ weight.T + (0 if bias is None else bias)
+
+
+def in_float32(a, b):
+    """Our own product of the same numbers: what narrow types gain."""
+    x, y = widened(a), widened(b)
+    return lambda: matmul(x, y)
+
+
+def widened(x):
+    """float16, bfloat16 (its bits as uint16) or int8 as float32."""
+    return (x.astype(np.uint32) << 16).view(np.float32) if x.dtype == np.uint16 else x.astype(np.float32)
+
+
+def tensors(*arguments):
+    import torch
+
+    made = [torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    return [x.view(torch.bfloat16) if getattr(x, "dtype", None) == torch.uint16 else x for x in made]
+
+
+def torch_half(a, b):
+    x, y = tensors(a, b)
+    return lambda: x @ y  # the result in the narrow type; ours is float32
+
+
+def torch_int8(a, b):
+    import torch
+
+    x, y = tensors(a, b)
+    return lambda: torch._int_mm(x, y)
+
+
+def torch_linear(x, weight, bias, activation):
+    import torch
+
+    x, weight, bias, activation = tensors(x, weight, bias, activation)
+    act = (lambda y: y) if activation is None else getattr(torch, activation)
+    return lambda: act(torch.nn.functional.linear(x, weight, bias))
 
 
 #: operation -> {name of the peer: what does the same as the public function}
 PEERS = {
     "matmul_backward": {"NumPy": numpy_matmul_backward},
-    "matmul_half": {"NumPy": lambda a, b: a.astype(np.float32) @ b.astype(np.float32)},
-    "matmul_int8": {"NumPy": lambda a, b: a.astype(np.int32) @ b.astype(np.int32)},
-    "linear": {
-        "NumPy": lambda x, weight, bias, activation: x @ weight.T + (0 if bias is None else bias),
-        "PyTorch": torch_linear,
-    },
+    "matmul_half": {"NumPy": numpy_half, "ours in float32": in_float32, "PyTorch": torch_half},
+    "matmul_int8": {"NumPy": numpy_int8, "ours in float32": in_float32, "PyTorch": torch_int8},
+    "linear": {"NumPy": numpy_linear, "PyTorch": torch_linear},
 }
 
 
@@ -54,27 +102,21 @@ def operations():
 
 def candidates(name, arguments):
     """What is timed, by name: peers first, then the rungs."""
-    chosen, peers = {}, PEERS.get(name, {})
-    if "NumPy" in peers:
-        chosen["NumPy"] = partial(peers["NumPy"], *arguments)
-    if "PyTorch" in peers and TORCH:
-        import torch
-
-        tensors = [torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in arguments]
-        chosen["PyTorch"] = partial(peers["PyTorch"], torch, *tensors)
+    peers = {label: peer for label, peer in PEERS.get(name, {}).items() if label != "PyTorch" or TORCH}
+    chosen = {label: peer(*arguments) for label, peer in peers.items()}
     for rung in implementations.of(name, "cpu"):
         chosen[rung.name] = partial(rung, *arguments)
     return chosen
 
 
-def compare(name, shape, threads, budget):
+def compare(name, shape, dtype, threads, budget):
     """Rows (dicts) of one size: seconds, and the ratio to the first peer or else to the first rung."""
-    chosen = candidates(name, prepare(name, shape)[0])
+    chosen = candidates(name, prepare(name, shape, dtype)[0])
     measured, first = times(chosen, budget=budget, threads=threads), next(iter(chosen))
     for label in chosen:
-        row = {"operation": name, "shape": list(shape), "threads": threads, "name": label, "peer": first}
+        row = {"operation": name, "shape": list(shape), "dtype": dtype, "threads": threads, "name": label, "peer": first}
         row |= measured.ratio(first, label).to_dict()
-        yield row | {"bandwidth": traffic(name, shape) / row["seconds"]}
+        yield row | {"bandwidth": traffic(name, shape, dtype) / row["seconds"]}
 
 
 def benchmark(quick=False):
@@ -83,16 +125,17 @@ def benchmark(quick=False):
     warm(max(counts))
     rows = []
     for name in operations():
-        timed = implementations.OPERATIONS[name].examples.timed
+        examples = implementations.OPERATIONS[name].examples
         new = [
             row
-            for shape in timed[: 1 if quick else None]
+            for dtype in examples.dtypes
+            for shape in examples.timed[: 1 if quick else None]
             for threads in counts
-            for row in compare(name, shape, threads, 0.2 if quick else 2.0)
+            for row in compare(name, shape, dtype, threads, 0.2 if quick else 2.0)
         ]
         print(table(new), "\n", flush=True)
         rows += new
-    return rows
+    return {"runs": peers.what_runs(), "rows": rows}
 
 
 def table(rows):
@@ -100,6 +143,7 @@ def table(rows):
     lines = [
         (
             " x ".join(map(str, row["shape"])),
+            row["dtype"],
             str(row["threads"]),
             row["name"],
             with_unit(row["seconds"], "s"),
@@ -108,5 +152,5 @@ def table(rows):
         )
         for row in rows
     ]
-    headings = ("size", "threads", "", "time", f"{rows[0]['peer']} / this", "bandwidth")
-    return Table(headings, tuple(lines), right=(1, 3, 4, 5), caption=rows[0]["operation"])
+    headings = ("size", "type", "threads", "", "time", f"{rows[0]['peer']} / this", "bandwidth")
+    return Table(headings, tuple(lines), right=(2, 4, 5, 6), caption=rows[0]["operation"])

@@ -128,17 +128,25 @@ def test_every_operation_is_timed_by_some_benchmark():
 
 @pytest.mark.parametrize("name", ["linear", "matmul_backward", "matmul_half", "matmul_int8", "linear_backward"])
 def test_an_operation_is_compared_with_its_peers(name):
+    for dtype in implementations.OPERATIONS[name].examples.dtypes:
+        compared_with_peers(name, dtype)
+
+
+def compared_with_peers(name, dtype):
     operations = script("operations")
     shape = next(s for s in implementations.OPERATIONS[name].examples.shapes if np.prod(s) > 100)
-    rows = list(operations.compare(name, shape, threads=1, budget=0.01))
+    rows = list(operations.compare(name, shape, dtype, threads=1, budget=0.01))
     assert [row["name"] for row in rows][-1] == implementations.of(name, "cpu")[-1].name
     assert all(row["seconds"] > 0 and row["bandwidth"] > 0 for row in rows)
     json.dumps(rows, allow_nan=False)
     assert name in str(operations.table(rows))
-    arguments = script("ladder").prepare(name, shape)[0]
-    ours, peer = implementations.of(name, "cpu")[-1](*arguments), operations.PEERS.get(name, {}).get("NumPy")
-    if peer is not None:  # the peer computes the same
-        for one, other in zip(*((x if isinstance(x, tuple) else (x,)) for x in (ours, peer(*arguments))), strict=True):
+    arguments = script("ladder").prepare(name, shape, dtype)[0]
+    ours = implementations.of(name, "cpu")[-1](*arguments)
+    for label, peer in operations.PEERS.get(name, {}).items():
+        if label == "PyTorch":
+            continue  # a development dependency
+        both = ((x if isinstance(x, tuple) else (x,)) for x in (ours, peer(*arguments)()))
+        for one, other in zip(*both, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
 
 

@@ -7,6 +7,8 @@ peers.what_runs()                                   # the BLAS that NumPy has lo
 
 import contextlib
 import os
+import re
+import subprocess
 import sys
 
 #: Variables that make a library choose older kernels, or fewer, than it would by itself.
@@ -56,7 +58,32 @@ def what_runs():
     torch = sys.modules.get("torch")
     if torch:
         kernels = torch.backends.cpu.get_cpu_capability()
-        found.append(
-            {"library": "torch", "version": torch.__version__, "kernels": kernels, "threads": torch.get_num_threads()}
-        )
+        threads = torch.get_num_threads()
+        found.append({"library": "torch", "version": torch.__version__, "kernels": kernels, "threads": threads})
+        found += [{"library": "oneDNN", **said, "threads": threads} for said in [_onednn()] if said]
     return found
+
+
+_ONEDNN = """
+import torch
+x = torch.ones(256, 256, dtype=torch.bfloat16)
+x @ x
+"""
+
+
+def _onednn():
+    """{version, kernels: the instructions oneDNN uses, product: the kernel it takes for one in bfloat16}, as its verbose
+    lines say in a process of its own; {} where it says nothing."""
+    verbose = environment({"ONEDNN_VERBOSE": "1"})
+    done = subprocess.run([sys.executable, "-c", _ONEDNN], env=verbose, capture_output=True, text=True, timeout=120)
+    lines = [line.split(",") for line in done.stdout.splitlines() if line.startswith("onednn_verbose")]
+    said = {}
+    for line in lines:
+        text = ",".join(line)
+        if match := re.search(r"info,oneDNN v([\d.]+)", text):
+            said["version"] = match[1]
+        if match := re.search(r"info,cpu,isa:(.*)", text):
+            said["kernels"] = match[1]
+        if "exec" in line and "matmul" in line:
+            said["product"] = line[line.index("matmul") + 1]
+    return said
