@@ -8,7 +8,6 @@ from built import ROOT, pages
 pytestmark = pytest.mark.quick
 
 COLUMNS = 60
-WIDER = {"chapters/07": 76, "chapters/08": 76}  # to be narrowed
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CHAPTERS = [name for name in pages() if (ROOT / f"{name}.md").exists()]
 
@@ -24,10 +23,9 @@ def shown_cells(text):
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_code_is_narrow(name):
-    columns = WIDER.get(name[: len("chapters/00")], COLUMNS)
     lines = shown_cells((ROOT / f"{name}.md").read_text(encoding="utf-8"))
-    wide = [f"{name}.md:{number} has {len(line)} columns: {line}" for number, line in lines if len(line) > columns]
-    assert not wide, f"{len(wide)} lines are wider than {columns} columns:\n" + "\n".join(wide)
+    wide = [f"{name}.md:{number} has {len(line)} columns: {line}" for number, line in lines if len(line) > COLUMNS]
+    assert not wide, f"{len(wide)} lines are wider than {COLUMNS} columns:\n" + "\n".join(wide)
 
 
 def test_a_wide_line_is_found_where_it_stands():
