@@ -1,0 +1,69 @@
+"""What the drawings say of a kernel is what its code does."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from built import ROOT
+
+from dlkernels.matrix.gpu_tensor_fed import A_PITCH, DEPTH
+from dlkernels.tensor_cores import deal_to_a_warp
+
+pytestmark = pytest.mark.quick
+
+BANKS = 32
+
+
+def drawing(name):
+    return ElementTree.parse(ROOT / "_static" / name).getroot()
+
+
+def group(name, part):
+    return drawing(name).find(f".//g[@id='{part}']")
+
+
+def holders_of_a():
+    """{(row, pair of columns): (lane, register)}: numbered elements, dealt out as `ldmatrix` does."""
+    numbers = np.arange(256, dtype=np.uint32).reshape(16, 16)
+    pairs = numbers[:, ::2] | numbers[:, 1::2] << 16
+    dealt = deal_to_a_warp({lane: pairs[lane % 16, lane // 16 * 4 :][:4] for lane in range(32)})
+    where = {int(pairs[row, pair]): (row, pair) for row in range(16) for pair in range(8)}
+    return {where[int(word)]: (lane, r) for lane, words in dealt.items() for r, word in enumerate(words)}
+
+
+def test_the_fragment_is_drawn_as_it_is_dealt():
+    cells = list(group("warp-fragment.html", "warp-fragment-lanes"))
+    across, down = (sorted({float(cell.get(axis)) for cell in cells}) for axis in "xy")
+    place = {cell: (down.index(float(cell.get("y"))), across.index(float(cell.get("x")))) for cell in cells}
+    holders = holders_of_a()
+    assert {place[cell]: int(cell.text) for cell in cells} == {where: lane for where, (lane, _) in holders.items()}
+    # a0 and a1 left, a2 and a3 right; below are a1 and a3
+    assert all(register == row // 8 + 2 * (pair // 4) for (row, pair), (_, register) in holders.items())
+    bold = {place[cell] for cell in cells if cell.get("font-weight")}
+    assert bold == {where for where, (lane, _) in holders.items() if lane == 5}
+    caption = drawing("warp-fragment.html").findtext("figcaption")
+    assert "lane 5, with rows 1 and 9, columns 2 and 3, 10 and 11" in caption
+    assert ({row for row, _ in bold}, {2 * pair for _, pair in bold}) == ({1, 9}, {2, 10})
+
+
+@pytest.mark.parametrize(("pitch", "ways"), [(DEPTH // 2, 4), (A_PITCH, 1)])
+def test_rows_are_drawn_in_their_banks(pitch, ways):
+    boxes = list(group("padded-rows.html", f"padded-rows-{pitch}"))
+    left, width = min(float(box.get("x")) for box in boxes), float(boxes[0].get("width")) / 4
+    first = [round((float(box.get("x")) - left) / width) for box in boxes]
+    assert first == [row * pitch % BANKS for row in range(8)]
+    wanted = [(bank + word) % BANKS for bank in first for word in range(4)]
+    assert max(map(wanted.count, wanted)) == ways
+    assert f"{pitch} words" in "".join(drawing("padded-rows.html").itertext())
+
+
+def test_a_half_is_copied_to_while_the_other_is_multiplied():
+    text = (ROOT / "_static" / "copies-meanwhile.html").read_text(encoding="utf-8")
+    found = re.findall(r'<text x="([\d.]+)" y="(\d+)"[^>]*>(copy|multiply) (\d)</text>', text)
+    rounds = sorted({float(x) for x, *_ in found})
+    halves = sorted({y for _, y, *_ in found}, key=int)
+    for x, y, what, tile in found:
+        assert halves.index(y) == (int(tile) + 1) % 2  # tile 1 in half 0, as in the kernel
+        assert rounds.index(float(x)) == int(tile) - (what == "copy")  # a round before it is multiplied
+    assert len(found) == 9
