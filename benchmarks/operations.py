@@ -114,7 +114,14 @@ def compare(name, shape, dtype, threads, budget):
     chosen = candidates(name, prepare(name, shape, dtype)[0])
     measured, first = times(chosen, budget=budget, threads=threads), next(iter(chosen))
     for label in chosen:
-        row = {"operation": name, "shape": list(shape), "dtype": dtype, "threads": threads, "name": label, "peer": first}
+        row = {
+            "operation": name,
+            "shape": list(shape),
+            "dtype": dtype,
+            "threads": threads,
+            "name": label,
+            "peer": first,
+        }
         row |= measured.ratio(first, label).to_dict()
         yield row | {"bandwidth": traffic(name, shape, dtype) / row["seconds"]}
 

@@ -7,6 +7,7 @@ module, opens no file and changes no object, so what the x-ray counts while it r
 
 import ast
 import builtins
+import difflib
 import inspect
 import math
 import textwrap
@@ -17,7 +18,9 @@ def _words(text):
     return frozenset(text.split())
 
 
-BUILTINS = _words("range min max abs int float bool len round pow enumerate zip True False None NotImplementedError")
+BUILTINS = _words(
+    "range min max abs int float bool len round pow enumerate zip print True False None NotImplementedError"
+)
 MODULES = _words("cuda math np numba")
 _TYPES = _words("float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64")
 NUMBA_NAMES = _TYPES | _words("njit prange get_thread_id get_num_threads")
@@ -64,9 +67,31 @@ NAMED = {
 class NotAdmitted(Exception):
     """The answer uses something that the compiler, or the grader, does not take. Carries the line number."""
 
+    name = "NotAdmitted"  # of the failure that it becomes
+
     def __init__(self, what, line, where):
         super().__init__(f"line {line} uses {what}, which {where}")
         self.line = line
+
+
+class Undefined(NotAdmitted):
+    """The answer uses a name that nobody has defined."""
+
+    name = "NameError"
+
+    def __init__(self, name, line, known, cuda=True):
+        meant = _meant(name, known, CUDA if cuda else ())
+        Exception.__init__(self, f"line {line} uses {name!r}, which is not defined" + (f": {meant}" if meant else ""))
+        self.line = line
+
+
+def _meant(name, known, cuda):
+    """What a misspelt name was probably meant to be. `cuda`: members of that module."""
+    for member in sorted(cuda):
+        if len(member) > 1 and member.lower() == name.lower():
+            return f"did you mean `cuda.{member}`?"
+    near = difflib.get_close_matches(name, sorted(known), 1, 0.6)
+    return f"did you mean `{near[0]}`?" if near else ""
 
 
 @dataclass(frozen=True)
@@ -98,11 +123,13 @@ def source_of(function):
 
 def admit(function, language):
     """Raise NotAdmitted unless `function` (of this process) is written in `language`."""
-    scope = getattr(function, "py_func", function).__globals__
+    python = getattr(function, "py_func", function)
+    scope = python.__globals__
     known = {
         name for name, value in scope.items() if hasattr(value, "py_func") or isinstance(value, int | float | tuple)
     }
-    for statement in ast.parse(source_of(function)).body:
+    tree = ast.increment_lineno(ast.parse(source_of(function)), python.__code__.co_firstlineno - 1)
+    for statement in tree.body:
         _check_statement(statement, language, language.names | known)
 
 
@@ -212,22 +239,31 @@ def _check_function(function, language, known):
     body = function.body
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]  # the docstring
-    for statement in body:
-        for node in ast.walk(statement):
-            _check_node(node, language, known | local)
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    printed = {id(part) for node in nodes if _prints(node) for part in node.args}
+    for node in nodes:
+        _check_node(node, language, known | local, printed)
 
 
-def _check_node(node, language, known):
+def _prints(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+
+
+def _check_node(node, language, known, printed):
+    """`printed`: what stands in a print as it is, text included."""
     if isinstance(node, ast.FunctionDef):
         _refuse(node, language, "a function inside a function")
     if not isinstance(node, NODES + language.nodes):
         _refuse(node, language)
     if isinstance(node, ast.Name):
-        if node.id not in known or node.id.startswith("__"):
-            what = f"{node.id}()" if hasattr(builtins, node.id) else f"the name {node.id!r}"
-            _refuse(node, language, what)
+        if hasattr(builtins, node.id) and node.id not in known:
+            _refuse(node, language, f"{node.id}()")
+        elif node.id.startswith("__"):
+            _refuse(node, language, f"the name {node.id!r}")
+        elif node.id not in known:
+            raise Undefined(node.id, node.lineno, known)
     elif isinstance(node, ast.Constant):
-        if not isinstance(node.value, int | float | bool | type(None)):
+        if not isinstance(node.value, int | float | bool | type(None)) and id(node) not in printed:
             _refuse(node, language, "text")
     elif isinstance(node, ast.Attribute):
         _check_attribute(node, language)
@@ -251,9 +287,17 @@ def _check_attribute(node, language):
     else:
         allowed = node.attr in ARRAY or language is COMPILED
     if not allowed:
-        _refuse(node, language, ast.unparse(node))
+        _refuse(node, language, ast.unparse(node), _meant_member(node, module))
 
 
-def _refuse(node, language, what=None):
+def _meant_member(node, module):
+    """A sentence about a member of a module that does not exist."""
+    members = {"cuda": CUDA, "math": {n for n in dir(math) if not n.startswith("_")}, "numba": NUMBA_NAMES}.get(module)
+    lower = {name.lower(): name for name in members or ()}
+    near = difflib.get_close_matches(node.attr.lower(), sorted(lower), 1, 0.6)
+    return f"; did you mean `{ast.unparse(node.value)}.{lower[near[0]]}`?" if near else ""
+
+
+def _refuse(node, language, what=None, more=""):
     what = what or NAMED.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
-    raise NotAdmitted(what, getattr(node, "lineno", 0), language.where)
+    raise NotAdmitted(what, getattr(node, "lineno", 0), language.where + more)

@@ -6,17 +6,19 @@ sandbox, so a student's own check and the graded one are the same code.
 
 import contextlib
 import functools
+import io
 import linecache
+import sys
 import traceback
 import tracemalloc
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from simt.errors import SourceNotFound
-
 from . import limited
 from .admission import COMPILED, KERNEL, NotAdmitted, admit
+
+PRINTED_LINES = 20
 
 
 class AnswerFailed(Exception):
@@ -68,6 +70,8 @@ class Local:
             raise
 
     def _compiled_again(self):
+        from simt.errors import SourceNotFound
+
         try:
             return limited.compiled(self.function)
         except SourceNotFound:
@@ -126,8 +130,8 @@ class Local:
     def xray(self, grid, block, arguments, require=None):
         """kernel[grid, block](*copies of arguments) in the executor, every load and store recorded.
 
-        Returns (arguments afterwards, report): a dict with "findings" and, where `require` gives limits by name,
-        "excess" and a "picture" of the first request over its limit.
+        Returns (arguments afterwards, report): a dict with "findings", a "map" of which thread touches what, and, where
+        `require` gives limits by name, "excess" and a "picture" of the first request over its limit.
         """
         import simt
         from simt import cuda as executor
@@ -145,7 +149,10 @@ class Local:
         except BudgetExceeded as error:
             excess = [asdict(e) for e in error.exceeded]
             picture = _picture(report, excess[0])
-        return arguments, {"findings": [f.to_dict() for f in report.findings], "excess": excess, "picture": picture}
+        findings = [
+            f.to_dict() | ({"picture": _met(report, f)} if i == 0 else {}) for i, f in enumerate(report.findings)
+        ]
+        return arguments, {"findings": findings, "excess": excess, "picture": picture, "map": _map(report)}
 
     def _admit(self, language, decorator):
         if not hasattr(self.function, "py_func"):
@@ -155,7 +162,7 @@ class Local:
         try:
             admit(self.function, language)
         except NotAdmitted as error:
-            raise AnswerFailed("NotAdmitted", str(error)) from None
+            raise AnswerFailed(error.name, str(error)) from None
 
     def _admit_python(self):
         if not callable(self.function):
@@ -167,11 +174,12 @@ class Local:
         try:
             plain_python.admit(self.function)
         except NotAdmitted as error:
-            raise AnswerFailed("NotAdmitted", str(error)) from None
+            raise AnswerFailed(error.name, str(error)) from None
 
     def _guarded(self, function, *arguments):
         try:
-            return function(*arguments)
+            with few_lines():
+                return function(*arguments)
         except AnswerFailed:
             raise
         except limited.GoesOn as error:
@@ -191,13 +199,45 @@ class Local:
         return ""
 
 
+def _met(report, finding):
+    """The drawing of a finding's threads at their element; {} where it is about no element."""
+    return _plain(report.meeting(finding)) if finding.threads and finding.index else {}
+
+
+def _map(report):
+    """The drawing of one store to global memory (else a load): which lane touches which bytes."""
+    rows = sorted((e for e in report.expressions if e.space == "global"), key=lambda e: e.kind != "store")
+    return _plain(report.thread_map(expression=rows[0].text, line=rows[0].line)) if rows else {}
+
+
+def _plain(drawn):
+    return {"svg": drawn.svg, "alt": drawn.alt}
+
+
+_DRAWN = {"sectors_per_request": "global", "efficiency": "global", "bank_ways": "shared"}  # measure: memory
+
+
+@contextlib.contextmanager
+def few_lines(most=PRINTED_LINES):
+    """Let through the first lines that the block prints: a print in a kernel is a line for each thread and case."""
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            yield
+    finally:
+        lines = printed.getvalue().splitlines()
+        if lines:
+            more = [f"... and {len(lines) - most:,} more lines"] if len(lines) > most else []
+            print(*lines[:most], *more, sep="\n", file=sys.stdout)
+
+
 def _picture(report, excess):
     """The x-ray's drawing of the costliest request of an expression over its limit, where it has one."""
-    draw = {"sectors_per_request": report.thread_map, "efficiency": report.thread_map, "bank_ways": report.bank_strip}
-    if excess["measure"] not in draw or not excess["text"]:
+    space = _DRAWN.get(excess["measure"])
+    if not any(e.space == space and (e.text, e.line) == (excess["text"], excess["line"]) for e in report.expressions):
         return {}
-    drawn = draw[excess["measure"]](expression=excess["text"], line=excess["line"])
-    return {"svg": drawn.svg, "alt": drawn.alt}
+    draw = report.bank_strip if space == "shared" else report.thread_map
+    return _plain(draw(expression=excess["text"], line=excess["line"]))
 
 
 def _described(error, line):
@@ -207,20 +247,10 @@ def _described(error, line):
         name, text = type(cause).__name__, str(cause)
     else:
         name, text = type(error).__name__, getattr(error, "reason", None) or str(error)
-    thread, block = getattr(error, "thread", None), getattr(error, "block", None)
-    place = f"block {position(block)}, thread {position(thread)}" if thread is not None else ""
     lines = (line, getattr(error, "text", "").strip())
     if name == "TooManyIterations":  # the loop that is meant is not always the one that ran last
         lines = lines[::-1]
-    return AnswerFailed(name, text, lines[0] or lines[1], place)
-
-
-def position(xyz):
-    """(3, 0, 0) -> "3", (3, 1, 0) -> "(3, 1)": as many coordinates as the launch needs."""
-    xyz = tuple(int(i) for i in xyz)
-    while len(xyz) > 1 and xyz[-1] == 0:
-        xyz = xyz[:-1]
-    return str(xyz[0]) if len(xyz) == 1 else str(xyz)
+    return AnswerFailed(name, text, lines[0] or lines[1], getattr(error, "who", ""))
 
 
 @functools.lru_cache(maxsize=8)

@@ -5,12 +5,14 @@ is checked, its task says (`kinds/`); the functions behind these two are what th
 """
 
 import time
+import traceback
+from pathlib import Path
 
 import numpy as np
 
 from .answer import AnswerFailed
 from .definition import hidden_cases
-from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome  # noqa: F401 (for who imports them from here)
+from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome
 
 ENDLESS = ("TooManyIterations", "TraceFull", "TimeLimit")  # what stops an answer that would not end
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
@@ -24,24 +26,33 @@ def check(task, answer, seed=None, hidden=False):
     seed = task.seed if seed is None else seed
     begun = time.perf_counter()
     try:
-        checked, note = task.examine(answer, task.cases + (hidden_cases(task) if hidden else ()), seed)
-        status, failure = RIGHT, None
+        checked, note, *drawn = task.examine(answer, task.cases + (hidden_cases(task) if hidden else ()), seed)
+        status, failure, picture = RIGHT, None, drawn[0] if drawn else {}
     except Failed as failed:
-        status, failure, checked, note = failed.status, failed.failure, (), ""
+        status, failure, checked, note, picture = failed.status, failed.failure, (), "", {}
+    except Exception as error:
+        status, failure, checked, note, picture = WRONG, own_fault(error), (), "", {}
     points = task.points if status == RIGHT else 0
     seconds = time.perf_counter() - begun
-    return Outcome(task.id, task.part, status, points, task.points, checked, note, failure, seconds)
+    return Outcome(task.id, task.part, status, points, task.points, checked, note, failure, seconds, picture)
 
 
-def check_budget(task, answer, seed=None):
-    """Check what the answer costs. Only a right answer can meet a budget: doing nothing is cheap."""
+def check_budget(task, answer, seed=None, examined=False):
+    """Check what the answer costs. Only a right answer can meet a budget: doing nothing is cheap.
+
+    `examined`: all cases were found right before, so that only the budget's own is run.
+    """
     budget, seed = task.budget, task.seed if seed is None else seed
     begun = time.perf_counter()
     try:
+        if not examined:
+            task.examine(answer, task.cases, seed)
         checked = _budget(task, answer, seed)
         status, failure = RIGHT, None
     except Failed as failed:
         status, failure, checked = failed.status, failed.failure, ()
+    except Exception as error:
+        status, failure, checked = WRONG, own_fault(error), ()
     points = budget.points if status == RIGHT else 0
     note = "Time was not looked at: these are counts, equal on every machine."
     return Outcome(
@@ -60,10 +71,29 @@ def _budget(task, answer, seed):
     return (f"Case: {case.name}. The result is right.", f"Within the budget: {budget.text}.")
 
 
+def own_fault(error):
+    """The failure of a check that met something nobody thought of: it costs the points of that check, not the run."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    facts = (
+        ("it said", f"{type(error).__name__}: {error}"[:300]),
+        ("in", f"{Path(where.filename).name}:{where.lineno}"),
+    )
+    cause = "This is a fault of the course, not of your answer. Please tell your instructor."
+    return Failure("checker-error", "The check itself failed", facts, cause)
+
+
 def unsolved(task, part):
     """The outcome for an answer cell that is still as it was shipped."""
     worth = task.budget.points if part == "budget" else task.points
     return Outcome(task.id, part, UNSOLVED, 0, worth, failure=Failure("unsolved", task.not_begun))
+
+
+def not_earned(result, task):
+    """The outcome of a budget whose task was not solved: `result` is that of its check."""
+    failure = result.failure
+    if result.status == WRONG:
+        failure = Failure(failure.kind, f"The result is not right, so its budget does not count: {failure.headline}")
+    return Outcome(task.id, "budget", result.status, 0, task.budget.points, failure=failure)
 
 
 # What the kinds share ------------------------------------------------------------------------------------------------

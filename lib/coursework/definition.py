@@ -109,7 +109,8 @@ class Task:
         """Raises ValueError, for whoever called the check, if `answer` cannot be one."""
 
     def examine(self, answer, cases, seed):
-        """Check the results: (what was checked, what was not); raises outcome.Failed for an answer that is not right.
+        """Check the results: (what was checked, what was not[, a picture of what the answer does]); raises outcome.Failed
+        for an answer that is not right.
 
         `answer`: an answer.Local or the grader's Remote.
         """

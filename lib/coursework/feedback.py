@@ -47,6 +47,7 @@ def as_text(outcome, advise=True):
     if outcome.status == RIGHT:
         lines += [f"  Checked. {line}" if i == 0 else f"  {line}" for i, line in enumerate(outcome.checked)]
         lines += [f"  Not checked. {outcome.not_checked}"] if outcome.not_checked else []
+        lines += [f"  The picture. {outcome.picture['alt']}"] if outcome.picture else []
         return "\n".join(lines)
     failure = outcome.failure
     lines += [f"  {label:<13} {text}" for label, text in failure.facts]
@@ -72,6 +73,7 @@ def as_html(outcome):
         lines = [("checked", " ".join(outcome.checked[:1])), *(("", line) for line in outcome.checked[1:])]
         lines += [("not checked", outcome.not_checked)] if outcome.not_checked else []
         body.append(_facts(lines))
+        body += [_svg(outcome.picture)] if outcome.picture else []
     else:
         failure = outcome.failure
         rows = [*failure.facts, *([("likely cause", failure.cause)] if failure.cause else [])]
@@ -133,7 +135,7 @@ def _svg(picture):
     if "table" in picture:
         return _interleaving(picture, html=True)
     if "svg" in picture:
-        return picture["svg"]
+        return f"<div style='max-width:520px'>{picture['svg']}</div>"
     rows, labels, per_cell = _grid(picture)
     cell, left = 9, 70
     width, height = left + cell * max(map(len, rows)), (cell + 5) * len(rows) + 22

@@ -13,9 +13,6 @@ import sys
 
 import numpy as np
 
-from simt.source import endless
-from simt.source.tree import tree_of
-
 KERNEL_ROUNDS = 100_000, 1_500_000  # of the loops of one thread, of all threads together
 KERNEL_ACCESSES = 6_000_000
 COMPILED_ROUNDS = 100_000_000  # of the loops of one call, or of one iteration of its prange: about a second
@@ -29,6 +26,8 @@ class GoesOn(Exception):
 
 def said(error, function):
     """What a GoesOn means, in a sentence; and the line."""
+    from simt.source import endless
+
     code, line = _python(function).__code__, int(error.args[0])
     question = endless.question(code.co_filename, line, _python(function).__globals__)
     return f"this loop goes on and on: the check stopped it. {question}", linecache.getline(
@@ -147,6 +146,8 @@ def _python(function):
 def _rewritten(function, helper, rounds):
     """The Python function with its loops counted, and one more argument, LEFT: there it notes the line of a loop that
     it had to leave. The numba functions of its module that it calls become helper(...) of themselves."""
+    from simt.source.tree import tree_of
+
     python = _python(function)
     tree = copy.deepcopy(tree_of(python))
     cells = zip(python.__code__.co_freevars, python.__closure__ or (), strict=True)

@@ -29,6 +29,7 @@ class Outcome:
     not_checked: str = ""
     failure: Failure | None = None
     seconds: float = 0.0
+    picture: dict = field(default_factory=dict)  # of a right answer, as in Failure
 
     def to_dict(self):
         return asdict(self)

@@ -7,11 +7,12 @@ module but the few below, and of them only what is listed; reach no attribute th
 
 import ast
 import builtins
+import difflib
 import inspect
 import linecache
 import textwrap
 
-from .admission import NAMED, NotAdmitted, _words
+from .admission import NAMED, NotAdmitted, Undefined, _words
 
 WHERE = "an answer in this notebook cannot contain"
 BUILTINS = _words("""
@@ -206,13 +207,15 @@ class _Rules(ast.NodeVisitor):
     def __init__(self, local, attributes):
         self.local, self.attributes, self.modules = local - set(MODULES), attributes, []
 
-    def refuse(self, node, what=None):
+    def refuse(self, node, what=None, more=""):
         what = what or _SAID.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
-        raise NotAdmitted(what, getattr(node, "lineno", 0), WHERE)
+        raise NotAdmitted(what, getattr(node, "lineno", 0), WHERE + more)
 
     def visit(self, node):
         if isinstance(node, _REFUSED):
             self.refuse(node)
+        if getattr(node, "is_async", 0):
+            self.refuse(node, "async")
         super().visit(node)
 
     def name(self, node, name):
@@ -259,7 +262,7 @@ class _Rules(ast.NodeVisitor):
             self.refuse(node, f"{name}()")
         self.name(node, name)
         if isinstance(node.ctx, ast.Load) and name not in self.local | BUILTINS | FREE:
-            self.refuse(node, f"the name {name!r}, which is not defined in an answer")
+            raise Undefined(name, node.lineno, self.local | BUILTINS | FREE | set(MODULES), cuda=False)
 
     def visit_Attribute(self, node):
         if isinstance(node.value, ast.Name) and node.value.id in MODULES:
@@ -273,11 +276,12 @@ class _Rules(ast.NodeVisitor):
             if node.attr not in allowed or not isinstance(node.ctx, ast.Load):
                 self.refuse(node)
             return
+        self.visit(node.value)
         if node.attr in _BANNED or node.attr.startswith(_LEADS_OUT) or (_hidden(node.attr) and node.attr != "__init__"):
             self.refuse(node)
-        if node.attr not in ATTRIBUTES | self.attributes | METHODS:
-            self.refuse(node)
-        self.visit(node.value)
+        if node.attr not in (known := ATTRIBUTES | self.attributes | METHODS):
+            near = difflib.get_close_matches(node.attr, sorted(known), 1, 0.6)
+            self.refuse(node, more=f"; did you mean `{ast.unparse(node.value)}.{near[0]}`?" if near else "")
 
     def visit_ExceptHandler(self, node):
         if node.type is None:

@@ -6,14 +6,25 @@ MOST_RACES = 20
 
 
 def of(function, arguments, threads, schedule, chunk, wanted=()):
-    """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}} of one call; `wanted`: names of counts."""
+    """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}, "alone": why it runs on one thread, or ""} of
+    one call; `wanted`: names of counts."""
     report = watch(function, threads, schedule, chunk)(*arguments)
     return {
         "races": [facts_of(race) for race in report.races[:MOST_RACES]],
         "carried": list(report.carried),
         "counts": report.counts(),
         "examples": examples(report, wanted),
+        "alone": alone(function, report),
     }
+
+
+def alone(function, report):
+    """Why the function runs on one thread only, in words; "" where it does not."""
+    if not function.targetoptions.get("parallel"):
+        return "@njit without parallel=True: prange is a plain range there"
+    if not report.recorder.regions:
+        return "no loop over prange(...) was run"
+    return ""
 
 
 def facts_of(race):

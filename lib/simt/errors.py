@@ -5,17 +5,17 @@ class KernelError(RuntimeError):
     """A kernel did something wrong, or asks for something that no GPU could do.
 
     reason: the sentence without the place. file, line, column: where in the kernel's source (None if unknown).
-    text: the source expression. kernel: its name. thread, block: (x, y, z), None before the launch.
+    text: the source expression. kernel: its name. thread, block: (x, y, z), None before the launch. who: both in words.
     """
 
-    def __init__(self, reason, *, site=None, kernel="", thread=None, block=None):
+    def __init__(self, reason, *, site=None, kernel="", thread=None, block=None, who=""):
         self.reason = reason
         self.kernel = kernel
         self.file = site.file if site else None
         self.line = site.line if site else None
         self.column = site.column if site else None
         self.text = site.text if site else ""
-        self.thread, self.block = thread, block
+        self.thread, self.block, self.who = thread, block, who
         super().__init__(self._message())
 
     def _message(self):
@@ -24,8 +24,8 @@ class KernelError(RuntimeError):
             place.append(f"kernel {self.kernel}")
         if self.line is not None:
             place.append(f"line {self.line}")
-        if self.thread is not None:
-            place.append(f"thread {self.thread} of block {self.block}")
+        if self.who:
+            place.append(self.who)
         message = f"{', '.join(place)}: {self.reason}" if place else self.reason
         if self.line is not None:
             # Jupyter keeps cells in files whose names say nothing to their author

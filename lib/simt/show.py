@@ -11,6 +11,23 @@ def code(text):
     return f"<code>{escape(text)}</code>"
 
 
+def axes(*shapes):
+    """How many coordinates the launches of these shapes of grids and blocks need: 1, 2 or 3."""
+    return max(next(n for n in (3, 2, 1) if n == 1 or shape[n - 1 :] != (1,) * (4 - n)) for shape in shapes)
+
+
+def place(xyz, count):
+    """A place in a grid or block with so many coordinates: "3", "(3, 1)"."""
+    xyz = tuple(int(i) for i in xyz)[:count]
+    return str(xyz[0]) if count == 1 else str(xyz)
+
+
+def who(thread, block, block_shape, grid):
+    """A thread, as in every message: "thread 3 of block 1", "thread (3, 1) of block (0, 2)"."""
+    count = axes(block_shape, grid)
+    return f"thread {place(thread, count)} of block {place(block, count)}"
+
+
 def breakable(text):
     """Text whose long names may be broken after an underline, a dot or a stroke, where a line is too short for them."""
     return re.sub(

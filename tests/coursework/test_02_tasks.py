@@ -96,7 +96,7 @@ def test_verdicts_on_accounts(balances, done, kind):
     ],
 )
 def test_verdicts_on_a_buffer(taken, held, kind):
-    slip = tasks.judge_through((1, 1, 1, 2), {"taken": taken, "held": held})
+    slip = tasks.judge_through((1, 1, 1, 2), {"taken": taken, "held": held, "early": 0})
     assert (slip.kind if slip else None) == kind
 
 

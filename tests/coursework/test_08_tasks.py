@@ -37,7 +37,7 @@ def test_the_given_kernel_is_rejected_with_the_lines_of_its_race():
     stored = int(re.search(r"stores it at `a_tile\[y, x\]` on line (\d+)", said["it said"])[1])
     assert lines[stored - 1].strip() == "a_tile[y, x] = a[i, start + x]"
     assert said["at"] == "a_tile[y, p]"
-    assert re.fullmatch(r"block 0, thread \d+ and block 0, thread \d+", said["happened in"])
+    assert re.fullmatch(r"(thread \(\d+, \d+\) of block \(0, 0\)( and )?){2}", said["happened in"])
 
 
 def test_the_given_kernel_needs_both_repairs():

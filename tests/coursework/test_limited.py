@@ -64,7 +64,7 @@ def test_a_kernel_without_end_is_told_by_its_loop():
     assert found.headline.endswith("it went on and on")
     assert facts["it said"] == "this loop has gone round 100,000 times. Nothing inside the loop changes `i`."
     assert facts["at the line"] == "while i < out.size"
-    assert facts["happened in"] == "block 0, thread 0"
+    assert facts["happened in"] == "thread 0 of block 0"
 
 
 def test_threads_that_go_round_together_are_stopped_too():

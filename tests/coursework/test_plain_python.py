@@ -124,7 +124,7 @@ REFUSED = {
     "exit": "exit()",
     "return in finally": "try:\n    pass\nfinally:\n    return 1",
     "continue in finally": "while True:\n    try:\n        pass\n    finally:\n        continue",
-    "await": "return [x async for x in y]",
+    "await": "return [x async for x in range(3)]",
     "match": "match 3:\n    case threading:\n        pass",
     "settrace": "threading.settrace(None)",
     "excepthook": "threading.excepthook = None",

@@ -288,3 +288,63 @@ class AsksAgainAndAgain:
         with self.changed:
             self.closed = True
             self.changed.notify_all()
+
+
+class IfInPut:
+    """wrong over-bound: must wait while the buffer is full"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            if len(self.items) >= self.bound:
+                self.changed.wait()
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            while not self.items and not self.closed:
+                self.changed.wait()
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class IfInGet:
+    """wrong early-end: `while`, not `if`"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        with self.changed:
+            while len(self.items) >= self.bound:
+                self.changed.wait()
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            if not self.items and not self.closed:
+                self.changed.wait()
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()

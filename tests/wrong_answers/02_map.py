@@ -99,3 +99,29 @@ def one_job_each(submit, function, items, chunk):
     """over budget over-budget: one submit for a whole chunk"""
     futures = [submit(function, x) for x in items]
     return [future.result() for future in futures]
+
+
+def lazily(submit, function, items, chunk):
+    """wrong at-home: do nothing until somebody takes their results"""
+    futures = [submit(map, function, items[k : k + chunk]) for k in range(0, len(items), chunk)]
+    return [x for future in futures for x in future.result()]
+
+
+def one_job_too_many(submit, function, items, chunk):
+    """wrong empty-job: without any item"""
+
+    def work(part):
+        return [function(x) for x in part]
+
+    futures = [submit(work, items[k * chunk : (k + 1) * chunk]) for k in range(len(items) // chunk + 1)]
+    return [x for future in futures for x in future.result()]
+
+
+def lists_in_a_list(submit, function, items, chunk):
+    """wrong nested: Join them into one list"""
+
+    def work(part):
+        return [function(x) for x in part]
+
+    futures = [submit(work, items[k : k + chunk]) for k in range(0, len(items), chunk)]
+    return [future.result() for future in futures]

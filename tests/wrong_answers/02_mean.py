@@ -141,7 +141,7 @@ class ForgottenRelease:
 
 
 class CountsWhatItRefuses:
-    """wrong wrong-result: (2,"""
+    """wrong half-added: Do first what may fail"""
 
     def __init__(self):
         self.count, self.total = 0, 0
@@ -151,6 +151,23 @@ class CountsWhatItRefuses:
         with self.lock:
             self.count += 1
             self.total += value
+
+    def read(self):
+        with self.lock:
+            return self.count, self.total
+
+
+class LocksItselfOut:
+    """wrong deadlock: A Lock cannot be taken twice by the same thread"""
+
+    def __init__(self):
+        self.lock, self.count, self.total = threading.Lock(), 0, 0
+
+    def add(self, value):
+        with self.lock:
+            self.total += value
+            self.count += 1
+            self.read()
 
     def read(self):
         with self.lock:

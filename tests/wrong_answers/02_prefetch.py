@@ -63,7 +63,7 @@ def with_a_condition(items, load, bound):
 
 
 def as_in_the_chapter(items, load, bound):
-    """wrong deadlock: if the loader stopped with an error"""
+    """wrong raised-OSError: Catch it there and hand it over"""
     ahead = queue.Queue(maxsize=bound)
 
     def run():
@@ -186,3 +186,26 @@ def without_bound(items, load, bound):
 def one_more(items, load, bound):
     """over budget over-budget: How many can your queue hold"""
     yield from with_marks(items, load, bound + 1)
+
+
+def another_error_around_it(items, load, bound):
+    """wrong raised-RuntimeError: not another one around it"""
+    ahead = queue.Queue(maxsize=bound)
+
+    def run():
+        for item in items:
+            try:
+                ahead.put((load(item), None))
+            except Exception as error:
+                ahead.put((END, error))
+                return
+        ahead.put((END, None))
+
+    threading.Thread(target=run, daemon=True).start()
+    while True:
+        batch, error = ahead.get()
+        if error is not None:
+            raise RuntimeError("the loader failed") from error
+        if batch is END:
+            return
+        yield batch

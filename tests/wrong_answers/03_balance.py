@@ -53,7 +53,7 @@ def two_bands(a, out):
 
 @njit
 def on_one_thread(a, out):
-    """over budget over-budget: outside the parallel loop"""
+    """wrong not-parallel: @njit without parallel=True"""
     for i in range(out.size):
         _row(a, out, i)
 

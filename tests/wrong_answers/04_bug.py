@@ -80,3 +80,12 @@ def doubled(x, out):
     for t in prange(4):
         for i in range(t * part, min((t + 1) * part, x.size)):
             out[i] = x[i] + x[i]
+
+
+@njit(parallel=True)
+def one_thread_for_all_parts(x, out):
+    """wrong not-parallel: no loop over prange"""
+    part = (x.size + 63) // 64 * 16
+    for t in range(4):
+        for i in range(t * part, min((t + 1) * part, x.size)):
+            out[i] = x[i] * x[i]

@@ -107,3 +107,19 @@ def shifted(a, b, out):
 def no_decorator(a, b, out):
     """wrong raised-NotCompiled: @cuda.jit"""
     out[:] = a + b
+
+
+@cuda.jit
+def guard_of_the_last_case(a, b, out):
+    """wrong out-of-bounds: a guard"""
+    i = cuda.grid(1)
+    if i < 1000:
+        out[i] = a[i] + b[i]
+
+
+@cuda.jit
+def no_step(a, b, out):
+    """wrong raised-TooManyIterations: Nothing inside the loop changes `i`"""
+    i = cuda.grid(1)
+    while i < out.size:
+        out[i] = a[i] + b[i]

@@ -82,3 +82,11 @@ def no_guard(grad, x, out):
     """wrong out-of-bounds: Guard the access"""
     i = cuda.grid(1)
     out[i] = grad[i] if x[i] > 0 else 0.0
+
+
+@cuda.jit
+def guard_of_the_last_case(grad, x, out):
+    """wrong out-of-bounds: Guard the access"""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i < 300:
+        out[i] = grad[i] if x[i] > 0 else 0

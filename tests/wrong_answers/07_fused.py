@@ -18,7 +18,7 @@ def by_element(x, bias, out):
 
 @njit
 def without_threads(x, bias, out):
-    """right"""
+    """wrong not-parallel: @njit without parallel=True"""
     rows, columns = x.shape
     for i in range(rows):
         for j in range(columns):
@@ -52,7 +52,7 @@ def overflows(x, bias, out):
 
 @njit(parallel=True)
 def whole_arrays(x, bias, out):
-    """over budget over-budget: Work on one number at a time"""
+    """wrong not-parallel: no loop over prange"""
     z = x + bias
     out[:] = z / (1 + np.exp(-z))
 
@@ -87,3 +87,21 @@ def relu(x, bias, out):
     for i in prange(x.shape[0]):
         for j in range(x.shape[1]):
             out[i, j] = max(x[i, j] + bias[j], 0)
+
+
+@njit
+def prange_without_parallel(x, bias, out):
+    """wrong not-parallel: prange is a plain range there"""
+    for i in prange(x.shape[0]):
+        for j in range(x.shape[1]):
+            z = x[i, j] + bias[j]
+            out[i, j] = z / (1 + math.exp(-z))
+
+
+@njit(parallel=True)
+def one_number_for_all_threads(x, bias, out):
+    """wrong race: an element of its own"""
+    for i in prange(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[0, 0] = x[i, j] + bias[j]
+            out[i, j] = out[0, 0] / (1 + math.exp(-out[0, 0]))

@@ -113,3 +113,14 @@ def sixteen_terms(a, b, out):
         for p in range(16):
             total += a[i, p] * b[p, j]
         out[i, j] = total
+
+
+@cuda.jit
+def stored_in_every_round(a, b, out):
+    """over budget over-budget: stored more than once"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+            out[i, j] = total

@@ -326,3 +326,22 @@ def b_tile_transposed(a, b, out):
         cuda.syncthreads()
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = total
+
+
+@cuda.jit
+def guard_of_one_case(a, b, out):
+    """wrong some-unwritten: Which block should have written"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    j, i = cuda.grid(2)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        a_tile[y, x] = a[i, start + x] if i < a.shape[0] and start + x < a.shape[1] else 0
+        b_tile[y, x] = b[start + y, j] if start + y < a.shape[1] and j < min(b.shape[1], 28) else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < 28:
+        out[i, j] = total

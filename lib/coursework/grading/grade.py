@@ -75,7 +75,7 @@ def _run(session, merged, seed):
     untouched = set() if any(step.kind == "extra" for step in merged.steps) else merged.untouched
     for step in merged.steps:
         if step.kind == "check":
-            for outcome in _check(step, session, list(sources), seed, untouched):
+            for outcome in _check(step, session, list(sources), seed, untouched, graded):
                 key = (outcome.task, outcome.part)
                 if key not in graded or graded[key].status == checking.RIGHT:
                     graded[key] = outcome
@@ -86,9 +86,9 @@ def _run(session, merged, seed):
     return [_task(outcome) for outcome in graded.values()]
 
 
-def _check(step, session, sources, seed, untouched):
+def _check(step, session, sources, seed, untouched, graded):
     """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's
-    names."""
+    names. `graded`: the outcomes before, by (task, part)."""
     outcomes = []
     _, task_id = build.graded_call(step.source)
     if task_id in untouched:
@@ -97,10 +97,16 @@ def _check(step, session, sources, seed, untouched):
     def check(task_id, answer, hidden=False):
         if hidden and outcomes and outcomes[-1].status != checking.RIGHT:
             return  # wrong already on the visible cases
-        outcomes.append(_safely(checking.check, definition.find(task_id), answer, seed=seed, hidden=hidden))
+        outcomes.append(checking.check(definition.find(task_id), answer, seed=seed, hidden=hidden))
 
     def budget(task_id, answer):
-        outcomes.append(_safely(checking.check_budget, definition.find(task_id), answer, seed=seed))
+        task = definition.find(task_id)
+        result = next((o for o in reversed(outcomes) if o.task == task_id), graded.get((task_id, task.part)))
+        if result is not None and result.status != checking.RIGHT:
+            outcomes.append(checking.not_earned(result, task))
+        else:
+            examined = result is not None
+            outcomes.append(checking.check_budget(task, answer, seed=seed, examined=examined))
 
     def predict(task_id, **answers):
         task = definition.find(task_id)
@@ -111,7 +117,7 @@ def _check(step, session, sources, seed, untouched):
             failure = checking.Failure("unsolved", "No numbers were handed in", (("it said", error.text),))
             outcomes.append(checking.Outcome(task.id, "prediction", checking.UNSOLVED, 0, task.points, failure=failure))
         else:
-            outcomes.append(_safely(checking.check, task, numbers))
+            outcomes.append(checking.check(task, numbers))
 
     scope = {"check": check, "budget": budget, "predict": predict}
     tree = ast.parse(step.source)
@@ -120,20 +126,6 @@ def _check(step, session, sources, seed, untouched):
             scope[node.id] = Remote(session, node.id, sources)
     exec(compile(tree, step.id, "exec"), scope)
     return outcomes
-
-
-def _safely(function, task, answer, **options):
-    """A check that meets something nobody thought of costs the points of that check, not the run."""
-    try:
-        return function(task, answer, **options)
-    except Exception as error:
-        part = "budget" if function is checking.check_budget else task.part
-        worth = dict(progress.parts(task))[part]
-        said = f"{type(error).__name__}: {error}"[:300]
-        failure = checking.Failure(
-            "checker-error", "The check itself failed; tell your instructor", (("it said", said),)
-        )
-        return checking.Outcome(task.id, part, checking.WRONG, 0, worth, failure=failure)
 
 
 def _task(outcome):

@@ -28,7 +28,8 @@ class Remote:
         how = {"threads": threads, "schedule": schedule, "chunk": chunk, "wanted": list(wanted)}
         seen = self._clean("watch", COMPILED, arguments=list(arguments), **how)
         lists = isinstance(seen, dict) and all(isinstance(seen.get(k), list) for k in ("races", "carried"))
-        if not lists or not all(isinstance(seen.get(k), dict) for k in ("counts", "examples")):
+        dicts = isinstance(seen, dict) and all(isinstance(seen.get(k), dict) for k in ("counts", "examples"))
+        if not lists or not dicts or not isinstance(seen.get("alone"), str):
             raise AnswerFailed("NoResult", "what came back is not the report of a watched call")
         return seen
 
@@ -57,7 +58,7 @@ class Remote:
             else:
                 sources = collect(self._sources, self._name, language)
         except NotAdmitted as error:
-            raise AnswerFailed("NotAdmitted", str(error)) from None
+            raise AnswerFailed(error.name, str(error)) from None
         except LookupError as error:
             raise AnswerFailed("NameError", error.args[0]) from None
         request["plain"] = language is plain_python

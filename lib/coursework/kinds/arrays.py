@@ -1,14 +1,20 @@
 """Common to the kinds whose answer fills an array: the comparison with a specification, element by element."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .. import diagnosis
+from ..answer import AnswerFailed
 from ..checking import SECRET, headline, names_of, number
 from ..definition import Task, unwritten
 from ..outcome import Failed, Failure
+
+_ADDS_TO_OLD = (
+    "The result is added to what stood in the output before. In this check that is NaN, not a number, and NaN plus anything "
+    "is NaN. Begin each sum with 0."
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class ArrayTask(Task):
     atol: float = 1e-6
 
     def failures(self):
-        return (*super().failures(), *diagnosis.KINDS)
+        return (*super().failures(), *diagnosis.KINDS, "adds-to-old")
 
     def owner(self, case, index, shape):
         """Who should have written an element, in words; "" where nobody in particular should."""
@@ -49,8 +55,11 @@ class ArrayTask(Task):
             f"Each element of the output against NumPy in float64, on random numbers ({seed}); inputs left unchanged.",
         )
 
-    def compare(self, case, arguments, after, result=None):
-        """Raises Failed unless inputs are unchanged and the output holds what the specification says."""
+    def compare(self, case, arguments, after, result=None, again=None):
+        """Raises Failed unless inputs are unchanged and the output holds what the specification says.
+
+        `again(arguments)` gives what other arguments are afterwards: to find out whether old contents were added to.
+        """
         out = None if self.out == "result" else self.out % len(arguments)
         for i, (x, y) in enumerate(zip(arguments, after, strict=True)):
             if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):
@@ -61,7 +70,20 @@ class ArrayTask(Task):
         got, before = (after[out], arguments[out]) if out is not None else _returned(case, result, expected)
         comparison = diagnosis.compare(got, np.atleast_1d(expected), before, self.rtol, self.atol)
         if comparison.bad:
-            raise Failed(self._mismatch(case, arguments, comparison))
+            failure = self._mismatch(case, arguments, comparison)
+            if again and out is not None and np.isnan(before).all() and self._right_from_zeros(arguments, out, again):
+                kind = "adds-to-old"
+                failure = replace(failure, kind=kind, cause=self.advice.get(kind, _ADDS_TO_OLD))
+            raise Failed(failure)
+
+    def _right_from_zeros(self, arguments, out, again):
+        """Whether the result is right where the output holds zeros, not NaN, before the call."""
+        zeros = (*arguments[:out], np.zeros_like(arguments[out]), *arguments[out + 1 :])
+        try:
+            got = again(zeros)[out]
+        except AnswerFailed:
+            return False
+        return not diagnosis.compare(got, self.spec(*arguments), arguments[out], self.rtol, self.atol).bad
 
     def _mismatch(self, case, arguments, comparison):
         kind, cause = diagnosis.diagnose(self, case, comparison, arguments)

@@ -26,7 +26,7 @@ class CompiledTask(ArrayTask):
         for index, case in enumerate(cases):
             arguments = arguments_of(case, seed, index)
             result, after = attempt(self, case, lambda a=arguments: answer.compiled_call(a))
-            self.compare(case, arguments, after, result)
+            self.compare(case, arguments, after, result, lambda a: answer.compiled_call(a)[1])
         return self.said(cases, seed), "Temporary arrays and speed were not looked at."
 
     def overspent(self, answer, case, arguments):

@@ -26,5 +26,5 @@ class FunctionTask(Task):
                     ("expected", slip.expected),
                     ("got", slip.got or short(result)),
                 ]
-                raise Failed(Failure(slip.kind, headline(case), tuple(facts), slip.cause))
+                raise Failed(Failure(slip.kind, f"{headline(case)} wrong result", tuple(facts), slip.cause))
         return (names_of(self, cases),), ""

@@ -30,6 +30,10 @@ _CARRIED = (
     "Iterations run at the same time and in any order, so one cannot use what the one before it left behind. Compute the "
     "value anew in each iteration, or make it a reduction: name += ..."
 )
+_ALONE = (
+    "Threads share the rounds of a loop `for ... in prange(...)`, in a function with `@njit(parallel=True)`. Which of your "
+    "loops can be shared?"
+)
 
 
 @dataclass(frozen=True)
@@ -53,23 +57,28 @@ class ParallelTask(CompiledTask):
         refuse_unknown(self, "watch.schedule", [self.watch.schedule], SCHEDULES)
 
     def failures(self):
-        return (*super().failures(), "race", "carried-scalar")
+        return (*super().failures(), "race", "carried-scalar", "not-parallel")
 
     def counts(self):
         return compiled.COUNTS | WATCHED
 
     def examine(self, answer, cases, seed):
         """Compiles, watches, then compares: a race is told by its iterations, not by a number that came out by
-        chance."""
+        chance. That nothing is parallel is told last."""
         first = arguments_of(cases[0], seed, 0)
         attempt(self, cases[0], lambda: answer.compiled_call(first))
         case = self.watch.case or self.cases[0]
-        self._watched(answer, case, arguments_of(case, seed, 2000))
+        alone = self._watched(answer, case, arguments_of(case, seed, 2000))["alone"]
         for index, case in enumerate(cases):
             arguments = arguments_of(case, seed, index)
             for threads in _threads():
                 result, after = attempt(self, case, lambda a=arguments, t=threads: answer.compiled_call(a, threads=t))
-                self.compare(case, arguments, after, result)
+                self.compare(case, arguments, after, result, lambda a: answer.compiled_call(a)[1])
+        if alone:
+            facts, cause = (("it has", str(alone)),), self.advice.get("not-parallel", _ALONE)
+            raise Failed(
+                Failure("not-parallel", "The result is right, but one thread computes all of it", facts, cause)
+            )
         said = (
             f"Compiled, with {' and '.join(map(str, _threads()))} threads.",
             "No two iterations touch the same element where one writes; nothing is carried from one to the next.",

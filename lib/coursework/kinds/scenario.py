@@ -85,7 +85,7 @@ class ScenarioTask(Task):
             said = finding["headline"] if kind in ("deadlock", "livelock", "endless") else kind.replace("-", " ")
             if kind == "lost-update" or not facts:
                 facts = [("it said", finding["headline"]), *facts]
-        advice = self.advice.get(kind)
+        advice = self.advice.get(kind) if name != "own lock" else ""  # what was seen says it all
         if advice and finding["cause"]:
             facts.append(("what happened", finding["cause"]))
         cause = advice or finding["cause"] or RULES.get(name, "")

@@ -52,6 +52,13 @@ def judge_feed(arguments, result):
                 "`read` saw one number before an addition and the other after it. Reading needs the lock as well.",
             )
     expected = [writers * times, writers * times * value]
+    if refused and result["end"] == [expected[0] + 1, expected[1]]:
+        return Slip(
+            "half-added",
+            f"(count, total) = {tuple(expected)}: what cannot be added is not counted",
+            "The value that cannot be added was counted: `count` had changed before the addition raised its error. Do first "
+            "what may fail.",
+        )
     if result["end"] != expected:
         return Slip("wrong-result", f"(count, total) = {tuple(expected)} at the end", MEAN_CAUSE)
     return None
@@ -233,34 +240,47 @@ class Ticket:
 
 def map_in_chunks(chunked_map, items, chunk, bad):
     """The student's map over `items` with a pool of two threads; the job that meets `bad` raises."""
-    events, asked, late = Events(), 0, 0
+    events, asked, late, home, at_home, empty = Events(), 0, 0, threading.get_ident(), 0, 0
+    worked = set()  # jobs that called the function
 
     def ask():
         nonlocal asked
         asked += 1
 
     def triple(x):
+        nonlocal at_home
+        at_home += threading.get_ident() == home
+        worked.add(threading.get_ident())
         if x == bad:
             raise ValueError(f"{x} is bad")
         return 3 * x + 1
 
     with ThreadPoolExecutor(2) as pool:
 
+        def run(job, arguments):
+            nonlocal empty
+            worked.discard(threading.get_ident())
+            result = job(*arguments)
+            empty += threading.get_ident() not in worked
+            return result
+
         def submit(job, *arguments):
             nonlocal late
             late += asked > 0
             events.add("jobs")
-            return Ticket(pool.submit(job, *arguments), ask)
+            return Ticket(pool.submit(run, job, arguments), ask)
 
         try:
             result = list(chunked_map(submit, triple, list(items), chunk))
         except ValueError as error:
             result = f"ValueError: {error}"
-    return Played({"result": result, "late": late, "jobs": events.counts().get("jobs", 0)}, events.counts())
+    counts = events.counts()
+    seen = {"result": result, "late": late, "at_home": at_home, "empty": empty, "jobs": counts.get("jobs", 0)}
+    return Played(seen, counts)
 
 
 def judge_map(arguments, result):
-    items, _, bad = arguments
+    items, chunk, bad = arguments
     got, expected = result["result"], [3 * x + 1 for x in items]
     if bad is not None:
         if got != f"ValueError: {bad} is bad":
@@ -270,6 +290,13 @@ def judge_map(arguments, result):
                 "A job raised an error and nobody heard of it. `result()` of its future raises it again.",
             )
         return None
+    if result["at_home"] and result["jobs"]:
+        return Slip(
+            "at-home",
+            "`function` called by the threads of the pool",
+            "The jobs ended at once, and the work was done afterwards, in your own thread. `map` and generators do nothing "
+            "until somebody takes their results: let the job make a list.",
+        )
     if not result["jobs"] and items:
         return Slip("no-jobs", "the work handed over with submit", "Nothing was handed over: the threads had no work.")
     if isinstance(got, list) and got != expected and sorted(got) == sorted(expected):
@@ -279,10 +306,23 @@ def judge_map(arguments, result):
             "The results are right, but in another order: who ends first must not come first. Keep the futures in the order "
             "of the items, and ask them in that order.",
         )
+    if (
+        isinstance(got, list)
+        and all(isinstance(x, list) for x in got)
+        and list(itertools.chain(*got)) == expected != got
+    ):
+        return Slip("nested", str(expected), "A list for each job stands in the result. Join them into one list.")
     if isinstance(got, list) and 0 < len(got) < len(expected) and got == expected[: len(got)]:
         return Slip("tail", str(expected), "The last items are missing. The last chunk may be shorter than the others.")
     if got != expected:
         return Slip("wrong-result", str(expected), MAP_CAUSE)
+    if result["empty"]:
+        return Slip(
+            "empty-job",
+            f"{-(-len(items) // chunk)} jobs for {len(items)} items in chunks of {chunk}",
+            "A job without any item was handed over. len // chunk + 1 is one too many where the division has no rest.",
+            f"{result['jobs']} jobs",
+        )
     if result["late"]:
         return Slip(
             "one-after-another",
@@ -353,6 +393,7 @@ MAP = ThreadTask(
 def through(Buffer, bound, producers, consumers, each):
     """Producers put [producer, number]; the buffer is closed; consumers get until they are told that it is over."""
     buffer, events, taken = Buffer(bound), Events(), [[] for _ in range(consumers)]
+    closing, early = False, 0
 
     def produce(k):
         for number in range(each):
@@ -360,10 +401,12 @@ def through(Buffer, bound, producers, consumers, each):
             events.enter("held")
 
     def consume(k):
+        nonlocal early
         events.leave("held")  # before get: what it takes has left the buffer by the time that get returns
         while (item := buffer.get()) is not None:
             taken[k].append(item)
             events.leave("held")
+        early += not closing
 
     takers = [threading.Thread(target=consume, args=(k,), name=f"taker {k}") for k in range(consumers)]
     makers = [threading.Thread(target=produce, args=(k,), name=f"maker {k}") for k in range(producers)]
@@ -371,15 +414,24 @@ def through(Buffer, bound, producers, consumers, each):
         thread.start()
     for thread in makers:
         thread.join()
+    closing = True
     buffer.close()
     for thread in takers:
         thread.join()
-    return {"taken": taken, "held": events.counts().get("held", 0)}
+    return {"taken": taken, "held": events.counts().get("held", 0), "early": early}
 
 
 def judge_through(arguments, result):
     bound, producers, _, each = arguments
     every = sorted(item for taken in result["taken"] for item in taken)
+    if result["early"]:
+        return Slip(
+            "early-end",
+            "None from get only after close",
+            "A getter was told that there was something, found nothing, and gave up: another thread had been faster. After "
+            "`wait`, look again: `while`, not `if`.",
+            "None from get, though the buffer was still open",
+        )
     if result["held"] > bound:
         return Slip(
             "over-bound",
@@ -418,6 +470,7 @@ BUFFER = ThreadTask(
         Case("order: one producer, one consumer, bound 3", passing(3, 1, 1, 3)),
         Case("two consumers, bound 1", passing(1, 1, 2, 2)),
         Case("two producers, two consumers, bound 1", passing(1, 2, 2, 1)),
+        Case("two producers, one consumer, bound 1", passing(1, 2, 1, 2)),
     ),
     advice={
         "deadlock": (
@@ -534,6 +587,10 @@ PREFETCH = ThreadTask(
         "deadlock": (
             "The consumer waits for a batch that never comes. How does it learn that there are no more? And how, if the "
             "loader stopped with an error?"
+        ),
+        "raised-RuntimeError": (
+            "Where the batches are used, the loader's own error must be raised, an OSError, not another one around it: "
+            "`raise error`."
         ),
         "raised-OSError": "The error stayed in the loader's thread. Catch it there and hand it over through the queue.",
     },

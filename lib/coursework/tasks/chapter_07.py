@@ -6,9 +6,9 @@ from dlkernels import cuda
 
 from ..definition import Budget, Case, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
-from ..kinds.compiled import CompiledTask
 from ..kinds.function import FunctionTask
 from ..kinds.kernel import KernelTask
+from ..kinds.parallel import ParallelTask, Watch
 from ..kinds.prediction import PredictionTask, Question
 
 # 07-launch ---------------------------------------------------------------------------------------------------
@@ -81,6 +81,7 @@ ADD = KernelTask(
     cases=(
         Case("one block: n = 32 in 1 block of 32", add_arguments(32), grid=1, block=32),
         Case("exact: n = 256 in 4 blocks of 64", add_arguments(256), grid=4, block=64),
+        Case("ragged: n = 300 in 3 blocks of 128", add_arguments(300), grid=3, block=128),
         Case("ragged: n = 1000 in 8 blocks of 128", add_arguments(1000), grid=8, block=128),
     ),
     suspects=(
@@ -247,7 +248,7 @@ def silu(z):
     return z * np.where(z < 0, small, 1.0) / (1 + small)
 
 
-FUSED = CompiledTask(
+FUSED = ParallelTask(
     id="07-fused",
     title="Bias and SiLU in one pass on all cores",
     objective="Fuse two element-wise operations so that no temporary array is made",
@@ -280,6 +281,7 @@ FUSED = CompiledTask(
         ),
         "raised-IndexError": "An index left its array. bias has one element for each column, not for each row.",
     },
+    watch=Watch(case=Case("5 x 16, two threads", fused_arguments(5, 16))),
     budget=Budget(
         points=2,
         text="no array allocated inside the function",
@@ -320,6 +322,7 @@ BUG = KernelTask(
     cases=(
         Case("one block: n = 32 in 1 block of 32", backward_arguments(32), grid=1, block=32),
         Case("exact: n = 256 in 4 blocks of 64", backward_arguments(256), grid=4, block=64),
+        Case("ragged: n = 90 in 2 blocks of 64", backward_arguments(90), grid=2, block=64),
         Case("ragged: n = 300 in 5 blocks of 64", backward_arguments(300), grid=5, block=64),
     ),
     suspects=(

@@ -20,7 +20,7 @@ class Finding:
     facts: tuple = ()
     cause: str = ""
     severity: str = ERROR
-    name: str = ""  # of the exception
+    name: str = ""  # of the exception; "own lock": of a deadlock of a thread with itself
 
     def __str__(self):
         lines = [f"{self.kind}: {self.headline}"]
@@ -31,14 +31,13 @@ class Finding:
 
 def of(outcome, judge):
     """The findings of a run, the most telling first."""
-    findings = []
+    findings = [_exception(outcome, task, error) for task, error in outcome.errors]  # the rest may follow from it
     if outcome.ending == "deadlock":
         findings.append(_deadlock(outcome))
     elif outcome.ending == "too-long":
         findings.append(_too_long(outcome))
     elif outcome.ending == "stuck":
         findings.append(_stuck(outcome))
-    findings += [_exception(outcome, task, error) for task, error in outcome.errors]
     if outcome.ending == "ended" and not outcome.errors:
         slip = judge(outcome.result) if judge else None
         if slip:
@@ -73,7 +72,9 @@ def _deadlock(outcome):
         facts.append((task.name, f"{said} ({_position(outcome, task)})"))
     names = [t.name for t in stuck]
     headline = "nobody can go on: " + " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    return Finding("deadlock", headline + (" wait" if len(names) > 1 else " waits"), tuple(facts), _why_stuck(stuck))
+    headline += " wait" if len(names) > 1 else " waits"
+    alone = any(getattr(task.resource, "held_by", None) is task for task in stuck)
+    return Finding("deadlock", headline, tuple(facts), _why_stuck(stuck), name="own lock" if alone else "")
 
 
 def _why_stuck(stuck):
@@ -227,7 +228,8 @@ def _stale(outcome, who=None):
         if event.kind == "read":
             last[(base, event.task)] = event
         for (other_base, task), read in list(last.items()):
-            if other_base == base and task != event.task and event.kind in ("write", "call"):
+            ours = outcome.in_check(read.file) or outcome.in_check(event.file)
+            if other_base == base and task != event.task and event.kind in ("write", "call") and not ours:
                 later = any(e.task == task for e in outcome.events[outcome.events.index(event) + 1 :])
                 if later and (who is None or task == who) and read.point != event.point:
                     best = (

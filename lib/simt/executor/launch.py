@@ -9,6 +9,7 @@ import traceback
 
 import numpy as np
 
+from .. import show
 from ..errors import Deadlock, KernelError, TooManyIterations
 from ..kernel import kernel_of
 from ..limits import check_cooperative, check_launch, dimensions
@@ -157,8 +158,15 @@ class Launch:
         raise self._error(kind, reason, self.sites[site] if isinstance(site, int) else site, thread or self.current)
 
     def _error(self, kind, reason, site, thread):
-        place, block = (thread.place, thread.block.place) if thread else (None, None)
-        return kind(reason, site=site, kernel=self.name, thread=place, block=block)
+        if thread is None:
+            return kind(reason, site=site, kernel=self.name)
+        place, block = thread.place, thread.block.place
+        said = show.who(place, block, self.block_shape, self.grid)
+        return kind(reason, site=site, kernel=self.name, thread=place, block=block, who=said)
+
+    def words(self, place):
+        """A place of a thread or a block, with as many coordinates as the launch needs."""
+        return show.place(place, show.axes(self.block_shape, self.grid))
 
     def finding(self, kind, message, site, thread=None, array=-1, index=(), threads=(), other_sites=()):
         """Note in the trace what went wrong, at which thread (if not said, the one that runs). Without a trace,

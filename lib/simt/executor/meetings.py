@@ -50,8 +50,8 @@ class Meetings:
             example = next(n for n in range(self.launch.threads_per_block) if n not in present)
             self._stop_or_note(
                 "barrier-after-exit",
-                f"{len(threads)} of {self.launch.threads_per_block} threads of block {block.place} wait at this barrier, the others "
-                f"have returned (thread {self.launch.places[example][:3]}, for one): every thread of the block must reach it",
+                f"{len(threads)} of {self.launch.threads_per_block} threads of block {self.launch.words(block.place)} wait at this barrier, the others "
+                f"have returned (thread {self.launch.words(self.launch.places[example][:3])}, for one): every thread of the block must reach it",
                 threads,
             )
         variant = threads[0].request[2]
@@ -95,7 +95,7 @@ class Meetings:
         lines = []
         for number, members in groups.items():
             site = self.launch.sites[number]
-            shown = ", ".join(str(t.place) for t in members[:3]) + (", ..." if len(members) > 3 else "")
+            shown = ", ".join(self.launch.words(t.place) for t in members[:3]) + (", ..." if len(members) > 3 else "")
             mask = ""
             if members[0].request[0] == WARP_OPERATION and members[0].request[2] != "activemask":
                 mask = f" with mask 0x{int(members[0].request[3]) & 0xFFFFFFFF:08x}"
@@ -107,7 +107,7 @@ class Meetings:
         tail = f"\n    {ended} threads have returned" if ended else ""
         kinds = {t.request[0] for t in threads}
         what = "warp operation" if kinds == {WARP_OPERATION} else "barrier"
-        message = f"deadlock in block {block.place}: threads wait for others that never come to the same {what}:\n"
+        message = f"deadlock in block {self.launch.words(block.place)}: threads wait for others that never come to the same {what}:\n"
         message += self._who_waits(threads) + tail
         sites = tuple(dict.fromkeys(t.request[1] for t in threads))
         kind = "divergent-barrier" if what == "barrier" else "divergent-warp-operation"
@@ -120,7 +120,7 @@ class Meetings:
         if len(threads) < self.launch.threads_per_block:
             self._stop_or_note(
                 "barrier-after-exit",
-                f"{len(threads)} of {self.launch.threads_per_block} threads of block {block.place} wait at the grid barrier, the "
+                f"{len(threads)} of {self.launch.threads_per_block} threads of block {self.launch.words(block.place)} wait at the grid barrier, the "
                 "others have returned: every thread of the grid must reach it",
                 threads,
             )

@@ -15,8 +15,8 @@ from html import escape
 
 import numpy as np
 
+from .. import show
 from ..errors import Deadlock
-from ..show import sentence
 from ..trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from . import columns, fences, lanes, races
 
@@ -85,8 +85,8 @@ class Finding:
         """A sentence that wraps: what a kernel did is too long for one line of a page."""
         times = f" ({self.count} times)" if self.count > 1 else ""
         return (
-            f"<p><strong>{escape(self.kind)}</strong>, line {self.line}: {sentence(self.message)}{times} "
-            f"<em>{sentence(self.cure)}</em></p>"
+            f"<p><strong>{escape(self.kind)}</strong>, line {self.line}: {show.sentence(self.message)}{times} "
+            f"<em>{show.sentence(self.cure)}</em></p>"
         )
 
 
@@ -411,8 +411,4 @@ def _who(trace, row):
 
 
 def _name(trace, linear):
-    """ "thread 3 of block 1", with all three coordinates where the launch has more than one axis."""
-    place = _thread(trace, linear)
-    flat = all(n == 1 for n in (*trace.block_shape[1:], *trace.grid[1:]))
-    thread, block = ((place[k][0] if flat else place[k]) for k in ("thread", "block"))
-    return f"thread {thread} of block {block}"
+    return show.who(**_thread(trace, linear), block_shape=trace.block_shape, grid=trace.grid)

@@ -5,12 +5,14 @@ Each returns a `svg.Picture`. By default the costliest request of the chosen exp
 
 import numpy as np
 
+from .. import show
 from . import columns, traffic
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
 
 CELL = INNER / traffic.WARP
 _TICKS = (0, 8, 16, 24, 31)
 MOST_REQUESTS = 8
+AROUND = 4  # elements shown on either side of the one that threads meet at
 
 
 def thread_map(report, **choice):
@@ -145,6 +147,30 @@ def _lanes(active, y):
         for k in range(traffic.WARP)
     ]
     return cells + [text(_lane_x(k), y - 4, k, 10, "middle") for k in _TICKS]
+
+
+def meeting(report, finding):
+    """The threads of a finding, and the element of an array at which they meet; a single thread beside its element."""
+    trace, shown = report.trace, finding.threads[:2]
+    who = [show.who(t["thread"], t["block"], trace.block_shape, trace.grid) for t in shown]
+    name = f"{finding.array}[{', '.join(map(str, finding.index))}]"
+    row, column = ", ".join(map(str, finding.index[:-1])), finding.index[-1]
+    before = f"{finding.array}[{row}{', ' if row else ''}"
+    first = max(0, column - AROUND)
+    size, top = INNER / (2 * AROUND + 1), 78
+    parts = [text(MARGIN, 14, f"{finding.kind.replace('-', ' ')}: {name}", weight="bold")]
+    for k in range(2 * AROUND + 1):
+        here, x = first + k == column, MARGIN + k * size
+        parts.append(rect(x, top, size - 4, 24, 0.45 if here else 0, 1.4 if here else 0.5, f"{before}{first + k}]"))
+        parts.append(text(x + (size - 4) / 2, top + 40, first + k, 11, "middle", "bold" if here else "normal"))
+    target = MARGIN + (column - first) * size + (size - 4) / 2
+    for k, words in enumerate(who):
+        x, anchor = (MARGIN, "start") if k == 0 else (MARGIN + INNER, "end")
+        parts.append(text(x, 40, words, 12, anchor))
+        parts.append(line(x + (60 if k == 0 else -60), 46, target, top, 1.2))
+    alt = f"{' and '.join(who)} use {name}" if len(who) > 1 else f"{who[0]} uses {name}"
+    parts.append(text(MARGIN, top + 60, f"line {' and '.join(map(str, finding.lines))}" if finding.lines else "", 11))
+    return Picture(canvas(top + 66, parts, f"{alt}."), f"{alt}.", finding.message)
 
 
 def _sector_use(trace, rows):

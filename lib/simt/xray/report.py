@@ -83,6 +83,10 @@ class Report:
         """The 32 banks of shared memory and the words each must serve in one request."""
         return pictures.bank_strip(self, **choice)
 
+    def meeting(self, finding):
+        """The threads of a finding and the element they meet at."""
+        return pictures.meeting(self, finding)
+
     def timeline(self, block=0, arrays=None):
         """Which thread of a block touches what between its barriers."""
         return timeline.timeline(self, block, arrays)
