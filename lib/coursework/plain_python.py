@@ -10,6 +10,7 @@ import builtins
 import difflib
 import inspect
 import linecache
+import sys
 import textwrap
 
 from .admission import NAMED, NotAdmitted, Undefined, _words
@@ -262,6 +263,8 @@ class _Rules(ast.NodeVisitor):
             self.refuse(node, f"{name}()")
         self.name(node, name)
         if isinstance(node.ctx, ast.Load) and name not in self.local | BUILTINS | FREE:
+            if name in sys.stdlib_module_names:
+                self.refuse(node, f"the module {name}")
             raise Undefined(name, node.lineno, self.local | BUILTINS | FREE | set(MODULES), cuda=False)
 
     def visit_Attribute(self, node):

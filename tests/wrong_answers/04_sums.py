@@ -60,7 +60,7 @@ def an_array_for_each_row(x, w, out):
 
 @njit
 def never_set_to_zero(x, w, out):
-    """wrong nothing-written: Set out to 0"""
+    """wrong adds-to-old: Begin each sum with 0"""
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
             out[j] += w[i] * x[i, j]

@@ -126,7 +126,7 @@ def a_vector_loop_that_is_never_run(a, b, out):
 
 @njit
 def never_set_to_zero(a, b, out):
-    """wrong nothing-written: begin each sum with 0"""
+    """wrong adds-to-old: Begin each sum with 0"""
     for i in range(out.shape[0]):
         for p in range(a.shape[1]):
             for j in range(out.shape[1]):

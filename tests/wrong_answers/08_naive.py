@@ -97,7 +97,7 @@ def no_sum(a, b, out):
 
 @cuda.jit
 def sum_in_an_out_that_holds_nan(a, b, out):
-    """wrong nothing-written: begin each sum with 0"""
+    """wrong adds-to-old: Begin each sum with 0"""
     j, i = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
         for p in range(a.shape[1]):

@@ -175,7 +175,7 @@ def rows_left_over_forgotten(a, b, out):
 
 @njit
 def never_set_to_zero(a, b, out):
-    """wrong nothing-written: begin each sum with 0"""
+    """wrong adds-to-old: Begin each sum with 0"""
     (m, n), k = out.shape, a.shape[1]
     for i in range(m):
         for p in range(0, k - k % 4, 4):

@@ -71,19 +71,22 @@ class ArrayTask(Task):
         comparison = diagnosis.compare(got, np.atleast_1d(expected), before, self.rtol, self.atol)
         if comparison.bad:
             failure = self._mismatch(case, arguments, comparison)
-            if again and out is not None and np.isnan(before).all() and self._right_from_zeros(arguments, out, again):
+            if again and out is not None and np.isnan(before).all() and self._adds_to_ones(arguments, out, again):
                 kind = "adds-to-old"
-                failure = replace(failure, kind=kind, cause=self.advice.get(kind, _ADDS_TO_OLD))
+                facts = [(label, "NaN" if label == "got" else text) for label, text in failure.facts]
+                cause = self.advice.get(kind, _ADDS_TO_OLD)
+                failure = replace(failure, kind=kind, facts=tuple(facts), cause=cause)
             raise Failed(failure)
 
-    def _right_from_zeros(self, arguments, out, again):
-        """Whether the result is right where the output holds zeros, not NaN, before the call."""
-        zeros = (*arguments[:out], np.zeros_like(arguments[out]), *arguments[out + 1 :])
+    def _adds_to_ones(self, arguments, out, again):
+        """Whether the result is one too large where the output holds ones, not NaN, before the call."""
+        ones = (*arguments[:out], np.ones_like(arguments[out]), *arguments[out + 1 :])
         try:
-            got = again(zeros)[out]
+            got = again(ones)[out]
         except AnswerFailed:
             return False
-        return not diagnosis.compare(got, self.spec(*arguments), arguments[out], self.rtol, self.atol).bad
+        expected = np.asarray(self.spec(*arguments)) + 1
+        return not diagnosis.compare(got, expected, arguments[out], self.rtol, self.atol).bad
 
     def _mismatch(self, case, arguments, comparison):
         kind, cause = diagnosis.diagnose(self, case, comparison, arguments)

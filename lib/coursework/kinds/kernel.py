@@ -106,6 +106,8 @@ class KernelTask(ArrayTask):
         if failure.kind not in ("tail", "head", "some-unwritten") or not twice:
             return failure
         facts = (*failure.facts, ("and", twice[0]["message"]))
+        if failure.kind in self.advice:
+            return replace(failure, facts=facts)
         return replace(failure, kind="two-writers", facts=facts, cause=self.advice.get("two-writers", _TWO_WRITERS))
 
     def _no_findings(self, case, report, kinds=None):
