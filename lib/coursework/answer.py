@@ -207,7 +207,8 @@ def _met(report, finding):
 def _map(report):
     """The drawing of one store to global memory (else a load): which lane touches which bytes."""
     rows = sorted((e for e in report.expressions if e.space == "global"), key=lambda e: e.kind != "store")
-    return _plain(report.thread_map(expression=rows[0].text, line=rows[0].line)) if rows else {}
+    choice = {"expression": rows[0].text, "line": rows[0].line, "kind": rows[0].kind} if rows else None
+    return _plain(report.thread_map(**choice)) if choice else {}
 
 
 def _plain(drawn):
