@@ -205,7 +205,7 @@ def test_an_exception_of_the_kernel():
         assert x[0] < 10, "too large"
 
     with pytest.raises(
-        KernelError, match=r"line \d+, thread \(1, 0, 0\) of block \(1, 0, 0\): ValueError: five is right out"
+        KernelError, match=r"line \d+, thread 1 of block 1: ValueError: five is right out"
     ):
         kernel[2, 4](np.zeros(1))
     with pytest.raises(KernelError, match="AssertionError: too large"):
@@ -237,7 +237,7 @@ def test_divergent_barriers_say_who_waits_where():
         kernel[1, 8](np.zeros(1))
     first = line_of(kernel, "cuda.syncthreads()")
     message = str(caught.value)
-    assert re.search(rf"line {first}: cuda.syncthreads\(\) - 3 threads: \(0, 0, 0\), \(1, 0, 0\), \(2, 0, 0\)", message)
+    assert re.search(rf"line {first}: cuda.syncthreads\(\) - 3 threads: 0, 1, 2", message)
     assert re.search(rf"line {first + 2}: cuda.syncthreads\(\) - 5 threads: \(3, 0, 0\)", message)
 
 

@@ -1,6 +1,6 @@
 """Races in random traces, against a search over all pairs of accesses."""
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -91,3 +91,10 @@ def test_races_do_not_depend_on_the_order_of_the_run(rows, random):
     expected = findings.find_races(trace_of(rows))
     random.shuffle(rows)
     assert findings.find_races(trace_of(rows)) == expected
+
+
+def test_the_example_of_a_race_does_not_depend_on_the_order_of_wide_and_narrow_stores():
+    rows = [(1, 1, 1, 1, 0, 0, 0, 1), (1, 1, 0, 1, 0, 0, 0, 4), (0, 1, 1, 0, 0, 0, 0, 1)]
+    expected = findings.find_races(trace_of(rows))
+    for order in permutations(rows):
+        assert findings.find_races(trace_of(list(order))) == expected

@@ -124,7 +124,7 @@ def find_races(trace, places=None, fenced=False):
     if fenced:
         released, acquired = fences.moments(trace, r)
         label, _ = columns.group(trace.site[r], *released, *acquired)  # an example speaks for equal moments only
-        i, j = races.unordered_pairs(where, trace.block[r], trace.kind[r], label, trace.thread[r])
+        i, j = races.unordered_pairs(where, trace.block[r], trace.kind[r], label, _rank(trace, r))
         open_ = fences.unordered(i, j, released, acquired)
         conflicts.append((r[i[open_]], r[j[open_]]))
     else:
@@ -133,8 +133,13 @@ def find_races(trace, places=None, fenced=False):
     return _describe_races(trace, width, *(np.concatenate(column) for column in zip(*conflicts, strict=True)))
 
 
+def _rank(trace, rows):
+    """A number for each access that does not depend on the order of the run; equal ones say the same of themselves."""
+    return columns.pack(trace.thread[rows], trace.address[rows], trace.size[rows])
+
+
 def _conflicts(trace, rows, where, owner):
-    i, j = races.unordered_pairs(where, owner, trace.kind[rows], trace.site[rows], trace.thread[rows])
+    i, j = races.unordered_pairs(where, owner, trace.kind[rows], trace.site[rows], _rank(trace, rows))
     return rows[i], rows[j]
 
 
@@ -145,7 +150,7 @@ def _conflicts_in_warps(trace, rows, where):
         return _conflicts(trace, rows, in_step, trace.thread[rows])
     apart = np.where(divided, trace.thread[rows], 0), np.where(divided, trace.warp_epoch[rows], 0)
     label, _ = columns.group(trace.site[rows], *apart)
-    i, j = races.unordered_pairs(in_step, trace.thread[rows], trace.kind[rows], label, trace.thread[rows])
+    i, j = races.unordered_pairs(in_step, trace.thread[rows], trace.kind[rows], label, _rank(trace, rows))
     open_ = ~divided[i] | lanes.unordered(trace, rows[i], rows[j])
     return rows[i[open_]], rows[j[open_]]
 
@@ -195,7 +200,8 @@ def _describe_races(trace, width, a, b):
     rank = columns.pack(line[trace.site], trace.kind, trace.site, trace.thread)
     a, b = np.where(rank[a] >= rank[b], a, b), np.where(rank[a] >= rank[b], b, a)  # later line first
     number, _ = columns.group(trace.site[a], trace.site[b], trace.array[a])
-    order = np.lexsort((trace.thread[b], trace.thread[a], trace.address[a], -width, number))
+    threads = trace.thread[b], trace.thread[a]
+    order = np.lexsort((trace.size[b], trace.address[b], trace.size[a], *threads, trace.address[a], -width, number))
     _, first, count = np.unique(number[order], return_index=True, return_counts=True)
     return [
         _describe_race(trace, _SCOPES[width[k]], int(a[k]), int(b[k]), n)
