@@ -111,6 +111,14 @@ def test_every_part_of_a_shared_product_is_computed_once():
     assert blocks.best_parts(1000, 1000, 4) == (2, 2)
 
 
+def test_a_part_without_rows_or_columns_is_no_error():
+    """A task must not raise, and a long sum has more parts than elements."""
+    for m, n in ((0, 3), (2, 0), (0, 0)):
+        a, b, out = np.ones((1, m, 50), "f"), np.ones((1, 50, n), "f"), np.ones((1, m, n), "f")
+        places, work = (blocks.place(x) for x in (a, b, out)), choose.workspace(out.dtype)
+        blocks.matmul_strided(*places, (1, m, n, 50), work)
+
+
 def test_strassen_at_sizes_where_it_works(monkeypatch):
     monkeypatch.setattr(strassen, "LEAST", 8)
     for m, n, k in ((64, 64, 64), (71, 59, 67), (16, 17, 33), (40, 16, 90)):

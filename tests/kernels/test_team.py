@@ -247,7 +247,7 @@ def test_a_forked_process_has_a_team_of_its_own():
 def test_where_no_more_threads_can_be_started_those_that_came_do_it(come):
     code = (
         "import threading\nstart, tries = threading.Thread.start, []\ndef refused(thread):\n    tries.append(thread)\n"
-        f"    if len(tries) > {come}: raise RuntimeError(\"can't start new thread\")\n    start(thread)\n"
+        f'    if len(tries) > {come}: raise RuntimeError("can\'t start new thread")\n    start(thread)\n'
         "threading.Thread.start = refused" + PRODUCT + "print(len(tries), len(team._threads))"
     )
     assert in_a_process(code, NUMBA_NUM_THREADS="4") == f"{come + 1} {come}"
