@@ -370,6 +370,16 @@ def test_gradients_of_the_product(left, right):
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
 
 
+def test_gradients_are_summed_over_many_rows():
+    rows, columns = 2_000_000, 3
+    grad, ones = np.full((rows, columns), 0.1, "f"), np.ones((rows, 1), "f")
+    weight, bias = np.ones((columns, 1), "f"), np.zeros(columns, "f")
+    exact = rows * float(np.float32(0.1))
+    np.testing.assert_allclose(linear_backward(grad, ones, weight, bias)[2], exact, rtol=1e-6)
+    shared = matmul_backward(grad[:, None], ones[:, :, None], np.ones((1, columns), "f"))[1]
+    np.testing.assert_allclose(shared[0], exact, rtol=1e-6)
+
+
 def test_linear_in_single_precision_and_any_layout():
     for layout in LAYOUTS:
         x, weight = operand((6, 40), "float32", layout, 1), operand((30, 40), "float32", layout, 2)
