@@ -50,10 +50,14 @@ class HideAnswers(SphinxPostTransform):
     default_priority = 50
 
     def run(self, **options):
+        names = set()
         for question in list(self.document.findall(Question)):
+            if question["name"] in names:
+                logger.warning("two questions are called %r", question["name"], location=question)
+            names.add(question["name"])
             siblings = question.parent.children
             after = siblings[siblings.index(question) + 1 :]
-            mark = f'data-name="{question["name"]}"'
+            mark = f'data-name="{html.escape(question["name"])}"'
             ends = [i for i, node in enumerate(after) if any(mark in raw.astext() for raw in node.findall(nodes.raw))]
             if not ends and not executed(self.env):
                 continue

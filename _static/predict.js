@@ -8,9 +8,9 @@
       : { maximumSignificantDigits: 3 });
   const factor = (x) => x.toLocaleString("en", { maximumSignificantDigits: 2 });
 
-  function number(text) {  // 1,000 and 1.5 and 1,5, 3x, 40 %, 1e6
+  function number(text) {  // 1,000 and 1.5 and 1,5 and 0,125, 3x, 40 %, 1e6
     let plain = text.replace(/[\s_]/g, "");
-    plain = /^[+-]?\d{1,3}(,\d{3})+(?!\d)/.test(plain) ? plain.replace(/,/g, "") : plain.replace(",", ".");
+    plain = /^[+-]?[1-9]\d{0,2}(,\d{3})+(?!\d)/.test(plain) ? plain.replace(/,/g, "") : plain.replace(",", ".");
     const found = plain.match(/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?(x|%|times)?$/i);
     return found ? parseFloat(found[0]) : NaN;
   }
@@ -22,7 +22,7 @@
     const told = `You said ${shown(guess)}; it is ${shown(truth)}`;
     const off = guess / truth;
     if (guess === truth || Math.abs(off - 1) < 0.1) return `${told}: right, to within a tenth.`;
-    if (!(off > 0) || !isFinite(off)) return `${told}.`;
+    if (!(off > 0) || !isFinite(off) || !isFinite(1 / off)) return `${told}.`;
     return off > 1 ? `${told}: ${factor(off)} times too much.` : `${told}: ${factor(1 / off)} times too little.`;
   }
 
@@ -48,8 +48,8 @@
     });
     form.querySelector(".predict-skip").addEventListener("click", () => { open(); answer.querySelector("summary").focus(); });
     answer.addEventListener("toggle", () => { if (answer.open) form.hidden = true; });
-    const before = load()[name];
-    if (before !== undefined) judge(before);
+    const before = load();
+    if (Object.hasOwn(before, name)) judge(String(before[name]));
   }
 
   function reveal() {  // a link into a closed answer opens it

@@ -40,6 +40,8 @@ class Answer:
     """What a cell shows: a line of text in a notebook, a mark that the page reads in the book."""
 
     def __init__(self, name, value, digits=3):
+        if not isinstance(value, str):
+            float(value)  # an error here stops the page; one in what a cell shows would not
         self.name, self.value, self.digits = name, value, digits
 
     def __repr__(self):
@@ -57,10 +59,13 @@ def shown(value, digits=3):
     """A number as a page prints it: 1.07, 123, 45,000; a text as it is."""
     if isinstance(value, str):
         return value
+    value = float(value)  # comparing a number of 16 bits with a larger one might overflow
     if not math.isfinite(value):
         return str(value)
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
+    if abs(value) >= 1e15:
+        return f"{value:.{digits}g}"
     whole = len(str(int(abs(value)))) if abs(value) >= 1 else 1
     return f"{value:,.{max(0, digits - whole)}f}" if abs(value) >= 0.01 else f"{value:.{digits}g}"
 
@@ -72,10 +77,23 @@ def verdict(guess, value, digits=3):
         return f"Right: {value}." if right else f"You said {guess}; it is {value}."
     if not isinstance(guess, numbers.Real):
         return f"You said {guess!r}, which is no number; it is {shown(value, digits)}."
-    told = f"You said {guess:,}; it is {shown(value, digits)}"
+    try:
+        said, guess = (
+            f"{guess:,}",
+            float(guess),
+        )  # not a ratio of integers, or of numbers of 16 bits: that might overflow
+    except (TypeError, OverflowError):  # a Fraction, which has no such format; an integer beyond all floats
+        return f"You said {guess}; it is {shown(value, digits)}."
+    told = f"You said {said}; it is {shown(value, digits)}"
+    value = float(value)
     if guess == value or (value and abs(guess / value - 1) < 0.1):
         return told + ": right, to within a tenth."
-    if not value or not guess or not 0 < guess / value < math.inf:
+    off = guess / value if value else 0
+    if not 0 < off < math.inf or 1 / off == math.inf:
         return told + "."
-    off = guess / value
-    return told + (f": {shown(off, 2)} times too much." if off > 1 else f": {shown(1 / off, 2)} times too little.")
+    return told + (f": {factor(off)} times too much." if off > 1 else f": {factor(1 / off)} times too little.")
+
+
+def factor(value):
+    """Two digits, as the page shows them: 340 for 336."""
+    return shown(float(f"{value:.2g}"), 2)

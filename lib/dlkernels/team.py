@@ -386,13 +386,18 @@ def _start():
     global _memory, _ready
     with _starting:
         if not _ready and not why_not():
-            memory = new_memory(config.NUMBA_NUM_THREADS)
+            _memory = new_memory(config.NUMBA_NUM_THREADS)
             _help.compile((types.Array(types.int64, 1, "C"), types.int64))  # here, not in each thread
-            for who in range(1, config.NUMBA_NUM_THREADS):
-                thread = threading.Thread(target=_help, args=(memory, who), name=f"dlkernels {who}", daemon=True)
-                thread.start()
-                _threads.append(thread)
-            _memory = memory
+            try:
+                for who in range(1, config.NUMBA_NUM_THREADS):
+                    thread = threading.Thread(target=_help, args=(_memory, who), name=f"dlkernels {who}", daemon=True)
+                    thread.start()
+                    _threads.append(thread)
+            except RuntimeError:  # the system gives no more threads, or Python ends: with those that came
+                pass
+            except BaseException:  # interrupted: the next call starts a new team, and these go home
+                _dismiss(_memory)
+                raise
         _ready = True
         return _memory
 

@@ -20,6 +20,7 @@ cores: there the functions below stand in, with the same accesses to shared memo
 """
 
 import functools
+import math
 
 import numpy as np
 from llvmlite import ir
@@ -95,7 +96,7 @@ load_matrices, load_matrices_transposed = _load_matrices(False), _load_matrices(
 
 @functools.cache
 def multiply_by_shuffles(kind):
-    """What the instruction does, thread by thread. Finite numbers only."""
+    """What the instruction does, thread by thread."""
     fraction, bias = (10, 15) if kind == "f16" else (7, 127)
     one, exponents = 1 << fraction, (1 << (15 - fraction)) - 1
 
@@ -104,6 +105,8 @@ def multiply_by_shuffles(kind):
         exponent, digits = (bits >> fraction) & exponents, bits & (one - 1)
         if exponent == 0:
             size = digits * 2.0 ** (1 - bias - fraction)
+        elif exponent == exponents:
+            size = math.inf if digits == 0 else math.nan
         else:
             size = (digits + one) * 2.0 ** (exponent - bias - fraction)
         return -size if bits & 0x8000 else size

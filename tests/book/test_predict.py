@@ -3,8 +3,10 @@
 import re
 import subprocess
 import sys
+from fractions import Fraction
 
 import nbformat
+import numpy as np
 import pytest
 from built import ROOT
 
@@ -110,6 +112,7 @@ def test_what_follows_is_closed_to_its_answer(page):
         ("5", "You said 5; it is 42: 8.4 times too little."),
         ("1,000", "You said 1,000; it is 42: 24 times too much."),
         ("1,5", "You said 1.5; it is 42: 28 times too little."),
+        ("0,125", "You said 0.125; it is 42: 340 times too little."),
         ("45x", "You said 45; it is 42: right, to within a tenth."),
         ("-3", "You said -3; it is 42."),
         ("0", "You said 0; it is 42."),
@@ -124,7 +127,7 @@ def test_a_number_is_judged_as_in_a_notebook(page, browser, typed, said):
     assert opened.evaluate(f"{details('steps')}.open")
     assert opened.evaluate(VERDICT.format("steps")) == said
     assert not opened.evaluate(f"{details('bound')}.open"), "the other question was answered, too"
-    number = {"1,000": 1000, "1,5": 1.5, "45x": 45}.get(typed) or int(typed)
+    number = {"1,000": 1000, "1,5": 1.5, "0,125": 0.125, "45x": 45}.get(typed) or int(typed)
     assert predictions.verdict(number, 42) == said
     again = browser.open(page.as_uri(), width=390)
     assert again.evaluate(VERDICT.format("steps")) == said, "the guess was forgotten"
@@ -154,6 +157,24 @@ def test_a_question_without_an_answer_fails_the_build(tmp_path):
     assert "the question 'lost' has no answer in its section" in done.stderr
 
 
+def test_two_questions_of_one_name_fail_the_build(tmp_path):
+    """The page would judge the second guess by the first answer."""
+    question, cell = "```{predict} same\nHow many?\n```\n", "```{code-cell} ipython3\nanswer('same', 4)\n```\n"
+    cell = cell.replace("answer(", "from cpulab.predictions import answer\nanswer(")
+    done = build(tmp_path, f"{HEADER}\n# T\n\n## A\n\n{question}\n{cell}\n## B\n\n{question}\n{cell}")
+    assert "two questions are called 'same'" in done.stderr
+
+
+def test_names_with_odd_characters(tmp_path):
+    cell = '```{code-cell} ipython3\nfrom cpulab.predictions import answer\nanswer("it\'s<&", 4)\n```\n'
+    done = build(tmp_path, f"{HEADER}\n# T\n\n```{{predict}} it's<&\nHow many?\n```\n\n{cell}")
+    assert not done.stderr, done.stderr
+    assert (
+        '<details class="predict-answer" data-name="it&#x27;s&lt;&amp;">'
+        in (tmp_path / "out" / "index.html").read_text()
+    )
+
+
 def test_a_notebook_asks_in_a_cell():
     text = "Before.\n\n```{predict} steps\n:unit: times as long\nHow much longer?\n```\n\nAfter."
     plain = plain_notebook(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)]), ROOT)
@@ -176,3 +197,14 @@ def test_guesses_in_a_notebook(capsys):
     predictions.guess("a test", "memory")
     assert repr(predictions.Answer("a test", "Memory")) == "Right: Memory."
     assert 'data-value="a &lt;b&gt;"' in predictions.Answer("x", "a <b>")._repr_html_()
+
+
+def test_guesses_and_answers_at_the_ends_of_what_a_number_can_be():
+    assert predictions.verdict(1e-320, 42) == "You said 1e-320; it is 42."
+    assert predictions.verdict(10**400, 42) == f"You said {10**400}; it is 42."
+    assert predictions.verdict(Fraction(1, 2), 42) == "You said 1/2; it is 42."
+    assert predictions.verdict(0, 0) == "You said 0; it is 0: right, to within a tenth."
+    assert predictions.verdict(np.int64(5), np.float16(65504)) == "You said 5; it is 65,504: 13,000 times too little."
+    assert predictions.shown(1e300) == "1e+300"
+    with pytest.raises(TypeError):
+        predictions.answer("a test", None)

@@ -133,6 +133,14 @@ def test_bfloat16_that_is_not_finite(row):
     np.testing.assert_array_equal(row(a, b), [[np.nan, np.inf], [-np.inf, np.inf]])
 
 
+@pytest.mark.parametrize("writable", [(False, True), (True, False), (False, False)], ids=str)
+def test_bfloat16_that_is_read_only(writable):
+    random = np.random.default_rng(0)
+    a, b = bfloats(random.standard_normal((20, 40))), bfloats(random.standard_normal((40, 30)))
+    a.flags.writeable, b.flags.writeable = writable
+    check_bfloats(DOTS_OF_TWO, a, b)
+
+
 def test_no_small_number_is_lost(monkeypatch):
     """The instruction takes subnormal numbers for zero: where one may occur, it is not used."""
     widened_ones = []

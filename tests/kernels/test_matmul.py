@@ -111,6 +111,14 @@ def test_every_part_of_a_shared_product_is_computed_once():
     assert blocks.best_parts(1000, 1000, 4) == (2, 2)
 
 
+def test_a_part_without_rows_or_columns_is_no_error():
+    """A task must not raise, and a long sum has more parts than elements."""
+    for m, n in ((0, 3), (2, 0), (0, 0)):
+        a, b, out = np.ones((1, m, 50), "f"), np.ones((1, 50, n), "f"), np.ones((1, m, n), "f")
+        places, work = (blocks.place(x) for x in (a, b, out)), choose.workspace(out.dtype)
+        blocks.matmul_strided(*places, (1, m, n, 50), work)
+
+
 def test_strassen_at_sizes_where_it_works(monkeypatch):
     monkeypatch.setattr(strassen, "LEAST", 8)
     for m, n, k in ((64, 64, 64), (71, 59, 67), (16, 17, 33), (40, 16, 90)):
@@ -360,6 +368,16 @@ def test_gradients_of_the_product(left, right):
         assert (grad * direction).sum() == pytest.approx(slope(loss, x, direction), rel=1e-6)
     for got, expected in zip(grads, reference.matmul_backward(weights, a, b), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_gradients_are_summed_over_many_rows():
+    rows, columns = 2_000_000, 3
+    grad, ones = np.full((rows, columns), 0.1, "f"), np.ones((rows, 1), "f")
+    weight, bias = np.ones((columns, 1), "f"), np.zeros(columns, "f")
+    exact = rows * float(np.float32(0.1))
+    np.testing.assert_allclose(linear_backward(grad, ones, weight, bias)[2], exact, rtol=1e-6)
+    shared = matmul_backward(grad[:, None], ones[:, :, None], np.ones((1, columns), "f"))[1]
+    np.testing.assert_allclose(shared[0], exact, rtol=1e-6)
 
 
 def test_linear_in_single_precision_and_any_layout():

@@ -242,6 +242,29 @@ def test_a_forked_process_has_a_team_of_its_own():
     assert in_a_process(code) == "0"
 
 
+@pytest.mark.parametrize("come", [0, 1])
+@here
+def test_where_no_more_threads_can_be_started_those_that_came_do_it(come):
+    code = (
+        "import threading\nstart, tries = threading.Thread.start, []\ndef refused(thread):\n    tries.append(thread)\n"
+        f'    if len(tries) > {come}: raise RuntimeError("can\'t start new thread")\n    start(thread)\n'
+        "threading.Thread.start = refused" + PRODUCT + "print(len(tries), len(team._threads))"
+    )
+    assert in_a_process(code, NUMBA_NUM_THREADS="4") == f"{come + 1} {come}"
+
+
+@here
+def test_a_start_that_is_interrupted_leaves_nobody_behind():
+    code = (
+        "import threading\nstart, tries = threading.Thread.start, []\ndef interrupted(thread):\n    start(thread)\n"
+        "    tries.append(thread)\n    if len(tries) == 2: raise KeyboardInterrupt\n"
+        "threading.Thread.start = interrupted\ntry:" + PRODUCT.replace("\n", "\n    ") + "\nexcept KeyboardInterrupt: pass\n"
+        "for thread in tries: thread.join(10)\nprint(any(thread.is_alive() for thread in tries))" + PRODUCT +
+        "print(sum(thread.is_alive() for thread in tries))"
+    )  # fmt: skip
+    assert in_a_process(code, NUMBA_NUM_THREADS="4") == "False\n3"
+
+
 @pytest.mark.parametrize("layer", ["omp", "workqueue"])
 def test_a_layer_that_the_user_chose_is_used(layer):
     said = in_a_process(

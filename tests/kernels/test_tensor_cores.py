@@ -105,6 +105,20 @@ def test_ragged(row, size):
         np.testing.assert_allclose(got, reference.matmul_half(a, b), rtol=1e-4, atol=1e-4, err_msg=engine)
 
 
+@pytest.mark.parametrize("row", implementations.of("matmul_half", "gpu"), ids=lambda row: row.name)
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_that_are_not_finite(kind, row):
+    """By each engine: which one runs a product depends on its size."""
+    a, b = np.zeros((16, 16), np.float16), np.eye(16, dtype=np.float16)
+    a[0, 0], a[1, 1], a[2, 2], a[3, 3], b[3, 3] = np.inf, np.nan, -np.inf, 6e-8, 65504
+    if kind == "bf16":
+        a, b = ((x.astype("f").view(u32) >> 16).astype(np.uint16) for x in (a, b))
+    expected = reference.matmul_half(a, b)
+    for engine in ENGINES:
+        with running_on(engine), np.errstate(invalid="ignore"):
+            np.testing.assert_allclose(row(a, b), expected, rtol=1e-6, err_msg=engine)
+
+
 def test_a_row_of_zeros_for_what_is_outside():
     """What lies behind a matrix in memory is no part of it, be it not a number."""
     room = np.full(3 * 128 * 40, np.nan, np.float16)

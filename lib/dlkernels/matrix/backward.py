@@ -66,4 +66,6 @@ def linear_backward_products(bias, activation, grad, x, weight):
         before = linear_product(lines, weight, bias, None, np.empty(rows.shape, rows.dtype))
         rows = getattr(vector, f"{activation}_backward")(rows, before)
     grads = product(rows, weight).reshape(x.shape), product(rows.T, lines)
-    return grads if bias is None else (*grads, rows.sum(axis=0))
+    return (
+        grads if bias is None else (*grads, rows.sum(axis=0, dtype=np.float64).astype(rows.dtype))
+    )  # NumPy adds row by row

@@ -220,8 +220,9 @@ def multiply_part(task, a, b, c, sizes, parts, work, at):
     i, j = task // across, task % across
     top, left = i * m // down, j * n // across
     rows, columns = (i + 1) * m // down - top, (j + 1) * n // across - left
-    x, y, z = part(a, top, 0), part(b, 0, left), part(c, top, left)
-    multiply(x, y, z, rows, columns, k, memory(work), at, at + PACKED_A)
+    if rows > 0 and columns > 0:  # there may be more parts than rows or columns
+        x, y, z = part(a, top, 0), part(b, 0, left), part(c, top, left)
+        multiply(x, y, z, rows, columns, k, memory(work), at, at + PACKED_A)
 
 
 @njit

@@ -69,17 +69,21 @@ def _pack_panels_of_two(b, front, back, left, right, work, to):
 
 
 @njit
+def least_bits(x, task, tasks):
+    """The least bits of part `task` of a matrix, without sign, minus 1; zeros do not count."""
+    few = np.uint16(0xFFFF)
+    for i in range(task * x.shape[0] // tasks, (task + 1) * x.shape[0] // tasks):
+        row = x[i]
+        for j in range(row.size):
+            few = min(few, np.uint16((row[j] & np.uint16(0x7FFF)) - np.uint16(1)))  # zero becomes the largest
+    return few
+
+
+@njit
 def _task_of_search(arguments, task, who):
-    """lowest[i, task]: the least bits of part of matrix i, without sign; zeros do not count."""
-    a, b, lowest = arguments
+    a, b, lowest = arguments  # a and b need not be of one type: one of them may be read-only
     tasks = lowest.shape[1]
-    for number, x in enumerate((a, b)):
-        few = np.uint16(0xFFFF)
-        for i in range(task * x.shape[0] // tasks, (task + 1) * x.shape[0] // tasks):
-            row = x[i]
-            for j in range(row.size):
-                few = min(few, np.uint16((row[j] & np.uint16(0x7FFF)) - np.uint16(1)))  # zero becomes the largest
-        lowest[number, task] = few
+    lowest[0, task], lowest[1, task] = least_bits(a, task, tasks), least_bits(b, task, tasks)
 
 
 @njit

@@ -44,10 +44,15 @@ def matmul_backward(grad, a, b):
 
 
 def unbroadcast(grad, shape):
-    """Sum over the leading dimensions along which an operand of `shape` was repeated."""
-    grad = grad.sum(axis=tuple(range(grad.ndim - len(shape))))
-    repeated = tuple(k for k, extent in enumerate(shape) if extent == 1 and grad.shape[k] != 1)
-    return grad.sum(axis=repeated, keepdims=True)
+    """Sum over the leading dimensions along which an operand of `shape` was repeated, in double precision.
+
+    NumPy adds the matrices of a stack one by one: in float32, of millions nothing but the first digit would be right.
+    """
+    if grad.shape == tuple(shape):
+        return grad
+    total = grad.sum(axis=tuple(range(grad.ndim - len(shape))), dtype=np.float64)
+    repeated = tuple(k for k, extent in enumerate(shape) if extent == 1 and total.shape[k] != 1)
+    return total.sum(axis=repeated, keepdims=True).astype(grad.dtype)
 
 
 def linear(x, weight, bias=None, activation=None):
