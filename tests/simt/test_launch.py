@@ -204,9 +204,7 @@ def test_an_exception_of_the_kernel():
             raise ValueError("five is right out")
         assert x[0] < 10, "too large"
 
-    with pytest.raises(
-        KernelError, match=r"line \d+, thread 1 of block 1: ValueError: five is right out"
-    ):
+    with pytest.raises(KernelError, match=r"line \d+, thread 1 of block 1: ValueError: five is right out"):
         kernel[2, 4](np.zeros(1))
     with pytest.raises(KernelError, match="AssertionError: too large"):
         kernel[1, 1](np.full(1, 11.0))
@@ -238,7 +236,7 @@ def test_divergent_barriers_say_who_waits_where():
     first = line_of(kernel, "cuda.syncthreads()")
     message = str(caught.value)
     assert re.search(rf"line {first}: cuda.syncthreads\(\) - 3 threads: 0, 1, 2", message)
-    assert re.search(rf"line {first + 2}: cuda.syncthreads\(\) - 5 threads: \(3, 0, 0\)", message)
+    assert re.search(rf"line {first + 2}: cuda.syncthreads\(\) - 5 threads: 3, 4, 5", message)
 
 
 def test_a_barrier_that_some_threads_never_reach():
