@@ -6,7 +6,6 @@
 """
 
 import argparse
-import contextlib
 import json
 import os
 from pathlib import Path
@@ -16,6 +15,7 @@ from cpulab.files import write_text
 from . import definition
 
 FILE = ".progress.json"
+_memory = {}  # what could not be written; ends with the process
 
 
 def _path(folder="."):
@@ -27,6 +27,8 @@ def _path(folder="."):
 
 def read(folder="."):
     """What is known, {"07-add results": {"status", "points", "tries"}, "07-add hints": 2, ...}."""
+    if _memory:
+        return json.loads(json.dumps(_memory))
     path = _path(folder)
     try:
         known = json.loads(path.read_text(encoding="utf-8")) if path else {}
@@ -39,8 +41,14 @@ def _write(known, folder="."):
     path = _path(folder)
     if path is None:
         return
-    with contextlib.suppress(OSError):  # a read-only folder: progress is a comfort, not a duty
+    try:
         write_text(path, json.dumps(known, indent=1, sort_keys=True))
+        _memory.clear()
+    except OSError as error:
+        if not _memory:
+            why = error.strerror or error
+            print(f"Your progress is kept only until this notebook is closed: {path} cannot be written ({why}).")
+        _memory.update(known)
 
 
 def note(outcome):

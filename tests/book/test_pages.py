@@ -7,6 +7,8 @@ from faults import faults, misfits
 pytestmark = pytest.mark.book
 
 WINDOWS = {"desktop": 1280, "phone": 390}
+SCREENS, SCREEN = 12, 900  # what a page may have as it opens, with its answers closed; pixels of a screen
+LONGER = {"chapters/engine": 16}  # a reference
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -17,6 +19,14 @@ def test_page(name, window, theme, book, browser):
     page = browser.open((book / f"{name}.html").as_uri(), width=width, dark=theme == "dark")
     found = faults(page, width, theme)
     assert not found, f"{name} on a {window}, {theme}:\n" + "\n".join(f"- {name} {fault}" for fault in found)
+
+
+@pytest.mark.parametrize("name", pages())
+def test_page_is_not_too_long(name, book, browser):
+    page = browser.open((book / f"{name}.html").as_uri(), width=WINDOWS["desktop"], height=SCREEN)
+    screens = page.evaluate("document.querySelector('article').getBoundingClientRect().height") / SCREEN
+    most = LONGER.get(name, SCREENS)
+    assert screens <= most, f"{name} has {screens:.1f} screens of {SCREEN} pixels as it opens; {most} are allowed"
 
 
 @pytest.mark.parametrize("window", WINDOWS)

@@ -73,6 +73,18 @@ def add_outcome(answer, **options):
     return checking.check(definition.find("07-add"), Local(answer), **options)
 
 
+def test_a_folder_that_cannot_be_written_is_said_once_and_hints_go_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_memory", {})
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("DLKERNELS_PROGRESS", str(tmp_path / "file" / "progress.json"))
+    assert [progress.next_hint("07-add") for _ in range(4)] == [1, 2, 3, 3]
+    progress.note(add_outcome(right_add))
+    told = capsys.readouterr().out
+    assert told.count("kept only until this notebook is closed") == 1
+    assert "progress.json" in told
+    assert "[x] 07-add" in progress.table(progress.read())
+
+
 @pytest.mark.quick
 def test_failure_names_element_thread_values_and_cause():
     outcome = add_outcome(one_block)
