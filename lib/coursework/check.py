@@ -112,12 +112,22 @@ class Watchman:
     @contextlib.contextmanager
     def cell(self, name):
         self._tell(name)
-        timer = threading.Timer(self.seconds, _thread.interrupt_main)
+        running, lock = True, threading.Lock()
+
+        def interrupt():
+            with lock:
+                if running:
+                    _thread.interrupt_main()
+
+        timer = threading.Timer(self.seconds, interrupt)
         timer.start()
         try:
             yield
         finally:
-            timer.cancel()
+            with contextlib.suppress(KeyboardInterrupt):  # one that came as the cell was ending
+                with lock:
+                    running = False
+                timer.cancel()
             self._tell("")
 
     def _tell(self, name):

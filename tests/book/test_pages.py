@@ -15,25 +15,20 @@ LONGER = {"chapters/engine": 16}  # a reference
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("name", [*pages(), "search"])
 def test_page(name, window, theme, book, browser):
+    """No fault; and, in one of the themes, room for what the page shows, and no more of it than can be read at once."""
     width = WINDOWS[window]
-    page = browser.open((book / f"{name}.html").as_uri(), width=width, dark=theme == "dark")
+    page = browser.open((book / f"{name}.html").as_uri(), width=width, height=SCREEN, dark=theme == "dark")
     found = faults(page, width, theme)
+    if theme == "light" and name != "search":
+        found += misfits(page)
+        found += too_long(page, name) if window == "desktop" else []
     assert not found, f"{name} on a {window}, {theme}:\n" + "\n".join(f"- {name} {fault}" for fault in found)
 
 
-@pytest.mark.parametrize("name", pages())
-def test_page_is_not_too_long(name, book, browser):
-    page = browser.open((book / f"{name}.html").as_uri(), width=WINDOWS["desktop"], height=SCREEN)
+def too_long(page, name):
     screens = page.evaluate("document.querySelector('article').getBoundingClientRect().height") / SCREEN
     most = LONGER.get(name, SCREENS)
-    assert screens <= most, f"{name} has {screens:.1f} screens of {SCREEN} pixels as it opens; {most} are allowed"
-
-
-@pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("name", pages())
-def test_page_has_room_for_what_it_shows(name, window, book, browser):
-    found = misfits(browser.open((book / f"{name}.html").as_uri(), width=WINDOWS[window]))
-    assert not found, f"{len(found)} faults of {name} on a {window}:\n" + "\n".join(f"- {fault}" for fault in found)
+    return [f"has {screens:.1f} screens of {SCREEN} pixels as it opens; {most} are allowed"] if screens > most else []
 
 
 def test_search_finds_pages(served, browser):
