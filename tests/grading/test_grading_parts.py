@@ -327,13 +327,18 @@ def test_admission_follows_constants_that_are_assigned_together():
     [
         "x.__class__", "open('f')", "getattr(x, 'y')", "eval('1')", "[i for i in x]", "(lambda: 0)()", "x.ctypes.data",
         "cuda.synchronize()", "cuda.cudadrv", "np.load(x)", "np.lib", "math.__dict__", "f'{x}'", "'{0}'.format(x)",
-        "x.tofile(y)", "x.shape.__class__", "globals()", "type(x)", "print(x)", "x.dtype.type", "cuda.jit", "cuda.current_context()",
-        "unknown_name", "(x := 3)", "yield x", "await x", "x[1:2]", "{1: 2}", "numba.objmode",
+        "x.tofile(y)", "x.shape.__class__", "globals()", "type(x)", "x.dtype.type", "cuda.jit", "cuda.current_context()",
+        "print(x.__class__)", "print(open('f'))", "print('{0}'.format(x))", "print(f'{x}')", "y = 'text'", "(x := 3)", "yield x", "await x", "x[1:2]", "{1: 2}", "numba.objmode",
     ],
 )  # fmt: skip
 def test_admission_refuses(body):
     with pytest.raises(admission.NotAdmitted, match=r"line 3 uses .*cannot contain"):
         admission.collect([f"@cuda.jit\ndef f(x):\n    {body}"], "f", admission.KERNEL)
+
+
+def test_admission_refuses_names_that_nobody_defined():
+    with pytest.raises(admission.NotAdmitted, match=r"line 3 uses 'unknown_name', which is not defined"):
+        admission.collect(["@cuda.jit\ndef f(x):\n    unknown_name"], "f", admission.KERNEL)
 
 
 @pytest.mark.parametrize(
