@@ -10,6 +10,7 @@ _MARKS = ".x_"  # right, wrong, not written: three shapes, so that no colour is 
 _LEGEND = ". right   x wrong   _ not written"
 _LONGEST = 64  # cells in a row of the picture
 _ROWS = 10
+_WORDS = 420  # pixels that the words under a picture may need
 _FACTS = (
     Column(style="text-align:left;opacity:.75;padding-right:1em;white-space:nowrap;vertical-align:top"),
     Column(render=sentence, style="text-align:left"),
@@ -138,7 +139,8 @@ def _svg(picture):
         return f"<div style='max-width:520px'>{picture['svg']}</div>"
     rows, labels, per_cell = _grid(picture)
     cell, left = 9, 70
-    width, height = left + cell * max(map(len, rows)), (cell + 5) * len(rows) + 22
+    width = left + max(cell * max(map(len, rows)), _WORDS)
+    height = (cell + 5) * len(rows) + 22
     wrong, missing = (sum(row.count(s) for row in rows) for s in (1, 2))
     alt = f"Map of the output: {len(rows)} rows shown, {wrong} marks wrong, {missing} marks not written."
     shapes = []
