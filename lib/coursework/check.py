@@ -11,6 +11,7 @@ import contextlib
 import functools
 import io
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -103,6 +104,10 @@ class Watchman:
         command = [sys.executable, "-I", str(Path(__file__).with_name("watchman.py"))]
         wish = [str(os.getpid()), str(self.seconds), str(PATIENCE)]
         self.process = subprocess.Popen([*command, *wish], stdin=subprocess.PIPE, text=True)
+        if (
+            threading.current_thread() is threading.main_thread()
+        ):  # a job in the background of a shell ignores interrupts
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return self
 
     def __exit__(self, *error):

@@ -3,6 +3,7 @@
 Reads the name of the running cell from stdin, an empty line when it has ended. See check.py.
 """
 
+import contextlib
 import os
 import queue
 import signal
@@ -20,12 +21,12 @@ def main(pid, seconds, patience):
         try:
             name = lines.get(timeout=seconds + patience if name else None)
         except queue.Empty:
-            print(
+            told = (
                 f"{name} did not end within {seconds:g} seconds, and cannot be interrupted. Does each of its loops come to "
-                "an end? What stands above was checked; the cells below it were not run.",
-                file=sys.stderr,
-                flush=True,
+                "an end? What stands above was checked; the cells below it were not run."
             )
+            with contextlib.suppress(OSError):  # whoever would have read it may have gone
+                print(told, file=sys.stderr, flush=True)
             os.kill(pid, signal.SIGTERM)
             return
 
