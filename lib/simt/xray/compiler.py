@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import types
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 
 from ..retargeting import retarget
@@ -39,9 +40,8 @@ class Compiled:
     """One kernel compiled for one signature and architecture.
 
     registers: 32-bit registers per thread. spill_store_bytes, spill_load_bytes, stack_bytes: bytes per
-    thread. shared_bytes: static shared memory per block. mix, main_loop: `sass.Mix` of the whole kernel and
-    of its hottest loop (total 0 where there is no loop). sass: the listing of nvdisasm (of a recorded view: empty).
-    origin: "compiled here", or when it was recorded.
+    thread. shared_bytes: static shared memory per block. code: its instructions, `sass.Code` or (of a recorded view)
+    `sass.Counted`: only what asks for them waits for nvdisasm. origin: "compiled here", or when it was recorded.
     """
 
     kernel: str
@@ -52,10 +52,23 @@ class Compiled:
     spill_load_bytes: int
     stack_bytes: int
     shared_bytes: int
-    mix: sass.Mix
-    main_loop: sass.Mix
-    sass: str = field(default="", repr=False)
+    code: sass.Code | sass.Counted = field(repr=False)
     origin: str = "compiled here"
+
+    @property
+    def mix(self):
+        """`sass.Mix` of the whole kernel."""
+        return self.code.mix
+
+    @property
+    def main_loop(self):
+        """`sass.Mix` of the hottest loop; total 0 where there is no loop."""
+        return self.code.main_loop
+
+    @property
+    def sass(self):
+        """The listing of nvdisasm; of a recorded view, nothing."""
+        return self.code.listing
 
     @property
     def spills(self):
@@ -84,8 +97,8 @@ class Compiled:
     def from_dict(cls, kept, origin):
         """A view from its `to_dict`, kept by whoever compiled it; ``origin`` says when."""
         mixes = {name: sass.Mix(kept[name]["total"], dict(kept[name]["counts"])) for name in ("mix", "main_loop")}
-        plain = {f.name: kept[f.name] for f in fields(cls) if f.name in kept and f.name not in mixes}
-        return cls(**plain, **mixes, origin=origin)
+        plain = {f.name: kept[f.name] for f in fields(cls) if f.name in kept}
+        return cls(**plain, code=sass.Counted(**mixes), origin=origin)
 
     def __str__(self):
         lines = [
@@ -124,16 +137,12 @@ def compiled(kernel, signature, arch="sm_90", fastmath=False):
             target, parameters, device=False, abi="numba", cc=cc, output="ltoir", fastmath=fastmath
         )
     cubin, log = _link(tools.nvjitlink, codes, cc)
-    listing = _disassemble(tools.nvdisasm, cubin)
-    functions = sass.parse(listing)
     return Compiled(
         kernel=function.__name__,
         signature=str(signature) if isinstance(signature, str) else f"({', '.join(map(str, parameters))})",
         arch=f"sm_{cc[0]}{cc[1]}",
         **_resources(log),
-        mix=sass.mix([i for instructions, _ in functions for i in instructions]),
-        main_loop=sass.mix(sass.main_loop(functions)),
-        sass=listing,
+        code=sass.Code(partial(_disassemble, tools.nvdisasm, cubin)),
     )
 
 

@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 _INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P[0-9T]+\s+)?([A-Z][A-Z0-9_.]*)([^;]*)")
 _LABEL = re.compile(r"^\s*(\.L_x?_?\d+):")
@@ -59,6 +61,38 @@ class Mix:
         order = (*_MEMORY, "LDSM", "ATOM", "BAR", "TENSOR", "LDGSTS", *_FLOAT, "MUFU", "CALL")
         picked = [(kind, n) for kind, n in self.counts.items() if kind.split(".")[0] in order]
         return sorted(picked, key=lambda item: (order.index(item[0].split(".")[0]), _width_of(item[0])))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What was counted of a kernel's instructions, without them: `Mix` of the whole and of the hottest loop."""
+
+    mix: Mix
+    main_loop: Mix
+    listing: str = ""
+
+
+@dataclass(frozen=True)
+class Code:
+    """The same of a kernel just compiled: ``disassemble()``, which takes longer than compiling, runs when first needed."""
+
+    disassemble: Callable
+
+    @cached_property
+    def listing(self):
+        return self.disassemble()
+
+    @cached_property
+    def _functions(self):
+        return parse(self.listing)
+
+    @cached_property
+    def mix(self):
+        return mix([i for instructions, _ in self._functions for i in instructions])
+
+    @cached_property
+    def main_loop(self):
+        return mix(main_loop(self._functions))
 
 
 def parse(text):
