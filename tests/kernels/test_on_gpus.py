@@ -1,5 +1,7 @@
 """GPU kernels seen from two more sides: numba's own simulator, and the compiler for real architectures."""
 
+import functools
+import importlib
 import os
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cpulab.measure import machine_code, recorded
 from dlkernels import implementations, layouts
 from simt.xray import available, compiled
 
@@ -44,24 +47,47 @@ def test_the_simulator_of_numba_agrees(tmp_path):
 
 
 def compilations():
-    """(row, kernel, signature, architecture). The rungs that users get on all architectures; the others on one, and on
-    the rest of them at night. Double precision too where the kernel names it first."""
+    """(row, number of its kernel, signature, architecture). The rungs that users get on all architectures, their further
+    signatures on one of them in turn; the other rungs on one; all the rest at night."""
     for row in implementations.everything():
-        for kernel, signatures in row.kernels:
-            for signature in signatures:
+        for number, (_, signatures) in enumerate(row.kernels):
+            for turn, signature in enumerate(signatures):
                 for arch in ARCHITECTURES:
-                    usual = "float64" not in signature and (row.public or arch == "sm_80")
-                    marks = [] if usual else [pytest.mark.slow]
-                    yield pytest.param(row, kernel, signature, arch, id=f"{row.name}-{signature}-{arch}", marks=marks)
+                    if row.public:
+                        usual = turn == 0 or arch == ARCHITECTURES[turn % len(ARCHITECTURES)]
+                    else:
+                        usual = arch == "sm_80"
+                    marks = [] if usual and "float64" not in signature else [pytest.mark.slow]
+                    yield pytest.param(row, number, signature, arch, id=f"{row.name}-{signature}-{arch}", marks=marks)
+
+
+@functools.cache
+def same_compiler():
+    """Whether the compiler here is the one that made the record of compiled views."""
+    benchmarks = str(Path(__file__).resolve().parents[2] / "benchmarks")
+    sys.path.insert(0, benchmarks)
+    try:
+        return importlib.import_module("compiled").versions() == recorded("compiled").data["compiler"]
+    finally:
+        sys.path.remove(benchmarks)
 
 
 @pytest.mark.skipif(not available(), reason="the compiler for GPUs is not installed: run `make gpu`")
-@pytest.mark.parametrize(("row", "kernel", "signature", "arch"), list(compilations()))
-def test_compiles_for_real_gpus_without_spills(row, kernel, signature, arch):
+@pytest.mark.parametrize(("row", "number", "signature", "arch"), list(compilations()))
+def test_compiles_for_real_gpus_without_spills(row, number, signature, arch):
     if row.capability and arch < "sm_{}{}".format(*row.capability):
         pytest.skip(f"needs compute capability {row.capability}")
+    kernel, signatures = row.kernels[number]
     view = compiled(kernel, signature, arch)
     assert view.registers > 0
+    if signature == signatures[0] and "float64" not in signature and same_compiler():
+        kept = machine_code(row, arch, number, live=False)
+        again = "record again: python benchmarks/run.py compiled"
+        assert (kept.registers, kept.shared_bytes, kept.stack_bytes) == (
+            view.registers,
+            view.shared_bytes,
+            view.stack_bytes,
+        ), again
     assert not view.spills, f"{view.spill_store_bytes} bytes spilled"
     if row.name.endswith("_wide") and row.operation in ("add", "axpy") and "float32" in signature:
         assert view.mix["LDG.128"], "load4 did not become a 16-byte load"
