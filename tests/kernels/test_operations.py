@@ -106,18 +106,16 @@ def test_values(row):
                 check(row, operation, examples.make(shape, seed, dtype=dtype, values=values))
 
 
-@pytest.mark.parametrize("threads", sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)}))
 @rows("cpu")
-def test_large(row, threads):
-    """Past the sizes at which a rung changes its way of working."""
+def test_large(row):
+    """Past the sizes at which a rung changes its way of working, on one thread and on two in turn."""
     operation = OPERATIONS[row.operation]
+    calls = [] if row.largest else itertools.product(enumerate(dtypes_for(row)), enumerate(operation.examples.large))
     before = numba.get_num_threads()
-    numba.set_num_threads(threads)
     try:
-        for shape in operation.examples.large:
-            for dtype in dtypes_for(row):
-                if row.largest is None:
-                    check(row, operation, operation.examples.make(shape, seed_of(shape), dtype=dtype))
+        for (i, dtype), (j, shape) in calls:
+            numba.set_num_threads(min(1 + (i + j) % 2, numba.config.NUMBA_NUM_THREADS))
+            check(row, operation, operation.examples.make(shape, seed_of(shape), dtype=dtype))
     finally:
         numba.set_num_threads(before)
 
