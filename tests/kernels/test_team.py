@@ -267,7 +267,7 @@ def results(name, arguments):
     return out if isinstance(out, tuple) else (out,)
 def call(name, arguments, expected):
     both.wait(100)
-    for _ in range(50):
+    for _ in range(20):
         for one, other in zip(results(name, arguments), expected, strict=True):
             assert np.array_equal(one, other), name
         seen.append(name)
@@ -278,7 +278,7 @@ for name in kinds:
     threads = [threading.Thread(target=call, args=(name, arguments, expected)) for _ in range(2)]
     for thread in threads: thread.start()
     for thread in threads: thread.join(100)
-    assert seen.count(name) == 100, name
+    assert seen.count(name) == 40, name
 print(team.members() is team._layer, team._layer.words[team.BUSY])
 """
 
@@ -303,16 +303,17 @@ def call():
     for _ in range(200):
         times = np.zeros((8, 8), np.int64)
         run(times, members())
-        assert (times == 1).all()
-    print("all")
+        done.append((times == 1).all())
 run(np.zeros((1, 1), np.int64), members())
-for _ in range(3): threading.Thread(target=call).start()
+done, threads = [], [threading.Thread(target=call) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(done), all(done))
 """
 
 
 def test_jobs_within_tasks_of_three_callers_on_a_layer_that_allows_one():
-    said = in_a_process(NESTED, NUMBA_THREADING_LAYER="workqueue", NUMBA_NUM_THREADS="2")
-    assert said.split() == ["all"] * 3
+    assert in_a_process(NESTED, NUMBA_THREADING_LAYER="workqueue", NUMBA_NUM_THREADS="2") == "600 True"
 
 
 PRODUCT = """
