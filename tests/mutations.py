@@ -97,6 +97,21 @@ KERNELS = [
         "bell",
     ),
     Fault(
+        "team: two callers enter numba's threading layer",
+        "if threads < 2 or tasks < 2 or not compare_and_swap(team.words, BUSY, 0, 1):",
+        "if threads < 2 or tasks < 2:",
+        TEAM,
+        "allows_one",
+    ),
+    Fault(
+        "team: a call from within the start waits for it",
+        "_threads, _starting, _halfway = [], threading.RLock(), False",
+        "_threads, _starting, _halfway = [], threading.Lock(), False",
+        TEAM,
+        "handler",
+    ),
+    Fault("team: a call from within the start starts another team", "if _halfway:", "if False:", TEAM, "handler"),
+    Fault(
         "gpu add: one thread too many passes the guard",
         "if i < out.size:  # the last block may have threads to spare",
         "if i <= out.size:  # the last block may have threads to spare",

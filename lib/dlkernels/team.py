@@ -25,10 +25,11 @@ oneTBB, too, does not wait for threads that never came (its documentation, "Task
 and leaves when the work is done); numba can run on it where its library is installed and found.
 
 The team exists on Linux, with two threads or more, unless NUMBA_THREADING_LAYER is set: who sets it wants that layer.
-Elsewhere `members()` is None, and `share` is a loop over numba's threads that take tasks from a common counter.
+Elsewhere `members()` is a `Layer`, and `share` is a loop over numba's threads that take tasks from a common counter.
 
 A part must not raise (its exception would be lost). A `share` within a task, or at the same time as another one of the same
-process, is done by its caller alone.
+process, is done by its caller alone. So nothing here is entered twice: numba's workqueue layer ends the process when two
+threads are in it. It does so still for a `parallel=True` function of your own that runs beside ours.
 """
 
 import atexit
@@ -36,6 +37,7 @@ import os
 import platform
 import sys
 import threading
+from collections import namedtuple
 
 import numpy as np
 from llvmlite import ir
@@ -63,6 +65,8 @@ PLACES = 8 * LINE  # for each helper: the processor it was last seen on, its thr
 PLACE = 2  # words of a place
 MOST_TASKS = (1 << 24) - 1
 PROCESSORS = 64 * LINE  # those that have a bit in ALLOWED; helpers are not sent away from others
+
+Layer = namedtuple("Layer", "words")  # numba's threads: words[BUSY] as in the team's memory, words[DONE] are begun
 
 SPIN = 100_000  # ns that a thread without work looks for some before it sleeps
 WORTH = 16  # the bell is rung when callers have worked alone for this many times its price
@@ -295,14 +299,14 @@ def _help(team, who):
 
 
 @cached_njit(parallel=True)
-def _on_layer(task, arguments, tasks, threads):
-    """A job on numba's threading layer."""
-    counter = np.zeros(1, np.int64)
+def _on_layer(task, arguments, tasks, threads, words):
+    """A job on numba's threading layer, for one caller at a time."""
+    words[DONE] = 0
     for who in prange(threads):
-        number = fetch_add(counter, 0, 1)
+        number = fetch_add(words, DONE, 1)
         while number < tasks:
             _run(task, arguments, number, np.int64(who))
-            number = fetch_add(counter, 0, 1)
+            number = fetch_add(words, DONE, 1)
 
 
 def share(part, arguments, tasks, threads, least, team):
@@ -318,15 +322,16 @@ def share(part, arguments, tasks, threads, least, team):
 
 @overload(share, inline="always")
 def _share(part, arguments, tasks, threads, least, team):
-    if isinstance(team, types.NoneType):
+    if isinstance(team, types.BaseNamedTuple):
 
         def on_layer(part, arguments, tasks, threads, least, team):
             task, place = _as_numbers(part, arguments)
-            if threads < 2 or tasks < 2:
+            if threads < 2 or tasks < 2 or not compare_and_swap(team.words, BUSY, 0, 1):
                 for number in range(tasks):
                     _run(task, place, number, 0)
             else:
-                _on_layer(task, place, tasks, threads)
+                _on_layer(task, place, tasks, threads, team.words)
+                compare_and_swap(team.words, BUSY, 1, 0)
 
         return on_layer
 
@@ -348,7 +353,8 @@ def _most_threads():
 
 
 _most = _most_threads()
-_threads, _starting = [], threading.Lock()
+_threads, _starting, _halfway = [], threading.RLock(), False
+_layer = Layer(np.zeros(PLACES, np.int64))
 _memory, _ready = None, False
 
 
@@ -359,7 +365,7 @@ def size():
 
 
 def members():
-    """The team that `share` wants, its threads started; None where numba's threading layer does the work."""
+    """The team that `share` wants, its threads started; a `Layer` where numba's threading layer does the work."""
     return _memory if _ready else _start()
 
 
@@ -382,30 +388,49 @@ def new_memory(threads):
 
 
 def _start():
-    """Start the team: once in a process, and again in one that was forked from it."""
-    global _memory, _ready
+    """Start the team: once in a process, and again in one that was forked from it.
+
+    What calls from within the start (a signal's handler, in the same thread) cannot wait for it: it works alone.
+    """
+    global _memory, _ready, _halfway
     with _starting:
-        if not _ready and not why_not():
-            _memory = new_memory(config.NUMBA_NUM_THREADS)
-            _help.compile((types.Array(types.int64, 1, "C"), types.int64))  # here, not in each thread
-            try:
-                for who in range(1, config.NUMBA_NUM_THREADS):
-                    thread = threading.Thread(target=_help, args=(_memory, who), name=f"dlkernels {who}", daemon=True)
-                    thread.start()
-                    _threads.append(thread)
-            except RuntimeError:  # the system gives no more threads, or Python ends: with those that came
-                pass
-            except BaseException:  # interrupted: the next call starts a new team, and these go home
-                _dismiss(_memory)
-                raise
-        _ready = True
+        if _ready:
+            return _memory
+        if why_not():
+            _memory, _ready = _layer, True
+            return _memory
+        if _halfway:
+            return new_memory(1)
+        _halfway = True
+        try:
+            _start_threads()
+            _ready = True
+        finally:
+            _halfway = False
         return _memory
+
+
+def _start_threads():
+    global _memory
+    _memory = new_memory(config.NUMBA_NUM_THREADS)
+    _help.compile((types.Array(types.int64, 1, "C"), types.int64))  # here, not in each thread
+    try:
+        for who in range(1, config.NUMBA_NUM_THREADS):
+            thread = threading.Thread(target=_help, args=(_memory, who), name=f"dlkernels {who}", daemon=True)
+            thread.start()
+            _threads.append(thread)
+    except RuntimeError:  # the system gives no more threads, or Python ends: with those that came
+        pass
+    except BaseException:  # interrupted: the next call starts a new team, and these go home
+        _dismiss(_memory)
+        raise
 
 
 def _forget():
     """In a process that was forked: the threads are not there."""
-    global _memory, _ready, _starting
-    _memory, _ready, _starting = None, False, threading.Lock()
+    global _memory, _ready, _starting, _halfway
+    _memory, _ready, _starting, _halfway = None, False, threading.RLock(), False
+    _layer.words[:] = 0
     _threads.clear()
 
 

@@ -111,6 +111,29 @@ def test_every_part_of_a_shared_product_is_computed_once():
     assert blocks.best_parts(1000, 1000, 4) == (2, 2)
 
 
+def test_parts_are_small_where_twice_as_many_suffice():
+    assert choose.parts_for(128, 128, 128, 2) == (2, 2)
+    for m, n, k in ((256, 256, 256), (256, 256, 200), (1000, 100, 100)):
+        down, across = choose.parts_for(m, n, k, 2)
+        assert down * across == 8
+        assert m // down * (n // across) * k <= blocks.SMALL
+    assert choose.parts_for(300, 300, 300, 2) == (2, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "size", [(8, 16, 8), (8, 16, 16384), (8, 512, 512), (65, 63, 67), (130, 120, 110), (250, 251, 255)]
+)
+def test_transposes_are_taken_as_they_stand(size, dtype, monkeypatch):
+    m, n, k = size
+    a, b = operand((k, m), dtype, seed=1).T, operand((n, k), dtype, seed=2).T
+    monkeypatch.setattr(blocks, "place", None)  # not the way for any strides
+    for x, y in ((a, b), (np.ascontiguousarray(a), b), (a, np.ascontiguousarray(b))):
+        for frozen in (False, True):
+            x.flags.writeable = y.flags.writeable = not frozen
+            np.testing.assert_allclose(matmul(x, y), x.astype("d") @ y.astype("d"), rtol=0, atol=1e-4 * k**0.5)
+
+
 def test_a_part_without_rows_or_columns_is_no_error():
     """A task must not raise, and a long sum has more parts than elements."""
     for m, n in ((0, 3), (2, 0), (0, 0)):

@@ -1,22 +1,27 @@
 """The team of threads: every task once, whoever comes late; forks, ends, layers and what users set."""
 
+import functools
+import inspect
 import os
 import subprocess
 import sys
 import threading
 import time
+import types
 
 import numba
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.dispatcher import Dispatcher
 
-from dlkernels import team
+from dlkernels import implementations, team
 from dlkernels.team import share
 
 ABSENT = team.why_not()
 here = pytest.mark.skipif(bool(ABSENT), reason=ABSENT)
 pytestmark = pytest.mark.quick
+CACHED = type(functools.cache(len))
 
 
 @njit
@@ -72,7 +77,7 @@ def in_a_process(code, **environment):
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_every_task_is_done_once(own, tasks, threads):
     for _ in range(20):
-        run(tasks, threads, team.members() if own else None)
+        run(tasks, threads, team.members() if own else team._layer)
 
 
 @here
@@ -190,19 +195,17 @@ def nested(times, inner_times, members):
     share(outer, (times, inner_times, members), times.size, 2, 0, members)
 
 
-@here
-def test_a_job_within_a_task():
+@pytest.mark.parametrize("own", [pytest.param(True, marks=here), False])
+def test_a_job_within_a_task(own):
     times, inner = np.zeros(16, np.int64), np.zeros((32, 10), np.int64)
-    nested(times, inner, team.members())
+    nested(times, inner, team.members() if own else team._layer)
     assert (times == 1).all()
     assert (inner[:16] == 1).all()
 
 
 @pytest.mark.parametrize("own", [pytest.param(True, marks=here), False])
 def test_callers_at_the_same_time(own):
-    if not own and numba.threading_layer() == "workqueue":
-        pytest.skip("numba's workqueue layer allows one caller at a time")
-    members, wrong = team.members() if own else None, []
+    members, wrong = team.members() if own else team._layer, []
 
     def call():
         for tasks in range(1, 300):
@@ -218,6 +221,99 @@ def test_callers_at_the_same_time(own):
         caller.join(60)
     assert not wrong
     assert not any(caller.is_alive() for caller in callers)
+
+
+def reached(function, seen):
+    """The functions that a function names, those that these name, and so on, as far as they are the library's."""
+    if isinstance(function, CACHED):
+        function = function.__wrapped__
+    ours = isinstance(function, Dispatcher | types.FunctionType) and "dlkernels" in function.__module__
+    if ours and function not in seen:
+        seen.add(function)
+        python = getattr(function, "py_func", function)
+        codes = [python.__code__, *filter(inspect.iscode, python.__code__.co_consts)]
+        names = [name for code in codes for name in code.co_names]
+        there = [python.__globals__.get(name) for name in names]
+        there += [getattr(module, name, None) for module in filter(inspect.ismodule, there) for name in names]
+        there += [function for table in there if isinstance(table, dict) for function in table.values()]
+        for other in [*there, *(cell.cell_contents for cell in python.__closure__ or ())]:
+            reached(other, seen)
+    return seen
+
+
+def parallel_loops(rungs):
+    functions = set().union(*(reached(rung.function, set()) for rung in rungs))
+    return {f.__name__ for f in functions if isinstance(f, Dispatcher) and f.targetoptions.get("parallel")}
+
+
+def test_numbas_layer_has_one_door():
+    rungs = implementations.everything()
+    public = [rung for rung in rungs if rung.device == "cpu" and rung.public]
+    assert len(parallel_loops(rungs)) == 7  # those that teach prange
+    assert parallel_loops(public) == set()
+    assert [rung.name for rung in public if team.members not in reached(rung.function, set())] == []
+
+
+# Two threads, each kind of kernel; the other activations differ from relu in one function only.
+TWO_CALLERS = """
+import threading
+import numpy as np
+from dlkernels import implementations, team
+kinds = ("add", "axpy", "relu", "relu_backward", "bias_activation")
+kinds += ("matmul", "matmul_backward", "matmul_half", "matmul_int8", "linear")
+seen, both = [], threading.Barrier(2)
+def results(name, arguments):
+    out = implementations.call(name, *arguments)
+    return out if isinstance(out, tuple) else (out,)
+def call(name, arguments, expected):
+    both.wait(100)
+    for _ in range(20):
+        for one, other in zip(results(name, arguments), expected, strict=True):
+            assert np.array_equal(one, other), name
+        seen.append(name)
+for name in kinds:
+    examples = implementations.OPERATIONS[name].examples
+    arguments = examples.make(examples.timed[len(examples.timed) // 2], dtype=examples.dtypes[0])
+    expected = results(name, arguments)
+    threads = [threading.Thread(target=call, args=(name, arguments, expected)) for _ in range(2)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join(100)
+    assert seen.count(name) == 40, name
+print(team.members() is team._layer, team._layer.words[team.BUSY])
+"""
+
+
+def test_two_threads_may_call_every_kind_of_kernel_on_a_layer_that_allows_one():
+    assert in_a_process(TWO_CALLERS, NUMBA_THREADING_LAYER="workqueue", NUMBA_NUM_THREADS="2") == "True 0"
+
+
+NESTED = """
+import numpy as np, threading
+from numba import njit
+from dlkernels.team import members, share
+@njit
+def inner(arguments, task, who): arguments[0][task] += 1
+@njit
+def outer(arguments, task, who):
+    times, team = arguments
+    share(inner, (times[task],), times.shape[1], 2, 0, team)
+@njit(nogil=True)
+def run(times, team): share(outer, (times, team), times.shape[0], 2, 0, team)
+def call():
+    for _ in range(200):
+        times = np.zeros((8, 8), np.int64)
+        run(times, members())
+        done.append((times == 1).all())
+run(np.zeros((1, 1), np.int64), members())
+done, threads = [], [threading.Thread(target=call) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(done), all(done))
+"""
+
+
+def test_jobs_within_tasks_of_three_callers_on_a_layer_that_allows_one():
+    assert in_a_process(NESTED, NUMBA_THREADING_LAYER="workqueue", NUMBA_NUM_THREADS="2") == "600 True"
 
 
 PRODUCT = """
@@ -265,13 +361,26 @@ def test_a_start_that_is_interrupted_leaves_nobody_behind():
     assert in_a_process(code, NUMBA_NUM_THREADS="4") == "False\n3"
 
 
+@pytest.mark.parametrize("at", ["threading.Thread.start", "team.new_memory", "team._help.compile"])
+@here
+def test_a_signal_during_the_start_whose_handler_calls_a_kernel(at):
+    code = (
+        "import signal, threading\nfrom dlkernels import team\ninside = []\ndef handler(*_):\n"
+        "    inside.append(team.members())" + PRODUCT.replace("from dlkernels import team\n", "").replace("\n", "\n    ") + f"\nhooked, times = {at}, [1]\n"
+        "def interrupted(*arguments):\n    if times and times.pop(): signal.raise_signal(signal.SIGINT)\n"
+        f"    return hooked(*arguments)\nsignal.signal(signal.SIGINT, handler)\n{at} = interrupted" + PRODUCT +
+        "print(len(inside), inside[0] is team.members(), len(team._threads), threading.active_count())"
+    )  # fmt: skip
+    assert in_a_process(code, NUMBA_NUM_THREADS="3") == "1 False 2 3"
+
+
 @pytest.mark.parametrize("layer", ["omp", "workqueue"])
 def test_a_layer_that_the_user_chose_is_used(layer):
     said = in_a_process(
-        PRODUCT + "import numba\nprint(team.members(), numba.threading_layer(), team.why_not())",
+        PRODUCT + "import numba\nprint(team.members() is team._layer, numba.threading_layer(), team.why_not())",
         NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2",
     )  # fmt: skip
-    assert said == f"None {layer} NUMBA_THREADING_LAYER is set, and is respected."
+    assert said == f"True {layer} NUMBA_THREADING_LAYER is set, and is respected."
 
 
 def test_other_systems_use_the_layer(monkeypatch):
@@ -280,7 +389,7 @@ def test_other_systems_use_the_layer(monkeypatch):
     monkeypatch.setattr(team, "_memory", None)
     monkeypatch.setattr(numba.config, "THREADING_LAYER", "default")
     assert "Linux" in team.why_not()
-    assert team.members() is None
+    assert team.members() is team._layer
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def _product_shape(a, b):
             "with the same k. A vector is a matrix with one row, x[None, :], or one column, x[:, None]."
         )
     try:
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if max(a.ndim, b.ndim) > 2 else ()
     except ValueError:
         raise ValueError(
             f"a has shape {tuple(a.shape)} and b has shape {tuple(b.shape)}; expected leading dimensions that are equal, "

@@ -13,22 +13,34 @@ import numpy as np
 
 from .. import vector
 from ..implementations import implementation
+from .choose import multiply_contiguous
 from .cpu import matmul_parallel
 from .reference import unbroadcast
 
 
 def product(a, b):
     """a b, into a new array."""
-    shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-    return matmul_parallel(a, b, np.empty(shape, a.dtype))
+    if a.ndim == b.ndim == 2:
+        out = np.empty((a.shape[0], b.shape[1]), a.dtype)
+        if a.size and b.size and _as_they_stand(a.flags) and _as_they_stand(b.flags):
+            multiply_contiguous(a, b, out)  # past checks that take as long as two matrices of 32 x 32
+            return out
+    else:
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        out = np.empty((*stack, a.shape[-2], b.shape[-1]), a.dtype)
+    return matmul_parallel(a, b, out)
+
+
+def _as_they_stand(flags):
+    return flags.aligned and flags.forc
 
 
 @implementation(
     "matmul_backward", device="cpu", adds="two products, with transposed views of the other operand", public=True
 )
 def matmul_backward_products(grad, a, b):
-    grad_a = product(grad, np.swapaxes(b, -1, -2))
-    grad_b = product(np.swapaxes(a, -1, -2), grad)
+    grad_a = product(grad, b.swapaxes(-1, -2))
+    grad_b = product(a.swapaxes(-1, -2), grad)
     return unbroadcast(grad_a, a.shape), unbroadcast(grad_b, b.shape)
 
 

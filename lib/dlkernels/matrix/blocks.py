@@ -173,8 +173,12 @@ def multiply_small(a, b, c, m, n, k):
 @inlined
 def multiply(a, b, c, m, n, k, work, packed_a, packed_b):
     """c = a b by one thread, whatever the sizes."""
-    if m * n * k <= SMALL and b.column == 1 and m >= SMALL_ROWS and n >= lanes(work):
-        multiply_small(a, b, c, m, n, k)
+    if m * n * k <= SMALL and m >= SMALL_ROWS and n >= lanes(work):
+        if b.column == 1:
+            multiply_small(a, b, c, m, n, k)
+        else:  # it fits: no more than SMALL / SMALL_ROWS elements
+            pack(b.data, b.at, b.row, b.column, k, n, work, packed_b, n)
+            multiply_small(a, Matrix(work, packed_b, n, 1), c, m, n, k)
     else:
         multiply_large(a, b, c, m, n, k, work, packed_a, packed_b)
 
@@ -190,11 +194,27 @@ def matmul_small(a, b, c):
     multiply_small(x, y, z, m, n, k)
 
 
+@inlined
+def matrix_of(x, turned):
+    """What a C-contiguous array holds, or its transpose."""
+    row, column = (1, x.shape[1]) if turned else (x.shape[1], 1)
+    return Matrix(memory(x), 0, row, column)
+
+
+@inlined
+def matrices(a, b, c, turned):
+    """The three matrices of a product, and the number of terms."""
+    k = a.shape[0] if turned[0] else a.shape[1]
+    return matrix_of(a, turned[0]), matrix_of(b, turned[1]), matrix_of(c, False), k
+
+
 @cached_njit()
-def matmul_serial(a, b, c, work):
-    """c = a b for C-contiguous matrices, none of them empty, by one thread. ``work``: memory for packed blocks."""
-    (m, k), n = a.shape, b.shape[1]
-    x, y, z = Matrix(memory(a), 0, k, 1), Matrix(memory(b), 0, n, 1), Matrix(memory(c), 0, n, 1)
+def matmul_serial(a, b, c, turned, work):
+    """c = a b for C-contiguous matrices, none of them empty, by one thread. ``work``: memory for packed blocks.
+
+    turned: two bools; where True, the operand is the transpose of what is given.
+    """
+    (m, n), (x, y, z, k) = c.shape, matrices(a, b, c, turned)
     multiply(x, y, z, m, n, k, memory(work), np.int64(0), np.int64(PACKED_A))
 
 
@@ -242,20 +262,19 @@ def matmul_strided(a, b, c, sizes, work):
 
 @njit
 def _task_of_product(arguments, task, who):
-    a, b, c, parts, work, each = arguments
-    (m, k), n = a.shape, b.shape[1]
-    x, y, z = Matrix(memory(a), 0, k, 1), Matrix(memory(b), 0, n, 1), Matrix(memory(c), 0, n, 1)
+    a, b, c, turned, parts, work, each = arguments
+    (m, n), (x, y, z, k) = c.shape, matrices(a, b, c, turned)
     multiply_part(task, x, y, z, (m, n, k), parts, work, each * who)
 
 
 @cached_njit()
-def matmul_threads(a, b, c, parts, work, each, threads, least, team):
+def matmul_threads(a, b, c, turned, parts, work, each, threads, least, team):
     """As `matmul_serial`, by several threads: the product is cut into parts = (down, across) parts.
 
     ``each``: elements of ``work`` for one thread. Every part packs what it needs by itself: some rows of b are packed
     several times, and in return no thread ever waits for another.
     """
-    share(_task_of_product, (a, b, c, parts, work, each), parts[0] * parts[1], threads, least, team)
+    share(_task_of_product, (a, b, c, turned, parts, work, each), parts[0] * parts[1], threads, least, team)
 
 
 @njit

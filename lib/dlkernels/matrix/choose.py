@@ -2,7 +2,7 @@
 
 matrices                                    one thread                  several
 small, contiguous: as they stand            blocks.matmul_small
-contiguous: packed                          blocks.matmul_serial        blocks.matmul_threads
+contiguous, or a transpose: packed          blocks.matmul_serial        blocks.matmul_threads
 any strides, stacks: packed, strides kept   blocks.matmul_strided       blocks.matmul_strided_threads
 """
 
@@ -25,6 +25,14 @@ def threads_for(work, most=None):
     return 1 if work < PARALLEL_FROM else most or team.size()
 
 
+def parts_for(m, n, k, threads):
+    """(down, across): how a product is cut for several threads. Twice as many parts where they then are small, not packed."""
+    parts = 2 * threads
+    if parts * blocks.SMALL < m * n * k <= 2 * parts * blocks.SMALL:
+        parts *= 2
+    return blocks.best_parts(m, n, parts)
+
+
 def least_time(work):
     """Nanoseconds that one thread needs at least for `work` multiply-adds."""
     return work // 100  # two vectors of 16 in each cycle, at 3 GHz
@@ -33,7 +41,7 @@ def least_time(work):
 def multiply(a, b, out, most_threads=None):
     """out = a b for 3-D arrays, stacks of matrices of equal length, none of them empty. out: contiguous rows."""
     (stack, m, n), k = out.shape, a.shape[2]
-    if stack == 1 and a.flags.c_contiguous and b.flags.c_contiguous and out.flags.c_contiguous:
+    if stack == 1 and out.flags.c_contiguous and a.flags.forc and b.flags.forc:
         multiply_contiguous(a[0], b[0], out[0], most_threads)
         return
     threads = threads_for(stack * m * n * k, most_threads)
@@ -41,7 +49,7 @@ def multiply(a, b, out, most_threads=None):
     if threads == 1:
         blocks.matmul_strided(*places, (stack, m, n, k), workspace(out.dtype))
     else:
-        parts = (1, 1) if stack >= threads else blocks.best_parts(m, n, 2 * threads)
+        parts = (1, 1) if stack >= threads else parts_for(m, n, k, threads)
         work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
         blocks.matmul_strided_threads(
             *places, (stack, m, n, k), parts, work, each, threads, least_time(stack * m * n * k), team.members()
@@ -49,19 +57,21 @@ def multiply(a, b, out, most_threads=None):
 
 
 def multiply_contiguous(a, b, out, most_threads=None):
-    """out = a b for C-contiguous matrices, none of them empty."""
+    """out = a b for contiguous matrices, none of them empty: a or b may be the transpose of a C-contiguous one."""
     m, n = out.shape
     adds = m * n * a.shape[1]
-    if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
+    turned = not a.flags.c_contiguous, not b.flags.c_contiguous
+    if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR and not any(turned):
         matmul_small(a, b, out)
         return
+    a, b = a.T if turned[0] else a, b.T if turned[1] else b
     threads = threads_for(adds, most_threads)
     if threads == 1:
-        blocks.matmul_serial(a, b, out, workspace(out.dtype))
+        blocks.matmul_serial(a, b, out, turned, workspace(out.dtype))
     else:
-        parts = blocks.best_parts(m, n, 2 * threads)
+        parts = parts_for(m, n, adds // (m * n), threads)
         work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
-        blocks.matmul_threads(a, b, out, parts, work, each, threads, least_time(adds), team.members())
+        blocks.matmul_threads(a, b, out, turned, parts, work, each, threads, least_time(adds), team.members())
 
 
 def workspace(dtype, threads=1):

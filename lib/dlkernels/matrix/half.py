@@ -70,7 +70,7 @@ def multiply_strip(a, b, bfloat, out, top, bottom, left, right):
             a_block = a_room[: rows * depth].reshape(rows, depth)
             widen_block(a, i, front, bfloat, a_block)
             c_block = c_room[: rows * columns].reshape(rows, columns)
-            matmul_serial(a_block, b_block, c_block, work)
+            matmul_serial(a_block, b_block, c_block, (False, False), work)
             for r in range(rows):
                 target = out[i + r, left:right]
                 if front:
