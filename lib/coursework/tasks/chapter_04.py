@@ -3,7 +3,7 @@ work."""
 
 import numpy as np
 
-from ..definition import Budget, Case, Slip, random_values, unwritten
+from ..definition import Budget, Case, Section, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
 from ..kinds.compiled import CompiledTask
 from ..kinds.function import FunctionTask
@@ -36,6 +36,7 @@ _DRAW = "Write down the byte at which each element begins, and divide by 64: how
 
 LINES = PredictionTask(
     id="04-lines",
+    section=Section("4", "04_memory", "Cache lines"),
     title="Predict cache lines, then measure",
     objective="Predict how many cache lines a loop touches and fetches",
     points=3,
@@ -143,6 +144,7 @@ def _wide(x):
 
 CHANNELS = CompiledTask(
     id="04-channels",
+    section=Section("4.2", "04_vectors", "Vectors"),
     title="Scale and shift, channels last",
     objective="Order the loops over an NHWC image so that the compiler vectorises the inner one",
     points=2,
@@ -199,6 +201,7 @@ def sum_arguments(rows, columns):
 
 SUMS = CompiledTask(
     id="04-sums",
+    section=Section("4.2", "04_vectors", "Why was my loop not vectorised?"),
     title="A weighted sum of rows",
     objective="Arrange many sums side by side, so that each lane of a vector has one of its own",
     points=2,
@@ -301,6 +304,7 @@ def _pad_case(rows, columns):
 
 PAD = FunctionTask(
     id="04-pad",
+    section=Section("4", "04_memory", "Sets: why 1024 is slower than 1000"),
     title="Pad a matrix",
     objective="Compute the shortest row length at which a column fits into the sets of a cache",
     points=3,
@@ -388,6 +392,7 @@ def _order_case(n, m):
 
 ORDER = FunctionTask(
     id="04-order",
+    section=Section("4", "04_memory", "Use a line again before it leaves"),
     title="A transposition that fits into a small cache",
     objective="Order the elements of a transposition so that each line is fetched about once",
     points=3,
@@ -413,6 +418,7 @@ def square_arguments(n):
 
 BUG = ParallelTask(
     id="04-bug",
+    section=Section("4.3", "04_sharing", "False sharing"),
     title="Repair a loop that loses elements, and stop its threads from sharing lines",
     objective="Find false sharing from a map of writes, and remove it",
     points=2,
