@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import ClassVar
 
+from .. import pictures
 from ..checking import arguments_of, attempt, headline, names_of
 from ..definition import Task
 from ..outcome import UNSOLVED, Failed, Failure
@@ -89,14 +90,15 @@ class ScenarioTask(Task):
         if advice and finding["cause"]:
             facts.append(("what happened", finding["cause"]))
         cause = advice or finding["cause"] or RULES.get(name, "")
-        picture = {"table": played["table"]} if played["table"] else {}
+        picture = pictures.waiting([tuple(map(str, w)) for w in finding["waits"]])
+        picture |= {"table": played["table"]} if played["table"] else {}
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause, picture))
 
     def _right(self, where, arguments, result):
         slip = judged(self, arguments, result)
         if slip:
             facts = (("expected", slip.expected), ("got", slip.got or short(result)))
-            raise Failed(Failure(slip.kind, f"{where} wrong result", facts, slip.cause))
+            raise Failed(Failure(slip.kind, f"{where} wrong result", facts, slip.cause, slip.picture))
 
 
 def _texts(function):

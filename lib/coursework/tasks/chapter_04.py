@@ -3,6 +3,7 @@ work."""
 
 import numpy as np
 
+from .. import pictures
 from ..definition import Budget, Case, Section, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
 from ..kinds.compiled import CompiledTask
@@ -30,6 +31,11 @@ def _two_columns(room):
     """Lines fetched when the first two columns are used one after the other."""
     order = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)[:, :2].T.ravel()
     return _line_map(ROWS, COLUMNS).fetches(order, room)
+
+
+def _small_walk(room):
+    """The same question with ten rows: two columns, and what a cache of `room` lines holds."""
+    return pictures.walk([*range(10), *range(10)], room, [f"row {k}" for k in range(10)], "Ten rows: column 0, then 1")
 
 
 _DRAW = "Write down the byte at which each element begins, and divide by 64: how many different whole numbers?"
@@ -104,6 +110,7 @@ LINES = PredictionTask(
                 ROWS + 36: "Which line goes when a new one comes: the one used longest ago. Which is needed next?",
             },
             "Follow the line of row 0: when is it fetched, when does it have to go, when is it needed again?",
+            picture=lambda: _small_walk(6),
         ),
         Question(
             "larger_cache",
@@ -114,6 +121,7 @@ LINES = PredictionTask(
                 ROWS + 28: "The cache has room for more lines than are needed. Which line would have to go?",
             },
             "How many different lines do the two columns lie in?",
+            picture=lambda: _small_walk(12),
         ),
     ),
     hints=(
@@ -383,7 +391,12 @@ def judge_order(arguments, result):
             f"The lines of out that one row of a tile writes to, one for each column, must still be there for its next row: the "
             f"cache has room for {ROOM} lines. And a tile of less than {FLOATS} rows leaves lines of out half used."
         )
-    return Slip("fetches", f"at most {int(1.25 * lines)} fetches for the {lines} lines", cause, said)
+    moments = (
+        (f"x[{i}, {j}] to out[{j}, {i}]", (("x", i, j // FLOATS), ("out", j, i // FLOATS))) for i, j in pairs.tolist()
+    )
+    shapes = {"x": (n, _padded(m) // FLOATS), "out": (m, _padded(n) // FLOATS)}
+    picture = pictures.cache_of(moments, shapes, ROOM)
+    return Slip("fetches", f"at most {int(1.25 * lines)} fetches for the {lines} lines", cause, said, picture)
 
 
 def _order_case(n, m):
