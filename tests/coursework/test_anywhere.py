@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from setuptools import find_packages
 
-from coursework import build, release
+from coursework import build, definition, release
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [path.name for path in build.masters(ROOT)]
@@ -246,3 +246,11 @@ def test_in_a_folder_that_cannot_be_written_all_works_and_it_is_said_once(tmp_pa
     assert "read first" in done.stdout  # after the second failure: tries are counted, too
     assert "2 tries" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_checks_take_seconds_in_a_fresh_process():
+    import check_times
+
+    rows = check_times.table([task.id for task in definition.everything()])
+    assert not check_times.complaints(rows)
