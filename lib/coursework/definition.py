@@ -139,6 +139,11 @@ class Task:
         """
         raise NotImplementedError
 
+    def look(self, answer):
+        """(what is drawn, in words; a picture as in outcome.Failure; what was found) of what an answer does in the
+        smallest case, right or wrong; raises ValueError where there is nothing to draw."""
+        raise ValueError(f"{self.id} is not about a kernel; show draws kernels.")
+
     def overspent(self, answer, case, arguments):
         """([(name, count, limit, where), ...], picture) of what is over the budget; raises outcome.Failed for an
         answer that is not right."""

@@ -9,7 +9,6 @@ from simt.show import sentence
 
 from . import checking, definition, feedback, progress
 from .answer import AnswerFailed, Local
-from .kinds.kernel import KernelTask
 
 OUTCOMES = []  # every outcome of this process, for check.py
 
@@ -82,25 +81,19 @@ def show(task_id, kernel):
     For your own arrays and more questions: `xray(kernel, grid, block)(*arrays)`.
     """
     task = _task(task_id, "show")
-    if not isinstance(task, KernelTask):
-        raise ValueError(f"{task_id} is not about a kernel; show draws kernels.")
-    case = task.cases[0]
     try:
-        _, report = Local(kernel).xray(case.grid, case.block, checking.arguments_of(case, task.seed, 0))
+        what, drawn, found = task.look(Local(kernel))
     except AnswerFailed as error:
         begun = error.name != "NotImplementedError"
         said = f"{error} {error.place} {error.line}".rstrip() if begun else f"{task.not_begun}: nothing to draw."
-        return print(f"{task_id}: {said}")
-    drawn = report["map"]
-    found = [f["message"] for f in report["findings"]]
-    lines = [
-        f"{task_id}, case {case.name!r}: what one warp does",
-        drawn.get("alt", "It touches no global memory."),
-        *found,
-    ]
-    facts = "".join(f"<div>{sentence(line)}</div>" for line in lines[1 if not drawn else 2 :])
+        print(f"{task_id}: {said}")
+        return
+    head = f"{task_id}, {what}"
     picture = f"<div style='max-width:520px'>{drawn['svg']}</div>" if drawn else ""
-    return _display(_Message("\n".join(lines), feedback.card(f"<b>{sentence(lines[0])}</b>{picture}{facts}")))
+    words = [] if drawn else ["It touches no global memory."]
+    facts = "".join(f"<div>{sentence(line)}</div>" for line in (*words, *found))
+    text = "\n".join([head, *([drawn["alt"]] if drawn else words), *found])
+    _display(_Message(text, feedback.card(f"<b>{sentence(head)}</b>{picture}{facts}")))
 
 
 def hint(task_id, level=None):

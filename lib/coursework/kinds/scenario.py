@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import ClassVar
 
-from .. import pictures
 from ..checking import arguments_of, attempt, headline, names_of
 from ..definition import Task
 from ..outcome import UNSOLVED, Failed, Failure
@@ -90,7 +89,7 @@ class ScenarioTask(Task):
         if advice and finding["cause"]:
             facts.append(("what happened", finding["cause"]))
         cause = advice or finding["cause"] or RULES.get(name, "")
-        picture = pictures.waiting([tuple(map(str, w)) for w in finding["waits"]])
+        picture = _of_waiting(finding["waits"]) if finding["waits"] else {}
         picture |= {"table": played["table"]} if played["table"] else {}
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause, picture))
 
@@ -99,6 +98,12 @@ class ScenarioTask(Task):
         if slip:
             facts = (("expected", slip.expected), ("got", slip.got or short(result)))
             raise Failed(Failure(slip.kind, f"{where} wrong result", facts, slip.cause, slip.picture))
+
+
+def _of_waiting(waits):
+    from .. import pictures  # knows the x-ray's SVG: loaded when there is something to draw
+
+    return pictures.waiting([tuple(map(str, wait)) for wait in waits])
 
 
 def _texts(function):

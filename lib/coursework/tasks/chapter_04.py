@@ -3,7 +3,6 @@ work."""
 
 import numpy as np
 
-from .. import pictures
 from ..definition import Budget, Case, Section, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
 from ..kinds.compiled import CompiledTask
@@ -35,6 +34,8 @@ def _two_columns(room):
 
 def _small_walk(room):
     """The same question with ten rows: two columns, and what a cache of `room` lines holds."""
+    from .. import pictures
+
     return pictures.walk([*range(10), *range(10)], room, [f"row {k}" for k in range(10)], "Ten rows: column 0, then 1")
 
 
@@ -391,6 +392,8 @@ def judge_order(arguments, result):
             f"The lines of out that one row of a tile writes to, one for each column, must still be there for its next row: the "
             f"cache has room for {ROOM} lines. And a tile of less than {FLOATS} rows leaves lines of out half used."
         )
+    from .. import pictures
+
     moments = (
         (f"x[{i}, {j}] to out[{j}, {i}]", (("x", i, j // FLOATS), ("out", j, i // FLOATS))) for i, j in pairs.tolist()
     )
