@@ -50,8 +50,8 @@ grade: $(READY) .venv/.compiled  ## grade a class: make grade SUBMISSIONS=folder
 exercises: $(READY)  ## make exercises/ again from solutions/
 	@$(PY) -m coursework.build
 
-release: $(READY)  ## pack the exercises for a class, without answers and hidden cases
-	@$(PY) -m coursework.release
+release: $(READY)  ## pack the exercises for a class, without answers and hidden cases [ADDRESS=where its wheel will lie]
+	@$(PY) -m coursework.release $(if $(ADDRESS),--address="$(ADDRESS)")
 
 test: $(READY) .venv/.compiled lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
 	@$(PYTEST) tests $(FILES) -m "not slow" -q --durations=15

@@ -10,5 +10,6 @@ notebook.py    what a notebook imports           release.py  a zip for a class
 executed.py    what a compiled function multiplies and loads
 watched.py     what a parallel loop touches      grading/    the pytest plugin for instructors
 playing.py     plays a scenario: explored, real  events.py   counting what an answer calls
+pictures.py    a cache, threads that wait        install_cell.py  the first cell of each notebook
 plain_python.py what thread code may contain     outcome.py  Outcome and Failure
 """

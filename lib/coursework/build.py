@@ -4,14 +4,18 @@ A master in `solutions/` is an ordinary notebook with recorded outputs. In an an
 `### BEGIN SOLUTION` and `### END SOLUTION`; in a check cell what is kept for grading stands between
 `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`. The exercise is the master without both and without outputs.
 
-The build also writes nbgrader's metadata (schema version 3, `grade_id` equal to the cell's id) into both. `--check`
-writes nothing and fails if a file is not what the build would write. `--run` executes the masters first.
+The build also writes nbgrader's metadata (schema version 3, `grade_id` equal to the cell's id) into both, the first
+code cell, which finds the library or installs it (install_cell.py), and under each task's heading what to read first.
+In an exercise the checks carry the tag `raises-exception`: who runs all of a notebook sees all that is red, not the
+first. `--check` writes nothing and fails if a file is not what the build would write. `--run` executes the masters
+first.
 """
 
 import argparse
 import copy
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -21,6 +25,9 @@ from . import definition, progress
 SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
 HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
 STUB = "raise NotImplementedError"
+GOES_ON = "raises-exception"  # nbconvert and Jupyter go on after an error in a cell with this tag
+INSTALL = Path(__file__).with_name("install_cell.py")
+READ_FIRST = "**Read first:**"
 _CHECK = re.compile(rf"^({'|'.join(definition.PARTS)})\(\s*[\"']([\w-]+)[\"']", re.MULTILINE)
 
 
@@ -91,9 +98,51 @@ def is_check(cell):
     return cell.metadata.get("nbgrader", {}).get("grade", False)
 
 
-def annotate(notebook, name):
-    """Write the metadata of every code cell of a master, in place."""
+def address(root):
+    """Where pip finds the course if no wheel lies beside a notebook: the repository of pyproject.toml; "" if it names
+    none."""
+    path = Path(root) / "pyproject.toml"
+    project = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    repository = project.get("project", {}).get("urls", {}).get("Repository", "")
+    return repository and f"git+{repository}"
+
+
+def with_install(notebook, chapter, where):
+    """Let the first code cell be the one that finds or installs the library, from the address `where`, in place."""
+    source = INSTALL.read_text(encoding="utf-8").rstrip().replace('ADDRESS = ""', f'ADDRESS = "{where}"')
+    cell = nbformat.v4.new_code_cell(source, id=f"{chapter}-install", metadata={"tags": ["nbval-ignore-output"]})
+    old = next((c for c in notebook.cells if c.id == cell.id), None)
+    if old is not None:
+        cell.outputs, cell.execution_count = old.outputs, old.execution_count
+        notebook.cells.remove(old)
+    first = next((i for i, c in enumerate(notebook.cells) if c.cell_type == "code"), 0)
+    notebook.cells.insert(first, cell)
+
+
+def _with_sections(notebook, chapter):
+    """Under the heading of each task: which section of the book it needs, as a link."""
+    statements = {c.id: c for c in notebook.cells if c.cell_type == "markdown"}
+    for task in definition.of_chapter(chapter):
+        cell = statements.get(f"{task.id}-task")
+        if cell is None or task.section is None:
+            continue
+        heading, _, rest = cell.source.partition("\n\n")
+        if rest.startswith(READ_FIRST):
+            rest = rest.partition("\n\n")[2]
+        link = f"{READ_FIRST} [{task.section.words}](../{task.section.link})."
+        cell.source = f"{heading}\n\n{link}\n\n{rest}"
+
+
+def is_install(cell):
+    return cell.id.endswith("-install")
+
+
+def annotate(notebook, name, where=""):
+    """Write what the build adds to a master, in place: the metadata of every code cell, the cell that installs, links."""
     seen, graded = set(), []
+    if notebook.cells:
+        with_install(notebook, name[:2], where)
+        _with_sections(notebook, name[:2])
     for cell in notebook.cells:
         if cell.id in seen or not re.fullmatch(r"[\w-]{1,64}", cell.id):
             raise BuildError(f"{name}: the cell id {cell.id!r} is used twice or has characters nbgrader does not take")
@@ -147,6 +196,8 @@ def exercise_of(master):
         if cell.cell_type != "code":
             continue
         cell.outputs, cell.execution_count = [], None
+        if is_check(cell):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), GOES_ON]
         open_numbers = re.search(r"^\w+ = \.\.\.", cell.source, re.MULTILINE)
         cell.source = remove_region(cell.source, SOLUTION, (lambda lines, indent: []) if open_numbers else _stub)
         cell.source = remove_region(cell.source, HIDDEN)
@@ -168,7 +219,7 @@ def build(root, write=True):
     changed = []
     for path in masters(root):
         try:
-            master = annotate(read(path), path.name)
+            master = annotate(read(path), path.name, address(root))
             exercise = exercise_of(master)
         except BuildError as error:
             raise BuildError(f"{path.name}: {error}") from None

@@ -72,7 +72,7 @@ def run(path, tell=print, seconds=CELL_SECONDS):
                 with watchman.cell(name), _quiet():
                     result = shell.run_cell(cell.source, store_history=False)
                 for outcome in front.OUTCOMES[known:]:
-                    tell(feedback.as_text(outcome) + "\n")
+                    tell(feedback.as_text(outcome, read=progress.to_read(outcome)) + "\n")
                 error = result.error_before_exec or result.error_in_exec
                 if isinstance(error, KeyboardInterrupt):
                     errors.append(f"{name} was stopped after {seconds:g} seconds. {_ENDLESS}")

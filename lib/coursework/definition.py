@@ -7,6 +7,7 @@ import builtins
 import difflib
 import importlib
 import pkgutil
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -41,12 +42,33 @@ class Budget:
 
 @dataclass(frozen=True)
 class Slip:
-    """How a result is wrong, and why that probably is. `got`: what came, in words; default: the result itself."""
+    """How a result is wrong, and why that probably is. `got`: what came, in words; default: the result itself.
+    `picture`: as in outcome.Failure."""
 
     kind: str
     expected: str
     cause: str
     got: str = ""
+    picture: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Section:
+    """What to read before a task: a heading of a page in chapters/, and the page's number in the book."""
+
+    number: str  # "2.2"
+    page: str  # "02_waiting"
+    heading: str  # "A condition"
+
+    @property
+    def words(self):
+        return f"{self.number}, {self.heading}"
+
+    @property
+    def link(self):
+        """The heading in its page, by the anchor that MyST makes of it."""
+        anchor = re.sub(r"[^\w\- ]", "", self.heading.lower()).replace(" ", "-")
+        return f"chapters/{self.page}.md#{anchor}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +100,7 @@ class Task:
     hints: tuple
     advice: dict = field(default_factory=dict)
     budget: Budget | None = None
+    section: Section | None = None  # what to read first
 
     def __post_init__(self):
         if len(self.hints) != HINT_LEVELS:
@@ -115,6 +138,11 @@ class Task:
         `answer`: an answer.Local or the grader's Remote.
         """
         raise NotImplementedError
+
+    def look(self, answer):
+        """(what is drawn, in words; a picture as in outcome.Failure; what was found) of what an answer does in the
+        smallest case, right or wrong; raises ValueError where there is nothing to draw."""
+        raise ValueError(f"{self.id} is not about a kernel; show draws kernels.")
 
     def overspent(self, answer, case, arguments):
         """([(name, count, limit, where), ...], picture) of what is over the budget; raises outcome.Failed for an

@@ -42,8 +42,8 @@ def advice(outcome):
     return f'Mend the cell above, run it, then run this one again. hint("{outcome.task}") gives a hint.'
 
 
-def as_text(outcome, advise=True):
-    """The whole message as plain text; `advise=False` leaves out what to do next."""
+def as_text(outcome, advise=True, read=None):
+    """The whole message as plain text; `advise=False` leaves out what to do next. `read`: a Section to be sent to."""
     lines = [headline(outcome)]
     if outcome.status == RIGHT:
         lines += [f"  Checked. {line}" if i == 0 else f"  {line}" for i, line in enumerate(outcome.checked)]
@@ -53,17 +53,24 @@ def as_text(outcome, advise=True):
     failure = outcome.failure
     lines += [f"  {label:<13} {text}" for label, text in failure.facts]
     lines += [f"  {'likely cause':<13} {failure.cause}"] if failure.cause else []
-    if "table" in failure.picture:
-        lines += ["", *("  " + row for row in _interleaving(failure.picture).splitlines()), ""]
-    elif "svg" in failure.picture:
+    if "svg" in failure.picture:
         lines.append(f"  {'the picture':<13} {failure.picture['alt']}")
-    elif failure.picture:
+        drawn = failure.picture.get("text", "")
+        lines += ["", *("  " + row for row in drawn.splitlines()), ""] if drawn else []
+    if "table" in failure.picture:
+        lines += [
+            *([""] if lines[-1] else []),
+            *("  " + row for row in _interleaving(failure.picture).splitlines()),
+            "",
+        ]
+    elif failure.picture and "svg" not in failure.picture:
         lines += ["", *("  " + row for row in picture_rows(failure.picture)), "  " + _LEGEND, ""]
+    lines += [f"  {'read first':<13} {read.words} ({read.link})"] if read else []
     lines += ["  " + advice(outcome)] if advise else []
     return "\n".join(lines)
 
 
-def as_html(outcome):
+def as_html(outcome, read=None):
     """The same as a card. Everything that came from the answer is escaped."""
     right = outcome.status == RIGHT
     mark, colour = ("\N{CHECK MARK}", "#2e8b57") if right else ("\N{MULTIPLICATION X}", "#c0392b")
@@ -80,6 +87,8 @@ def as_html(outcome):
         rows = [*failure.facts, *([("likely cause", failure.cause)] if failure.cause else [])]
         body += [_facts(rows)] if rows else []
         body += [_svg(failure.picture)] if failure.picture else []
+        if read:
+            body.append(f"<div>Read first: <a href='../{escape(read.link)}'>{escape(read.words)}</a></div>")
         body += [f"<div>{sentence(advice(outcome))}</div>"]
     return card("".join(body), colour)
 
@@ -133,10 +142,9 @@ def _interleaving(picture, html=False):
 
 
 def _svg(picture):
-    if "table" in picture:
-        return _interleaving(picture, html=True)
-    if "svg" in picture:
-        return f"<div style='max-width:520px'>{picture['svg']}</div>"
+    svg = f"<div style='max-width:520px'>{picture['svg']}</div>" if "svg" in picture else ""
+    if svg or "table" in picture:
+        return svg + (_interleaving(picture, html=True) if "table" in picture else "")
     rows, labels, per_cell = _grid(picture)
     cell, left = 9, 70
     width = left + max(cell * max(map(len, rows)), _WORDS)

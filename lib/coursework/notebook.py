@@ -1,12 +1,14 @@
 """What an exercise notebook imports:
 
-    from coursework.notebook import begin, budget, check, hint, predict
+    from coursework.notebook import begin, budget, check, hint, predict, show
 
 A check that fails shows what is wrong and raises CheckFailed, so that no tool can mistake it for success.
 """
 
+from simt.show import sentence
+
 from . import checking, definition, feedback, progress
-from .answer import Local
+from .answer import AnswerFailed, Local
 
 OUTCOMES = []  # every outcome of this process, for check.py
 
@@ -73,6 +75,27 @@ def predict(task_id, **numbers):
     return _show(checking.check(task, numbers))
 
 
+def show(task_id, kernel):
+    """Draw what a kernel does in the smallest case of its task: which thread stores where. It judges nothing.
+
+    For your own arrays and more questions: `xray(kernel, grid, block)(*arrays)`.
+    """
+    task = _task(task_id, "show")
+    try:
+        what, drawn, found = task.look(Local(kernel))
+    except AnswerFailed as error:
+        begun = error.name != "NotImplementedError"
+        said = f"{error} {error.place} {error.line}".rstrip() if begun else f"{task.not_begun}: nothing to draw."
+        print(f"{task_id}: {said}")
+        return
+    head = f"{task_id}, {what}"
+    picture = f"<div style='max-width:520px'>{drawn['svg']}</div>" if drawn else ""
+    words = [] if drawn else ["It touches no global memory."]
+    facts = "".join(f"<div>{sentence(line)}</div>" for line in (*words, *found))
+    text = "\n".join([head, *([drawn["alt"]] if drawn else words), *found])
+    _display(_Message(text, feedback.card(f"<b>{sentence(head)}</b>{picture}{facts}")))
+
+
 def hint(task_id, level=None):
     """Show the next hint for a task: a question, then the idea, then nearly the code. `level` 1, 2 or 3 picks one."""
     task = _task(task_id, "hint")
@@ -108,7 +131,8 @@ def _display(message):
 def _show(outcome):
     OUTCOMES.append(outcome)
     progress.note(outcome)
-    _display(_Message(feedback.as_text(outcome), feedback.as_html(outcome)))
+    read = progress.to_read(outcome)
+    _display(_Message(feedback.as_text(outcome, read=read), feedback.as_html(outcome, read)))
     if outcome.status == checking.UNSOLVED:
         raise NotSolvedYet(outcome)
     if outcome.status != checking.RIGHT:

@@ -2,7 +2,8 @@
 
     python -m coursework.progress
 
-`DLKERNELS_PROGRESS` names another file, or is `off`.
+`DLKERNELS_PROGRESS` names another file, or is `off`: then, as in a folder that cannot be written, all is kept only until
+the notebook is closed.
 """
 
 import argparse
@@ -40,6 +41,7 @@ def read(folder="."):
 def _write(known, folder="."):
     path = _path(folder)
     if path is None:
+        _memory.update(known)
         return
     try:
         write_text(path, json.dumps(known, indent=1, sort_keys=True))
@@ -47,7 +49,8 @@ def _write(known, folder="."):
     except OSError as error:
         if not _memory:
             why = error.strerror or error
-            print(f"Your progress is kept only until this notebook is closed: {path} cannot be written ({why}).")
+            print("Your progress, and which hints you have seen, are kept only until this notebook is closed: "
+                  f"{path} cannot be written ({why}).")  # fmt: skip
         _memory.update(known)
 
 
@@ -56,9 +59,18 @@ def note(outcome):
     known = read()
     entry = known.setdefault(f"{outcome.task} {outcome.part}", {"status": "", "points": 0, "tries": 0})
     entry["tries"] += 1
+    if outcome.status == "wrong":
+        entry["wrong"] = entry.get("wrong", 0) + 1
     if entry["status"] != "right":
         entry.update(status=outcome.status, points=outcome.points)
     _write(known)
+
+
+def to_read(outcome):
+    """The Section to send someone to who went wrong twice and more; None for all others."""
+    entry = read().get(f"{outcome.task} {outcome.part}", {})
+    again = outcome.status == "wrong" and entry.get("status") == "wrong" and entry.get("wrong", 0) > 1
+    return definition.find(outcome.task).section if again else None
 
 
 def next_hint(task_id):

@@ -1,13 +1,20 @@
-"""A zip for a class: `python -m coursework.release [--out class.zip]`.
+"""A zip for a class: `python -m coursework.release [--out class.zip] [--address https://.../dlkernels-....whl]`.
 
-Holds the exercises, the library and what is needed to install it. Leaves out the solutions, the hidden cases and the
-tests with their wrong answers. The same checkout always gives the same bytes.
+Holds the exercises, the library, what is needed to install it, and the library as a wheel, which also lies beside the
+zip: a notebook alone installs it from its own folder, from the one above, or from `--address`, where you put it for all.
+Leaves out the solutions, the hidden cases and the tests with their wrong answers. The same checkout always gives the
+same bytes.
 """
 
 import argparse
+import os
+import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
+
+import nbformat
 
 from . import build
 
@@ -41,22 +48,61 @@ def files(root):
     return [name for name in relative if not any(part in name for part in LEFT_OUT)]
 
 
-def release(root, out):
-    """Write the zip; returns the names in it."""
-    names = files(root)
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as pack:
-        for name in names:
+def wheel(root, folder):
+    """The library as a wheel in `folder`, made of what a release holds and nothing else; returns its path."""
+    with tempfile.TemporaryDirectory() as copy:
+        for name in files(root):
+            target = Path(copy) / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((Path(root) / name).read_bytes())
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "-q",
+            "--no-deps",
+            "--no-build-isolation",
+            "-w",
+            str(folder),
+            copy,
+        ]
+        environment = os.environ | {"SOURCE_DATE_EPOCH": "946684800", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise OSError(f"the wheel could not be made: {done.stderr.strip().splitlines()[-1]}")
+    return next(Path(folder).glob("*.whl"))
+
+
+def release(root, out, address=None):
+    """Write the zip, and the wheel beside it; returns the names in the zip."""
+    names, out = files(root), Path(out)
+    with tempfile.TemporaryDirectory() as made, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as pack:
+        made = wheel(root, made)
+        content = {name: (Path(root) / name).read_bytes() for name in names} | {made.name: made.read_bytes()}
+        (out.parent / made.name).write_bytes(content[made.name])
+        for name, data in content.items():
+            if address and name.startswith("exercises/") and name.endswith(".ipynb"):
+                data = _addressed(data, Path(name).name, address)
             entry = zipfile.ZipInfo(name, _DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            pack.writestr(entry, (Path(root) / name).read_bytes())
-    return names
+            pack.writestr(entry, data)
+    return list(content)
+
+
+def _addressed(data, name, address):
+    """An exercise whose first cell installs from `address`."""
+    notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
+    build.with_install(notebook, name[:2], address)
+    return build.text_of(notebook).encode("utf-8")
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m coursework.release", description="Make a zip for a class.")
     parser.add_argument("--root", default=".", help="the checkout (default: here)")
     parser.add_argument("--out", default="class.zip", help="the zip to write (default: class.zip)")
+    parser.add_argument("--address", help="where you will put the wheel: notebooks alone install it from there")
     options = parser.parse_args(argv)
     if not build.masters(options.root):
         sys.exit(f"There is no solutions/ in {Path(options.root).resolve()}: a release is made from a full checkout.")
@@ -64,10 +110,11 @@ def main(argv=None):
     if stale:
         sys.exit("The exercises are out of date. Run `python -m coursework.build` first.")
     try:
-        names = release(options.root, options.out)
+        names = release(options.root, options.out, options.address)
     except OSError as error:
         sys.exit(f"No release was made: {error}")
     print(f"{options.out}: {len(names)} files, without solutions, hidden cases and tests.")
+    print(f"{names[-1]}: the library alone, beside the zip. A notebook in a folder of its own installs it from there.")
     print("Keep the seed of your class to yourself: pytest --grade ... --grade-seed TEXT, or grades/seed.txt.")
 
 

@@ -110,7 +110,7 @@ def test_plain_markdown_only(name):
 
 def test_first_code_cell_names_the_device():
     for name in NAMES:
-        first = next(c for c in pair(name)[0].cells if c.cell_type == "code")
+        first = next(c for c in pair(name)[0].cells if c.id.endswith("-setup"))
         assert f'begin("{name[:2]}")' in first.source
         said = "".join(o.get("text", "") for o in first.outputs)
         assert re.search(r"^(No GPU found|CUDA kernels)[^\n]*\.$", said, re.MULTILINE)
@@ -152,6 +152,44 @@ def test_stub_says_how_long_the_answer_is():
     assert cell.source == (
         "def f(x):\n    # YOUR CODE HERE (about 2 lines), in the place of the next line\n    raise NotImplementedError"
     )
+
+
+def headings(page):
+    """(level, words) of a page in chapters/, without those in code."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^(#+) (.+)$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
+def test_a_task_names_a_section_that_exists_and_its_page_leads_back(task):
+    assert task.section, f"{task.id} says nothing of what to read first: section=Section(number, page, heading)"
+    page = ROOT / "chapters" / f"{task.section.page}.md"
+    (_, title), *rest = headings(page)
+    assert title.split()[0] == task.section.number
+    assert [words for _, words in rest].count(task.section.heading) == 1
+    levels = [len(level) for level, words in rest if words == task.section.heading]
+    assert max(levels) <= 3  # myst_heading_anchors of _config.yml
+    notebook = next(n for n in NAMES if n.startswith(task.chapter))
+    assert f"(../exercises/{notebook})" in page.read_text(encoding="utf-8")
+    statement = next(c for c in pair(notebook)[1].cells if c.id == f"{task.id}-task")
+    assert f"**Read first:** [{task.section.words}](../{task.section.link})." in statement.source
+
+
+@pytest.mark.parametrize(
+    ("heading", "anchor"),
+    [
+        ("Amdahl's law: the job stays the same", "amdahls-law-the-job-stays-the-same"),
+        ("Why was my loop not vectorised?", "why-was-my-loop-not-vectorised"),
+        ("Rungs 1 and 2: one thread per element", "rungs-1-and-2-one-thread-per-element"),
+    ],
+)
+def test_anchors_are_those_of_the_book(heading, anchor):
+    from myst_parser.config.main import MdParserConfig
+    from myst_parser.mdit_to_docutils.base import default_slugify
+
+    assert MdParserConfig(heading_anchors=3).heading_slug_func is None  # the default one
+    assert definition.Section("1", "page", heading).link == f"chapters/page.md#{anchor}"
+    assert default_slugify(heading) == anchor
 
 
 def test_release_has_no_answers(tmp_path):

@@ -1,5 +1,6 @@
 """What a student sees: unsolved, wrong, right; hints; progress; the check from a shell."""
 
+import contextlib
 import json
 import os
 import re
@@ -204,11 +205,49 @@ def test_progress_is_kept_and_a_solved_task_stays_solved(capsys):
     with pytest.raises(notebook.CheckFailed):
         notebook.check("07-add", one_block)
     entry = progress.read()["07-add results"]
-    assert entry == {"status": "right", "points": 3, "tries": 3}
+    assert entry == {"status": "right", "points": 3, "tries": 3, "wrong": 2}
     table = progress.table(progress.read())
     assert re.search(r"\[x\] 07-add .* 3/3 +3 tries", table)
     everything = sum(points for task in definition.everything() for _, points in progress.parts(task))
     assert f"3 of {everything} points" in table
+
+
+@pytest.mark.quick
+def test_the_second_failure_says_what_to_read(capsys):
+    said = []
+    for answer in (stub, one_block, no_guard, right_add, one_block):
+        with contextlib.suppress(notebook.CheckFailed):
+            notebook.check("07-add", answer)
+        said.append("read first" in capsys.readouterr().out)
+    assert said == [False, False, True, False, False]  # who solved it once needs no advice
+    section = definition.find("07-add").section
+    outcome = add_outcome(one_block)
+    assert f"{section.words} ({section.link})" in feedback.as_text(outcome, read=section)
+    assert f"<a href='../{section.link}'>{section.words}</a>" in feedback.as_html(outcome, section)
+
+
+@pytest.mark.quick
+def test_progress_that_is_off_still_lets_hints_go_on(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_memory", {})
+    monkeypatch.setenv("DLKERNELS_PROGRESS", "off")
+    assert [progress.next_hint("07-add") for _ in range(3)] == [1, 2, 3]
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.quick
+def test_show_draws_right_and_wrong_kernels_and_judges_nothing(capsys):
+    for kernel in (right_add, one_block):
+        notebook.show("07-add", kernel)
+        said = capsys.readouterr().out
+        assert "Store out[i] on line" in said
+        assert "wrong" not in said
+    notebook.show("07-add", stub)
+    assert "nothing to draw" in capsys.readouterr().out
+    notebook.show("07-add", 3)
+    assert "write @cuda.jit above the function" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="02-mean is not about a kernel"):
+        notebook.show("02-mean", right_add)
+    assert progress.read() == {}
 
 
 def test_a_damaged_progress_file_is_no_disaster():

@@ -149,7 +149,7 @@ def test_a_new_kind_is_one_file_for_the_student(chapter, capsys):
 )
 def test_a_new_kind_is_one_file_for_the_grader(chapter, request, answer, points, kinds):
     exercise = build.read(chapter / "exercises" / "99_greet.ipynb")
-    exercise.cells[0].source = f"def greet(name):\n    {GREETINGS[answer]}"
+    next(filter(build.is_answer, exercise.cells)).source = f"def greet(name):\n    {GREETINGS[answer]}"
     path = chapter / "99_greet.ipynb"
     path.write_text(build.text_of(exercise))
     collector = plugin.Notebook.from_parent(request.session, path=path)

@@ -258,9 +258,16 @@ def test_merge_takes_answers_and_nothing_else():
             assert "hidden=True" in step.source
 
 
-def test_merge_without_extra_cells_is_the_canonical_notebook():
+def test_merge_without_extra_cells_is_the_canonical_notebook_but_for_the_cell_that_installs():
     master, _ = merge.canonical(hostile.MASTER)
-    assert [s.id for s in merged(hostile.solved()).steps] == [c.id for c in master]
+    assert build.is_install(master[0])
+    assert [s.id for s in merged(hostile.solved()).steps] == [c.id for c in master[1:]]
+
+
+def test_a_class_may_install_from_an_address_of_its_own():
+    notebook = hostile.solved()
+    build.with_install(notebook, "07", "https://example.org/course.whl")
+    assert merged(notebook).flags == merged(hostile.solved()).flags
 
 
 def test_merge_believes_the_grade_id_before_the_cells_id():

@@ -150,6 +150,72 @@ def test_waiting_outside_the_explorers_reach_is_told():
         real.release()
 
 
+def polled(nap):
+    """A thread that goes round `nap(box, lock)` until another, which has much to do, says that it is ready."""
+    box, lock = Box(n=0), threading.Lock()
+
+    def look():
+        while nap(box, lock):
+            pass
+
+    def work():
+        for _ in range(3):
+            time.sleep(1)
+            box.n += 1
+
+    run(look, work)
+    return box.n
+
+
+def looks_and_sleeps(box, lock):
+    with lock:
+        if box.n == 3:
+            return False
+    time.sleep(0.1)
+    return True
+
+
+def looks_without_a_lock_and_sleeps(box, lock):
+    if box.n < 3:
+        time.sleep(0.1)
+    return box.n < 3
+
+
+def backs_off(box, lock):
+    got = lock.acquire(timeout=0.5)
+    if got:
+        lock.release()
+        return box.n < 3
+    time.sleep(0.1)
+    return True
+
+
+@pytest.mark.parametrize("nap", [looks_and_sleeps, looks_without_a_lock_and_sleeps])
+def test_polling_with_sleep_is_told_whatever_run_it_is_in(nap):
+    report = explore(lambda: polled(nap), schedules=20)
+    assert report.ok  # a warning
+    (told,) = {f.kind for f in report.findings}
+    assert told == "busy-waiting"
+    assert "sleeps, looks, and sleeps again" in str(report.finding)
+    assert "time.sleep(0.1)" in str(report.finding)  # not work(), which sleeps and does not look
+
+
+def test_who_does_not_get_a_lock_and_backs_off_does_not_poll():
+    def scenario():
+        box, lock = Box(n=0), threading.Lock()
+
+        def hold():
+            with lock:
+                time.sleep(2)
+                box.n = 3
+
+        run(hold, lambda: [None for _ in iter(lambda: backs_off(box, lock), False)])
+        return box.n
+
+    report = explore(scenario, schedules=20)
+    assert not [f for f in report.findings if "sleeps, looks" in str(f)]
+
+
 def test_busy_waiting_is_a_warning():
     box = Box(go=False)
 

@@ -1,6 +1,7 @@
 """Answers to 02-buffer."""
 
 import threading
+import time
 from collections import deque
 
 
@@ -338,6 +339,65 @@ class IfInGet:
         with self.changed:
             if not self.items and not self.closed:
                 self.changed.wait()
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class PollsWithSleep:
+    """wrong busy-waiting: instead of sleeping until it is told"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.lock = threading.Lock()
+
+    def put(self, item):
+        while True:
+            with self.lock:
+                if len(self.items) < self.bound:
+                    self.items.append(item)
+                    return
+            time.sleep(0.001)
+
+    def get(self):
+        while True:
+            with self.lock:
+                if self.items:
+                    return self.items.popleft()
+                if self.closed:
+                    return None
+            time.sleep(0.001)
+
+    def close(self):
+        with self.lock:
+            self.closed = True
+
+
+class PutPolls:
+    """wrong busy-waiting: instead of sleeping until it is told"""
+
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def put(self, item):
+        while len(self.items) >= self.bound:
+            time.sleep(0.01)
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.items) < self.bound)
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.items or self.closed)
             if not self.items:
                 return None
             item = self.items.popleft()

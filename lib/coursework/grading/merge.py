@@ -100,6 +100,9 @@ def merge(master, shipped, cells):
     steps += _extra_steps("", extra)
     for cell in master:
         handed_in = handed_in_cells.get(cell.id)
+        if build.is_install(cell):  # the grader has the library, and a class may have an address of its own
+            steps += _extra_steps(cell.id, extra)
+            continue
         if build.is_answer(cell):
             answers[cell.id] = handed_in if handed_in is not None else ""
             steps.append(Step("answer", cell.id, answers[cell.id]))

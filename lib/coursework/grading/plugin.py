@@ -3,17 +3,19 @@
     pytest --grade=submissions/ --grade-out=grades/ [-n 2]
 
 One item for each student and exercise. An item passes when it was graded, whatever the points; with `--grade-strict` it
-fails when points were lost. Without --grade the plugin does nothing.
+fails when points were lost. Without --grade nobody is graded.
 
 pytest itself never looks into the folder of submissions: it would obey a conftest.py or a pytest.ini that it finds
 there.
+
+Under nbval, checks of a notebook that raise fail also where their tag lets Jupyter and nbconvert go on.
 """
 
 import time
 from pathlib import Path
 
 import pytest
-from nbval.plugin import IPyNbFile
+from nbval.plugin import IPyNbCell, IPyNbFile
 
 _STATE = pytest.StashKey()
 _CHECKOUT = Path(__file__).resolve().parents[3]
@@ -111,6 +113,14 @@ class _State:
         for path in masters.values():
             build.annotate(build.read(path), path.name)  # a broken master must stop the run, not cost points
         return masters
+
+
+def pytest_collection_modifyitems(items):
+    from ..build import is_check
+
+    for item in items:
+        if isinstance(item, IPyNbCell) and is_check(item.cell):
+            item.options["check_exception"] = False
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -26,5 +26,7 @@ class FunctionTask(Task):
                     ("expected", slip.expected),
                     ("got", slip.got or short(result)),
                 ]
-                raise Failed(Failure(slip.kind, f"{headline(case)} wrong result", tuple(facts), slip.cause))
+                raise Failed(
+                    Failure(slip.kind, f"{headline(case)} wrong result", tuple(facts), slip.cause, slip.picture)
+                )
         return (names_of(self, cases),), ""

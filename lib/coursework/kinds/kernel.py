@@ -89,6 +89,11 @@ class KernelTask(ArrayTask):
         ]
         return over, report["picture"]
 
+    def look(self, answer):
+        case = self.cases[0]
+        _, report = answer.xray(case.grid, case.block, arguments_of(case, self.seed, 0))
+        return f"case {case.name!r}: what one warp does", report["map"], [f["message"] for f in report["findings"]]
+
     def _run(self, answer, case, arguments, require=None):
         """The x-ray's report of a run that is right; raises Failed for any other. Races are told after the result."""
         after, report = attempt(self, case, lambda: answer.xray(case.grid, case.block, arguments, require))

@@ -22,6 +22,7 @@ class Question:
     slips: dict = field(default_factory=dict)
     otherwise: str = "Draw the 32 lanes of one warp and mark what each one touches."
     tolerance: float = 0.0
+    picture: Callable | None = None  # () -> as in outcome.Failure: of a smaller question, for the answer is not told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,9 @@ class PredictionTask(Task):
             if not _near(said, truth, question.tolerance):
                 cause = question.slips.get(said, question.otherwise)
                 facts = (("question", question.text), ("you said", short(said)))
-                raise Failed(Failure("prediction", f"{question.name}: not what the machine counts", facts, cause))
+                headline = f"{question.name}: not what the machine counts"
+                picture = question.picture() if question.picture else {}
+                raise Failed(Failure("prediction", headline, facts, cause, picture))
         asked = "; ".join(f"{q.name} = {q.truth()}" for q in self.questions)
         return (f"Counted by running it: {asked}.",), ""
 

@@ -89,14 +89,21 @@ class ScenarioTask(Task):
         if advice and finding["cause"]:
             facts.append(("what happened", finding["cause"]))
         cause = advice or finding["cause"] or RULES.get(name, "")
-        picture = {"table": played["table"]} if played["table"] else {}
+        picture = _of_waiting(finding["waits"]) if finding["waits"] else {}
+        picture |= {"table": played["table"]} if played["table"] else {}
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause, picture))
 
     def _right(self, where, arguments, result):
         slip = judged(self, arguments, result)
         if slip:
             facts = (("expected", slip.expected), ("got", slip.got or short(result)))
-            raise Failed(Failure(slip.kind, f"{where} wrong result", facts, slip.cause))
+            raise Failed(Failure(slip.kind, f"{where} wrong result", facts, slip.cause, slip.picture))
+
+
+def _of_waiting(waits):
+    from .. import pictures  # knows the x-ray's SVG: loaded when there is something to draw
+
+    return pictures.waiting([tuple(map(str, wait)) for wait in waits])
 
 
 def _texts(function):

@@ -4,7 +4,7 @@ import math
 import statistics
 from dataclasses import replace
 
-from ..definition import Case, Slip
+from ..definition import Case, Section, Slip
 from ..kinds.function import FunctionTask
 from ..kinds.prediction import PredictionTask, Question
 from ..kinds.scenario import ScenarioTask
@@ -61,6 +61,7 @@ def judge_workers(arguments, result):
 
 WORKERS = FunctionTask(
     id="01-workers",
+    section=Section("1.3", "01_scaling", "Amdahl's law: the job stays the same"),
     title="How many workers do you need?",
     objective="Compute the number of workers that Amdahl's law demands for a speed-up",
     points=2,
@@ -124,6 +125,7 @@ def judge_roof(arguments, result):
 
 ROOF = FunctionTask(
     id="01-roof",
+    section=Section("1", "01_why_parallel", "The roofline"),
     title="At best, how long?",
     objective="Compute the least time of a kernel from its flops, its bytes and the two limits of a machine",
     points=2,
@@ -201,6 +203,7 @@ def _scaled_speedup():
 
 PREDICT = PredictionTask(
     id="01-predict",
+    section=Section("1", "01_why_parallel", "The roofline"),
     title="Predict, then count",
     objective="Predict flops, instructions, steps in flight and a scaled speed-up",
     points=2,
@@ -394,6 +397,7 @@ def _statistic(value, values, right, name):
 
 BUG = ScenarioTask(
     id="01-bug",
+    section=Section("1.2", "01_timing", "Mistake 1: the first call"),
     title="A benchmark that measures something else",
     objective="Debug a benchmark: find what it measures besides the function",
     points=3,
@@ -507,6 +511,7 @@ def _ratio(arguments, result):
 
 RATIO = ScenarioTask(
     id="01-ratio",
+    section=Section("1.2", "01_timing", "Mistake 5: first A, then B"),
     title="An honest ratio",
     objective="Write a comparison of two functions that compilation, drift and disturbed runs cannot spoil",
     points=3,
@@ -583,6 +588,7 @@ def times_of(serial, workers, noise=0.0, scale=1.0):
 
 FIT = FunctionTask(
     id="01-fit",
+    section=Section("1.3", "01_scaling", "Fitted to measurements"),
     title="The serial share, from measured times",
     objective="Fit Amdahl's law to times and report the serial share",
     points=3,

@@ -6,7 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from ..definition import Budget, Case, Slip
+from ..definition import Budget, Case, Section, Slip
 from ..events import Events, Played
 from ..kinds.prediction import PredictionTask, Question
 from ..kinds.thread import ThreadTask
@@ -76,6 +76,7 @@ def feeding(writers, times, reads=0, refused=False):
 
 MEAN = ThreadTask(
     id="02-mean",
+    section=Section("2", "02_threads", "The lock, and its price"),
     title="A mean that several threads feed",
     objective="Protect two numbers that belong together with one lock, for writing and for reading",
     points=3,
@@ -167,6 +168,7 @@ def most_alive(bound, batches):
 
 PREDICT = PredictionTask(
     id="02-predict",
+    section=Section("2", "02_threads", "The lost update"),
     title="Predict what threads can do",
     objective="Predict the number of orders, the worst lost update and the memory that a queue bounds",
     points=3,
@@ -349,6 +351,7 @@ def mapping(n, chunk, bad=False):
 
 MAP = ThreadTask(
     id="02-map",
+    section=Section("2.3", "02_queues", "A pool of threads"),
     title="A parallel map in chunks",
     objective="Hand over large parts to a pool, keep the order and the errors",
     points=3,
@@ -458,6 +461,7 @@ def passing(bound, producers, consumers, each):
 
 BUFFER = ThreadTask(
     id="02-buffer",
+    section=Section("2.2", "02_waiting", "A condition"),
     title="A bounded buffer that can be closed",
     objective="Write a buffer with a condition: wait in a loop, notify whoever may be concerned, end cleanly",
     points=4,
@@ -560,6 +564,7 @@ def loading(n, bound, bad=None, odd=False):
 
 PREFETCH = ThreadTask(
     id="02-prefetch",
+    section=Section("2.3", "02_queues", "When loading fails"),
     title="A prefetcher that does not lose errors",
     objective="Overlap loading with computing by a bounded queue; keep order, bound and errors",
     points=4,
@@ -668,6 +673,7 @@ def moving(balances, *orders):
 
 BUG = ThreadTask(
     id="02-bug",
+    section=Section("2.2", "02_waiting", "Deadlock"),
     title="Repair two bugs in an account",
     objective="Debug code with several locks from the interleaving that breaks it",
     points=3,

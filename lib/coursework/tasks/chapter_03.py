@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..definition import Budget, Case, Slip, random_values, unwritten
+from ..definition import Budget, Case, Section, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
 from ..kinds.function import FunctionTask
 from ..kinds.parallel import ParallelTask, Watch
@@ -38,6 +38,7 @@ PREDICT_ROWS = list(range(1, 9))  # row i of a causal loop costs i + 1
 
 PREDICT = PredictionTask(
     id="03-predict",
+    section=Section("3.2", "03_schedules", "The five schedules"),
     title="Predict four schedules",
     objective="Predict how much work each thread gets under a static, a dynamic and a folded schedule",
     points=3,
@@ -101,6 +102,7 @@ def label_arguments(n, classes):
 
 HISTOGRAM = ParallelTask(
     id="03-histogram",
+    section=Section("3", "03_numba_parallel", "Three repairs"),
     title="Repair a histogram that loses counts",
     objective="Find the race in a prange loop and repair it with private results",
     points=3,
@@ -168,6 +170,7 @@ def largest_arguments(n, kind="random"):
 
 LARGEST = ParallelTask(
     id="03-largest",
+    section=Section("3", "03_numba_parallel", "Reductions"),
     title="A reduction that numba does not know",
     objective="Write a reduction with private results and a last step on one thread",
     points=4,
@@ -235,6 +238,7 @@ def _softmax(x, axis=1):
 
 SOFTMAX = ParallelTask(
     id="03-softmax",
+    section=Section("3", "03_numba_parallel", "What numba makes parallel"),
     title="Softmax of every row, without temporaries",
     objective="Parallelise over independent rows and keep everything else private",
     points=3,
@@ -296,6 +300,7 @@ def triangle_arguments(n):
 
 BALANCE = ParallelTask(
     id="03-balance",
+    section=Section("3.2", "03_schedules", "Rows that are not equal"),
     title="Balance a triangle",
     objective="Divide uneven iterations so that a static schedule gives every thread the same work",
     points=2,
@@ -407,6 +412,7 @@ def cost_arguments(n, threads, chunk, highest=20):
 
 FINISH = FunctionTask(
     id="03-finish",
+    section=Section("3.2", "03_schedules", "Dynamic: a shared counter"),
     title="Simulate a dynamic schedule",
     objective="Compute when a dynamic schedule ends, and choose a chunk size with it",
     points=3,

@@ -3,7 +3,7 @@ work."""
 
 import numpy as np
 
-from ..definition import Budget, Case, Slip, random_values, unwritten
+from ..definition import Budget, Case, Section, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
 from ..kinds.compiled import CompiledTask
 from ..kinds.function import FunctionTask
@@ -32,10 +32,18 @@ def _two_columns(room):
     return _line_map(ROWS, COLUMNS).fetches(order, room)
 
 
+def _small_walk(room):
+    """The same question with ten rows: two columns, and what a cache of `room` lines holds."""
+    from .. import pictures
+
+    return pictures.walk([*range(10), *range(10)], room, [f"row {k}" for k in range(10)], "Ten rows: column 0, then 1")
+
+
 _DRAW = "Write down the byte at which each element begins, and divide by 64: how many different whole numbers?"
 
 LINES = PredictionTask(
     id="04-lines",
+    section=Section("4", "04_memory", "Cache lines"),
     title="Predict cache lines, then measure",
     objective="Predict how many cache lines a loop touches and fetches",
     points=3,
@@ -103,6 +111,7 @@ LINES = PredictionTask(
                 ROWS + 36: "Which line goes when a new one comes: the one used longest ago. Which is needed next?",
             },
             "Follow the line of row 0: when is it fetched, when does it have to go, when is it needed again?",
+            picture=lambda: _small_walk(6),
         ),
         Question(
             "larger_cache",
@@ -113,6 +122,7 @@ LINES = PredictionTask(
                 ROWS + 28: "The cache has room for more lines than are needed. Which line would have to go?",
             },
             "How many different lines do the two columns lie in?",
+            picture=lambda: _small_walk(12),
         ),
     ),
     hints=(
@@ -143,6 +153,7 @@ def _wide(x):
 
 CHANNELS = CompiledTask(
     id="04-channels",
+    section=Section("4.2", "04_vectors", "Vectors"),
     title="Scale and shift, channels last",
     objective="Order the loops over an NHWC image so that the compiler vectorises the inner one",
     points=2,
@@ -199,6 +210,7 @@ def sum_arguments(rows, columns):
 
 SUMS = CompiledTask(
     id="04-sums",
+    section=Section("4.2", "04_vectors", "Why was my loop not vectorised?"),
     title="A weighted sum of rows",
     objective="Arrange many sums side by side, so that each lane of a vector has one of its own",
     points=2,
@@ -301,6 +313,7 @@ def _pad_case(rows, columns):
 
 PAD = FunctionTask(
     id="04-pad",
+    section=Section("4", "04_memory", "Sets: why 1024 is slower than 1000"),
     title="Pad a matrix",
     objective="Compute the shortest row length at which a column fits into the sets of a cache",
     points=3,
@@ -379,7 +392,14 @@ def judge_order(arguments, result):
             f"The lines of out that one row of a tile writes to, one for each column, must still be there for its next row: the "
             f"cache has room for {ROOM} lines. And a tile of less than {FLOATS} rows leaves lines of out half used."
         )
-    return Slip("fetches", f"at most {int(1.25 * lines)} fetches for the {lines} lines", cause, said)
+    from .. import pictures
+
+    moments = (
+        (f"x[{i}, {j}] to out[{j}, {i}]", (("x", i, j // FLOATS), ("out", j, i // FLOATS))) for i, j in pairs.tolist()
+    )
+    shapes = {"x": (n, _padded(m) // FLOATS), "out": (m, _padded(n) // FLOATS)}
+    picture = pictures.cache_of(moments, shapes, ROOM)
+    return Slip("fetches", f"at most {int(1.25 * lines)} fetches for the {lines} lines", cause, said, picture)
 
 
 def _order_case(n, m):
@@ -388,6 +408,7 @@ def _order_case(n, m):
 
 ORDER = FunctionTask(
     id="04-order",
+    section=Section("4", "04_memory", "Use a line again before it leaves"),
     title="A transposition that fits into a small cache",
     objective="Order the elements of a transposition so that each line is fetched about once",
     points=3,
@@ -413,6 +434,7 @@ def square_arguments(n):
 
 BUG = ParallelTask(
     id="04-bug",
+    section=Section("4.3", "04_sharing", "False sharing"),
     title="Repair a loop that loses elements, and stop its threads from sharing lines",
     objective="Find false sharing from a map of writes, and remove it",
     points=2,

@@ -4,7 +4,7 @@ import numpy as np
 
 from dlkernels import cuda
 
-from ..definition import Budget, Case, Slip, random_values, unwritten
+from ..definition import Budget, Case, Section, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
 from ..kinds.function import FunctionTask
 from ..kinds.kernel import KernelTask
@@ -46,6 +46,7 @@ def judge_launch(arguments, result):
 
 LAUNCH = FunctionTask(
     id="07-launch",
+    section=Section("7", "07_vector_add", "The same job on a GPU"),
     title="Blocks for half a million elements",
     objective="Choose the number of blocks and threads for n elements within the limits of a GPU",
     points=2,
@@ -73,6 +74,7 @@ def add_arguments(n):
 
 ADD = KernelTask(
     id="07-add",
+    section=Section("7", "07_vector_add", "The same job on a GPU"),
     title="Vector add with a guard",
     objective="Write a kernel in which each thread computes one element, for any n",
     points=3,
@@ -131,6 +133,7 @@ def _sectors(kernel, *more):
 
 SECTORS = PredictionTask(
     id="07-sectors",
+    section=Section("7", "07_vector_add", "What one warp asks of memory"),
     title="Predict the sectors of three loads",
     objective="Predict how many 32-byte sectors one warp needs for a load",
     points=2,
@@ -187,6 +190,7 @@ def axpy_arguments(n):
 
 AXPY = KernelTask(
     id="07-axpy",
+    section=Section("7", "07_vector_add", "Rung 2: the grid-stride loop"),
     title="axpy with a grid-stride loop",
     objective="Write a kernel that works for any grid, and whose warps read neighbouring elements",
     points=3,
@@ -250,6 +254,7 @@ def silu(z):
 
 FUSED = ParallelTask(
     id="07-fused",
+    section=Section("7.2", "07_fusion", "Fusion"),
     title="Bias and SiLU in one pass on all cores",
     objective="Fuse two element-wise operations so that no temporary array is made",
     points=3,
@@ -314,6 +319,7 @@ def backward_arguments(n):
 
 BUG = KernelTask(
     id="07-bug",
+    section=Section("7.2", "07_fusion", "Backward"),
     title="Repair two bugs in a backward pass",
     objective="Debug a kernel from what its check reports",
     points=3,

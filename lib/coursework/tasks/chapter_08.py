@@ -4,7 +4,7 @@ import numpy as np
 
 from dlkernels import cuda
 
-from ..definition import Budget, Case, random_values, unwritten
+from ..definition import Budget, Case, Section, random_values, unwritten
 from ..kinds.arrays import Suspect
 from ..kinds.compiled import CompiledTask
 from ..kinds.kernel import KernelTask
@@ -148,6 +148,7 @@ def _loads_of_a_warp(kernel):
 
 COUNT = PredictionTask(
     id="08-count",
+    section=Section("8", "08_matmul", "Count first"),
     title="Count before you write",
     objective="Predict the flops, bytes and load requests of a matmul",
     points=2,
@@ -246,6 +247,7 @@ VECTORISED = {"scalar_share": 0.25, "multiplies": 24 * 36 * 80 * 5 // 4}  # a qu
 
 IKJ = CompiledTask(
     id="08-ikj",
+    section=Section("8", "08_matmul", "Rung 2: another order"),
     title="The order of the loops",
     objective="Order three loops so that the compiler vectorises the inner one",
     points=2,
@@ -284,6 +286,7 @@ IKJ = CompiledTask(
 
 NAIVE = KernelTask(
     id="08-naive",
+    section=Section("8.2", "08_matmul_gpu", "Rungs 1 and 2: one thread per element"),
     title="One thread for each element",
     objective="Write a matmul kernel on a two-dimensional grid whose warps read neighbouring elements",
     points=2,
@@ -369,6 +372,7 @@ def naive_loads(m, k, n):
 
 TILED = KernelTask(
     id="08-tiled",
+    section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
     title="Tiles in shared memory",
     objective="Write a tiled matmul kernel that loads each element once per tile",
     points=3,
@@ -419,6 +423,7 @@ TILED = KernelTask(
 
 BUG = KernelTask(
     id="08-bug",
+    section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
     title="Repair two bugs that most inputs do not show",
     objective="Debug a tiled kernel with the x-ray's findings",
     points=3,
@@ -457,6 +462,7 @@ BUG = KernelTask(
 
 REGISTER = CompiledTask(
     id="08-register",
+    section=Section("8", "08_matmul", "Rung 5: use what is loaded"),
     title="A register tile on the CPU",
     objective="Unroll loops so that each value loaded from memory serves several multiplies",
     points=2,
@@ -510,6 +516,7 @@ _FOUR_M, _FOUR_K, _FOUR_N = 32, 32, 64
 
 FOUR = KernelTask(
     id="08-four",
+    section=Section("8.2", "08_matmul_gpu", "Rung 4: eight elements of a column"),
     title="Four elements for each thread",
     objective="Write a kernel that halves the loads from shared and from global memory with a register tile",
     points=2,

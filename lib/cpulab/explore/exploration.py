@@ -123,10 +123,12 @@ class Search:
     def run(self):
         begun, cpu = time.perf_counter(), time.process_time()
         self.until = cpu + self.seconds
-        first, patience = None, SHORTER
+        first, noted, patience = None, None, SHORTER  # noted: a run with a warning, told where there is no error
         with Substitution(self.scenario, self.tracer()) as names:
             for run in self._runs(names):
                 self._count_result(run)
+                if run.findings and noted is None:
+                    noted = run
                 if run.errors and (first is None or run.systematic > first.systematic):
                     first = run
                 if first is not None:
@@ -140,7 +142,7 @@ class Search:
                 first = self._shortest(first, names)
             else:
                 self.last = run
-        return Report(self, first or self.last, time.perf_counter() - begun)
+        return Report(self, first or noted or self.last, time.perf_counter() - begun)
 
     def _count_result(self, run):
         key = repr(run.result)[:200] if run.ending == "ended" else run.ending

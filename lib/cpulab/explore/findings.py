@@ -8,6 +8,7 @@ from .scheduler import BLOCKED, DONE, Abandoned, NotInARun
 from .tracing import source
 
 ERROR, WARNING = "error", "warning"
+LOOKS = ("acquires", "releases")  # what a thread does to look at something under a lock
 SPINS = 1  # turns that had to be forced on a thread that only looked: busy waiting
 
 
@@ -21,6 +22,7 @@ class Finding:
     cause: str = ""
     severity: str = ERROR
     name: str = ""  # of the exception; "own lock": of a deadlock of a thread with itself
+    waits: tuple = ()  # of a deadlock: (thread, what it waits for, the thread that has it or "")
 
     def __str__(self):
         lines = [f"{self.kind}: {self.headline}"]
@@ -43,7 +45,10 @@ def of(outcome, judge):
         if slip:
             findings.append(_wrong(outcome, slip))
         findings += [_held(lock) for lock in outcome.held]
-    findings += [_busy(outcome, name) for name, n in outcome.spins.items() if n >= SPINS and outcome.ending == "ended"]
+    if outcome.ending == "ended":
+        spinning = [name for name, n in outcome.spins.items() if n >= SPINS]
+        findings += [_busy(outcome, name) for name in spinning]
+        findings += [_polls(outcome, name, *at) for name, at in _polling(outcome).items() if name not in spinning]
     return findings
 
 
@@ -74,7 +79,17 @@ def _deadlock(outcome):
     headline = "nobody can go on: " + " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     headline += " wait" if len(names) > 1 else " waits"
     alone = any(getattr(task.resource, "held_by", None) is task for task in stuck)
-    return Finding("deadlock", headline, tuple(facts), _why_stuck(stuck), name="own lock" if alone else "")
+    why, waits = _why_stuck(stuck), tuple(map(_waits, stuck))
+    return Finding("deadlock", headline, tuple(facts), why, name="own lock" if alone else "", waits=waits)
+
+
+def _waits(task):
+    """(thread, what it waits for, who has that or "")"""
+    resource = task.resource
+    if isinstance(resource, workers.Thread):
+        return task.name, "its end", resource.label
+    holder = getattr(resource, "held_by", None)
+    return task.name, getattr(resource, "label", ""), holder.name if holder is not None else ""
 
 
 def _why_stuck(stuck):
@@ -266,5 +281,32 @@ def _busy(outcome, name):
     facts = ((name, f"asks again and again, {_at(outcome, file, line)}"),)
     cause = (
         "A core is kept busy with waiting. A Condition, an Event or a queue lets the thread sleep until it is woken."
+    )
+    return Finding("busy-waiting", f"{name} waits by asking", facts, cause, WARNING)
+
+
+def _polling(outcome):
+    """Thread -> (file, line) where it slept twice in a row and only looked between: read, or took a lock and gave it
+    back. A thread that backs off, as it did not get a lock, does not poll."""
+    found, naps = {}, {}
+    for event in outcome.events:
+        if event.kind == "sync" and event.text.startswith("sleeps"):
+            place, looked = (event.file, event.line), naps.get(event.task, (None, False))
+            if looked == (place, True) and not outcome.in_check(event.file):
+                found.setdefault(event.task, place)
+            naps[event.task] = (place, False)
+        elif event.task in naps:
+            if event.kind == "read" or event.text.startswith(LOOKS):
+                naps[event.task] = (naps[event.task][0], True)
+            elif not event.text.startswith("waits for"):  # for the lock under which it looks
+                del naps[event.task]
+    return found
+
+
+def _polls(outcome, name, file, line):
+    facts = ((name, f"sleeps, looks, and sleeps again, {_at(outcome, file, line)}"),)
+    cause = (
+        "It wakes for nothing, and sleeps on when there is something to do. A Condition, an Event or a queue wakes it at the "
+        "right moment."
     )
     return Finding("busy-waiting", f"{name} waits by asking", facts, cause, WARNING)
