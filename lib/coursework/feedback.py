@@ -32,8 +32,11 @@ def advice(outcome):
     """What to do next."""
     if outcome.status == RIGHT:
         return ""
-    if outcome.status == UNSOLVED and outcome.part == "prediction":
-        return "Put your numbers in the place of ... in the cell above, run it, then run this cell again."
+    if outcome.status == UNSOLVED and outcome.failure.kind == "closed":
+        return ""
+    if outcome.status == UNSOLVED and (outcome.part == "prediction" or outcome.failure.kind == "unanswered"):
+        what = "numbers" if outcome.part == "prediction" else "answer"
+        return f"Put your {what} in the place of ... in the cell above, run it, then run this cell again."
     if outcome.status == UNSOLVED:
         return (
             "Write your lines where it says YOUR CODE HERE, delete the line `raise NotImplementedError`, run that "
@@ -48,7 +51,10 @@ def as_text(outcome, advise=True):
     if outcome.status == RIGHT:
         lines += [f"  Checked. {line}" if i == 0 else f"  {line}" for i, line in enumerate(outcome.checked)]
         lines += [f"  Not checked. {outcome.not_checked}"] if outcome.not_checked else []
-        lines += [f"  The picture. {outcome.picture['alt']}"] if outcome.picture else []
+        if "table" in outcome.picture:
+            lines += ["", *("  " + row for row in _interleaving(outcome.picture).splitlines())]
+        elif outcome.picture:
+            lines.append(f"  The picture. {outcome.picture['alt']}")
         return "\n".join(lines)
     failure = outcome.failure
     lines += [f"  {label:<13} {text}" for label, text in failure.facts]

@@ -61,6 +61,14 @@ def note(outcome):
     _write(known)
 
 
+def waits_for(task, solved=(), known=None):
+    """The id of the task that must be right before `task` opens, or "". `solved`: ids of more that are."""
+    if not task.after or task.after in solved or (known is None and _path() is None):
+        return ""
+    first, known = definition.find(task.after), read() if known is None else known
+    return "" if known.get(f"{first.id} {first.part}", {}).get("status") == "right" else first.id
+
+
 def next_hint(task_id):
     """The level of the next hint, 1 to 3; remembers that it was asked for."""
     known = read()
@@ -82,6 +90,8 @@ def table(known):
                 mark = {"right": "x", "": " "}.get(status, "-")
                 said = {"right": f"{entry.get('points', 0)}/{points}", "": f"0/{points}"}.get(status, f"0/{points}")
                 tried = f"{tries} {'try' if tries == 1 else 'tries'}" if tries else f"about {task.minutes} min"
+                closed = waits_for(task, known=known)
+                tried = f"opens after {closed}" if closed and not tries else tried
                 label = task.title + ("" if part != "budget" else ", budget")
                 lines.append(f"  [{mark}] {task.id:<14} {label:<44} {said:>5}   {tried}")
                 got, most = got + entry.get("points", 0), most + points
