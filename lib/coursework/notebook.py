@@ -5,7 +5,7 @@
 A check that fails shows what is wrong and raises CheckFailed, so that no tool can mistake it for success.
 """
 
-from . import checking, definition, feedback, progress
+from . import checking, definition, feedback, kept, progress
 from .answer import Local
 from .outcome import UNSOLVED, Failure, Outcome
 
@@ -59,7 +59,7 @@ def check(task_id, answer, seed=None, hidden=False, **claims):
     if set(claims) != set(task.claims):
         asked, got = ", ".join(task.claims) or "nothing", ", ".join(claims) or "nothing"
         raise ValueError(f"{task_id} asks for {asked} beside the answer; got {got}.")
-    return _show(checking.check(task, Local(answer, claims=claims), seed, hidden))
+    return _show(checking.check(task, Local(answer, claims=claims), seed, hidden), answer)
 
 
 def budget(task_id, answer, seed=None):
@@ -67,7 +67,7 @@ def budget(task_id, answer, seed=None):
     task = _task(task_id, "budget")
     if task.budget is None:
         raise ValueError(f"{task_id} has no budget.")
-    return _show(checking.check_budget(task, Local(answer), seed))
+    return _show(checking.check_budget(task, Local(answer), seed), answer)
 
 
 def predict(task_id, **numbers):
@@ -124,7 +124,7 @@ def _display(message):
     display(message)
 
 
-def _show(outcome):
+def _show(outcome, answer=None):
     OUTCOMES.append(outcome)
     progress.note(outcome)
     _display(_Message(feedback.as_text(outcome), feedback.as_html(outcome)))
@@ -132,3 +132,4 @@ def _show(outcome):
         raise NotSolvedYet(outcome)
     if outcome.status != checking.RIGHT:
         raise CheckFailed(outcome)
+    kept.keep(outcome, answer)

@@ -18,7 +18,8 @@ FILE = ".progress.json"
 _memory = {}  # what could not be written; ends with the process
 
 
-def _path(folder="."):
+def file(folder="."):
+    """The file that the progress is kept in; None where it is not."""
     wish = os.environ.get("DLKERNELS_PROGRESS", "")
     if wish.lower() == "off":
         return None
@@ -29,7 +30,7 @@ def read(folder="."):
     """What is known, {"07-add results": {"status", "points", "tries"}, "07-add hints": 2, ...}."""
     if _memory:
         return json.loads(json.dumps(_memory))
-    path = _path(folder)
+    path = file(folder)
     try:
         known = json.loads(path.read_text(encoding="utf-8")) if path else {}
     except (OSError, ValueError):
@@ -38,7 +39,7 @@ def read(folder="."):
 
 
 def _write(known, folder="."):
-    path = _path(folder)
+    path = file(folder)
     if path is None:
         return
     try:
@@ -63,7 +64,7 @@ def note(outcome):
 
 def waits_for(task, solved=(), known=None):
     """The id of the task that must be right before `task` opens, or "". `solved`: ids of more that are."""
-    if not task.after or task.after in solved or (known is None and _path() is None):
+    if not task.after or task.after in solved or (known is None and file() is None):
         return ""
     first, known = definition.find(task.after), read() if known is None else known
     return "" if known.get(f"{first.id} {first.part}", {}).get("status") == "right" else first.id

@@ -35,6 +35,10 @@ from .compiled import CompiledTask
 
 TOLERANCE = 0.01
 ROOFS = ("memory", "arithmetic")
+_SOURCE = (
+    "Flops are counted in your source, as it stands: loops over single elements, without slices, whole arrays or functions "
+    "of NumPy and math."
+)
 _WORDS = {"flops": "flops", "moved": "bytes moved", "intensity": "flops per byte", "roof": "the roof"}
 _RATIOS = {  # claimed / counted -> what was probably thought
     "flops": {
@@ -54,10 +58,7 @@ _RATIOS = {  # claimed / counted -> what was probably thought
 class MeasuredTask(CompiledTask):
     """A CompiledTask with claims. Its work grows with the size of its output: `measured` is scaled from `claimed`."""
 
-    causes: ClassVar[dict] = Task.causes | {
-        "NotCounted": "Flops are counted in your source, as it stands: loops over single elements, without slices, whole "
-        "arrays or functions of math."
-    }
+    causes: ClassVar[dict] = Task.causes | {"NotCounted": _SOURCE, "NotAdmitted": _SOURCE}
     claims: ClassVar[tuple] = ("flops", "moved", "intensity", "roof")
 
     claimed: Case

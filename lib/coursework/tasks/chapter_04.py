@@ -448,7 +448,10 @@ ROOFLINE = MeasuredTask(
         "counts is your own loop, as it stands.",
         "moved": "Each element of x, c and out moves once, and has 4 bytes. The few of c hardly count.",
         "roof": "Left of the ridge memory binds, right of it arithmetic. Where does your intensity lie?",
-        "not-finite": "out holds NaN at first. Add up in a variable of your own, and store it at the end.",
+        **dict.fromkeys(
+            ("not-finite", "nothing-written"),
+            "out holds NaN at first. Add up in a variable of your own, and store it at the end.",
+        ),
     },
     hints=(
         "For one element of x, how many multiplications and additions does Horner's rule need for 13 coefficients?",
