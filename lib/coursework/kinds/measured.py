@@ -12,7 +12,7 @@ How to define one (the call in the notebook is check("04-roofline", poly, flops=
         cases=(Case("n = 7", arguments(7)), ...),
         claimed=Case("n = 2048", arguments(2048)),  # what the numbers are about
         measured=Case("n = 4 million", arguments(1 << 22)),
-        card=measure.Roof("the machine of this exercise", peak=100e9, bandwidth=20e9),
+        card=Card(peak=100e9, bandwidth=20e9),
         hints=(...),
     )
 
@@ -54,6 +54,22 @@ _RATIOS = {  # claimed / counted -> what was probably thought
 }
 
 
+@dataclass(frozen=True)
+class Card:
+    """The machine that a task speaks of: FLOP/s and byte/s at most."""
+
+    peak: float
+    bandwidth: float
+
+    @property
+    def ridge(self):
+        return self.peak / self.bandwidth
+
+    def bound(self, intensity):
+        """Which roof is over a loop of so many flops per byte."""
+        return "memory" if intensity < self.ridge else "arithmetic"
+
+
 @dataclass(frozen=True, kw_only=True)
 class MeasuredTask(CompiledTask):
     """A CompiledTask with claims. Its work grows with the size of its output: `measured` is scaled from `claimed`."""
@@ -63,7 +79,7 @@ class MeasuredTask(CompiledTask):
 
     claimed: Case
     measured: Case
-    card: object  # a cpulab.measure.Roof
+    card: Card
 
     def failures(self):
         return (*super().failures(), "not-a-number", "not-a-roof", *self.claims)

@@ -3,13 +3,11 @@ work."""
 
 import numpy as np
 
-from cpulab import measure
-
 from ..definition import Budget, Case, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
 from ..kinds.compiled import CompiledTask
 from ..kinds.function import FunctionTask
-from ..kinds.measured import MeasuredTask
+from ..kinds.measured import Card, MeasuredTask
 from ..kinds.parallel import ParallelTask, Watch
 from ..kinds.prediction import PredictionTask, Question
 
@@ -410,7 +408,6 @@ ORDER = FunctionTask(
 # 04-roofline -------------------------------------------------------------------------------------------------
 
 DEGREE, ELEMENTS = 12, 2048
-CARD = measure.Roof("the machine of this exercise", peak=100e9, bandwidth=20e9)
 
 
 def poly_arguments(n, degree=DEGREE):
@@ -442,7 +439,7 @@ ROOFLINE = MeasuredTask(
     ),
     claimed=Case(f"n = {ELEMENTS}, degree {DEGREE}", poly_arguments(ELEMENTS)),
     measured=Case("n = 4.2 million", poly_arguments(1 << 22)),
-    card=CARD,
+    card=Card(peak=100e9, bandwidth=20e9),
     advice={
         "flops": f"Take one element: how often does your loop multiply, how often add? There are {ELEMENTS} elements. What "
         "counts is your own loop, as it stands.",

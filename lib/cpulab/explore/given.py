@@ -239,7 +239,7 @@ class _Given(_Opening):
 
     def step(self, default, options):
         if len(self.made) >= len(self.order):
-            return default
+            return default if self.made else min(options)
         wish = self.order[len(self.made)]
         if wish not in options:
             self.refused = wish
