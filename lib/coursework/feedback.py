@@ -24,7 +24,8 @@ def headline(outcome):
         points = "1 point" if outcome.points == 1 else f"{outcome.points} points"
         return f"{outcome.task}: {part} right ({points})"
     if outcome.status == UNSOLVED:
-        return f"{outcome.task}: {outcome.failure.headline.lower()}"
+        said = outcome.failure.headline
+        return f"{outcome.task}: {said[:1].lower()}{said[1:]}"
     return f"{outcome.task}: {outcome.failure.headline}"
 
 
@@ -65,7 +66,7 @@ def as_text(outcome, advise=True):
         lines.append(f"  {'the picture':<13} {failure.picture['alt']}")
     elif failure.picture:
         lines += ["", *("  " + row for row in picture_rows(failure.picture)), "  " + _LEGEND, ""]
-    lines += ["  " + advice(outcome)] if advise else []
+    lines += ["  " + advice(outcome)] if advise and advice(outcome) else []
     return "\n".join(lines)
 
 

@@ -25,13 +25,15 @@ def roof_picture(point, roof):
     px, py, above = x(point.intensity), y(point.rate), y(roof.at(point.intensity))
     base = HEIGHT - BOTTOM
     share = f"{point.rate / roof.at(point.intensity):.0%} of the roof"
-    side, place = ("end", px - 8) if px > WIDTH / 2 else ("start", px + 8)
+    side, place = ("end", px - 8) if px > 0.65 * WIDTH else ("start", px + 8)
     words = [
         f"<text x='{WIDTH - RIGHT}' y='{y(roof.peak) - 6:.1f}' text-anchor='end'>{escape(roof.label)}: "
         f"{with_unit(roof.peak, 'FLOP/s')}, {with_unit(roof.bandwidth, 'B/s')}</text>",
         f"<text x='{place:.1f}' y='{py + 14:.1f}' text-anchor='{side}'>{escape(point.name)}: {share}</text>",
         f"<text x='{px:.1f}' y='{base + 15}' text-anchor='middle'>{point.intensity:.3g}</text>",
-        f"<text x='{x(roof.ridge):.1f}' y='{base + 15}' text-anchor='middle'>{roof.ridge:.3g}</text>",
+        f"<text x='{x(roof.ridge):.1f}' y='{base + 15}' text-anchor='middle'>{roof.ridge:.3g}</text>"
+        if abs(px - x(roof.ridge)) > 40  # else it would stand in the point's own number
+        else "",
         f"<text x='{(LEFT + WIDTH - RIGHT) / 2:.1f}' y='{HEIGHT - 6}' text-anchor='middle'>FLOP per byte</text>",
         f"<text x='2' y='{py + 4:.1f}'>{with_unit(point.rate, 'F/s', digits=1)}</text>",
     ]
