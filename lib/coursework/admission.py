@@ -114,6 +114,13 @@ COMPILED = Language(
     None,
     (ast.Slice, ast.List),
 )
+# Runs as Python with numbers that count (counted.py): no function of np, which would be interpreted there.
+COUNTED = Language(
+    "a loop whose flops are counted cannot contain",
+    COMPILED.decorators,
+    BUILTINS | {"math", "np"} | NUMBA_NAMES,
+    SCALARS,
+)
 
 
 def source_of(function):

@@ -63,6 +63,7 @@ def run(path, tell=print, seconds=CELL_SECONDS):
     shell = InteractiveShell.instance(colors="nocolor")
     errors = []
     home = Path.cwd()
+    sys.path.insert(0, str(path.parent.resolve()))  # as in Jupyter: my_kernels.py lies beside the notebook
     cells = [c for c in notebook.cells if c.cell_type == "code"]
     os.chdir(path.parent)
     try:
@@ -80,6 +81,7 @@ def run(path, tell=print, seconds=CELL_SECONDS):
                     errors.append(f"{name} stopped: {type(error).__name__}: {error}")
     finally:
         os.chdir(home)
+        sys.path.pop(0)
     return {(o.task, o.part): o for o in front.OUTCOMES}, errors
 
 

@@ -136,5 +136,7 @@ def number(value):
 
 def short(value):
     """A value in a few words."""
+    if isinstance(value, int) and abs(value) > 10**100:  # Python writes none of more than 4300 digits
+        return f"a number of {value.bit_length()} bits"
     text = repr(value) if not isinstance(value, tuple) else "(" + ", ".join(repr(v) for v in value) + ")"
     return text if len(text) <= 120 else text[:117] + "..."

@@ -80,6 +80,7 @@ class Task:
 
     part: ClassVar[str] = "results"  # what its first check is about: a value of PARTS
     not_begun: ClassVar[str] = "Not solved yet"
+    claims: ClassVar[tuple] = ()  # names of what a check is told beside the answer: check("04-roofline", f, flops=...)
     causes: ClassVar[dict] = {  # the likely cause of what an answer raised
         "IndexError": "A thread used an index outside the array. Which threads have nothing to do?",
         "OutOfBounds": "A thread used an index outside the array. Which threads have nothing to do?",
@@ -101,6 +102,7 @@ class Task:
     advice: dict = field(default_factory=dict)
     budget: Budget | None = None
     section: Section | None = None  # what to read first
+    after: str = ""  # a second part: the student's own check opens when this task is right; grading does not ask
 
     def __post_init__(self):
         if len(self.hints) != HINT_LEVELS:
@@ -135,7 +137,7 @@ class Task:
         """Check the results: (what was checked, what was not[, a picture of what the answer does]); raises outcome.Failed
         for an answer that is not right.
 
-        `answer`: an answer.Local or the grader's Remote.
+        `answer`: an answer.Local or the grader's Remote; answer.claims has what was said of it.
         """
         raise NotImplementedError
 

@@ -24,7 +24,8 @@ def headline(outcome):
         points = "1 point" if outcome.points == 1 else f"{outcome.points} points"
         return f"{outcome.task}: {part} right ({points})"
     if outcome.status == UNSOLVED:
-        return f"{outcome.task}: {outcome.failure.headline.lower()}"
+        said = outcome.failure.headline
+        return f"{outcome.task}: {said[:1].lower()}{said[1:]}"
     return f"{outcome.task}: {outcome.failure.headline}"
 
 
@@ -32,8 +33,11 @@ def advice(outcome):
     """What to do next."""
     if outcome.status == RIGHT:
         return ""
-    if outcome.status == UNSOLVED and outcome.part == "prediction":
-        return "Put your numbers in the place of ... in the cell above, run it, then run this cell again."
+    if outcome.status == UNSOLVED and outcome.failure.kind == "closed":
+        return ""
+    if outcome.status == UNSOLVED and (outcome.part == "prediction" or outcome.failure.kind == "unanswered"):
+        what = "numbers" if outcome.part == "prediction" else "answer"
+        return f"Put your {what} in the place of ... in the cell above, run it, then run this cell again."
     if outcome.status == UNSOLVED:
         return (
             "Write your lines where it says YOUR CODE HERE, delete the line `raise NotImplementedError`, run that "
@@ -48,7 +52,10 @@ def as_text(outcome, advise=True, read=None):
     if outcome.status == RIGHT:
         lines += [f"  Checked. {line}" if i == 0 else f"  {line}" for i, line in enumerate(outcome.checked)]
         lines += [f"  Not checked. {outcome.not_checked}"] if outcome.not_checked else []
-        lines += [f"  The picture. {outcome.picture['alt']}"] if outcome.picture else []
+        if "table" in outcome.picture:
+            lines += ["", *("  " + row for row in _interleaving(outcome.picture).splitlines())]
+        elif outcome.picture:
+            lines.append(f"  The picture. {outcome.picture['alt']}")
         return "\n".join(lines)
     failure = outcome.failure
     lines += [f"  {label:<13} {text}" for label, text in failure.facts]
@@ -66,7 +73,7 @@ def as_text(outcome, advise=True, read=None):
     elif failure.picture and "svg" not in failure.picture:
         lines += ["", *("  " + row for row in picture_rows(failure.picture)), "  " + _LEGEND, ""]
     lines += [f"  {'read first':<13} {read.words} ({read.link})"] if read else []
-    lines += ["  " + advice(outcome)] if advise else []
+    lines += ["  " + advice(outcome)] if advise and advice(outcome) else []
     return "\n".join(lines)
 
 

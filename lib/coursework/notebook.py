@@ -7,8 +7,9 @@ A check that fails shows what is wrong and raises CheckFailed, so that no tool c
 
 from simt.show import sentence
 
-from . import checking, definition, feedback, progress
+from . import checking, definition, feedback, kept, progress
 from .answer import AnswerFailed, Local
+from .outcome import UNSOLVED, Failure, Outcome
 
 OUTCOMES = []  # every outcome of this process, for check.py
 
@@ -51,12 +52,16 @@ def begin(chapter):
     print(f"{len(tasks)} tasks, {points} points, about {sum(t.minutes for t in tasks)} minutes.")
 
 
-def check(task_id, answer, seed=None, hidden=False):
-    """Check the result of an answer against its specification. `seed`: other random numbers than the usual ones."""
+def check(task_id, answer, seed=None, hidden=False, **claims):
+    """Check the result of an answer against its specification. `seed`: other random numbers than the usual ones.
+    `claims`: what you say of it, where the task asks for that."""
     task = _task(task_id, "check")
     _fits(task, "check")
     task.accept(answer)
-    return _show(checking.check(task, Local(answer), seed, hidden))
+    if set(claims) != set(task.claims):
+        asked, got = ", ".join(task.claims) or "nothing", ", ".join(claims) or "nothing"
+        raise ValueError(f"{task_id} asks for {asked} beside the answer; got {got}.")
+    return _show(checking.check(task, Local(answer, claims=claims), seed, hidden), answer)
 
 
 def budget(task_id, answer, seed=None):
@@ -64,7 +69,7 @@ def budget(task_id, answer, seed=None):
     task = _task(task_id, "budget")
     if task.budget is None:
         raise ValueError(f"{task_id} has no budget.")
-    return _show(checking.check_budget(task, Local(answer), seed))
+    return _show(checking.check_budget(task, Local(answer), seed), answer)
 
 
 def predict(task_id, **numbers):
@@ -109,9 +114,23 @@ def hint(task_id, level=None):
 
 def _task(task_id, function):
     try:
-        return definition.find(task_id)
+        task = definition.find(task_id)
     except ValueError as error:
         raise ValueError(f"{function}({task_id!r}): {error}") from None
+    if function != "hint" and not _open(task):
+        first = definition.find(task.after)
+        failure = Failure("closed", f'A second part: first solve {first.id}, "{first.title}"')
+        outcome = Outcome(task.id, definition.PARTS[function], UNSOLVED, 0, task.points, failure=failure)
+        OUTCOMES.append(outcome)
+        _display(_Message(feedback.as_text(outcome), feedback.as_html(outcome)))
+        raise NotSolvedYet(outcome)
+    return task
+
+
+def _open(task):
+    """Whether the task that this one comes after was solved: here, or as far as the progress is known."""
+    here = {o.task for o in OUTCOMES if o.status == checking.RIGHT and o.part != "budget"}
+    return not progress.waits_for(task, here)
 
 
 def _fits(task, function):
@@ -128,7 +147,7 @@ def _display(message):
     display(message)
 
 
-def _show(outcome):
+def _show(outcome, answer=None):
     OUTCOMES.append(outcome)
     progress.note(outcome)
     read = progress.to_read(outcome)
@@ -137,3 +156,4 @@ def _show(outcome):
         raise NotSolvedYet(outcome)
     if outcome.status != checking.RIGHT:
         raise CheckFailed(outcome)
+    kept.keep(outcome, answer)

@@ -19,7 +19,8 @@ FILE = ".progress.json"
 _memory = {}  # what could not be written; ends with the process
 
 
-def _path(folder="."):
+def file(folder="."):
+    """The file that the progress is kept in; None where it is not."""
     wish = os.environ.get("DLKERNELS_PROGRESS", "")
     if wish.lower() == "off":
         return None
@@ -30,7 +31,7 @@ def read(folder="."):
     """What is known, {"07-add results": {"status", "points", "tries"}, "07-add hints": 2, ...}."""
     if _memory:
         return json.loads(json.dumps(_memory))
-    path = _path(folder)
+    path = file(folder)
     try:
         known = json.loads(path.read_text(encoding="utf-8")) if path else {}
     except (OSError, ValueError):
@@ -39,7 +40,7 @@ def read(folder="."):
 
 
 def _write(known, folder="."):
-    path = _path(folder)
+    path = file(folder)
     if path is None:
         _memory.update(known)
         return
@@ -71,6 +72,12 @@ def to_read(outcome):
     entry = read().get(f"{outcome.task} {outcome.part}", {})
     again = outcome.status == "wrong" and entry.get("status") == "wrong" and entry.get("wrong", 0) > 1
     return definition.find(outcome.task).section if again else None
+def waits_for(task, solved=(), known=None):
+    """The id of the task that must be right before `task` opens, or "". `solved`: ids of more that are."""
+    if not task.after or task.after in solved or (known is None and file() is None):
+        return ""
+    first, known = definition.find(task.after), read() if known is None else known
+    return "" if known.get(f"{first.id} {first.part}", {}).get("status") == "right" else first.id
 
 
 def next_hint(task_id):
@@ -94,6 +101,8 @@ def table(known):
                 mark = {"right": "x", "": " "}.get(status, "-")
                 said = {"right": f"{entry.get('points', 0)}/{points}", "": f"0/{points}"}.get(status, f"0/{points}")
                 tried = f"{tries} {'try' if tries == 1 else 'tries'}" if tries else f"about {task.minutes} min"
+                closed = waits_for(task, known=known)
+                tried = f"opens after {closed}" if closed and not tries else tried
                 label = task.title + ("" if part != "budget" else ", budget")
                 lines.append(f"  [{mark}] {task.id:<14} {label:<44} {said:>5}   {tried}")
                 got, most = got + entry.get("points", 0), most + points

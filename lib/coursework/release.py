@@ -29,7 +29,15 @@ TAKEN = (
     "LICENSE-TEXT.md",
 )
 TAKEN_IF_THERE = ("requirements.in", "requirements-gpu.in", "requirements-gpu.lock")
-LEFT_OUT = ("lib/coursework/hidden", "__pycache__", ".ipynb_checkpoints", ".progress.json", ".pyc", ".egg-info")
+LEFT_OUT = (
+    "lib/coursework/hidden",
+    "__pycache__",
+    ".ipynb_checkpoints",
+    ".progress.json",
+    "my_kernels.py",
+    ".pyc",
+    ".egg-info",
+)
 _DATE = (2000, 1, 1, 0, 0, 0)
 
 

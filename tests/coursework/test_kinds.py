@@ -21,10 +21,13 @@ from coursework.kinds import compiled, kernel, parallel
 from coursework.kinds.compiled import CompiledTask
 from coursework.kinds.function import FunctionTask
 from coursework.kinds.kernel import KernelTask
+from coursework.kinds.measured import MeasuredTask
 from coursework.kinds.parallel import ParallelTask, Watch
 from coursework.kinds.prediction import PredictionTask, Question
 from coursework.kinds.scenario import ScenarioTask
+from coursework.kinds.schedule import ScheduleTask
 from coursework.kinds.thread import ThreadTask
+from cpulab.explore import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMON = {"title": "t", "objective": "Write it", "points": 3, "minutes": 5, "hints": ("a", "b", "c")}
@@ -193,6 +196,8 @@ KINDS = {
     FunctionTask: {"judge": lambda a, r: None, "cases": CASES},
     ScenarioTask: {"scenario": scenario, "spec": abs, "cases": CASES},
     ThreadTask: {"scenario": counted, "spec": abs, "cases": CASES},
+    MeasuredTask: {"spec": np.add, "cases": CASES, "claimed": CASES[0], "measured": CASES[0], "card": None},
+    ScheduleTask: {"program": Program("", A=("f",)), "score": len, "shown": "{}"},
     PredictionTask: {"questions": (Question("q", "?", lambda: 1),)},
 }
 
@@ -225,6 +230,9 @@ def limits(**require):
         (ScenarioTask, {"budget": limits(in_flight=2)}, "budget has no 'in_flight'"),
         (ThreadTask, {"advice": {"busy-wait": "?"}}, "advice has no 'busy-wait'; did you mean 'busy-waiting'?"),
         (ThreadTask, {"budget": limits(inflight=2)}, "budget has no 'inflight'; did you mean 'in_flight'?"),
+        (MeasuredTask, {"advice": {"flop": "?"}}, "advice has no 'flop'; did you mean 'flops'?"),
+        (MeasuredTask, {"budget": limits(arrays=0)}, "budget has no 'arrays'; a MeasuredTask takes none"),
+        (ScheduleTask, {"advice": {"imposible": "?"}}, "advice has no 'imposible'; did you mean 'impossible'?"),
         (PredictionTask, {"advice": {"deadlock": "?"}}, "advice has no 'deadlock'; a PredictionTask takes none"),
         (PredictionTask, {"budget": limits(arrays=0)}, "budget has no 'arrays'; a PredictionTask takes none"),
     ],
@@ -300,7 +308,7 @@ IMPORTS = [  # task, at most so many modules of ours, none of these
     ("02-mean", 35, ENGINES | NUMBERS | {"simt.cuda", "cpulab.watch", "cpulab.measure"}),
     ("03-predict", 30, ENGINES | {"dlkernels", "simt.cuda", "cpulab.explore", "cpulab.measure"}),
     ("03-largest", 30, ENGINES | {"dlkernels", "simt.cuda", "cpulab.explore", "cpulab.measure"}),
-    ("04-sums", 20, ENGINES | {"dlkernels", "simt.cuda", "cpulab"}),
+    ("04-sums", 21, ENGINES | {"dlkernels", "simt.cuda", "cpulab"}),
     ("07-add", 140, {"cpulab"}),
 ]
 CHECK_ONE = """

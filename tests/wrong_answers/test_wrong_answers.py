@@ -5,6 +5,9 @@ The files beside this one hold the answers to a task each. The docstring of an a
     right                        written differently from the master; must pass, its budget too
     wrong KIND: words            must be rejected with that kind of failure, and the message must hold the words
     over budget KIND: words      right, but too dear
+
+An answer to a ScheduleTask is what the function returns. What is said beside an answer (check(..., flops=...)) is CLAIMS of
+its module, with what stands in the function's own `claims`.
 """
 
 import importlib.util
@@ -17,6 +20,7 @@ import pytest
 from coursework import checking, definition, feedback, limited
 from coursework.answer import Local
 from coursework.kinds.prediction import PredictionTask
+from coursework.kinds.schedule import ScheduleTask
 
 HERE = Path(__file__).parent
 LEAST = 4
@@ -51,10 +55,19 @@ def functions():
                 yield pytest.param(task, value, id=f"{task.id}-{name}")
 
 
+def local(task, answer):
+    if isinstance(task, ScheduleTask):
+        return Local(answer())
+    function = getattr(answer, "py_func", answer)
+    return Local(
+        answer, claims=function.__globals__["CLAIMS"] | getattr(function, "claims", {}) if task.claims else None
+    )
+
+
 def run(task, answer, part="results", hidden=False):
     if part == "budget":
-        return checking.check_budget(task, Local(answer), examined=True)  # the result is checked by itself
-    return checking.check(task, Local(answer), hidden=hidden)
+        return checking.check_budget(task, local(task, answer), examined=True)  # the result is checked by itself
+    return checking.check(task, local(task, answer), hidden=hidden)
 
 
 @pytest.mark.parametrize(("task", "answer"), list(functions()))

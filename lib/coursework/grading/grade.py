@@ -94,9 +94,10 @@ def _check(step, session, sources, seed, untouched, graded):
     if task_id in untouched:
         return [checking.unsolved(definition.find(task_id), build.part_of(step.source))]
 
-    def check(task_id, answer, hidden=False):
+    def check(task_id, answer, hidden=False, **claims):
         if hidden and outcomes and outcomes[-1].status != checking.RIGHT:
             return  # wrong already on the visible cases
+        answer.claims = claims
         outcomes.append(checking.check(definition.find(task_id), answer, seed=seed, hidden=hidden))
 
     def budget(task_id, answer):

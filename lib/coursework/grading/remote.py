@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import plain_python
-from ..admission import COMPILED, KERNEL, NotAdmitted, collect
+from ..admission import COMPILED, COUNTED, KERNEL, NotAdmitted, collect
 from ..answer import AnswerFailed
 
 
@@ -12,6 +12,7 @@ class Remote:
 
     def __init__(self, session, name, sources):
         self._session, self._name, self._sources = session, name, sources
+        self.claims = {}
 
     def value(self):
         return self._session.ask_notebook("value", self._name)
@@ -35,6 +36,16 @@ class Remote:
 
     def cost(self, arguments, wanted=()):
         return self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))
+
+    def counts(self, arguments):
+        counts = self._clean("counts", COUNTED, arguments=list(arguments))
+        if not isinstance(counts, dict) or not all(type(counts.get(name)) is int for name in ("flops", "moved")):
+            raise AnswerFailed("NoResult", "what came back is no count")
+        return counts
+
+    def timed(self, arguments):
+        """Nothing: no points hang on a clock."""
+        return None, None
 
     def xray(self, grid, block, arguments, require=None):
         request = {"grid": grid, "block": block, "require": require or {}}

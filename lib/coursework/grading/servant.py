@@ -46,6 +46,8 @@ def _answer(request, namespace):
         return answer.compiled_call(arguments, request.get("threads"))
     if operation in ("play", "stress"):
         return getattr(answer, operation)(definition.find(request["task"]), arguments)
+    if operation == "counts":
+        return answer.counts(arguments)
     if operation == "cost":
         return answer.cost(arguments, request["wanted"])
     return {"call": answer.call}[operation](arguments)

@@ -1,7 +1,14 @@
 """Hidden cases of chapter 04: lengths just beside a line, thin images, other powers of two."""
 
 from ..definition import Case
-from ..tasks.chapter_04 import _order_case, _pad_case, channel_arguments, square_arguments, sum_arguments
+from ..tasks.chapter_04 import (
+    _order_case,
+    _pad_case,
+    channel_arguments,
+    poly_arguments,
+    square_arguments,
+    sum_arguments,
+)
 
 CASES = {
     "04-channels": (
@@ -14,6 +21,10 @@ CASES = {
     ),
     "04-pad": (_pad_case(128, 4096), _pad_case(300, 640), _pad_case(1, 1), _pad_case(512, 1023)),
     "04-order": (_order_case(1, 40), _order_case(33, 65), _order_case(96, 16)),
+    "04-roofline": (
+        Case("degree 1: a line", poly_arguments(50, 1)),
+        Case("n = 1000, degree 20", poly_arguments(1000, 20)),
+    ),
     "04-bug": (
         Case("one element: n = 1", square_arguments(1)),
         Case("one short of a line: n = 127", square_arguments(127)),

@@ -2,7 +2,7 @@
 empty."""
 
 from ..definition import Case
-from ..tasks.chapter_08 import WIDE, case, operands
+from ..tasks.chapter_08 import WIDE, case, network_arguments, operands
 
 _CPU = (
     Case("one column: (17 x 9) @ (9 x 1)", operands(17, 9, 1)),
@@ -28,4 +28,5 @@ CASES = {
         case("one row and column more than a quarter", 17, 17, 17, WIDE),
         case("a thin second block", 8, 33, 40, WIDE),
     ),
+    "08-network": (Case("two pictures", network_arguments(2)), Case("100 pictures", network_arguments(100))),
 }

@@ -6,9 +6,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from cpulab.explore import Program
+
 from ..definition import Budget, Case, Section, Slip
 from ..events import Events, Played
 from ..kinds.prediction import PredictionTask, Question
+from ..kinds.schedule import ScheduleTask
 from ..kinds.thread import ThreadTask
 
 # 02-mean -----------------------------------------------------------------------------------------------------
@@ -223,6 +226,137 @@ PREDICT = PredictionTask(
         "loader and consumer each hold some.",
         "orders: 6 * 5 * 4 / (3 * 2 * 1). least: A reads 0; B makes 2 additions; A writes 1; B reads 1 for its last one; A "
         "makes all the rest; B writes. in_memory: 3 and two more hands.",
+    ),
+)
+
+# 02-lose -----------------------------------------------------------------------------------------------------
+
+LOSE = ScheduleTask(
+    id="02-lose",
+    title="Be the scheduler: lose updates",
+    objective="Choose the steps of two threads so that as many updates as possible are lost",
+    points=2,
+    minutes=8,
+    program=Program(
+        """
+        value = 0
+
+
+        def add(times):
+            global value
+            for k in range(times):
+                seen = value
+                value = seen + 1
+        """,
+        A=("add", 3),
+        B=("add", 3),
+    ),
+    score=lambda played: 6 - played.state["value"],
+    shown="{} of 6 updates lost",
+    slips={
+        0: "Every thread wrote before the other one read. Which step of B must come between A's reading and its writing?",
+        1: "One update was written over. Let a thread that has read wait longer: how many writings can its own one undo?",
+        2: "Let a thread that has read wait longer: how many writings of the other thread can its own one undo?",
+        3: "One thread lost all it had. Can the other one lose some, too? Whoever writes last should have read very early.",
+    },
+    hints=(
+        "A thread that has read an old value may sleep as long as you like. What does its writing do to all that happened "
+        "meanwhile?",
+        "An old value can be written twice: by A early, so that B reads a small number for its last addition; and by B, at the "
+        "very end.",
+        "A reads. B makes two whole additions. A writes its old value plus one, and B reads that. Who goes on now, how far, and "
+        "who must make the very last step?",
+    ),
+)
+
+# 02-lock, the second part of 02-lose ---------------------------------------------------------------------------
+
+LOCK = ScheduleTask(
+    id="02-lock",
+    title="Now with a lock that does not help",
+    objective="Choose the steps that lose updates although each writing is under a lock",
+    after="02-lose",
+    points=2,
+    minutes=8,
+    program=Program(
+        """
+        value, lock = 0, Lock()
+
+
+        def add(times):
+            global value
+            for k in range(times):
+                seen = value
+                with lock:
+                    value = seen + 1
+        """,
+        A=("add", 3),
+        B=("add", 3),
+    ),
+    score=lambda played: 6 - played.state["value"],
+    shown="{} of 6 updates lost",
+    slips={0: "Nothing was lost. Is the reading under the lock? Where can B come in?"},
+    otherwise="Some are lost. The order of readings and writings from the first part still works here: the lock only adds two "
+    "steps to each writing.",
+    hints=(
+        "Which line of the addition does the lock not protect?",
+        "Take the order of readings and writings that you found without a lock. Each writing is now three steps: take the lock, "
+        "write, open it.",
+        "Reading is one letter, writing is three of the same. A reads; B makes two whole additions, 8 letters; A writes, 3 "
+        "letters; B reads. What remains is for you.",
+    ),
+)
+
+# 02-hang -----------------------------------------------------------------------------------------------------
+
+HANG = ScheduleTask(
+    id="02-hang",
+    title="Be the scheduler: hang three threads",
+    objective="Choose the steps after which three threads with two locks wait forever",
+    points=2,
+    minutes=8,
+    program=Program(
+        """
+        red, blue = Lock(), Lock()
+        busy = False
+
+
+        def forward():
+            global busy
+            if not busy:
+                busy = True
+                with red:
+                    with blue:
+                        pass
+                busy = False
+
+
+        def backward():
+            global busy
+            if not busy:
+                busy = True
+                with blue:
+                    with red:
+                        pass
+                busy = False
+        """,
+        A=("forward",),
+        B=("backward",),
+        C=("forward",),
+    ),
+    score=lambda played: len(played.waiting),
+    shown="{} of 3 threads wait forever",
+    slips={
+        0: "All threads came to their end. Which lock must A hold, and which B, so that each wants what the other has? And how "
+        "does each of them get past its `if`?",
+        2: "Two hang, and the third has ended. How does it get past its `if`, so that it asks for a lock as well?",
+    },
+    hints=(
+        "The flag shall let in one thread at a time. What does a thread know that has looked at it, and is then stopped?",
+        "First let the threads look at the flag, all before anybody sets it. Then two of them must each hold one lock before "
+        "one asks for its second.",
+        "One letter for each thread to look, one for each to set the flag. Who must take the next two steps, so that A holds "
+        "red and B holds blue?",
     ),
 )
 
@@ -702,4 +836,4 @@ BUG = ThreadTask(
     ),
 )
 
-TASKS = (MEAN, PREDICT, MAP, BUFFER, PREFETCH, BUG)
+TASKS = (MEAN, PREDICT, LOSE, LOCK, MAP, BUFFER, PREFETCH, HANG, BUG)

@@ -2,6 +2,7 @@
 
 explore   runs ordinary `threading` code under many schedules and shows the one that breaks it
 replay    runs one of them again
+Program   a small program that is played under a schedule given step by step (given.py)
 pause     a place where a thread can be interrupted, for code that the explorer does not look into
 
 scheduler.py one run     policies.py who goes on    exploration.py the search      locks.py, queues.py, workers.py stand-ins
@@ -10,7 +11,8 @@ tracing.py points        sites.py what is accessed  substitution.py names       
 
 from .exploration import Schedule, explore, replay
 from .findings import Finding
+from .given import Program
 from .report import Report, Run
 from .scheduler import pause
 
-__all__ = ["Finding", "Report", "Run", "Schedule", "explore", "pause", "replay"]
+__all__ = ["Finding", "Program", "Report", "Run", "Schedule", "explore", "pause", "replay"]

@@ -7,7 +7,12 @@ import random
 
 
 class Policy:
-    """Base of all: what to do when a thread had its share and must let others go on."""
+    """Base of all: what to do when a thread had its share and must let others go on.
+
+    every_step: asked also where only one task can go on; then nobody has to let others go on.
+    """
+
+    every_step = False
 
     def tired(self, task):
         """`task` made many points in a row; it is not among the options now."""

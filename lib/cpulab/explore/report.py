@@ -85,7 +85,7 @@ class Run:
         for event in self.outcome.events:
             if event.site is not None and event.site not in (self.shared if focus is None else focus):
                 continue
-            text = _said(event)
+            text = described(event)
             key = (event.task, event.file, event.line)
             if key == last and rows and text not in rows[-1][-1]:
                 rows[-1][-1].append(text)
@@ -117,7 +117,8 @@ class Run:
         return _findings_html(self.findings) + self.table._repr_html_()
 
 
-def _said(event):
+def described(event):
+    """What an event did, in words."""
     if event.kind == "read":
         return f"reads {event.text}" + (f": {event.value}" if event.value else "")
     if event.kind == "write":

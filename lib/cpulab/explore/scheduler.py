@@ -92,7 +92,7 @@ class Point:
 class Outcome:
     """What one run came to."""
 
-    ending: str = "ended"  # ended, deadlock, too-long, stuck
+    ending: str = "ended"  # ended, deadlock, too-long, stuck, refused (by the policy)
     result: object = None
     errors: list = field(default_factory=list)  # (task, exception)
     tasks: list = field(default_factory=list)
@@ -114,7 +114,7 @@ class Outcome:
 
 
 class Scheduler:
-    """Runs a scenario once. `policy.choose(index, default, options, late)` returns the number of a task."""
+    """Runs a scenario once. `policy.choose(index, default, options, late)` returns the number of a task; None ends it."""
 
     def __init__(self, policy, tracer=None, max_points=3000, max_ticks=150_000):
         self.policy, self.tracer = policy, tracer
@@ -303,7 +303,7 @@ class Scheduler:
             able = [min(late, key=lambda t: (t.deadline, t.number))]
             late.remove(able[0])
         forced = me not in able
-        turn = not forced and me.streak >= FAIR
+        turn = not forced and me.streak >= FAIR and not self.policy.every_step
         if turn and len(able) == 1 and late:
             able.append(min(late, key=lambda t: (t.deadline, t.number)))
             late.remove(able[-1])
@@ -314,10 +314,12 @@ class Scheduler:
         if turn and default is not me and not me.moved:
             self.out.spins[me.name] = self.out.spins.get(me.name, 0) + 1
         chosen = default
-        if len(able) + len(late) > 1:
+        if len(able) + len(late) > 1 or self.policy.every_step:
             number = self.policy.choose(
                 len(self.out.points), default.number, tuple(t.number for t in able), tuple(t.number for t in late)
             )
+            if number is None:
+                return self._end_here(me, "refused")
             chosen = self.tasks[number] if any(t.number == number for t in able + late) else default
             point = Point(
                 chosen.number,

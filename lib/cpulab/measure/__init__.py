@@ -3,7 +3,7 @@
 ratio(peer, ours)       how much faster, measured fairly on a noisy machine
 times({...})            several candidates at once; fastest({...}): the least of many single calls, for small effects
 peaks()                 FLOP/s and byte/s that this machine reaches at most
-roofline([...])         the picture of both, with its table and its text alternative
+roofline([...])         the picture of both, with its table and its text alternative; roof_picture(): small, for messages
 Timeline()              which thread ran which piece of work, from when to when; draw_timelines() draws it
 line_map(array)         which cache line each element lies in, and who writes to it; line_picture() draws it
 new_memory(shape)       an array in pages that nobody has touched; page_faults(): how many the system had to provide
@@ -26,6 +26,7 @@ from .pages import new_memory, page_faults
 from .peak_rates import STREAM, Peaks, peaks
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
+from .roof_picture import roof_picture
 from .scaling import StrongScaling, WeakScaling, amdahl, gustafson, serial_share, strong_scaling, weak_scaling
 from .table import Table, with_unit
 from .timeline import WAIT, Timeline
@@ -77,6 +78,7 @@ __all__ = [
     "ratio",
     "record",
     "recorded",
+    "roof_picture",
     "roofline",
     "roofline_table",
     "roofs",

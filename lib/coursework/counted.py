@@ -1,0 +1,158 @@
+"""Count what the source of a numba function does to its arguments: floating point operations, and elements touched.
+
+The function runs as Python with numbers and arrays that count. So a flop is what the student reads in the loop, not what
+the compiler makes of it, and the counts are the same on every machine.
+"""
+
+import math
+
+import numpy as np
+
+from . import limited
+
+CURE = "work with the elements of arrays as they are, one by one: + - * / and comparisons can be counted"
+
+
+class NotCounted(Exception):
+    """The function does something whose flops nobody counts here."""
+
+
+class Tally:
+    """flops: additions, subtractions, multiplications, divisions. moved: bytes of all elements that were touched, each
+    counted once. loads, stores: accesses."""
+
+    def __init__(self):
+        self.flops = self.loads = self.stores = 0
+        self.touched = []
+
+    def to_dict(self):
+        moved = sum(len(places) * itemsize for places, itemsize in self.touched)
+        return {"flops": self.flops, "moved": moved, "loads": self.loads, "stores": self.stores}
+
+
+class Number:
+    """A number that came from an argument; what is computed from it is one, too."""
+
+    __array_ufunc__ = None  # NumPy's numbers leave the operation to this one
+    __slots__ = ("tally", "value")
+
+    def __init__(self, tally, value):
+        self.tally, self.value = tally, float(value)
+
+    def _refused(self, *_):
+        raise NotCounted(CURE)
+
+    __float__ = __int__ = __index__ = __pow__ = __rpow__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refused
+    __round__ = __array__ = _refused
+
+    def _made(self, value):
+        return Number(self.tally, value)
+
+    def _flop(self, operation, a, b):
+        self.tally.flops += 1
+        try:
+            return self._made(operation(_plain(a), _plain(b)))
+        except (ZeroDivisionError, OverflowError):
+            return self._made(math.nan)
+
+    def __add__(self, other):
+        return self._flop(float.__add__, self, other)
+
+    def __radd__(self, other):
+        return self._flop(float.__add__, other, self)
+
+    def __sub__(self, other):
+        return self._flop(float.__sub__, self, other)
+
+    def __rsub__(self, other):
+        return self._flop(float.__sub__, other, self)
+
+    def __mul__(self, other):
+        return self._flop(float.__mul__, self, other)
+
+    def __rmul__(self, other):
+        return self._flop(float.__mul__, other, self)
+
+    def __truediv__(self, other):
+        return self._flop(float.__truediv__, self, other)
+
+    def __rtruediv__(self, other):
+        return self._flop(float.__truediv__, other, self)
+
+    def __neg__(self):
+        return self._made(-self.value)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return self._made(abs(self.value))
+
+    def __bool__(self):
+        return bool(self.value)
+
+    def __eq__(self, other):
+        return self.value == _plain(other)
+
+    def __lt__(self, other):
+        return self.value < _plain(other)
+
+    def __le__(self, other):
+        return self.value <= _plain(other)
+
+    def __gt__(self, other):
+        return self.value > _plain(other)
+
+    def __ge__(self, other):
+        return self.value >= _plain(other)
+
+    __hash__ = None
+
+
+class Array:
+    """An array that gives Numbers, element by element, and notes which were touched."""
+
+    def __init__(self, tally, array):
+        self.tally, self.array, self.places = tally, array.copy(), set()
+        self.shape, self.size, self.ndim, self.dtype = array.shape, array.size, array.ndim, array.dtype
+        tally.touched.append((self.places, array.itemsize))
+
+    def __len__(self):
+        return self.shape[0]
+
+    def _place(self, index):
+        index = index if isinstance(index, tuple) else (index,)
+        if len(index) != self.ndim or not all(isinstance(i, int | np.integer) for i in index):
+            raise NotCounted(CURE)
+        if not all(-n <= i < n for i, n in zip(index, self.shape, strict=True)):
+            raise IndexError(f"index {', '.join(map(str, index))} is outside an array of shape {self.shape}")
+        place = tuple(int(i) % n for i, n in zip(index, self.shape, strict=True))
+        self.places.add(place)
+        return place
+
+    def __getitem__(self, index):
+        place = self._place(index)
+        self.tally.loads += 1
+        value = self.array[place]
+        return Number(self.tally, value) if self.array.dtype.kind == "f" else int(value)
+
+    def __setitem__(self, index, value):
+        place = self._place(index)
+        self.tally.stores += 1
+        with np.errstate(all="ignore"):
+            self.array[place] = _plain(value)
+
+
+def _plain(value):
+    return value.value if isinstance(value, Number) else float(value)
+
+
+def of(function, arguments):
+    """{"flops", "moved", "loads", "stores"} of one call of a numba function."""
+    tally = Tally()
+    counting = [
+        Array(tally, x) if isinstance(x, np.ndarray) else Number(tally, x) if isinstance(x, float | np.floating) else x
+        for x in arguments
+    ]
+    limited.interpreted(function)(*counting)
+    return tally.to_dict()

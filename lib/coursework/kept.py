@@ -1,0 +1,205 @@
+"""What a student has solved is kept: the source of each solved kernel, in `my_kernels.py` beside the notebooks.
+
+    from my_kernels import add, matmul                 # in a later notebook, once both are solved
+    from coursework.kept import kernels
+    mine = kernels("matmul", "softmax_rows")           # yours where solved, else the library's; says which are whose
+    mine.matmul(a, b, out)
+
+`check` and `budget` write it when they turn green. A kernel within its budget is never replaced by one that is only right.
+Each stands in a function of its own, so that two tasks may both have a TILE. What else is in the file stays.
+"""
+
+import ast
+import importlib.util
+import inspect
+import re
+import sys
+import textwrap
+import types
+from types import SimpleNamespace
+
+import numpy as np
+
+from cpulab.files import write_text
+
+from . import progress
+
+FILE = "my_kernels.py"
+HEAD = '''"""Your kernels, kept by the checks of the notebooks when they turned green: from my_kernels import matmul
+
+A part between >>> and <<< is replaced when you solve that task again as well or better. The rest is yours.
+"""
+
+import math
+
+import numba
+import numpy as np
+from numba import get_num_threads, get_thread_id, njit, prange
+
+from dlkernels import cuda
+'''
+_KNOWN = {"math", "numba", "np", "get_num_threads", "get_thread_id", "njit", "prange", "cuda"}
+_PART = re.compile(r"\n*^# >>> (\S+): (\w+) \((.*?)\)\n(.*?)^# <<< \1\n", re.MULTILINE | re.DOTALL)
+_RANKS = ("result", "result and budget")
+_ROOTS = ("math", "numpy", "numba", "dlkernels", "simt")
+
+
+class NotKept(Exception):
+    """The answer's source cannot stand by itself; the message says why."""
+
+
+def path():
+    """Where the kernels are kept, or None where the progress is not."""
+    beside = progress.file()
+    return beside and beside.with_name(FILE)
+
+
+def keep(outcome, answer):
+    """Keep a kernel whose check (or budget) is green; says in one line why not, where it could not."""
+    target, python = path(), getattr(answer, "py_func", None)
+    if target is None or python is None:
+        return
+    rank = _RANKS[outcome.part == "budget"]
+    try:
+        old = target.read_text(encoding="utf-8") if target.exists() else HEAD
+        part = f"# >>> {outcome.task}: {python.__name__} ({rank})\n{_alone(outcome.task, answer)}# <<< {outcome.task}\n"
+        new = _with(old, outcome.task, rank, part)
+        if new == old:
+            return
+        ast.parse(new)
+        write_text(target, new)
+    except NotKept as error:
+        print(f"{python.__name__} is not kept in {FILE}: {error}.")
+    except SyntaxError as error:
+        print(f"Nothing is kept: {FILE} is no Python at line {error.lineno}. Mend that line, or delete the file.")
+    except (OSError, ValueError) as error:
+        print(
+            f"{python.__name__} is not kept: {FILE} cannot be read or written ({getattr(error, 'strerror', '') or error})."
+        )
+
+
+def _with(text, task, rank, part):
+    """The file with a part added, or in the place of that task's old one, unless the old one is better."""
+    for old in _PART.finditer(text):
+        if old[1] != task:
+            continue
+        same = old[4] == _PART.search("\n" + part)[4]
+        if _RANKS.index(rank) < _RANKS.index(old[3] if old[3] in _RANKS else _RANKS[0]) or (same and old[3] == rank):
+            return text
+        return text[: old.start()].rstrip("\n") + "\n\n\n" + part + text[old.end() :]
+    return text.rstrip("\n") + "\n\n\n" + part
+
+
+def _alone(task, answer):
+    """A function that makes the kernel and all of the notebook that it uses, and the line that calls it."""
+    texts, lines = {}, []
+    _collect(answer, texts, lines)
+    name, maker = answer.py_func.__name__, "_of_" + re.sub(r"\W", "_", task)
+    body = "\n\n".join(["\n".join(lines)] * bool(lines) + [text.rstrip("\n") for text in texts.values()])
+    body = textwrap.indent(f"{body}\n\nreturn {name}\n", "    ")
+    return f"def {maker}():\n{body}\n\n{name} = {maker}()\n"
+
+
+def _collect(function, texts, lines):
+    """Sources of a kernel and its helpers, those first that others use; constants and imports as `lines`."""
+    python = function.py_func
+    try:
+        text = textwrap.dedent(inspect.getsource(python))
+    except (OSError, TypeError):
+        raise NotKept(f"the source of {python.__name__} was not found") from None
+    closure = inspect.getclosurevars(python).nonlocals
+    for name in dict.fromkeys(n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)):
+        value = closure.get(name, python.__globals__.get(name, _collect))
+        own = name in python.__code__.co_varnames or name in texts or value is function
+        if own or name in _KNOWN or value is _collect:
+            continue
+        if hasattr(value, "py_func"):
+            _collect(value, texts, lines)
+        else:
+            line = _line(name, value)
+            lines += [line] * (line not in lines)
+    texts[python.__name__] = text
+
+
+def _line(name, value):
+    """The line that gives `name` its value in another file."""
+    if isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in _ROOTS:
+        return f"import {value.__name__} as {name}"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | int | float) or (
+        isinstance(value, tuple) and all(isinstance(x, bool | int | float) for x in value)
+    ):
+        return f"{name} = {value!r}"
+    home = getattr(value, "__module__", "") or ""
+    if home.split(".")[0] in _ROOTS and getattr(sys.modules.get(home), getattr(value, "__name__", ""), None) is value:
+        return f"from {home} import {value.__name__} as {name}"
+    raise NotKept(f"it uses {name}, which is neither a kernel of the notebook, nor a number, nor a module")
+
+
+# Used again ----------------------------------------------------------------------------------------------------------
+
+
+def _bias_silu(x, bias, out):
+    z = x + bias
+    out[:] = z * (0.5 * (1 + np.tanh(z / 2)))
+
+
+def _softmax_rows(x, out):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    out[:] = e / e.sum(axis=1, keepdims=True)
+
+
+def _matmul(a, b, out):
+    import dlkernels
+
+    dlkernels.matmul(a, b, out=out)
+
+
+def _scale_shift(x, scale, shift, out):
+    out[:] = x * scale + shift
+
+
+def _largest(x, where):
+    where[0] = np.argmax(x)
+
+
+# What stands in for a kernel that is not solved: (its task, whose it is, the function).
+LIBRARY = {
+    "matmul": ("08-ikj", "the library's", _matmul),
+    "bias_silu": ("07-fused", "NumPy's", _bias_silu),
+    "scale_shift": ("04-channels", "NumPy's", _scale_shift),
+    "softmax_rows": ("03-softmax", "NumPy's", _softmax_rows),
+    "largest": ("03-largest", "NumPy's", _largest),
+}
+
+
+def kernels(*names):
+    """The kernels called `names`, yours where they are kept, as attributes; prints which are whose."""
+    unknown = [name for name in names if name not in LIBRARY]
+    if unknown or not names:
+        raise ValueError(f"kernels() knows {', '.join(LIBRARY)}; got {', '.join(map(str, unknown)) or 'no name'}")
+    mine, why = _mine()
+    found = {}
+    for name in names:
+        task, whose, function = LIBRARY[name]
+        own = mine.get(name)
+        found[name] = own or function
+        print(f"{name:<13}{'yours' if own else f'{whose}, until {task} is solved here'}")
+    if why:
+        print(why)
+    return SimpleNamespace(**found)
+
+
+def _mine():
+    """({name: kernel} of the file, why there are none)."""
+    target = path()
+    if target is None or not target.is_file():
+        return {}, ""
+    try:
+        spec = importlib.util.spec_from_file_location("my_kernels", target)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    except Exception as error:
+        return {}, f"{FILE} could not be used: {type(error).__name__}: {error}. Mend it, or delete it."
+    return {name: value for name, value in vars(module).items() if hasattr(value, "py_func")}, ""

@@ -1,0 +1,192 @@
+"""Solved kernels are kept in my_kernels.py, never a better one lost; the network that runs on them."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+from numba import njit
+
+from coursework import kept, network
+from coursework.outcome import RIGHT, Outcome
+from coursework.tasks import chapter_08 as tasks
+from dlkernels import cuda
+
+FACTOR, TILE = 3, 16
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("DLKERNELS_PROGRESS", str(tmp_path / "progress.json"))
+    return tmp_path
+
+
+def green(task, part="results"):
+    return Outcome(task, part, RIGHT, 1, 1)
+
+
+def module(folder):
+    spec = importlib.util.spec_from_file_location("my_kernels_of_a_test", folder / kept.FILE)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+@njit
+def tripled(x):
+    return FACTOR * x
+
+
+@njit
+def largest(x, where):
+    best = 0
+    for k in range(x.size):
+        if tripled(x[k]) > tripled(x[best]):
+            best = k
+    where[0] = best
+
+
+@cuda.jit
+def tile_number(out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = i // TILE
+
+
+def another_tile():
+    TILE = 4
+
+    @cuda.jit
+    def small_tile(out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = i // TILE
+
+    return small_tile
+
+
+def test_a_kernel_is_kept_with_what_it_uses(folder, capsys):
+    kept.keep(green("03-largest"), largest)
+    kept.keep(green("07-tile"), tile_number)
+    kept.keep(green("07-small"), another_tile())
+    assert capsys.readouterr().out == ""
+    mine, where, out = module(folder), np.zeros(1, np.int64), np.zeros(40, np.int64)
+    mine.largest(np.array([1.0, 5, 2]), where)
+    assert where[0] == 1
+    mine.tile_number[2, 32](out)
+    assert out[39] == 39 // 16
+    mine.small_tile[2, 32](out)  # two tasks have a TILE each
+    assert out[39] == 39 // 4
+
+
+def test_a_better_one_is_not_lost(folder):
+    @njit
+    def twice(x, out):
+        out[:] = x + x  # within the budget
+
+    first = twice
+
+    @njit
+    def twice(x, out):
+        out[:] = 2 * x  # only right
+
+    file = folder / kept.FILE
+    kept.keep(green("99-twice"), twice)
+    assert "only right" in file.read_text()
+    kept.keep(green("99-twice"), first)  # as good, and newer
+    kept.keep(green("99-twice", "budget"), first)
+    best = file.read_text()
+    assert "twice (result and budget)" in best
+    kept.keep(green("99-twice"), twice)
+    assert file.read_text() == best
+    kept.keep(green("99-twice", "budget"), twice)
+    assert "only right" in file.read_text()
+    assert file.read_text().count(">>> 99-twice") == 1
+    assert "\n\n\n\n" not in file.read_text()
+
+
+def test_what_else_is_in_the_file_stays(folder):
+    kept.keep(green("03-largest"), largest)
+    file = folder / kept.FILE
+    file.write_text(file.read_text() + "\n\nMINE = 7\n")
+    kept.keep(green("07-tile"), tile_number)
+    kept.keep(green("03-largest", "budget"), largest)
+    assert module(folder).MINE == 7
+    assert not list(folder.glob("*.part"))
+
+
+def test_a_file_or_folder_that_cannot_be_written_is_told(folder, monkeypatch, capsys):
+    (folder / kept.FILE).write_text("def broken(:\n")
+    kept.keep(green("03-largest"), largest)
+    assert "Nothing is kept: my_kernels.py is no Python at line 1" in capsys.readouterr().out
+    assert (folder / kept.FILE).read_text() == "def broken(:\n"
+    (folder / "file").write_text("no folder")
+    monkeypatch.setenv("DLKERNELS_PROGRESS", str(folder / "file" / "progress.json"))
+    kept.keep(green("03-largest"), largest)
+    assert "largest is not kept: my_kernels.py cannot be read or written" in capsys.readouterr().out
+    monkeypatch.setenv("DLKERNELS_PROGRESS", "off")
+    kept.keep(green("03-largest"), largest)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_kernel_that_cannot_stand_alone_is_told(folder, capsys):
+    scope = {"njit": njit, "table": {"a": 1}}
+    exec("def f(x):\n    return x", scope)
+    kept.keep(green("99-f"), njit(scope["f"]))
+    assert "f is not kept in my_kernels.py: the source of f was not found" in capsys.readouterr().out
+    kept.keep(green("99-f"), njit(uses_a_dict))
+    assert "it uses TABLE, which is neither a kernel of the notebook" in capsys.readouterr().out
+    assert not (folder / kept.FILE).exists()
+
+
+TABLE = {"a": 1}
+
+
+def uses_a_dict(x):
+    return len(TABLE) + x
+
+
+def test_plain_python_is_no_kernel(folder):
+    kept.keep(green("07-launch"), uses_a_dict)
+    assert not (folder / kept.FILE).exists()
+
+
+def test_kernels_says_which_are_whose(folder, capsys):
+    kept.keep(green("03-largest"), largest)
+    mine = kept.kernels("largest", "matmul", "softmax_rows")
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].split() == ["largest", "yours"]
+    assert said[1].endswith("the library's, until 08-ikj is solved here")
+    assert said[2].endswith("NumPy's, until 03-softmax is solved here")
+    assert hasattr(mine.largest, "py_func")
+    (folder / kept.FILE).write_text("raise RuntimeError('no')\n")
+    kept.kernels("largest")
+    assert "my_kernels.py could not be used: RuntimeError: no" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="kernels\\(\\) knows matmul"):
+        kept.kernels("mat")
+
+
+def test_what_stands_in_computes_the_same_as_the_specifications(folder, capsys):
+    from coursework import definition
+
+    for name, (task_id, _, function) in kept.LIBRARY.items():
+        task = definition.find(task_id)
+        for case in task.cases:
+            arguments = case.make(np.random.default_rng(1))
+            expected = np.asarray(task.spec(*arguments))
+            with np.errstate(all="ignore"):
+                function(*arguments)
+            np.testing.assert_allclose(arguments[-1], expected, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_the_network_reads_pictures_that_it_has_not_seen():
+    x, labels = network.pictures(np.random.default_rng(5), 1000)
+    assert (network.forward(x, *network.weights()) == labels).mean() > 0.9
+    assert len(set(labels)) == 10
+
+
+def test_the_pictures_of_the_task_leave_no_doubt():
+    for case in tasks.NETWORK.cases:
+        x, *weights = case.make(np.random.default_rng(3))
+        assert case.name.startswith(("one", str(len(x))))
+        p = np.sort(network.probabilities(x, *weights), axis=1)
+        assert (p[:, -1] - p[:, -2] > 0.05).all()
