@@ -147,8 +147,8 @@ def exercise_of(master):
         if cell.cell_type != "code":
             continue
         cell.outputs, cell.execution_count = [], None
-        open_numbers = re.search(r"^\w+ = \.\.\.", cell.source, re.MULTILINE)
-        cell.source = remove_region(cell.source, SOLUTION, (lambda lines, indent: []) if open_numbers else _stub)
+        is_open = re.search(r"[=:] \.\.\.", cell.source)  # something to fill in: a number, or a value of a dict
+        cell.source = remove_region(cell.source, SOLUTION, (lambda lines, indent: []) if is_open else _stub)
         cell.source = remove_region(cell.source, HIDDEN)
     return notebook
 

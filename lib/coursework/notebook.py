@@ -106,8 +106,8 @@ def _display(message):
 
 
 def _show(outcome):
+    outcome = progress.note(outcome)
     OUTCOMES.append(outcome)
-    progress.note(outcome)
     _display(_Message(feedback.as_text(outcome), feedback.as_html(outcome)))
     if outcome.status == checking.UNSOLVED:
         raise NotSolvedYet(outcome)
