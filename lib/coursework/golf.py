@@ -30,7 +30,7 @@ class Golf:
     """
 
     count: str
-    best: int
+    best: int | float
     lead: str
     case: object = None
     tiers: tuple = TIERS
@@ -73,12 +73,18 @@ def _score(task, golf, answer, arguments_of):
         "best": golf.best,
         "tier": golf.tier(counts.get(golf.count, 0)),
         "lead": golf.lead,
-        "broken": f"{words[broken[0]]} {counts[broken[0]]:g}, at most {golf.require[broken[0]]:g}" if broken else "",
+        "broken": f"{_number(counts[broken[0]])} {words[broken[0]]}, allowed: {_number(golf.require[broken[0]])}"
+        if broken
+        else "",
     }
 
 
 def _plain(count):
     return count.item() if hasattr(count, "item") else count
+
+
+def _number(count):
+    return f"{count:,}" if isinstance(count, int) else f"{count:.4g}"
 
 
 def counts_as_record(score):
@@ -91,13 +97,13 @@ def said(score):
     count, best = score["count"], score["best"]
     if score["broken"]:
         return (f"Golf: not counted here, {score['broken']}.",)
-    budget = f"the budget is {score['limit']:g}; " if score["limit"] is not None else ""
-    first = f"Golf: {count:,} {score['what']}; {budget}best known {best:g}{medal(score['tier'])}."
+    budget = f"the budget is {_number(score['limit'])}; " if score["limit"] is not None else ""
+    first = f"Golf: {_number(count)} {score['what']}; {budget}best known {_number(best)}{medal(score['tier'])}."
     if count < best:
         return (first, "Fewer than anybody we know of! Please send your answer to your instructor, who can send it in.")
     where = (f"Counted on: {score['case']}.",) if score["limit"] is None else ()
     record = score.get("record", count)
-    own = (f"Your record is {record:g}.",) if record < count else ()
+    own = (f"Your record is {_number(record)}.",) if record < count else ()
     return (first, *where, *own, *((score["lead"],) if count > best else ()))
 
 
@@ -110,4 +116,4 @@ def row(task, record):
     """The line of a record in the table of progress."""
     golf = task.budget.golf
     what = task.counts()[golf.count]
-    return f"      golf: {record:g} {what}; best known {golf.best:g}{medal(golf.tier(record))}"
+    return f"      golf: {_number(record)} {what}; best known {_number(golf.best)}{medal(golf.tier(record))}"

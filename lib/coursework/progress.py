@@ -70,7 +70,7 @@ def note(outcome):
 def _record(known, task_id):
     """The least count of a task's golf that is known, or None."""
     record = known.get(f"{task_id} golf")
-    return record if isinstance(record, int | float) and record > 0 else None
+    return record if type(record) in (int, float) and record > 0 else None
 
 
 def next_hint(task_id):

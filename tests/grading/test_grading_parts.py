@@ -414,7 +414,7 @@ def test_fingerprints_ignore_comments_and_layout_only():
 
 def test_missing_and_unreadable_submissions_are_results_without_a_process(tmp_path):
     result = grade("anna", EXERCISE, None, hostile.MASTER, "bwrap", None, 1, None)
-    assert (result["points"], result["max_points"], result["status"]) == (0, 20, "missing")
+    assert (result["points"], result["max_points"], result["status"]) == (0, 24, "missing")
     (tmp_path / "x.ipynb").write_text("{")
     result = grade("anna", EXERCISE, tmp_path / "x.ipynb", hostile.MASTER, "bwrap", None, 1, None)
     assert result["status"].startswith("unreadable: it is not JSON")

@@ -5,6 +5,8 @@ The files beside this one hold the answers to a task each. The docstring of an a
     right                        written differently from the master; must pass, its budget too
     wrong KIND: words            must be rejected with that kind of failure, and the message must hold the words
     over budget KIND: words      right, but too dear
+
+Where an answer is data, a function returns it.
 """
 
 import importlib.util
@@ -16,6 +18,7 @@ import pytest
 
 from coursework import checking, definition, feedback, limited
 from coursework.answer import Local
+from coursework.kinds.data import DataTask
 from coursework.kinds.prediction import PredictionTask
 
 HERE = Path(__file__).parent
@@ -52,6 +55,7 @@ def functions():
 
 
 def run(task, answer, part="results", hidden=False):
+    answer = answer() if isinstance(task, DataTask) else answer
     if part == "budget":
         return checking.check_budget(task, Local(answer), examined=True)  # the result is checked by itself
     return checking.check(task, Local(answer), hidden=hidden)

@@ -4,7 +4,7 @@ The cell is shipped with `...` where something is to be filled in:
 
     fails = {"first": {"n": ..., "blocks": ...}}
     ### BEGIN SOLUTION
-    fails = {"first": {"n": 100, "blocks": 4}}
+    fails["first"] = {"n": 100, "blocks": 4}
     ### END SOLUTION
 
 What an answer may be is said by fields. Nothing of it is run or called, and nothing longer than its field allows is looked at.
@@ -12,13 +12,14 @@ What an answer may be is said by fields. Nothing of it is run or called, and not
 
 import difflib
 import math
+import re
+import reprlib
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ..answer import AnswerFailed, Local
-from ..checking import short
 from ..definition import Task
 from ..outcome import UNSOLVED, WRONG, Failed, Failure
 
@@ -32,10 +33,18 @@ def _number(value):
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) not in (int, float):
-        raise Refused(f"{short(value)}, which is {_kind(value)}")
+        raise Refused(f"{brief(value)}, which is {_kind(value)}")
     if type(value) is float and not math.isfinite(value):
         raise Refused(f"{value}, which is no number to compute with")
     return value
+
+
+def brief(value):
+    """Any value in a few words, without a look at all of it."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # a number of thousands of digits
+        return "something very long"
 
 
 def _written(value):
@@ -94,7 +103,7 @@ class Numbers:
             if value.ndim != 1 or value.dtype.kind not in "iuf":
                 raise Refused(f"an array of {value.dtype} of shape {value.shape}")
         elif type(value) not in (list, tuple):
-            raise Refused(f"{short(value)}, which is {_kind(value)}")
+            raise Refused(f"{brief(value)}, which is {_kind(value)}")
         if not self.least <= len(value) <= self.most:
             raise Refused(f"{len(value)} of them")
         for place, element in enumerate(value):
@@ -119,10 +128,10 @@ class Choice:
 
     def read(self, value):
         if type(value) is not str:
-            raise Refused(f"{short(value)}, which is {_kind(value)}")
+            raise Refused(f"{brief(value)}, which is {_kind(value)}")
         if value not in self.names:
             near = difflib.get_close_matches(value[:40], self.names, 1, 0.6)
-            raise Refused(short(value) + (f'; did you mean "{near[0]}"?' if near else ""))
+            raise Refused(brief(value) + (f'; did you mean "{near[0]}"?' if near else ""))
         return value
 
 
@@ -152,12 +161,12 @@ class DataTask(Task):
             return None
         asked = ", ".join(f'"{name}"' for name in fields)
         if type(value) is not dict:
-            self.refuse(f"{where}not a dict", f"a dict with {asked}", f"{short(value)}, which is {_kind(value)}")
+            self.refuse(f"{where}not a dict", f"a dict with {asked}", f"{brief(value)}, which is {_kind(value)}")
         for name in value:
             if name not in fields:
                 near = difflib.get_close_matches(str(name)[:40], list(fields), 1, 0.5)
                 more = f'; did you mean "{near[0]}"?' if near else ""
-                self.refuse(f"{where}an unknown name", f"a dict with {asked}", short(name) + more)
+                self.refuse(f"{where}an unknown name", f"a dict with {asked}", brief(name) + more)
         return {name: self._field(value.get(name), field, f"{place} {name}".strip()) for name, field in fields.items()}
 
     def _field(self, value, field, place):
@@ -199,12 +208,16 @@ def in_words(run, tell=True):
     if "first wrong" in facts:
         owner = f", which belongs to {facts['belongs to']}," if "belongs to" in facts else ""
         first = facts["first wrong"].split(";")[0]
-        return f"{case.name}: {first}{owner} is {facts['got']}; expected {facts['expected']}."
+        got = "was written by nobody" if "nobody wrote it" in facts["got"] else f"is {facts['got']}"
+        return f"{case.name}: {first}{owner} {got}; expected {facts['expected']}."
     place, who = facts.get("at", ""), f" in {facts['happened in']}" if "happened in" in facts else ""
     if place and not tell:
         return f"{case.name}: look at `{place}`{who}."
     said = facts.get("it said") or "; ".join(f"{label} {text}" for label, text in failure.facts)
-    return f"{case.name}: {said or failure.headline}."
+    said = re.sub(r" on line \d+", "", said or failure.headline).rstrip(
+        "."
+    )  # a line of the course's file, not of the notebook
+    return f"{case.name}: {said}."
 
 
 _PLAIN = "An answer here is a dict of numbers, lists of numbers, or words. Is the cell above run, and does it end?"

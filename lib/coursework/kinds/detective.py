@@ -31,6 +31,9 @@ from ..outcome import Failed, Failure
 from .data import Choice, DataTask, in_words, outcome_of
 
 
+_SEEN = {}  # the programs do not change while a process lives: a class is graded with one run of each
+
+
 @dataclass(frozen=True)
 class Fault:
     """What can be said of a program. `kinds`: the failures by which a run shows it; none: that it is right."""
@@ -63,12 +66,19 @@ class DetectiveTask(DataTask):
         missing = [name for name in self.programs if verdicts.get(name) is None]
         if missing:
             self.unanswered(missing)
-        seen = {name: next(self.runs(program, seed), None) for name, program in self.programs.items()}
+        seen = self.seen(seed)
         wrong = [name for name in self.programs if verdicts[name] != self.fault_of(seen[name]).name]
         if wrong:
             raise Failed(self._told(verdicts, seen, wrong))
         checked = [f"{name}, {verdicts[name]}. {in_words(seen[name])}" for name in self.programs]
         return (f"Found by running each on up to {len(self.judge.cases)} launches.", *checked), ""
+
+    def seen(self, seed):
+        """{name of a program: (case, Failure) of the first launch on which it fails, or None}."""
+        key = (self.judge.id, seed, tuple(self.programs.values()))
+        if key not in _SEEN:
+            _SEEN[key] = {name: next(self.runs(program, seed), None) for name, program in self.programs.items()}
+        return _SEEN[key]
 
     def runs(self, program, seed):
         """(case, Failure) of each launch on which a program fails; lazily, as one is enough to know its fault."""

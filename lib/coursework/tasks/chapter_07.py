@@ -1,6 +1,7 @@
 """Tasks of chapter 07, Vector add and element-wise kernels."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -409,17 +410,7 @@ def _silu(x, out):
         out[i] = x[i] / (1 + math.exp(-x[i]))
 
 
-SILU = KernelTask(
-    id="07-silu",
-    title="SiLU of a list",
-    objective="Judge the fourth kernel of 07-fails",
-    points=1,
-    minutes=1,
-    spec=lambda x, out: silu(x),
-    rtol=2e-5,
-    cases=(),
-    hints=("", "", ""),
-)
+SILU = replace(ADD, id="07-silu", spec=lambda x, out: silu(x), rtol=2e-5, cases=(), suspects=())
 
 
 def a_launch(n, blocks, threads):

@@ -1,5 +1,7 @@
 """Tasks of chapter 08, Tiled matmul: from three loops to tiles of tiles, with a budget that shrinks at each step."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from dlkernels import cuda
@@ -651,19 +653,7 @@ def _kernel_d(a, b, out):
         out[i, j] = total
 
 
-JUDGE = KernelTask(
-    id="08-judge",
-    title="The judge of 08-verdicts",
-    objective="Judge a tiled kernel",
-    points=1,
-    minutes=1,
-    spec=spec,
-    atol=1e-5,
-    cases=(case("two tiles", 16, 32, 16), case("ragged", 5, 19, 20)),
-    writer=thread_of,
-    tell_first=TOLD_FIRST,
-    hints=("", "", ""),
-)
+JUDGE = replace(TILED, id="08-judge", cases=(case("two tiles", 16, 32, 16), case("ragged", 5, 19, 20)), budget=None)
 
 VERDICTS = DetectiveTask(
     id="08-verdicts",
