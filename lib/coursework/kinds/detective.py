@@ -30,7 +30,6 @@ from ..definition import Task, refuse_unknown
 from ..outcome import Failed, Failure
 from .data import Choice, DataTask, in_words, outcome_of
 
-
 _SEEN = {}  # the programs do not change while a process lives: a class is graded with one run of each
 
 
