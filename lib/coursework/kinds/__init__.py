@@ -8,7 +8,10 @@ function.py    a plain Python function, checked by a property of its result
 scenario.py    plain Python that the course's own scenario calls and observes: fake clocks, counted calls
 thread.py      the same for code with threads, under every schedule that matters and with real threads
 prediction.py  numbers the student predicts; the truth is computed, never typed
+counterexample.py  an input on which a shown program fails; another task says what right is
+detective.py   a verdict on each of several programs; the truth is found by running them
 arrays.py      common to the first three: an output array compared with a specification
+data.py        common to the last two: an answer that is a dict of numbers, lists and words
 
 A new kind is a new file with a subclass of `definition.Task`; nothing else has to know it.
 """
