@@ -555,7 +555,7 @@ def test_moodle_worksheet_and_plain(graded, tmp_path):
 
 def test_classroom_is_what_its_reporter_reads(graded):
     report = json.loads(base64.b64decode(exports.classroom(exports.load(graded))["ben"]))
-    assert (report["version"], report["max_score"], report["status"]) == (1, 20, "fail")
+    assert (report["version"], report["max_score"], report["status"]) == (1, 24, "fail")
     assert {"name", "status", "score", "message", "test_code", "filename", "line_no"} == set(report["tests"][0])
 
 
