@@ -198,8 +198,8 @@ def exercise_of(master):
         cell.outputs, cell.execution_count = [], None
         if is_check(cell):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), GOES_ON]
-        open_numbers = re.search(r"^\w+ = \.\.\.", cell.source, re.MULTILINE)
-        cell.source = remove_region(cell.source, SOLUTION, (lambda lines, indent: []) if open_numbers else _stub)
+        is_open = re.search(r"[=:] \.\.\.", cell.source)  # something to fill in: a number, or a value of a dict
+        cell.source = remove_region(cell.source, SOLUTION, (lambda lines, indent: []) if is_open else _stub)
         cell.source = remove_region(cell.source, HIDDEN)
     return notebook
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from . import golf
 from .answer import AnswerFailed
 from .definition import hidden_cases
 from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome
@@ -54,9 +55,19 @@ def check_budget(task, answer, seed=None, examined=False):
     except Exception as error:
         status, failure, checked = WRONG, own_fault(error), ()
     points = budget.points if status == RIGHT else 0
+    score = golf.play(task, answer, lambda case: arguments_of(case, seed, 1000)) if status == RIGHT else {}
     note = "Time was not looked at: these are counts, equal on every machine."
     return Outcome(
-        task.id, "budget", status, points, budget.points, checked, note, failure, time.perf_counter() - begun
+        task.id,
+        "budget",
+        status,
+        points,
+        budget.points,
+        checked,
+        note,
+        failure,
+        time.perf_counter() - begun,
+        golf=score,
     )
 
 

@@ -38,6 +38,7 @@ class Budget:
     require: dict
     over: str  # the likely cause when it is exceeded
     case: Case | None = None  # default: the task's last case
+    golf: object | None = None  # golf.Golf: an open end beyond the budget, without points
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,9 @@ class Task:
             raise ValueError(f"task {self.id} has {len(self.hints)} hints; expected {HINT_LEVELS}")
         refuse_unknown(self, "advice", self.advice, self.failures())
         if self.budget is not None:
+            golf = self.budget.golf
             refuse_unknown(self, "budget", self.budget.require, self.counts())
+            refuse_unknown(self, "golf", (golf.count, *golf.require) if golf else (), self.counts())
 
     @property
     def chapter(self):

@@ -4,6 +4,7 @@ from html import escape
 
 from simt.show import Column, sentence, table
 
+from . import golf
 from .outcome import RIGHT, UNSOLVED
 
 _MARKS = ".x_"  # right, wrong, not written: three shapes, so that no colour is needed
@@ -36,8 +37,7 @@ def advice(outcome):
     if outcome.status == UNSOLVED and outcome.failure.kind == "closed":
         return ""
     if outcome.status == UNSOLVED and (outcome.part == "prediction" or outcome.failure.kind == "unanswered"):
-        what = "numbers" if outcome.part == "prediction" else "answer"
-        return f"Put your {what} in the place of ... in the cell above, run it, then run this cell again."
+        return "Put your answers in the place of ... in the cell above, run it, then run this cell again."
     if outcome.status == UNSOLVED:
         return (
             "Write your lines where it says YOUR CODE HERE, delete the line `raise NotImplementedError`, run that "
@@ -52,6 +52,7 @@ def as_text(outcome, advise=True, read=None):
     if outcome.status == RIGHT:
         lines += [f"  Checked. {line}" if i == 0 else f"  {line}" for i, line in enumerate(outcome.checked)]
         lines += [f"  Not checked. {outcome.not_checked}"] if outcome.not_checked else []
+        lines += [f"  {line}" for line in (golf.said(outcome.golf) if outcome.golf else ())]
         if "table" in outcome.picture:
             lines += ["", *("  " + row for row in _interleaving(outcome.picture).splitlines())]
         elif outcome.picture:
@@ -87,6 +88,9 @@ def as_html(outcome, read=None):
     if right:
         lines = [("checked", " ".join(outcome.checked[:1])), *(("", line) for line in outcome.checked[1:])]
         lines += [("not checked", outcome.not_checked)] if outcome.not_checked else []
+        lines += [
+            ("golf" if i == 0 else "", line) for i, line in enumerate(golf.said(outcome.golf) if outcome.golf else ())
+        ]
         body.append(_facts(lines))
         body += [_svg(outcome.picture)] if outcome.picture else []
     else:

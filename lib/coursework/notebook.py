@@ -148,8 +148,8 @@ def _display(message):
 
 
 def _show(outcome, answer=None):
+    outcome = progress.note(outcome)
     OUTCOMES.append(outcome)
-    progress.note(outcome)
     read = progress.to_read(outcome)
     _display(_Message(feedback.as_text(outcome, read=read), feedback.as_html(outcome, read)))
     if outcome.status == checking.UNSOLVED:

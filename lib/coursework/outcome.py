@@ -30,6 +30,7 @@ class Outcome:
     failure: Failure | None = None
     seconds: float = 0.0
     picture: dict = field(default_factory=dict)  # of a right answer, as in Failure
+    golf: dict = field(default_factory=dict)  # the score of an answer within its budget (golf.py)
 
     def to_dict(self):
         return asdict(self)

@@ -9,11 +9,12 @@ the notebook is closed.
 import argparse
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from cpulab.files import write_text
 
-from . import definition
+from . import definition, golf
 
 FILE = ".progress.json"
 _memory = {}  # what could not be written; ends with the process
@@ -56,7 +57,7 @@ def _write(known, folder="."):
 
 
 def note(outcome):
-    """Remember an outcome. A task once right stays right."""
+    """Remember an outcome, and return it with the record of golf. A task once right stays right."""
     known = read()
     entry = known.setdefault(f"{outcome.task} {outcome.part}", {"status": "", "points": 0, "tries": 0})
     entry["tries"] += 1
@@ -64,7 +65,18 @@ def note(outcome):
         entry["wrong"] = entry.get("wrong", 0) + 1
     if entry["status"] != "right":
         entry.update(status=outcome.status, points=outcome.points)
+    if golf.counts_as_record(outcome.golf):
+        best = min(outcome.golf["count"], _record(known, outcome.task) or outcome.golf["count"])
+        known[f"{outcome.task} golf"] = best
+        outcome = replace(outcome, golf=outcome.golf | {"record": best})
     _write(known)
+    return outcome
+
+
+def _record(known, task_id):
+    """The least count of a task's golf that is known, or None."""
+    record = known.get(f"{task_id} golf")
+    return record if type(record) in (int, float) and record > 0 else None
 
 
 def to_read(outcome):
@@ -72,6 +84,8 @@ def to_read(outcome):
     entry = read().get(f"{outcome.task} {outcome.part}", {})
     again = outcome.status == "wrong" and entry.get("status") == "wrong" and entry.get("wrong", 0) > 1
     return definition.find(outcome.task).section if again else None
+
+
 def waits_for(task, solved=(), known=None):
     """The id of the task that must be right before `task` opens, or "". `solved`: ids of more that are."""
     if not task.after or task.after in solved or (known is None and file() is None):
@@ -106,6 +120,8 @@ def table(known):
                 label = task.title + ("" if part != "budget" else ", budget")
                 lines.append(f"  [{mark}] {task.id:<14} {label:<44} {said:>5}   {tried}")
                 got, most = got + entry.get("points", 0), most + points
+            record = _record(known, task.id)
+            lines += [golf.row(task, record)] if record and task.budget and task.budget.golf else []
     lines.append(f"{got} of {most} points.  [x] right, [-] tried, [ ] not tried yet")
     return "\n".join(lines)
 

@@ -303,12 +303,12 @@ def test_check_from_a_shell_is_red_as_shipped_and_green_when_solved(tmp_path):
     assert red.returncode == 1
     assert red.stdout.count("not solved yet") == 7
     assert "not answered yet" in red.stdout
-    assert "0 of 20 points" in red.stdout
+    assert "0 of 24 points" in red.stdout
     assert "Traceback" not in red.stdout + red.stderr
     copy_with_answers(tmp_path)
     green = run_check(tmp_path, "7")
     assert (green.returncode, green.stderr) == (0, "")
-    assert "20 of 20 points on the visible cases." in green.stdout
+    assert "24 of 24 points on the visible cases." in green.stdout
 
 
 def test_check_from_a_shell_notices_missing_cells_and_broken_ones(tmp_path):

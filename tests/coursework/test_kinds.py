@@ -19,6 +19,9 @@ from coursework.definition import Budget, Case
 from coursework.grading import grade, plugin, sandbox
 from coursework.kinds import compiled, kernel, parallel
 from coursework.kinds.compiled import CompiledTask
+from coursework.kinds.counterexample import CounterexampleTask, Flaw
+from coursework.kinds.data import Whole
+from coursework.kinds.detective import DetectiveTask, Fault
 from coursework.kinds.function import FunctionTask
 from coursework.kinds.kernel import KernelTask
 from coursework.kinds.measured import MeasuredTask
@@ -200,6 +203,17 @@ KINDS = {
     ScheduleTask: {"program": Program("", A=("f",)), "score": len, "shown": "{}"},
     PredictionTask: {"questions": (Question("q", "?", lambda: 1),)},
 }
+JUDGE = FunctionTask(id="99-j", **COMMON, **KINDS[FunctionTask])
+KINDS |= {
+    CounterexampleTask: {
+        "flaws": (Flaw("f", JUDGE, wrong=abs, right=abs, fields={"n": Whole(1, 2)}, case=lambda n: CASES[0], lead="?"),)
+    },
+    DetectiveTask: {
+        "judge": JUDGE,
+        "programs": {"A": abs},
+        "faults": (Fault("right", "r"), Fault("stops", "s", ("raised-IndexError",))),
+    },
+}
 
 
 def make(kind, **options):
@@ -235,6 +249,10 @@ def limits(**require):
         (ScheduleTask, {"advice": {"imposible": "?"}}, "advice has no 'imposible'; did you mean 'impossible'?"),
         (PredictionTask, {"advice": {"deadlock": "?"}}, "advice has no 'deadlock'; a PredictionTask takes none"),
         (PredictionTask, {"budget": limits(arrays=0)}, "budget has no 'arrays'; a PredictionTask takes none"),
+        (CounterexampleTask, {"advice": {"agree": "?"}}, "advice has no 'agree'; did you mean 'agrees'?"),
+        (CounterexampleTask, {"budget": limits(n=1)}, "budget has no 'n'; a CounterexampleTask takes none"),
+        (DetectiveTask, {"advice": {"verdicts": "?"}}, "advice has no 'verdicts'; did you mean 'verdict'?"),
+        (DetectiveTask, {"faults": (Fault("right", "r"), Fault("s", "s", ("raced",)))}, "faults has no 'raced'"),
     ],
 )  # fmt: skip
 def test_unknown_keys_are_refused_where_the_task_is_defined(kind, options, says):
@@ -307,7 +325,7 @@ IMPORTS = [  # task, at most so many modules of ours, none of these
     ("01-roof", 35, ENGINES | NUMBERS | {"simt.cuda", "cpulab.watch", "cpulab.measure"}),
     ("02-mean", 35, ENGINES | NUMBERS | {"simt.cuda", "cpulab.watch", "cpulab.measure"}),
     ("03-predict", 30, ENGINES | {"dlkernels", "simt.cuda", "cpulab.explore", "cpulab.measure"}),
-    ("03-largest", 30, ENGINES | {"dlkernels", "simt.cuda", "cpulab.explore", "cpulab.measure"}),
+    ("03-largest", 31, ENGINES | {"dlkernels", "simt.cuda", "cpulab.explore", "cpulab.measure"}),
     ("04-sums", 21, ENGINES | {"dlkernels", "simt.cuda", "cpulab"}),
     ("07-add", 140, {"cpulab"}),
 ]

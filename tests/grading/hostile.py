@@ -1,7 +1,7 @@
 """A class of submissions, honest and hostile, with the points each must get.
 
-A row is a function that changes a notebook in which everything but 07-fused is solved (15 points); fused is left out
-because compiling it costs a second and a half. `ROWS` maps a name to a Row.
+A row is a function that changes a notebook in which everything but 07-fused and 07-fails is solved (15 points); fused is
+left out because compiling it costs a second and a half, fails to keep the class quick. `ROWS` maps a name to a Row.
 """
 
 import json
@@ -18,7 +18,7 @@ MASTER = ROOT / "solutions" / "07_vector_add.ipynb"
 EXERCISE = ROOT / "exercises" / "07_vector_add.ipynb"
 SOLVED = ("07-launch", "07-add", "07-sectors", "07-axpy", "07-bug")
 ALL = 15
-LAUNCH, ADD, SECTORS, AXPY, AXPY_BUDGET, BUG = 2, 3, 2, 3, 2, 3
+LAUNCH, ADD, SECTORS, AXPY, AXPY_BUDGET, BUG, FAILS = 2, 3, 2, 3, 2, 3, 4
 MARK = 31337  # in the command line of every process that an attack tries to leave behind
 
 
@@ -68,6 +68,12 @@ def launch(notebook, body):
     cell(notebook, "07-launch").source = f"def launch(n):\n{lines}\n    return (n + 255) // 256, 256"
 
 
+def data(notebook, change):
+    """The right answer 07-fails with a change: flaws by name."""
+    answer = cell(notebook, "07-fails")
+    answer.source = cell(build.read(MASTER), "07-fails").source + f"\nfails |= dict({change})"
+
+
 def unsolve(notebook):
     shipped = build.read(EXERCISE)
     for c in shipped.cells:
@@ -88,9 +94,10 @@ NOTHING = object()
 # honest --------------------------------------------------------------------------------------------------------------
 
 
-@row(20, flag="equal the public solution")
+@row(24, flag="equal the public solution")
 def right(nb):
-    cell(nb, "07-fused").source = cell(build.read(MASTER), "07-fused").source
+    for name in ("07-fused", "07-fails"):
+        cell(nb, name).source = cell(build.read(MASTER), name).source
 
 
 @row(ALL, night=True)
@@ -194,6 +201,58 @@ def equal_to_everything(nb):
 def showtraceback_replaced(nb):
     unsolve(nb)
     insert(nb, "get_ipython().showtraceback = lambda *a, **k: None")
+
+
+@row(ALL + FAILS)
+def data_in_another_way(nb):
+    cell(nb, "07-fails").source = (
+        "launch = dict(n=np.int64(96), blocks=3, threads=np.int32(32))\n"
+        "fails = {'first': launch | {'n': 1}, 'second': launch, 'third': launch, 'fourth': {'x': np.linspace(0, 99, 9)}}"
+    )
+
+
+@row(ALL, night=True)
+def data_with_a_gap(nb):
+    data(nb, "first={'n': 1, 'blocks': ..., 'threads': 3}")
+
+
+@row(ALL)
+def data_that_is_code(nb):
+    data(nb, 'fourth={\'x\': \'__import__("os").system("kill -9 %d" % __import__("os").getppid())\'}')
+
+
+@row(ALL, night=True)
+def data_without_an_end(nb):
+    data(nb, "fourth={'x': (x for x in iter(int, 1))}")
+
+
+@row(ALL, night=True)
+def data_inside_itself(nb):
+    data(nb, "first=globals()")
+
+
+@row(ALL, night=True)
+def data_that_is_huge(nb):
+    data(nb, "first={'n': 10 ** 100_000, 'blocks': 1 << 63, 'threads': -1}")
+
+
+@row(ALL)
+def data_of_all_memory(nb):
+    data(nb, "fourth={'x': np.full(1 << 27, 100.0)}")
+
+
+@row(ALL)
+def data_that_is_forged(nb):
+    """The reply says that it is an array that lies elsewhere; and numbers that JSON knows and Python counts with."""
+    insert(
+        nb,
+        "from coursework.grading import servant\n"
+        "def handle(folder, number, names):\n"
+        "    open(f'{folder}/res-{number}.json', 'w').write(\n"
+        '        \'{"value": {"first": {"n": NaN, "blocks": 1e999, "threads": {"__array__": "/etc/passwd"}}}}\')\n'
+        "servant.handle = handle",
+        before="07-fails",
+    )
 
 
 @row(ALL - LAUNCH)

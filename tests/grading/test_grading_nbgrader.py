@@ -86,5 +86,5 @@ def test_nbgrader_gives_the_same_points(course):
     assert done.returncode == 0, done.stdout
     ours = {row["student"]: float(row["points"]) for row in table(course / "ours")}
     assert ours == theirs
-    assert ours["right"] == 20
+    assert ours["right"] == 24
     assert ours["half"] == 7

@@ -24,6 +24,15 @@ def rounds(alpha, x, y):
 
 
 @cuda.jit
+def whole_warps_only(alpha, x, y):
+    """right"""
+    threads = cuda.blockDim.x // 32 * 32 or cuda.blockDim.x
+    if cuda.threadIdx.x < threads:
+        for i in range(cuda.blockIdx.x * threads + cuda.threadIdx.x, y.size, cuda.gridDim.x * threads):
+            y[i] = alpha * x[i] + y[i]
+
+
+@cuda.jit
 def one_element_each(alpha, x, y):
     """wrong first-round-only: a grid-stride loop"""
     i = cuda.grid(1)

@@ -6,6 +6,7 @@ from dlkernels import cuda
 
 TILE = 16
 PADDED = 17
+ROWS, COLUMNS = 32, 48
 
 
 @cuda.jit
@@ -52,6 +53,42 @@ def two_pairs_of_tiles_one_barrier(a, b, out):
         turn = 1 - turn
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = total
+
+
+@cuda.jit
+def one_block_for_32_x_48(a, b, out):
+    """right"""
+    a_tile = cuda.shared.array((ROWS, TILE), np.float32)
+    b_tile = cuda.shared.array((COLUMNS, TILE), np.float32)
+    sums = cuda.local.array((2, 3), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    (m, n), k = out.shape, a.shape[1]
+    across = (n + COLUMNS - 1) // COLUMNS
+    tiles = (m + ROWS - 1) // ROWS * across
+    for tile in range(cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x, tiles, cuda.gridDim.x * cuda.gridDim.y):
+        i, j = tile // across * ROWS + y, tile % across * COLUMNS + x
+        for r in range(2):
+            for c in range(3):
+                sums[r, c] = 0
+        for start in range(0, k, TILE):
+            p, q = start + x, start + y
+            for r in range(2):
+                row = i + r * TILE
+                a_tile[y + r * TILE, x] = a[row, p] if row < m and p < k else 0
+            for c in range(3):
+                column = j + c * TILE
+                b_tile[y + c * TILE, x] = b[q, column] if q < k and column < n else 0
+            cuda.syncthreads()
+            for s in range(TILE):
+                for r in range(2):
+                    for c in range(3):
+                        sums[r, c] += a_tile[y + r * TILE, s] * b_tile[c * TILE + s, x]
+            cuda.syncthreads()
+        for r in range(2):
+            for c in range(3):
+                row, column = i + r * TILE, j + c * TILE
+                if row < m and column < n:
+                    out[row, column] = sums[r, c]
 
 
 @cuda.jit

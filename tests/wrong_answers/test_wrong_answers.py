@@ -7,7 +7,7 @@ The files beside this one hold the answers to a task each. The docstring of an a
     over budget KIND: words      right, but too dear
 
 An answer to a ScheduleTask is what the function returns. What is said beside an answer (check(..., flops=...)) is CLAIMS of
-its module, with what stands in the function's own `claims`.
+its module, with what stands in the function's own `claims`. Where an answer is data, a function returns it.
 """
 
 import importlib.util
@@ -19,6 +19,7 @@ import pytest
 
 from coursework import checking, definition, feedback, limited
 from coursework.answer import Local
+from coursework.kinds.data import DataTask
 from coursework.kinds.prediction import PredictionTask
 from coursework.kinds.schedule import ScheduleTask
 
@@ -65,6 +66,7 @@ def local(task, answer):
 
 
 def run(task, answer, part="results", hidden=False):
+    answer = answer() if isinstance(task, DataTask) else answer
     if part == "budget":
         return checking.check_budget(task, local(task, answer), examined=True)  # the result is checked by itself
     return checking.check(task, local(task, answer), hidden=hidden)

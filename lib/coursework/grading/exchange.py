@@ -31,6 +31,8 @@ def pack(value, folder, stem, depth=0):
     def plain(x, depth):
         if depth > MAX_DEPTH:
             raise TypeError("it is nested too deeply")
+        if x is ...:
+            return None  # an answer that is still open
         if x is None or type(x) in (bool, int, float, str):
             return x
         if isinstance(x, np.generic):

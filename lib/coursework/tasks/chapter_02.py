@@ -233,6 +233,7 @@ PREDICT = PredictionTask(
 
 LOSE = ScheduleTask(
     id="02-lose",
+    section=Section("2", "02_threads", "The lost update"),
     title="Be the scheduler: lose updates",
     objective="Choose the steps of two threads so that as many updates as possible are lost",
     points=2,
@@ -273,6 +274,7 @@ LOSE = ScheduleTask(
 
 LOCK = ScheduleTask(
     id="02-lock",
+    section=Section("2", "02_threads", "Locked, and still wrong"),
     title="Now with a lock that does not help",
     objective="Choose the steps that lose updates although each writing is under a lock",
     after="02-lose",
@@ -311,6 +313,7 @@ LOCK = ScheduleTask(
 
 HANG = ScheduleTask(
     id="02-hang",
+    section=Section("2.2", "02_waiting", "Deadlock"),
     title="Be the scheduler: hang three threads",
     objective="Choose the steps after which three threads with two locks wait forever",
     points=2,

@@ -442,6 +442,7 @@ def _poly(x, c):
 
 ROOFLINE = MeasuredTask(
     id="04-roofline",
+    section=Section("4.2", "04_vectors", "The roof, and points under it"),
     title="A loop of yours under the roofline",
     objective="Count the flops and bytes of a loop of your own, and say which roof is over it",
     points=4,

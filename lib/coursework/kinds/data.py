@@ -1,0 +1,227 @@
+"""Common to the kinds whose answer is data: a dict of numbers, lists and words that stands in the answer cell.
+
+The cell is shipped with `...` where something is to be filled in:
+
+    fails = {"first": {"n": ..., "blocks": ...}}
+    ### BEGIN SOLUTION
+    fails["first"] = {"n": 100, "blocks": 4}
+    ### END SOLUTION
+
+What an answer may be is said by fields. Nothing of it is run or called, and nothing longer than its field allows is looked at.
+"""
+
+import difflib
+import math
+import re
+import reprlib
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..answer import AnswerFailed, Local
+from ..definition import Task
+from ..outcome import UNSOLVED, WRONG, Failed, Failure
+
+
+class Refused(ValueError):
+    """A value that its field does not take. The message says what came, in words."""
+
+
+def _number(value):
+    """A whole or real number as Python has it; Refused for anything else, True and False too."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value) not in (int, float):
+        raise Refused(f"{brief(value)}, which is {_kind(value)}")
+    if type(value) is float and not math.isfinite(value):
+        raise Refused(f"{value}, which is no number to compute with")
+    return value
+
+
+def brief(value):
+    """Any value in a few words, without a look at all of it."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # a number of thousands of digits
+        return "something very long"
+
+
+def _written(value):
+    return f"{value}" if abs(value) < 1 << 64 else "a number of more than 64 bits"
+
+
+def _kind(value):
+    names = {
+        bool: "True or False",
+        int: "a number",
+        float: "a number",
+        str: "text",
+        list: "a list",
+        tuple: "a tuple",
+        dict: "a dict",
+    }
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number from `low` to `high`."""
+
+    low: int
+    high: int
+
+    @property
+    def words(self):
+        return f"a whole number from {self.low} to {self.high}"
+
+    def read(self, value):
+        value = _number(value)
+        if type(value) is not int:  # 4.0 is no number of blocks
+            raise Refused(f"{value}, with a point; `//` gives a whole number")
+        if not self.low <= value <= self.high:
+            raise Refused(_written(value))
+        return value
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A list or array of `least` to `most` numbers from `low` to `high`; read as a NumPy array of `dtype`."""
+
+    least: int
+    most: int
+    low: float
+    high: float
+    dtype: type = np.float32
+
+    @property
+    def words(self):
+        return f"a list of {self.least} to {self.most} numbers from {self.low:g} to {self.high:g}"
+
+    def read(self, value):
+        if isinstance(value, np.ndarray):
+            if value.ndim != 1 or value.dtype.kind not in "iuf":
+                raise Refused(f"an array of {value.dtype} of shape {value.shape}")
+        elif type(value) not in (list, tuple):
+            raise Refused(f"{brief(value)}, which is {_kind(value)}")
+        if not self.least <= len(value) <= self.most:
+            raise Refused(f"{len(value)} of them")
+        for place, element in enumerate(value):
+            try:
+                inside = self.low <= _number(element) <= self.high
+            except Refused as error:
+                raise Refused(f"at place {place}: {error}") from None
+            if not inside:
+                raise Refused(f"at place {place}: {_written(_number(element))}")
+        return np.array([float(x) for x in value]).astype(self.dtype)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words."""
+
+    names: tuple
+
+    @property
+    def words(self):
+        return "one of " + ", ".join(f'"{name}"' for name in self.names)
+
+    def read(self, value):
+        if type(value) is not str:
+            raise Refused(f"{brief(value)}, which is {_kind(value)}")
+        if value not in self.names:
+            near = difflib.get_close_matches(value[:40], self.names, 1, 0.6)
+            raise Refused(brief(value) + (f'; did you mean "{near[0]}"?' if near else ""))
+        return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataTask(Task):
+    """A task whose answer is a dict. There are no cases: what a grader adds is a secret seed."""
+
+    not_begun: ClassVar[str] = "Not answered yet"
+    cases: ClassVar[tuple] = ()
+
+    def failures(self):
+        return ("not-allowed",)
+
+    def given(self, answer):
+        """What the answer is; raises Failed where it cannot be had."""
+        try:
+            return answer.value()
+        except AnswerFailed as error:
+            facts = (("it said", error.text or error.name),)
+            raise Failed(Failure("not-allowed", "The answer cannot be looked at", facts, _PLAIN)) from None
+
+    def read(self, value, fields, place=""):
+        """{name: value} of a dict with exactly the names of `fields`, each as its field reads it; None for one that is
+        still `...`. `fields` maps names to fields, or to such maps. Raises Failed."""
+        where = f"{place}: " if place else ""
+        if _missing(value):
+            return None
+        asked = ", ".join(f'"{name}"' for name in fields)
+        if type(value) is not dict:
+            self.refuse(f"{where}not a dict", f"a dict with {asked}", f"{brief(value)}, which is {_kind(value)}")
+        for name in value:
+            if name not in fields:
+                near = difflib.get_close_matches(str(name)[:40], list(fields), 1, 0.5)
+                more = f'; did you mean "{near[0]}"?' if near else ""
+                self.refuse(f"{where}an unknown name", f"a dict with {asked}", brief(name) + more)
+        return {name: self._field(value.get(name), field, f"{place} {name}".strip()) for name, field in fields.items()}
+
+    def _field(self, value, field, place):
+        if isinstance(field, dict):
+            return self.read(value, field, place)
+        if _missing(value):
+            return None
+        try:
+            return field.read(value)
+        except Refused as error:
+            self.refuse(f"{place} is not what is allowed", field.words, str(error))
+
+    def refuse(self, headline, rule, got):
+        """Raises Failed for an answer outside of what the statement allows. `rule`: the rule, in words."""
+        cause = self.advice.get("not-allowed", "")
+        raise Failed(Failure("not-allowed", headline, (("the rule", rule), ("got", got)), cause), WRONG)
+
+    def unanswered(self, missing, facts=()):
+        """Raises Failed for an answer with gaps."""
+        said = (*facts, ("missing", ", ".join(missing)))
+        raise Failed(Failure("unanswered", self.not_begun if not facts else "Not finished yet", said), UNSOLVED)
+
+
+def outcome_of(judge, program, case, seed):
+    """None where `program` is right on `case`, else the Failure. `judge`: a task of a kind that examines programs."""
+    try:
+        judge.examine(Local(program, admitted=True), (case,), seed)
+    except Failed as failed:
+        return failed.failure
+    return None
+
+
+def in_words(run, tell=True):
+    """A run, (case, Failure) or None, in a sentence: launch, element, threads. `tell`: what was found, too."""
+    if run is None:
+        return "Every element is as it should be, and no two threads meet."
+    case, failure = run
+    facts = dict(failure.facts)
+    if "first wrong" in facts:
+        owner = f", which belongs to {facts['belongs to']}," if "belongs to" in facts else ""
+        first = facts["first wrong"].split(";")[0]
+        got = "was written by nobody" if "nobody wrote it" in facts["got"] else f"is {facts['got']}"
+        return f"{case.name}: {first}{owner} {got}; expected {facts['expected']}."
+    place, who = facts.get("at", ""), f" in {facts['happened in']}" if "happened in" in facts else ""
+    if place and not tell:
+        return f"{case.name}: look at `{place}`{who}."
+    said = facts.get("it said") or "; ".join(f"{label} {text}" for label, text in failure.facts)
+    said = re.sub(r" on line \d+", "", said or failure.headline).rstrip(
+        "."
+    )  # a line of the course's file, not of the notebook
+    return f"{case.name}: {said}."
+
+
+_PLAIN = "An answer here is a dict of numbers, lists of numbers, or words. Is the cell above run, and does it end?"
+
+
+def _missing(value):
+    return value is None or value is ...

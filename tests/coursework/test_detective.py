@@ -1,0 +1,120 @@
+"""Verdicts: what is true is found by running; guessing earns nothing, and a message gives no verdict away."""
+
+import inspect
+import itertools
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coursework import build, checking, definition, feedback
+from coursework.answer import Local
+from coursework.kinds.detective import DetectiveTask, Fault
+
+ROOT = Path(__file__).resolve().parents[2]
+TASKS = [task for task in definition.everything() if isinstance(task, DetectiveTask)]
+VERDICTS = definition.find("08-verdicts")
+
+
+def truth(task, seed=None):
+    seed = task.seed if seed is None else seed
+    return {name: task.fault_of(run).name for name, run in task.seen(seed).items()}
+
+
+def outcome(verdicts, task=VERDICTS):
+    return checking.check(task, Local(verdicts))
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+def test_each_program_shows_one_fault_on_whatever_launch(task):
+    for name, program in task.programs.items():
+        faults = {task.fault_of(run).name for seed in (task.seed, 1 << 40) for run in task.runs(program, seed)}
+        assert faults <= {truth(task)[name]}, name
+    assert list(truth(task).values()).count(next(f.name for f in task.faults if not f.kinds)) == 1
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+def test_the_right_one_passes_the_hidden_cases_too(task):
+    for name, program in task.programs.items():
+        right = checking.check(definition.find("08-tiled"), Local(program, admitted=True), hidden=True)
+        assert (right.status == checking.RIGHT) == (truth(task)[name] == "right")
+
+
+def test_the_statement_shows_what_is_run():
+    path = next(p for p in build.masters(ROOT) if p.name.startswith("08"))
+    statement = {cell.id: cell.source for cell in build.read(path).cells}["08-verdicts-task"]
+    frame, loops = statement.split("Here are the loops.")
+    given, _, end = frame.partition("        ...\n")
+    for name, program in VERDICTS.programs.items():
+        lines = inspect.getsource(program.py_func).rstrip().splitlines()
+        begin = next(i for i, line in enumerate(lines) if line.startswith("    for start"))
+        stop = next(i for i, line in enumerate(lines) if line.startswith("    if i < m and j < n:"))
+        before, loop, after = ("\n".join(part) for part in (lines[2:begin], lines[begin:stop], lines[stop:]))
+        assert textwrap.indent(before, "    ") in given
+        assert f"**{name}**\n\n{textwrap.indent(loop, '    ')}\n\n" in loops
+        assert textwrap.indent(after, "    ") in end
+    for fault in VERDICTS.faults:
+        assert f'- `"{fault.name}"`: {fault.text}' in statement
+
+
+def test_only_all_verdicts_together_earn_points():
+    right = truth(VERDICTS)
+    assert outcome(right).points == VERDICTS.points
+    rng = np.random.default_rng(1)
+    names = [fault.name for fault in VERDICTS.faults]
+    for _ in range(6):
+        guess = {name: str(rng.choice(names)) for name in right}
+        count = sum(guess[name] == right[name] for name in right)
+        said = outcome(guess)
+        assert (said.status, said.points) == (checking.WRONG, 0)
+        assert said.failure.headline == f"{count} of 4 verdicts are right"
+
+
+def test_a_message_shows_a_run_and_not_its_name():
+    right = truth(VERDICTS)
+    for name, verdict in itertools.product("ACD", ("right", "gaps")):
+        said = feedback.as_text(outcome(right | {name: verdict}))
+        fault = next(fault for fault in VERDICTS.faults if fault.name == right[name])
+        for word in (fault.name, fault.text, *fault.kinds):
+            assert f" {word} " not in f" {said} ".replace("\n", " "), said
+        assert "thread (" in said
+        assert f'{name}: "{verdict}"' in said
+
+
+def test_who_tries_all_words_for_one_program_is_not_told_when_to_stop():
+    """Beside others that are wrong, the one that is told changes, whether or not A is right."""
+    told = []
+    for fault in VERDICTS.faults:
+        said = dict(outcome({"A": fault.name, "B": "gaps", "C": "gaps", "D": "gaps"}).failure.facts)
+        told.append(said["not right"][0])
+    wrong = [name for name, fault in zip(told, VERDICTS.faults, strict=True) if fault.name != truth(VERDICTS)["A"]]
+    assert len(set(wrong)) > 1
+    assert told[[f.name for f in VERDICTS.faults].index(truth(VERDICTS)["A"])] in wrong
+
+
+def test_that_the_right_one_was_accused_is_told_last():
+    right = truth(VERDICTS)
+    assert dict(outcome(right | {"B": "race", "C": "right"}).failure.facts)["not right"].startswith("C")
+    said = dict(outcome(right | {"B": "race"}).failure.facts)
+    assert said["a run of it"] == "No launch of this task shows that."
+
+
+def test_gaps_are_told_before_anything_runs():
+    for verdicts in (..., None, {}, {"A": "right", "B": ..., "C": "race"}):
+        said = outcome(verdicts)
+        assert (said.status, said.failure.kind) == (checking.UNSOLVED, "unanswered")
+    assert dict(said.failure.facts)["missing"] == "B, D"
+
+
+def test_a_task_is_defined_with_faults_that_its_judge_can_show():
+    faults = (*VERDICTS.faults, Fault("x", "y", ("rase",)))
+    with pytest.raises(ValueError, match="task 08-verdicts: faults has no 'rase'; did you mean 'race'"):
+        replace(VERDICTS, faults=faults)
+    with pytest.raises(ValueError, match="one of its faults must have no kinds"):
+        replace(VERDICTS, faults=VERDICTS.faults[1:])
+    unknown = replace(VERDICTS, faults=tuple(fault for fault in VERDICTS.faults if fault.name != "race"))
+    said = outcome(truth(VERDICTS) | {"C": "right"}, unknown)
+    assert said.failure.kind == "checker-error"
+    assert "no fault lists 'race'" in dict(said.failure.facts)["it said"]
