@@ -10,7 +10,6 @@ median of all calls and for the worst of them.
 
 import argparse
 import json
-import re
 import statistics
 import subprocess
 import sys
@@ -21,24 +20,9 @@ ROOT = Path(__file__).resolve().parents[1]
 MEDIAN, MOST = 1.0, 10.0  # seconds
 
 
-def master_answer(task):
-    """The answer of the master notebook as a check gets it, with nothing compiled."""
-    from coursework import build
-    from coursework.answer import Local
-    from coursework.grading import servant
-    from coursework.kinds.prediction import PredictionTask
-    from coursework.kinds.scenario import ScenarioTask
-
-    if isinstance(task, PredictionTask):
-        return {question.name: question.truth() for question in task.questions}
-    master = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
-    source = {cell.id: cell.source for cell in build.read(master).cells}
-    name = re.search(r"check\(\"[\w-]+\", (\w+)\)", source[f"{task.id}-check"])[1]
-    return Local(servant.define([source[task.id]], isinstance(task, ScenarioTask))[name])
-
-
 def of_this_process(task_id):
     """[[part, seconds of the first call, of the next], ...] of a task."""
+    import masters
     import numba  # noqa: F401
 
     import coursework.notebook  # noqa: F401
@@ -48,7 +32,7 @@ def of_this_process(task_id):
 
     assert dlkernels.cuda
     task = definition.find(task_id)
-    answer, rows = master_answer(task), []
+    answer, rows = masters.answer(task), []
     for part, function in ((task.part, checking.check), *((("budget", checking.check_budget),) if task.budget else ())):
         seconds = []
         for _ in range(2):
