@@ -24,6 +24,11 @@ def alone(function, report):
         return "@njit without parallel=True: prange is a plain range there"
     if not report.recorder.regions:
         return "no loop over prange(...) was run"
+    total, most = report.loads + report.stores, max(report.work)
+    if total - sum(report.work) > total / 2:
+        return f"{total - sum(report.work)} of {total} loads and stores stand outside the loop over prange(...)"
+    if sum(report.work) == most > 0 and sum(map(bool, report.iterations)) > 1:
+        return f"all {most} loads and stores of the loop are thread {report.work.index(most)}'s: the others have nothing to do"
     return ""
 
 

@@ -42,7 +42,7 @@ class Remote:
         return _same_arrays(after, arguments), report
 
     def play(self, task, arguments):
-        played = self._clean("play", plain_python, arguments=list(arguments), task=task.id)
+        played = self._clean("play", plain_python, task.without, arguments=list(arguments), task=task.id)
         return _played(played)
 
     def stress(self, task, arguments):
@@ -51,10 +51,10 @@ class Remote:
             raise AnswerFailed("NoResult", "what came back is not the result of a run")
         return done
 
-    def _clean(self, operation, language, **request):
+    def _clean(self, operation, language, without=(), **request):
         try:
             if language is plain_python:
-                sources = plain_python.collect(self._sources, self._name)
+                sources = plain_python.collect(self._sources, self._name, without)
             else:
                 sources = collect(self._sources, self._name, language)
         except NotAdmitted as error:

@@ -66,7 +66,8 @@ class ParallelTask(CompiledTask):
         """Compiles, watches, then compares: a race is told by its iterations, not by a number that came out by
         chance. That nothing is parallel is told last."""
         first = arguments_of(cases[0], seed, 0)
-        attempt(self, cases[0], lambda: answer.compiled_call(first))
+        _, after = attempt(self, cases[0], lambda: answer.compiled_call(first))
+        self.inputs_unchanged(cases[0], first, after)
         case = self.watch.case or self.cases[0]
         alone = self._watched(answer, case, arguments_of(case, seed, 2000))["alone"]
         for index, case in enumerate(cases):
