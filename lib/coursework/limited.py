@@ -203,7 +203,7 @@ class _Counted:
                 f"\n    if {' and '.join(f'{name} >= {other}' for other, _, _ in suspected)}:\n        {LEFT}[0] = {line}"
                 for name, line, _ in suspected
             )
-            stop = f"if {total} > {self.rounds}:{blame}\nif {LEFT}[0]:\n    break"
+            stop = f"if {total} > {self.rounds} and not {LEFT}[0]:{blame}\nif {LEFT}[0]:\n    break"
             count = f"{total} += 1\n{own} += 1\n{stop}"
             node.body = [*_parsed(count, node.body[0]), *self._block(node.body, total, loops)]
             node.orelse = self._block(node.orelse, total, around)

@@ -1,6 +1,8 @@
 """Answers to 02-buffer."""
 
+import queue
 import threading
+import time
 from collections import deque
 
 
@@ -348,3 +350,70 @@ class IfInGet:
         with self.changed:
             self.closed = True
             self.changed.notify_all()
+
+
+class AQueueInside:
+    """wrong raised-Spoils: what you build here"""
+
+    def __init__(self, bound):
+        self.line = queue.Queue(bound)
+
+    def put(self, item):
+        self.line.put(item)
+
+    def get(self):
+        return self.line.get()
+
+    def close(self):
+        self.line.put(None)
+        self.line.put(None)
+
+
+class Polling:
+    """wrong raised-Spoils: to sleep and look again is polling"""
+
+    def __init__(self, bound):
+        self.bound, self.items, self.closed, self.lock = bound, deque(), False, threading.Lock()
+
+    def put(self, item):
+        while True:
+            with self.lock:
+                if len(self.items) < self.bound:
+                    self.items.append(item)
+                    return
+            time.sleep(0.001)
+
+    def get(self):
+        while True:
+            with self.lock:
+                if self.items or self.closed:
+                    return self.items.popleft() if self.items else None
+            time.sleep(0.001)
+
+    def close(self):
+        with self.lock:
+            self.closed = True
+
+
+class WaitsATime:
+    """wrong raised-Spoils: a wait that ends by itself is polling"""
+
+    def __init__(self, bound):
+        self.bound, self.items, self.closed = bound, deque(), False
+        self.condition = threading.Condition()
+
+    def put(self, item):
+        with self.condition:
+            while len(self.items) >= self.bound:
+                self.condition.wait(0.01)
+            self.items.append(item)
+
+    def get(self):
+        with self.condition:
+            while not self.items and not self.closed:
+                self.condition.wait(timeout=0.01)
+            return self.items.popleft() if self.items else None
+
+    def close(self):
+        with self.condition:
+            self.closed = True

@@ -73,3 +73,12 @@ def first_to_end(costs, threads, chunk):
     for first in range(0, len(costs), chunk):
         free[free.index(min(free))] += sum(costs[first : first + chunk])
     return min(free)
+
+
+def sorts_what_it_got(costs, threads, chunk):
+    """wrong input-changed: Work on a copy"""
+    costs.sort()
+    free = [0] * threads
+    for first in range(0, len(costs), chunk):
+        free[free.index(min(free))] += sum(costs[first : first + chunk])
+    return max(free)

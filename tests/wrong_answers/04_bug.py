@@ -89,3 +89,11 @@ def one_thread_for_all_parts(x, out):
     for t in range(4):
         for i in range(t * part, min((t + 1) * part, x.size)):
             out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def all_in_one_part(x, out):
+    """wrong not-parallel: the others have nothing to do"""
+    for t in prange(4):
+        for i in range(t * 4096, min((t + 1) * 4096, x.size)):
+            out[i] = x[i] * x[i]

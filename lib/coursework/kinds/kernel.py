@@ -86,9 +86,10 @@ class KernelTask(ArrayTask):
         return said, "Memory traffic and speed were not looked at.", report["map"]
 
     def _still(self, answer, kept, seed):
-        over, _ = self.overspent(answer, kept.case, arguments_of(kept.case, seed, 3000))
+        over = self._run(answer, kept.case, arguments_of(kept.case, seed, 3000), kept.require)["excess"]
         if over:
-            facts = tuple((self.counts().get(name, name), f"{count}, not {limit}") for name, count, limit, _ in over)
+            words = self.counts()
+            facts = tuple((words[e["measure"]], f"{e['counted']}, not {e['allowed']}") for e in over)
             raise Failed(Failure("replaced", "The result is right, but the task is to repair", facts, kept.over))
 
     def overspent(self, answer, case, arguments):

@@ -40,7 +40,10 @@ def judge_workers(arguments, result):
         return Slip("impossible", f"None: {limit}", "Compare `wanted` with the limit 1 / serial before you divide.")
     expected = f"{right}, a whole number"
     if result is None:
-        cause = f"The limit is 1 / serial, and {wanted} lies below it. Are serial and parallel share exchanged?"
+        cause = (
+            f"The limit is 1 / serial, and {wanted} lies below it: some number is enough. Does a search end too early, or are "
+            "serial and parallel share exchanged?"
+        )
         if wanted <= 1:
             cause = "One worker is as fast as one worker: for `wanted` = 1 that is enough, however much is serial."
         return Slip("none", expected, cause if serial else "Without serial work there is no limit.")
@@ -49,11 +52,11 @@ def judge_workers(arguments, result):
     if result == right:
         return None
     if serial and result == math.ceil(wanted):
-        return Slip(
-            "nothing-serial", expected, "That many would do if nothing were serial. Where does `serial` come in?"
+        cause = (
+            "That many would do if hardly anything were serial. `serial` is a share from 0 to 1, no percentage: where does it "
+            "come in?"
         )
-    if result == fewest_workers(serial / 100, wanted):
-        return Slip("percent", expected, "`serial` is a share from 0 to 1 already, no percentage.")
+        return Slip("nothing-serial", expected, cause)
     if 0 < serial < 1 and result == math.ceil((wanted - serial) / (1 - serial)):
         return Slip(
             "gustafson", expected, "This is Gustafson's law, for a job that grows. Here the job stays the same."

@@ -253,9 +253,6 @@ class Ticket:
         self.asked()
         return self.future.result(timeout)
 
-    def done(self):
-        return self.future.done()
-
 
 def map_in_chunks(chunked_map, items, chunk, bad):
     """The student's map over `items` with a pool of two threads; the job that meets `bad` raises."""
@@ -412,10 +409,14 @@ MAP = ThreadTask(
         case=Case("10 items in chunks of 4", mapping(10, 4)),
     ),
     advice={
+        "raised-AttributeError": (
+            "What submit returns has `result()`, which waits until the job has ended. To ask again and again keeps a core busy."
+        ),
+        "raised-TimeoutError": "A job that is not ready yet is no error: `result()` without a timeout waits for it.",
         "raised-TypeError": (
             "Does a job get a whole part where one item is expected? `function` takes one item: the job must call it for each "
             "item of its part, and return a list."
-        )
+        ),
     },
     hints=(
         "What is one job: one item, or a list of items? And what do you keep from each submit?",

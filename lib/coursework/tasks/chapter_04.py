@@ -169,6 +169,9 @@ CHANNELS = CompiledTask(
         "raised-IndexError": (
             "An index left its array. x has four axes: image, row, column, channel. scale and shift have one: channel."
         ),
+        "wrong-value": (
+            "Each element is x * scale + shift, in floating point (no int), with scale and shift of its own channel, the last index."
+        ),
         "some-unwritten": "Not all images, rows, columns or channels were visited. Compare your four bounds with x.shape.",
     },
     budget=Budget(

@@ -312,7 +312,8 @@ NAIVE = KernelTask(
     advice={
         "out-of-bounds": (
             "The grid has more threads than out has elements, in both directions: a guard must look at the row and at the "
-            "column. If this thread does have an element, compare each of the two indices with the shape."
+            "column. If this thread does have an element, compare each of the two indices with the shape: p runs over the "
+            "columns of a, which are the rows of b."
         ),
         "some-unwritten": (
             "Where does this element lie: at the right, at the bottom? x counts blocks and threads along a row of out, "
