@@ -177,7 +177,7 @@ def seen(table, said):
     if status == "right" or part == "hidden":
         return "green"
     noted = (table.get("part", "results"), table.get("kind"))
-    return table.get("verdict", "unjudged") if noted == (part, kind) and table.get("says", "") in message else "changed"
+    return table["verdict"] if noted == (part, kind) and table.get("says", "") in message else "changed"
 
 
 def main():
@@ -191,7 +191,7 @@ def main():
     if wish.play:
         _play(wish.tasks[0], wish.play, wish.start)
     names = wish.tasks or [path.stem.replace("_", "-") for path in sorted(FOLDER.glob("*.toml"))]
-    which, total, columns = ("right" if wish.right else "mistake"), Counter(), (*VERDICTS, "changed", "unjudged")
+    which, total, columns = ("right" if wish.right else "mistake"), Counter(), (*VERDICTS, "changed")
     print("| task | " + " | ".join(columns) + " |\n" + "|---" * (len(columns) + 1) + "|", flush=True)
     for name in names:
         counts = Counter()

@@ -176,7 +176,7 @@ def _shape_of_error(comparison, threads):
             if threads
             else "Does the index on the right side change in the loops?"
         )
-    if np.abs(got[bad] - expected[bad]).max() <= 1e-2 * max(1e-12, np.abs(expected).max()):
+    if got.dtype.kind == "f" and np.abs(got[bad] - expected[bad]).max() <= 1e-2 * max(1e-12, np.abs(expected).max()):
         return ("precision", "Nearly right: the error is too large for rounding of float32, so a term is slightly off.")
     return (
         "wrong-value",

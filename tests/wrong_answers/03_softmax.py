@@ -157,3 +157,16 @@ def parallel_at_the_end(x, out):
             total += out[i, j]
         for j in prange(x.shape[1]):
             out[i, j] /= total
+
+
+@njit(parallel=True)
+def adds_to_old_numbers(x, out):
+    """wrong adds-to-old: what stood in the output before"""
+    for i in prange(x.shape[0]):
+        largest = x[i].max()
+        total = np.float32(0)
+        for j in range(x.shape[1]):
+            out[i, j] += math.exp(x[i, j] - largest)
+            total += out[i, j]
+        for j in range(x.shape[1]):
+            out[i, j] /= total
