@@ -77,7 +77,8 @@ class Local:
         """numba forgets an IndexError of an iteration of prange: small arguments go through the function as Python."""
         small = sum(x.size for x in arguments if isinstance(x, np.ndarray)) <= SMALL
         if small and self.function.targetoptions.get("parallel"):
-            found = limited.index_error(self.function, _copies(arguments))
+            with np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
+                found = limited.index_error(self.function, _copies(arguments))
             if found:
                 raise AnswerFailed("IndexError", *found)
 
@@ -89,12 +90,13 @@ class Local:
         except SourceNotFound:
             return _with_bounds(self.function)
 
-    def watch(self, arguments, threads, schedule, chunk, wanted=()):
+    def watch(self, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
         """One call with every load and store recorded: see watched.of."""
         from . import watched
 
         self._admit(COMPILED, "njit")
-        return self._guarded(lambda: watched.of(self.function, _copies(arguments), threads, schedule, chunk, wanted))
+        how = threads, schedule, chunk, wanted, outside
+        return self._guarded(lambda: watched.of(self.function, _copies(arguments), *how))
 
     def cost(self, arguments, wanted=()):
         """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine.

@@ -24,8 +24,8 @@ class Remote:
         value = self._clean("compiled_call", COMPILED, arguments=list(arguments), threads=threads)
         return _result(value, arguments)
 
-    def watch(self, arguments, threads, schedule, chunk, wanted=()):
-        how = {"threads": threads, "schedule": schedule, "chunk": chunk, "wanted": list(wanted)}
+    def watch(self, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
+        how = {"threads": threads, "schedule": schedule, "chunk": chunk, "wanted": list(wanted), "outside": outside}
         seen = self._clean("watch", COMPILED, arguments=list(arguments), **how)
         lists = isinstance(seen, dict) and all(isinstance(seen.get(k), list) for k in ("races", "carried"))
         dicts = isinstance(seen, dict) and all(isinstance(seen.get(k), dict) for k in ("counts", "examples"))

@@ -259,6 +259,7 @@ SOFTMAX = ParallelTask(
     minutes=15,
     spec=lambda x, out: _softmax(x),
     rtol=2e-5,
+    watch=Watch(outside=0.5),
     cases=(
         Case("6 x 5", softmax_arguments(6, 5)),
         Case("one row: 1 x 40", softmax_arguments(1, 40)),
@@ -402,12 +403,35 @@ def judge_finish(arguments, result):
     if result == expected:
         return None
     # The most telling explanation that fits comes first.
+    overlapping = makespan(costs, threads, chunk, step=1)
     parts = [costs[first : first + chunk] for first in range(0, len(costs), chunk)]
     slips = (
         (
-            "overlapping",
-            makespan(costs, threads, chunk, step=1),
-            "The chunks overlap: the next one begins `chunk` further.",
+            "one-thread",
+            sum(costs),
+            "This is all the work, one after the other, as if there were one thread"
+            + (", or as if the chunks overlapped." if overlapping == sum(costs) else "."),
+        ),
+        ("overlapping", overlapping, "The chunks overlap: the next one begins `chunk` further."),
+        (
+            "static",
+            _static_makespan(costs, threads),
+            "This is the static schedule: parts fixed in advance. Here the thread that is free first takes the next chunk.",
+        ),
+        (
+            "in-turns",
+            _round_robin(costs, threads, chunk),
+            "This hands out chunks in turns. A thread that is still busy must not get one: who is free first?",
+        ),
+        (
+            "single",
+            makespan(costs, threads, 1),
+            "This is the result for chunks of 1: a thread takes `chunk` iterations at once.",
+        ),
+        (
+            "tail",
+            makespan(costs[: len(costs) // chunk * chunk], threads, chunk),
+            "The last chunk, which may be shorter, was left out.",
         ),
         (
             "long-slice",
@@ -436,27 +460,6 @@ def judge_finish(arguments, result):
             "Here all threads wait for each other before the next chunks. A thread that is free takes the next one at once.",
         ),
         ("two-threads", _ends(parts, 2)[-1], "This is the result for 2 threads. `threads` says how many there are."),
-        ("one-thread", sum(costs), "This is all the work, one after the other, as if there were one thread."),
-        (
-            "static",
-            _static_makespan(costs, threads),
-            "This is the static schedule: parts fixed in advance. Here the thread that is free first takes the next chunk.",
-        ),
-        (
-            "in-turns",
-            _round_robin(costs, threads, chunk),
-            "This hands out chunks in turns. A thread that is still busy must not get one: who is free first?",
-        ),
-        (
-            "single",
-            makespan(costs, threads, 1),
-            "This is the result for chunks of 1: a thread takes `chunk` iterations at once.",
-        ),
-        (
-            "tail",
-            makespan(costs[: len(costs) // chunk * chunk], threads, chunk),
-            "The last chunk, which may be shorter, was left out.",
-        ),
         (
             "ideal",
             -(-sum(costs) // threads),
