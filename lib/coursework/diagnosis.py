@@ -123,10 +123,11 @@ def _so_many(which, number):
 
 
 def _suspected(task, comparison, arguments):
-    """A well-known mistake explains all that was written, what came out right by chance included."""
-    written = comparison.state != UNWRITTEN
-    if not (comparison.state == WRONG).any():
+    """The well-known mistake that explains all that was written; if there is none, one that explains what is wrong."""
+    wrong, written = comparison.state == WRONG, comparison.state != UNWRITTEN
+    if not wrong.any():
         return "", ""
+    partly = ""
     for suspect in task.suspects:
         with np.errstate(all="ignore"):
             guess = np.asarray(suspect.formula(*arguments), np.float64)
@@ -137,7 +138,9 @@ def _suspected(task, comparison, arguments):
         near |= (comparison.got == guess) | (np.isnan(comparison.got) & np.isnan(guess))
         if near[written].all():
             return "suspect", suspect.cause
-    return "", ""
+        if near[wrong].all():
+            partly = partly or suspect.cause
+    return ("suspect", partly) if partly else ("", "")
 
 
 def _shape_of_error(comparison, threads):

@@ -95,7 +95,7 @@ class If:
 
 
 class Unbounded:
-    """wrong over-bound: must wait while the buffer is full"""
+    """wrong over-bound: `put` must wait while `bound` items"""
 
     def __init__(self, bound):
         self.items, self.bound, self.closed = deque(), bound, False
@@ -122,7 +122,7 @@ class Unbounded:
 
 
 class OneTooMany:
-    """wrong over-bound: must wait while the buffer is full"""
+    """wrong over-bound: `put` must wait while `bound` items"""
 
     def __init__(self, bound):
         self.items, self.bound, self.closed = deque(), bound, False
@@ -293,7 +293,7 @@ class AsksAgainAndAgain:
 
 
 class IfInPut:
-    """wrong over-bound: must wait while the buffer is full"""
+    """wrong over-bound: `put` must wait while `bound` items"""
 
     def __init__(self, bound):
         self.items, self.bound, self.closed = deque(), bound, False

@@ -77,7 +77,7 @@ def as_in_the_chapter(items, load, bound):
 
 
 def no_end(items, load, bound):
-    """wrong deadlock: How does it learn that there are no more"""
+    """wrong deadlock: How does the consumer learn that there are no more"""
     ahead = queue.Queue(maxsize=bound)
 
     def run():

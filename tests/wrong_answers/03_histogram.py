@@ -92,7 +92,7 @@ def first_half(labels, counts):
 
 @njit(parallel=True)
 def rows_too_short(labels, counts):
-    """wrong raised-IndexError: counts.size of them"""
+    """wrong raised-IndexError: a row needs one place for each class"""
     threads = get_num_threads()
     own = np.zeros((threads, 8), np.int64)
     for t in prange(threads):

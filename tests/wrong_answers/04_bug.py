@@ -15,7 +15,7 @@ def line_by_line(x, out):
 
 @njit(parallel=True)
 def as_given(x, out):
-    """wrong some-unwritten: n // 4 rounds down"""
+    """wrong some-unwritten: A division that rounds down"""
     part = x.size // 4
     for t in prange(4):
         for i in range(t * part, (t + 1) * part):
@@ -57,7 +57,7 @@ def over_the_end(x, out):
 
 @njit(parallel=True)
 def lines_rounded_down(x, out):
-    """wrong some-unwritten: no multiple of 4"""
+    """wrong some-unwritten: A division that rounds down"""
     part = x.size // 64 * 16
     for t in prange(4):
         for i in range(t * part, (t + 1) * part):

@@ -403,6 +403,7 @@ def judge_finish(arguments, result):
     if result == expected:
         return None
     # The most telling explanation that fits comes first.
+    perfect, largest_first = -(-sum(costs) // threads), makespan(sorted(costs, reverse=True), threads, chunk)
     overlapping = makespan(costs, threads, chunk, step=1)
     parts = [costs[first : first + chunk] for first in range(0, len(costs), chunk)]
     slips = (
@@ -439,10 +440,12 @@ def judge_finish(arguments, result):
             "Each chunk has an iteration too many: a slice [first : first + chunk] ends *before* first + chunk.",
         ),
         (
-            "sorted",
-            makespan(sorted(costs, reverse=True), threads, chunk),
-            "The iterations come in the order of the list: do not sort.",
+            "ideal",
+            perfect,
+            "This is all work divided by the threads, as if iterations could be split"
+            + (", or as if they were sorted: they come in the order of the list." if perfect == largest_first else "."),
         ),
+        ("sorted", largest_first, "The iterations come in the order of the list: do not sort."),
         (
             "sorted",
             makespan(sorted(costs), threads, chunk),
@@ -460,11 +463,6 @@ def judge_finish(arguments, result):
             "Here all threads wait for each other before the next chunks. A thread that is free takes the next one at once.",
         ),
         ("two-threads", _ends(parts, 2)[-1], "This is the result for 2 threads. `threads` says how many there are."),
-        (
-            "ideal",
-            -(-sum(costs) // threads),
-            "This is all work divided by the threads, as if iterations could be split.",
-        ),
     )
     for kind, value, cause in slips:
         if result == value:
