@@ -5,6 +5,7 @@ sandbox, so a student's own check and the graded one are the same code.
 """
 
 import contextlib
+import copy
 import functools
 import io
 import linecache
@@ -19,6 +20,7 @@ from . import limited
 from .admission import COMPILED, COUNTED, KERNEL, NotAdmitted, admit
 
 PRINTED_LINES = 20
+SMALL = 3000  # elements that a function can go through as Python, without anybody waiting
 
 
 class AnswerFailed(Exception):
@@ -64,12 +66,23 @@ class Local:
         after = _copies(arguments)
         try:
             with _threads(threads):
-                return self._guarded(self._compiled_again(), *after), after
+                result = self._guarded(self._compiled_again(), *after)
+                self._no_lost_error(arguments)
+                return result, after
         except AnswerFailed as failed:
             found = limited.index_error(self.function, _copies(arguments)) if failed.name == "IndexError" else None
             if found:
                 raise AnswerFailed("IndexError", *found) from None
             raise
+
+    def _no_lost_error(self, arguments):
+        """numba forgets an IndexError of an iteration of prange: small arguments go through the function as Python."""
+        small = sum(x.size for x in arguments if isinstance(x, np.ndarray)) <= SMALL
+        if small and self.function.targetoptions.get("parallel"):
+            with np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
+                found = limited.index_error(self.function, _copies(arguments))
+            if found:
+                raise AnswerFailed("IndexError", *found)
 
     def _compiled_again(self):
         from simt.errors import SourceNotFound
@@ -79,12 +92,13 @@ class Local:
         except SourceNotFound:
             return _with_bounds(self.function)
 
-    def watch(self, arguments, threads, schedule, chunk, wanted=()):
+    def watch(self, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
         """One call with every load and store recorded: see watched.of."""
         from . import watched
 
         self._admit(COMPILED, "njit")
-        return self._guarded(lambda: watched.of(self.function, _copies(arguments), threads, schedule, chunk, wanted))
+        how = threads, schedule, chunk, wanted, outside
+        return self._guarded(lambda: watched.of(self.function, _copies(arguments), *how))
 
     def cost(self, arguments, wanted=()):
         """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine.
@@ -136,7 +150,7 @@ class Local:
 
     def play(self, task, arguments):
         """The scenario of `task` with this answer, under chosen schedules: see playing.play."""
-        self._admit_python()
+        self._admit_python(task.without)
         from . import playing
 
         return self._guarded(lambda: playing.play(task, self.function, _copies(arguments)))
@@ -185,7 +199,7 @@ class Local:
         except NotAdmitted as error:
             raise AnswerFailed(error.name, str(error)) from None
 
-    def _admit_python(self):
+    def _admit_python(self, without=()):
         if not callable(self.function):
             raise AnswerFailed("TypeError", f"this is {self.function!r}; a function or class is asked for")
         if self.admitted:
@@ -193,7 +207,7 @@ class Local:
         from . import plain_python
 
         try:
-            plain_python.admit(self.function)
+            plain_python.admit(self.function, without)
         except NotAdmitted as error:
             raise AnswerFailed(error.name, str(error)) from None
 
@@ -301,4 +315,4 @@ def _threads(number):
 
 
 def _copies(arguments):
-    return tuple(x.copy() if isinstance(x, np.ndarray) else x for x in arguments)
+    return tuple(x.copy() if isinstance(x, np.ndarray) else copy.deepcopy(x) for x in arguments)

@@ -15,7 +15,9 @@ from .answer import AnswerFailed
 from .definition import hidden_cases
 from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome
 
-ENDLESS = ("TooManyIterations", "TraceFull", "TimeLimit")  # what stops an answer that would not end
+# What the check itself says of an answer: it would not end, or uses what the task is to build.
+SAID = dict.fromkeys(("TooManyIterations", "TraceFull", "TimeLimit"), "it went on and on")
+SAID["Spoils"] = "it was not run"
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 
 
@@ -126,7 +128,7 @@ def attempt(task, case, run):
         facts = [fact for fact in facts if fact[1]]
         kind = "raised-" + error.name
         cause = task.advice.get(kind) or task.causes.get(error.name, "")
-        said = "it went on and on" if error.name in ENDLESS else f"it stopped with {error.name}"
+        said = SAID.get(error.name, f"it stopped with {error.name}")
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause)) from None
 
 

@@ -79,13 +79,19 @@ def diagnose(task, case, comparison, arguments):
     unwritten = state == UNWRITTEN
     kind, cause = "", ""
     if unwritten.all():
-        kind, cause = "nothing-written", "Nothing was written. Is the result stored in the output array?"
+        kind, cause = (
+            "nothing-written",
+            (
+                "Nothing was written. Does each loop run at all, and is the result stored in the output array? `out[...] = ` "
+                "stores; `out = ...` only gives a name to another array, and what is returned is not looked at."
+            ),
+        )
     elif unwritten.any() and case.block != 1:
         kind, cause = _pattern_of_unwritten(unwritten, n, threads, total(case.grid))
     if not kind:
         kind, cause = _suspected(task, comparison, arguments)
     if not kind:
-        kind, cause = _shape_of_error(comparison)
+        kind, cause = _shape_of_error(comparison, hasattr(task, "writer"))
     return kind, task.advice.get(kind, cause)
 
 
@@ -94,7 +100,8 @@ def _pattern_of_unwritten(unwritten, n, threads, blocks):
     if blocks > 1 and n > threads and unwritten[threads:].all() and not unwritten[:threads].any():
         return "one-block", (
             "Only the elements of block 0 were written: every block works on the same elements. "
-            "The index uses the thread's number inside its block, but not the block's number."
+            "The index uses the thread's number inside its block, but not the block's number, or multiplies that by something "
+            "else than cuda.blockDim.x."
         )
     if n > threads * blocks and np.array_equal(where, np.arange(threads * blocks, n)):
         return "first-round-only", (
@@ -102,16 +109,25 @@ def _pattern_of_unwritten(unwritten, n, threads, blocks):
             "A thread must go on to further elements: a grid-stride loop."
         )
     if where[-1] == n - 1 and np.array_equal(where, np.arange(where[0], n)):
-        return "tail", f"The last {len(where)} elements were never written. Does the guard stop too early?"
+        return "tail", (
+            f"{_so_many('last', len(where))} never written. Does the guard or the loop stop too early, does a division round "
+            "down, or does the index jump over elements?"
+        )
     if where[0] == 0 and np.array_equal(where, np.arange(len(where))):
-        return "head", f"The first {len(where)} elements were never written. Where does the index start?"
+        return "head", f"{_so_many('first', len(where))} never written. Where does the index start?"
     return "", ""
 
 
+def _so_many(which, number):
+    return f"The {which} element was" if number == 1 else f"The {which} {number} elements were"
+
+
 def _suspected(task, comparison, arguments):
-    wrong = comparison.state == WRONG
+    """The well-known mistake that explains all that was written; if there is none, one that explains what is wrong."""
+    wrong, written = comparison.state == WRONG, comparison.state != UNWRITTEN
     if not wrong.any():
         return "", ""
+    partly = ""
     for suspect in task.suspects:
         with np.errstate(all="ignore"):
             guess = np.asarray(suspect.formula(*arguments), np.float64)
@@ -120,18 +136,26 @@ def _suspected(task, comparison, arguments):
         with np.errstate(invalid="ignore"):
             near = np.abs(comparison.got - guess) <= task.atol + task.rtol * np.abs(guess)
         near |= (comparison.got == guess) | (np.isnan(comparison.got) & np.isnan(guess))
-        if near[wrong].all():
+        if near[written].all():
             return "suspect", suspect.cause
-    return "", ""
+        if near[wrong].all():
+            partly = partly or suspect.cause
+    return ("suspect", partly) if partly else ("", "")
 
 
-def _shape_of_error(comparison):
+def _shape_of_error(comparison, threads):
+    """`threads`: whether each element belongs to a thread of a kernel."""
     got, expected, state = comparison.got, comparison.expected, comparison.state
     bad = state == WRONG
     if not bad.any():
         return (
             "some-unwritten",
-            "Some elements were never written. Which thread should have written the first of them?",
+            "Some elements were never written. "
+            + (
+                "Which thread should have written the first of them?"
+                if threads
+                else "Do your loops reach them? Compare the bounds of each loop with the shape of the output."
+            ),
         )
     if got.ndim == 2 and got.shape[0] == got.shape[1] and np.allclose(got, expected.T, rtol=1e-4):
         return "transposed", "The result is transposed: rows and columns are exchanged in an index."
@@ -145,8 +169,17 @@ def _shape_of_error(comparison):
             "A number overflowed or was divided by zero on the way. Which intermediate value is too large?",
         )
     if np.unique(got).size == 1 and got.size > 1:
-        return "constant", "Every element has the same value. Does the index depend on the thread?"
-    if np.abs(got[bad] - expected[bad]).max() <= 1e-2 * max(1e-12, np.abs(expected).max()):
+        if not got.any():
+            return (
+                "constant",
+                "Every element is 0. Is a fraction cut off by int() or //, or is nothing added to the sum?",
+            )
+        return "constant", "Every element has the same value. " + (
+            "Does the index depend on the thread, and are row and column not exchanged?"
+            if threads
+            else "Does the index on the right side change in the loops?"
+        )
+    if got.dtype.kind == "f" and np.abs(got[bad] - expected[bad]).max() <= 1e-2 * max(1e-12, np.abs(expected).max()):
         return ("precision", "Nearly right: the error is too large for rounding of float32, so a term is slightly off.")
     return (
         "wrong-value",

@@ -60,12 +60,10 @@ def call(function, arguments):
 def _busiest_loop(file, frame, runs):
     """The line of the loop around a running line whose head ran most often; the line itself where there is none."""
     tree = ast.parse("".join(linecache.getlines(file, frame.f_globals)))
-    around = [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.For | ast.While) and node.lineno <= frame.f_lineno <= node.end_lineno
-    ]
-    return max(around, key=lambda n: runs.get(n, 0), default=frame.f_lineno)
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
+    around = [n for n in loops if n.lineno <= frame.f_lineno <= n.end_lineno]
+    around = [n for n in around if isinstance(n, ast.While)] or around  # a `for` goes through something that ends
+    return max((n.lineno for n in around), key=lambda n: runs.get(n, 0), default=frame.f_lineno)
 
 
 @functools.lru_cache(maxsize=8)
@@ -199,12 +197,13 @@ class _Counted:
         if isinstance(node, ast.For | ast.While):
             self.number += 1
             own = f"rounds_{self.number}_"
-            loops = [*around, (own, node.lineno)]
+            loops = [*around, (own, node.lineno, isinstance(node, ast.While))]
+            suspected = [loop for loop in loops if loop[2]] or loops  # a `for` goes through something that ends
             blame = "".join(
-                f"\n    if {' and '.join(f'{name} >= {other}' for other, _ in loops)}:\n        {LEFT}[0] = {line}"
-                for name, line in loops
+                f"\n    if {' and '.join(f'{name} >= {other}' for other, _, _ in suspected)}:\n        {LEFT}[0] = {line}"
+                for name, line, _ in suspected
             )
-            stop = f"if {total} > {self.rounds}:{blame}\nif {LEFT}[0]:\n    break"
+            stop = f"if {total} > {self.rounds} and not {LEFT}[0]:{blame}\nif {LEFT}[0]:\n    break"
             count = f"{total} += 1\n{own} += 1\n{stop}"
             node.body = [*_parsed(count, node.body[0]), *self._block(node.body, total, loops)]
             node.orelse = self._block(node.orelse, total, around)

@@ -12,6 +12,7 @@ import inspect
 import linecache
 import sys
 import textwrap
+from types import FunctionType
 
 from .admission import NAMED, NotAdmitted, Undefined, _words
 
@@ -103,10 +104,10 @@ def prelude():
     return {"__name__": "answer", **names}
 
 
-def collect(cells, name):
+def collect(cells, name, without=()):
     """The source texts, with the line numbers of their cells, of `name` and of all that it uses from `cells`, admitted.
 
-    Raises NotAdmitted, and LookupError where nothing is called `name`. Other code in the cells is left out.
+    `without`: see `refuse_what_spoils`. Raises NotAdmitted, and LookupError where nothing is called `name`. Other code in the cells is left out.
     """
     definitions = {}
     for text in cells:
@@ -126,7 +127,9 @@ def collect(cells, name):
             if isinstance(node, ast.Name) and node.id in definitions and node.id not in wanted:
                 wanted.add(node.id)
                 queue.append(node.id)
-    check([definitions[needed][1] for needed in wanted], wanted)
+    statements = [definitions[needed][1] for needed in wanted]
+    check(statements, wanted)
+    refuse_what_spoils(statements, without)
     return [text for needed, (text, _) in definitions.items() if needed in wanted]
 
 
@@ -143,12 +146,55 @@ def _cut(text, statement):
     return "\n" * (first - 1) + "\n".join(text.splitlines()[first - 1 : statement.end_lineno])
 
 
-def admit(answer):
-    """Raise NotAdmitted unless `answer`, a function or class of this process, keeps the rules. Its helpers are not
-    seen."""
-    statement = statement_of(answer)
+class Spoils(NotAdmitted):
+    """The answer uses what the task is to build."""
+
+    name = "Spoils"
+
+    def __init__(self, what, line, why):
+        Exception.__init__(self, f"line {line} uses {what}: {why}")
+        self.line = line
+
+
+def admit(answer, without=()):
+    """Raise NotAdmitted unless `answer`, a function or class of this process, and what it uses beside it keep the rules.
+
+    `without`: see `refuse_what_spoils`.
+    """
     known = set(getattr(_some_function(answer), "__globals__", {}))
-    check([statement], known - set(dir(builtins)))
+    statements = _statements(answer)
+    check(statements, known - set(dir(builtins)))
+    refuse_what_spoils(statements, without)
+
+
+def _statements(answer):
+    """The syntax trees of a function or class and of those of its cell or file that it uses."""
+    own, seen, waiting, found = _some_function(answer), set(), [answer], []
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        found.append(statement_of(thing))
+        for node in ast.walk(found[-1]):
+            used = own.__globals__.get(node.id) if isinstance(node, ast.Name) else None
+            function = _some_function(used) if isinstance(used, type | FunctionType) else None
+            if function is not None and function.__globals__ is own.__globals__:
+                waiting.append(used)
+    return found
+
+
+def refuse_what_spoils(statements, without):
+    """Raise NotAdmitted where one of `statements` uses what the task does without: a dict name -> why. The name
+    "timeout" stands for a `wait` that ends by itself."""
+    for node in (n for statement in statements for n in ast.walk(statement)):
+        name = getattr(node, "id", "") or getattr(node, "attr", "")
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("wait", "wait_for"):
+            allowed = 1 if node.func.attr == "wait_for" else 0
+            if len(node.args) > allowed or any(k.arg == "timeout" for k in node.keywords):
+                name = "timeout"
+        if name in without:
+            raise Spoils(f"`{ast.unparse(node)[:60]}`", node.lineno, without[name])
 
 
 def statement_of(answer):

@@ -5,7 +5,7 @@ from cpulab.watch import watch
 MOST_RACES = 20
 
 
-def of(function, arguments, threads, schedule, chunk, wanted=()):
+def of(function, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
     """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}, "alone": why it runs on one thread, or ""} of
     one call; `wanted`: names of counts."""
     report = watch(function, threads, schedule, chunk)(*arguments)
@@ -14,16 +14,21 @@ def of(function, arguments, threads, schedule, chunk, wanted=()):
         "carried": list(report.carried),
         "counts": report.counts(),
         "examples": examples(report, wanted),
-        "alone": alone(function, report),
+        "alone": alone(function, report, outside),
     }
 
 
-def alone(function, report):
-    """Why the function runs on one thread only, in words; "" where it does not."""
+def alone(function, report, outside):
+    """Why the function runs on one thread only, in words; "" where it does not. `outside`: see `Watch`."""
     if not function.targetoptions.get("parallel"):
         return "@njit without parallel=True: prange is a plain range there"
     if not report.recorder.regions:
         return "no loop over prange(...) was run"
+    total, most = report.loads + report.stores, max(report.work)
+    if total - sum(report.work) > outside * total:
+        return f"{total - sum(report.work)} of {total} loads and stores stand outside the loop over prange(...)"
+    if sum(report.work) == most > 0 and sum(map(bool, report.iterations)) > 1:
+        return f"all {most} loads and stores of the loop are thread {report.work.index(most)}'s: the others have nothing to do"
     return ""
 
 

@@ -76,7 +76,7 @@ ONE_ACCOUNT = [100, 0, 0], [[0, 1, 70], [0, 2, 60]]
         ([40, 0, 60], [False, True], None),
         ([-30, 70, 60], [True, True], "overdrawn"),
         ([30, 70, 60], [True, True], "wrong-result"),  # money appeared
-        ([100, 0, 0], [False, False], "wrong-result"),  # in no order does nobody pay
+        ([100, 0, 0], [False, False], "refused"),  # in no order does nobody pay
         ([30, 70, 0], [True, None], "no-answer"),
     ],
 )

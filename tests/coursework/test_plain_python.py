@@ -223,6 +223,32 @@ def test_classes_of_this_process_are_looked_at_too():
         plain_python.admit(InThisFile)
 
 
+def test_what_is_to_be_built_is_refused():
+    """By the student's own check and by the grader's, which reads the source."""
+    without = {"Queue": "build it", "timeout": "no polling"}
+    for body, why in (
+        ("queue.Queue(3)", "build it"),
+        ("threading.Condition().wait(0.1)", "no polling"),
+        ("threading.Condition().wait_for(bool, timeout=1)", "no polling"),
+    ):
+        with pytest.raises(plain_python.Spoils, match=f"line 3 uses .*: {why}"):
+            plain_python.collect([f"{HEAD}def f(): {body}"], "f", without)
+    assert plain_python.collect([f"{HEAD}def f(): threading.Condition().wait()"], "f", without)
+
+
+class Carries:
+    def __init__(self):
+        self.a_name_of_its_own = 1
+
+
+def uses_another_class():
+    return Carries().a_name_of_its_own
+
+
+def test_attributes_of_a_class_beside_it_are_known():
+    plain_python.admit(uses_another_class)
+
+
 def test_masters_are_admitted():
     """Every answer of the course to a task of these kinds keeps the rules it is graded by."""
     from pathlib import Path

@@ -60,7 +60,7 @@ def clipped(workers, seconds):
 
 
 def mean_of_each(workers, seconds):
-    """wrong other: by least squares"""
+    """wrong near: by least squares of the times"""
     shares = [(t / seconds[0] - 1 / n) / (1 - 1 / n) for n, t in zip(workers, seconds, strict=True) if n > 1]
     return sum(shares) / len(shares)
 

@@ -68,3 +68,11 @@ def shares_exchanged(serial, wanted):
 def as_many_as_wanted(serial, wanted):
     """wrong other: must not exceed 1 / wanted"""
     return math.ceil(wanted) * 4 if 1 / wanted > serial else None
+
+
+def at_most_a_hundred(serial, wanted):
+    """wrong none: a search end too early"""
+    for n in range(1, 101):
+        if 1 / (serial + (1 - serial) / n) >= wanted:
+            return n
+    return None

@@ -1,5 +1,6 @@
 """Answers to 02-buffer."""
 
+import queue
 import threading
 import time
 from collections import deque
@@ -94,7 +95,7 @@ class If:
 
 
 class Unbounded:
-    """wrong over-bound: must wait while the buffer is full"""
+    """wrong over-bound: `put` must wait while `bound` items"""
 
     def __init__(self, bound):
         self.items, self.bound, self.closed = deque(), bound, False
@@ -121,7 +122,7 @@ class Unbounded:
 
 
 class OneTooMany:
-    """wrong over-bound: must wait while the buffer is full"""
+    """wrong over-bound: `put` must wait while `bound` items"""
 
     def __init__(self, bound):
         self.items, self.bound, self.closed = deque(), bound, False
@@ -292,7 +293,7 @@ class AsksAgainAndAgain:
 
 
 class IfInPut:
-    """wrong over-bound: must wait while the buffer is full"""
+    """wrong over-bound: `put` must wait while `bound` items"""
 
     def __init__(self, bound):
         self.items, self.bound, self.closed = deque(), bound, False
@@ -351,12 +352,28 @@ class IfInGet:
             self.changed.notify_all()
 
 
-class PollsWithSleep:
-    """wrong busy-waiting: instead of sleeping until it is told"""
+class AQueueInside:
+    """wrong raised-Spoils: what you build here"""
 
     def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.lock = threading.Lock()
+        self.line = queue.Queue(bound)
+
+    def put(self, item):
+        self.line.put(item)
+
+    def get(self):
+        return self.line.get()
+
+    def close(self):
+        self.line.put(None)
+        self.line.put(None)
+
+
+class Polling:
+    """wrong raised-Spoils: to sleep and look again is polling"""
+
+    def __init__(self, bound):
+        self.bound, self.items, self.closed, self.lock = bound, deque(), False, threading.Lock()
 
     def put(self, item):
         while True:
@@ -369,10 +386,8 @@ class PollsWithSleep:
     def get(self):
         while True:
             with self.lock:
-                if self.items:
-                    return self.items.popleft()
-                if self.closed:
-                    return None
+                if self.items or self.closed:
+                    return self.items.popleft() if self.items else None
             time.sleep(0.001)
 
     def close(self):
@@ -380,8 +395,32 @@ class PollsWithSleep:
             self.closed = True
 
 
+class WaitsATime:
+    """wrong raised-Spoils: a wait that ends by itself is polling"""
+
+    def __init__(self, bound):
+        self.bound, self.items, self.closed = bound, deque(), False
+        self.condition = threading.Condition()
+
+    def put(self, item):
+        with self.condition:
+            while len(self.items) >= self.bound:
+                self.condition.wait(0.01)
+            self.items.append(item)
+
+    def get(self):
+        with self.condition:
+            while not self.items and not self.closed:
+                self.condition.wait(timeout=0.01)
+            return self.items.popleft() if self.items else None
+
+    def close(self):
+        with self.condition:
+            self.closed = True
+
+
 class PutPolls:
-    """wrong busy-waiting: instead of sleeping until it is told"""
+    """wrong raised-Spoils: to sleep and look again is polling"""
 
     def __init__(self, bound):
         self.items, self.bound, self.closed = deque(), bound, False

@@ -148,3 +148,49 @@ class TooPolite:
                         return True
                     finally:
                         target.lock.release()
+
+
+class LockInTheClass:
+    """right"""
+
+    bank = threading.Lock()
+
+    def __init__(self, number, balance):
+        self.number, self.balance = number, balance
+
+    def pay(self, target, amount):
+        with LockInTheClass.bank:
+            if self.balance < amount:
+                return False
+            self.balance -= amount
+            target.balance += amount
+            return True
+
+
+class NeverTheLast:
+    """wrong refused: `balance == amount` is enough"""
+
+    def __init__(self, number, balance):
+        self.number, self.balance, self.lock = number, balance, BANK
+
+    def pay(self, target, amount):
+        with BANK:
+            if self.balance <= amount:
+                return False
+            self.balance -= amount
+            target.balance += amount
+            return True
+
+
+class MakesMoney:
+    """wrong wrong-result: What one account loses the other gets"""
+
+    def __init__(self, number, balance):
+        self.number, self.balance, self.lock = number, balance, BANK
+
+    def pay(self, target, amount):
+        with BANK:
+            if self.balance < amount:
+                return False
+            target.balance += amount
+            return True

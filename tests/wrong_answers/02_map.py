@@ -125,3 +125,19 @@ def lists_in_a_list(submit, function, items, chunk):
 
     futures = [submit(work, items[k : k + chunk]) for k in range(0, len(items), chunk)]
     return [future.result() for future in futures]
+
+
+def emptied(submit, function, items, chunk):
+    """wrong input-changed: take slices of it"""
+    futures = []
+    while items:
+        part = [items.pop(0) for _ in range(min(chunk, len(items)))]
+        futures.append(submit(lambda xs: [function(x) for x in xs], part))
+    return [y for f in futures for y in f.result()]
+
+
+def so_many_chunks(submit, function, items, chunk):
+    """over budget over-budget: not the number of jobs"""
+    size = max(1, len(items) // chunk)
+    futures = [submit(lambda xs: [function(x) for x in xs], items[k : k + size]) for k in range(0, len(items), size)]
+    return [y for f in futures for y in f.result()]

@@ -77,7 +77,7 @@ def as_in_the_chapter(items, load, bound):
 
 
 def no_end(items, load, bound):
-    """wrong deadlock: How does it learn that there are no more"""
+    """wrong deadlock: How does the consumer learn that there are no more"""
     ahead = queue.Queue(maxsize=bound)
 
     def run():
@@ -209,3 +209,29 @@ def another_error_around_it(items, load, bound):
         if batch is END:
             return
         yield batch
+
+
+class End:
+    def __init__(self, error=None):
+        self.error = error
+
+
+def with_a_class_of_its_own(items, load, bound):
+    """right"""
+    box = queue.Queue(maxsize=bound)
+
+    def loader():
+        last = End()
+        try:
+            for item in items:
+                box.put(load(item))
+        except Exception as error:
+            last = End(error)
+        box.put(last)
+
+    threading.Thread(target=loader, daemon=True).start()
+    while not isinstance(batch := box.get(), End):
+        yield batch
+        del batch
+    if batch.error:
+        raise batch.error

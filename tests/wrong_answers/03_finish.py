@@ -68,8 +68,17 @@ def a_float(costs, threads, chunk):
 
 
 def first_to_end(costs, threads, chunk):
-    """wrong other: a clock for each thread"""
+    """wrong first-end: when the first thread ends"""
     free = [0] * threads
     for first in range(0, len(costs), chunk):
         free[free.index(min(free))] += sum(costs[first : first + chunk])
     return min(free)
+
+
+def sorts_what_it_got(costs, threads, chunk):
+    """wrong input-changed: Work on a copy"""
+    costs.sort()
+    free = [0] * threads
+    for first in range(0, len(costs), chunk):
+        free[free.index(min(free))] += sum(costs[first : first + chunk])
+    return max(free)

@@ -92,7 +92,7 @@ def first_half(labels, counts):
 
 @njit(parallel=True)
 def rows_too_short(labels, counts):
-    """wrong raised-IndexError: counts.size of them"""
+    """wrong raised-IndexError: a row needs one place for each class"""
     threads = get_num_threads()
     own = np.zeros((threads, 8), np.int64)
     for t in prange(threads):
@@ -126,3 +126,16 @@ def by_class(labels, counts):
         for i in range(labels.size):
             total += labels[i] == k
         counts[k] = total
+
+
+@njit(parallel=True)
+def past_the_last_label(labels, counts):
+    """wrong raised-IndexError: There are labels.size labels"""
+    threads = get_num_threads()
+    rows = np.zeros((threads, (counts.size + 7) // 8 * 8), np.int64)
+    part = (labels.size + threads - 1) // threads
+    for t in prange(threads):
+        for i in range(t * part, (t + 1) * part):
+            rows[t, labels[i]] += 1
+    for k in range(counts.size):
+        counts[k] = rows[:, k].sum()

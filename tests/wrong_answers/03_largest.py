@@ -110,3 +110,31 @@ def smallest(x, where):
 def absolute(x, where):
     """wrong suspect: signs count"""
     where[0] = np.argmax(np.abs(x))
+
+
+@njit(parallel=True)
+def rest_forgotten(x, where):
+    """wrong wrong-value: the parts must cover all of x"""
+    threads = min(get_num_threads(), x.size)
+    part = x.size // threads
+    candidates = np.zeros(threads, np.int64)
+    for t in prange(threads):
+        place = t * part
+        for i in range(t * part, (t + 1) * part):
+            if x[i] > x[place]:
+                place = i
+        candidates[t] = place
+    place = candidates[0]
+    for t in range(1, threads):
+        if x[candidates[t]] > x[place]:
+            place = candidates[t]
+    where[0] = place
+
+
+@njit(parallel=True)
+def parallel_for_show(x, where):
+    """wrong not-parallel: stand outside the loop"""
+    seen = np.zeros(get_num_threads())
+    for t in prange(get_num_threads()):
+        seen[t] = x[0]
+    where[0] = np.argmax(x)

@@ -71,7 +71,7 @@ def shared_total(x, out):
 
 @njit(parallel=True)
 def no_largest(x, out):
-    """wrong not-finite: Subtract the largest element of the row first"""
+    """wrong not-finite: Subtract the largest element of the *row* first"""
     for i in prange(x.shape[0]):
         total = 0.0
         for j in range(x.shape[1]):
@@ -129,3 +129,44 @@ def an_array_for_each_row(x, out):
         total = e.sum()
         for j in range(x.shape[1]):
             out[i, j] = e[j] / total
+
+
+@njit(parallel=True)
+def largest_begins_at_0(x, out):
+    """wrong not-finite: it may be below 0"""
+    for i in prange(x.shape[0]):
+        largest = np.float32(0)
+        for j in range(x.shape[1]):
+            largest = max(largest, x[i, j])
+        total = np.float32(0)
+        for j in range(x.shape[1]):
+            out[i, j] = math.exp(x[i, j] - largest)
+            total += out[i, j]
+        for j in range(x.shape[1]):
+            out[i, j] /= total
+
+
+@njit(parallel=True)
+def parallel_at_the_end(x, out):
+    """wrong not-parallel: stand outside the loop"""
+    for i in range(x.shape[0]):
+        largest = x[i].max()
+        total = np.float32(0)
+        for j in range(x.shape[1]):
+            out[i, j] = math.exp(x[i, j] - largest)
+            total += out[i, j]
+        for j in prange(x.shape[1]):
+            out[i, j] /= total
+
+
+@njit(parallel=True)
+def adds_to_old_numbers(x, out):
+    """wrong adds-to-old: what stood in the output before"""
+    for i in prange(x.shape[0]):
+        largest = x[i].max()
+        total = np.float32(0)
+        for j in range(x.shape[1]):
+            out[i, j] += math.exp(x[i, j] - largest)
+            total += out[i, j]
+        for j in range(x.shape[1]):
+            out[i, j] /= total

@@ -15,7 +15,7 @@ def line_by_line(x, out):
 
 @njit(parallel=True)
 def as_given(x, out):
-    """wrong some-unwritten: n // 4 rounds down"""
+    """wrong some-unwritten: A division that rounds down"""
     part = x.size // 4
     for t in prange(4):
         for i in range(t * part, (t + 1) * part):
@@ -57,7 +57,7 @@ def over_the_end(x, out):
 
 @njit(parallel=True)
 def lines_rounded_down(x, out):
-    """wrong some-unwritten: no multiple of 4"""
+    """wrong some-unwritten: A division that rounds down"""
     part = x.size // 64 * 16
     for t in prange(4):
         for i in range(t * part, (t + 1) * part):
@@ -88,4 +88,12 @@ def one_thread_for_all_parts(x, out):
     part = (x.size + 63) // 64 * 16
     for t in range(4):
         for i in range(t * part, min((t + 1) * part, x.size)):
+            out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def all_in_one_part(x, out):
+    """wrong not-parallel: the others have nothing to do"""
+    for t in prange(4):
+        for i in range(t * 4096, min((t + 1) * 4096, x.size)):
             out[i] = x[i] * x[i]

@@ -63,7 +63,7 @@ def over_the_edge(n, m):
 
 
 def transposed(n, m):
-    """wrong outside: min(start + size, n)"""
+    """wrong exchanged: or is it (j, i)?"""
     return [(j, i) for i, j in tiles(n, m, 16)]
 
 

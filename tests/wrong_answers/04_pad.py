@@ -70,3 +70,10 @@ def two_rows_in_a_line_counted_twice(rows, columns):
 def with_a_fraction(rows, columns):
     """wrong type: an int"""
     return with_numpy(rows, columns) * 4 / 4
+
+
+def nine_lines(rows, columns):
+    """wrong crowded: share a set"""
+    while crowd(rows, columns) > 9:
+        columns += 1
+    return columns

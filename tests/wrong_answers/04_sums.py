@@ -85,7 +85,7 @@ def weights_missing(x, w, out):
 
 @njit
 def along_the_rows(x, w, out):
-    """wrong raised-IndexError: out has an element for each column"""
+    """wrong suspect: added along each row"""
     out[:] = 0
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):

@@ -47,7 +47,7 @@ def one_block_only(a, b, out):
 
 @cuda.jit
 def guard_too_strict(a, b, out):
-    """wrong tail: guard stop too early"""
+    """wrong tail: Does the guard or the loop stop too early"""
     i = cuda.grid(1)
     if i < out.size - 1:
         out[i] = a[i] + b[i]

@@ -90,3 +90,10 @@ def every_block_the_same(alpha, x, y):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     if i < min(y.size, 128):
         y[i] += alpha * x[i]
+
+
+@cuda.jit
+def steps_of_128(alpha, x, y):
+    """wrong some-unwritten: cuda.gridsize(1)"""
+    for i in range(cuda.grid(1), y.size, 128):
+        y[i] += alpha * x[i]

@@ -42,3 +42,18 @@ def odd_threads(n):
 def hard_coded(n):
     """wrong too-many: The last block has nothing to do"""
     return 1954, 256
+
+
+def threads_first(n):
+    """wrong exchanged: The number of blocks comes first"""
+    return 256, (n + 255) // 256
+
+
+def blocks_alone(n):
+    """wrong type: Return the two numbers"""
+    return (n + 255) // 256
+
+
+def a_warp_for_each_element(n):
+    """wrong too-many: a block handles `threads` elements"""
+    return n, 32

@@ -182,3 +182,38 @@ def barrier_moved_not_added(a, b, out):
         cuda.syncthreads()
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = total
+
+
+@cuda.jit
+def without_tiles(a, b, out):
+    """wrong replaced: Keep them"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@cuda.jit
+def zeros_once(a, b, out):
+    """wrong wrong-value: the last tile is not full"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    (m, n), k = out.shape, a.shape[1]
+    a_tile[y, x] = 0
+    b_tile[y, x] = 0
+    total = np.float32(0)
+    for start in range(0, k, TILE):
+        if i < m and start + x < k:
+            a_tile[y, x] = a[i, start + x]
+        if start + y < k and j < n:
+            b_tile[y, x] = b[start + y, j]
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < m and j < n:
+        out[i, j] = total

@@ -24,7 +24,7 @@ from coursework.kinds.prediction import PredictionTask
 from coursework.kinds.schedule import ScheduleTask
 
 HERE = Path(__file__).parent
-LEAST = 4
+LEAST = 8
 
 
 def load(task):

@@ -25,8 +25,8 @@ class Remote:
         value = self._clean("compiled_call", COMPILED, arguments=list(arguments), threads=threads)
         return _result(value, arguments)
 
-    def watch(self, arguments, threads, schedule, chunk, wanted=()):
-        how = {"threads": threads, "schedule": schedule, "chunk": chunk, "wanted": list(wanted)}
+    def watch(self, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
+        how = {"threads": threads, "schedule": schedule, "chunk": chunk, "wanted": list(wanted), "outside": outside}
         seen = self._clean("watch", COMPILED, arguments=list(arguments), **how)
         lists = isinstance(seen, dict) and all(isinstance(seen.get(k), list) for k in ("races", "carried"))
         dicts = isinstance(seen, dict) and all(isinstance(seen.get(k), dict) for k in ("counts", "examples"))
@@ -53,7 +53,7 @@ class Remote:
         return _same_arrays(after, arguments), report
 
     def play(self, task, arguments):
-        played = self._clean("play", plain_python, arguments=list(arguments), task=task.id)
+        played = self._clean("play", plain_python, task.without, arguments=list(arguments), task=task.id)
         return _played(played)
 
     def stress(self, task, arguments):
@@ -62,10 +62,10 @@ class Remote:
             raise AnswerFailed("NoResult", "what came back is not the result of a run")
         return done
 
-    def _clean(self, operation, language, **request):
+    def _clean(self, operation, language, without=(), **request):
         try:
             if language is plain_python:
-                sources = plain_python.collect(self._sources, self._name)
+                sources = plain_python.collect(self._sources, self._name, without)
             else:
                 sources = collect(self._sources, self._name, language)
         except NotAdmitted as error:

@@ -41,7 +41,7 @@ def _answer(request, namespace):
     if operation == "xray":
         return answer.xray(_size(request["grid"]), _size(request["block"]), arguments, request["require"])
     if operation == "watch":
-        return answer.watch(arguments, *(request[k] for k in ("threads", "schedule", "chunk", "wanted")))
+        return answer.watch(arguments, *(request[k] for k in ("threads", "schedule", "chunk", "wanted", "outside")))
     if operation == "compiled_call":
         return answer.compiled_call(arguments, request.get("threads"))
     if operation in ("play", "stress"):

@@ -60,33 +60,41 @@ class ArrayTask(Task):
 
         `again(arguments)` gives what other arguments are afterwards: to find out whether old contents were added to.
         """
+        out = self.inputs_unchanged(case, arguments, after)
+        expected = np.asarray(self.spec(*arguments))
+        got, before = (after[out], arguments[out]) if out is not None else _returned(case, result, expected)
+        comparison = diagnosis.compare(got, np.atleast_1d(expected), before, self.rtol, self.atol)
+        if comparison.bad:
+            failure = self._mismatch(case, arguments, comparison)
+            unknown = np.isnan(comparison.got[comparison.first]) and out is not None and np.isnan(before).all()
+            if again and unknown and self._adds_to_ones(arguments, out, again, comparison.first):
+                kind = "adds-to-old"
+                facts = [(label, "NaN" if label == "got" else text) for label, text in failure.facts if label != "and"]
+                cause = self.advice.get(kind, _ADDS_TO_OLD)
+                failure = replace(failure, kind=kind, facts=tuple(facts), cause=cause)
+            raise Failed(failure)
+
+    def inputs_unchanged(self, case, arguments, after):
+        """The place of the output among the arguments, None where it is the result; raises Failed if an input changed."""
         out = None if self.out == "result" else self.out % len(arguments)
         for i, (x, y) in enumerate(zip(arguments, after, strict=True)):
             if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):
                 facts = (("first change", f"element {_index(np.argwhere(x != y)[0])} of argument {i + 1}"),)
                 cause = "Inputs may only be read. Which of your stores writes to the wrong array?"
                 raise Failed(Failure("input-changed", f"{headline(case)} an input was changed", facts, cause))
-        expected = np.asarray(self.spec(*arguments))
-        got, before = (after[out], arguments[out]) if out is not None else _returned(case, result, expected)
-        comparison = diagnosis.compare(got, np.atleast_1d(expected), before, self.rtol, self.atol)
-        if comparison.bad:
-            failure = self._mismatch(case, arguments, comparison)
-            if again and out is not None and np.isnan(before).all() and self._adds_to_ones(arguments, out, again):
-                kind = "adds-to-old"
-                facts = [(label, "NaN" if label == "got" else text) for label, text in failure.facts]
-                cause = self.advice.get(kind, _ADDS_TO_OLD)
-                failure = replace(failure, kind=kind, facts=tuple(facts), cause=cause)
-            raise Failed(failure)
+        return out
 
-    def _adds_to_ones(self, arguments, out, again):
-        """Whether the result is one too large where the output holds ones, not NaN, before the call."""
-        ones = (*arguments[:out], np.ones_like(arguments[out]), *arguments[out + 1 :])
-        try:
-            got = again(ones)[out]
-        except AnswerFailed:
-            return False
-        expected = np.asarray(self.spec(*arguments)) + 1
-        return not diagnosis.compare(got, expected, arguments[out], self.rtol, self.atol).bad
+    def _adds_to_ones(self, arguments, out, again, place):
+        """Whether what stood in the output before goes into the element at `place`: 1 and 3 there, not NaN, make numbers
+        that are neither what stood there nor equal."""
+        found = []
+        for before in (1, 3):
+            filled = (*arguments[:out], np.full_like(arguments[out], before), *arguments[out + 1 :])
+            try:
+                found.append(float(again(filled)[out][place]))
+            except AnswerFailed:
+                return False
+        return bool(np.isfinite(found).all()) and found != [1, 3] and found[0] != found[1]
 
     def _mismatch(self, case, arguments, comparison):
         kind, cause = diagnosis.diagnose(self, case, comparison, arguments)

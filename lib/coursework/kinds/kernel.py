@@ -10,7 +10,7 @@ from simt.limits import dimensions
 
 from .. import diagnosis
 from ..checking import arguments_of, attempt, headline
-from ..definition import refuse_unknown
+from ..definition import Budget, refuse_unknown
 from ..outcome import Failed, Failure
 from .arrays import ArrayTask
 
@@ -59,18 +59,20 @@ _TWO_WRITERS = (
 class KernelTask(ArrayTask):
     """A case gives the launch: `grid` and `block`.
 
-    `tell_first`: findings of the x-ray that explain a wrong result better than the result does.
+    `tell_first`: findings of the x-ray that explain a wrong result better than the result does. `kept`: what a kernel
+    that is repaired must still do, as counts; not graded by itself.
     """
 
     writer: Callable | None = None  # (index, case) -> (block, thread); default: one element per thread in a row
     tell_first: tuple = ()
+    kept: Budget | None = None
 
     def __post_init__(self):
         super().__post_init__()
         refuse_unknown(self, "tell_first", self.tell_first, FINDINGS)
 
     def failures(self):
-        return (*super().failures(), *diagnosis.LAUNCH_KINDS, *FINDINGS, "two-writers")
+        return (*super().failures(), *diagnosis.LAUNCH_KINDS, *FINDINGS, "two-writers", "replaced")
 
     def counts(self):
         return COUNTS
@@ -78,8 +80,17 @@ class KernelTask(ArrayTask):
     def examine(self, answer, cases, seed):
         for index, case in enumerate(cases):
             report = self._run(answer, case, arguments_of(case, seed, index))
+        if self.kept:
+            self._still(answer, self.kept, seed)
         said = (*self.said(cases, seed), "No data race, no access outside an array.")
         return said, "Memory traffic and speed were not looked at.", report["map"]
+
+    def _still(self, answer, kept, seed):
+        over = self._run(answer, kept.case, arguments_of(kept.case, seed, 3000), kept.require)["excess"]
+        if over:
+            words = self.counts()
+            facts = tuple((words[e["measure"]], f"{e['counted']}, not {e['allowed']}") for e in over)
+            raise Failed(Failure("replaced", "The result is right, but the task is to repair", facts, kept.over))
 
     def overspent(self, answer, case, arguments):
         report = self._run(answer, case, arguments, self.budget.require)

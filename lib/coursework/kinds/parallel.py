@@ -38,12 +38,14 @@ _ALONE = (
 
 @dataclass(frozen=True)
 class Watch:
-    """How `cpulab.watch` runs a ParallelTask. `case`: a small one; default: the task's first."""
+    """How `cpulab.watch` runs a ParallelTask. `case`: a small one; default: the task's first. `outside`: the share of the
+    loads and stores that may stand outside its parallel loops; more is no parallel function."""
 
     threads: int = 2
     schedule: str = "static"
     chunk: int | None = None
     case: Case | None = None
+    outside: float = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +68,8 @@ class ParallelTask(CompiledTask):
         """Compiles, watches, then compares: a race is told by its iterations, not by a number that came out by
         chance. That nothing is parallel is told last."""
         first = arguments_of(cases[0], seed, 0)
-        attempt(self, cases[0], lambda: answer.compiled_call(first))
+        _, after = attempt(self, cases[0], lambda: answer.compiled_call(first))
+        self.inputs_unchanged(cases[0], first, after)
         case = self.watch.case or self.cases[0]
         alone = self._watched(answer, case, arguments_of(case, seed, 2000))["alone"]
         for index, case in enumerate(cases):
@@ -77,7 +80,12 @@ class ParallelTask(CompiledTask):
         if alone:
             facts, cause = (("it has", str(alone)),), self.advice.get("not-parallel", _ALONE)
             raise Failed(
-                Failure("not-parallel", "The result is right, but one thread computes all of it", facts, cause)
+                Failure(
+                    "not-parallel",
+                    "The result is right, but one thread computes all of it, or nearly all",
+                    facts,
+                    cause,
+                )
             )
         said = (
             f"Compiled, with {' and '.join(map(str, _threads()))} threads.",
@@ -99,7 +107,9 @@ class ParallelTask(CompiledTask):
     def _watched(self, answer, case, arguments, wanted=()):
         """What answer.watch says; raises Failed for a race, or a value that is carried between iterations."""
         how = self.watch
-        seen = attempt(self, case, lambda: answer.watch(arguments, how.threads, how.schedule, how.chunk, wanted))
+        seen = attempt(
+            self, case, lambda: answer.watch(arguments, how.threads, how.schedule, how.chunk, wanted, how.outside)
+        )
         where = f"Case {case.name!r}, watched with {how.threads} threads:"
         if seen["carried"]:
             name = str(seen["carried"][0])

@@ -1,7 +1,7 @@
 """Plain Python that the course's own scenario calls and observes: fake clocks, counted calls."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import ClassVar
 
@@ -13,6 +13,9 @@ from ..playing import judged, short
 RULES = {
     "NotAdmitted": "An answer here is functions and classes of plain Python that use threading, queue, time, math, NumPy and "
     "each other: no files, no imports inside, nothing that leads out of its own objects.",
+    "UnboundLocalError": "A name that is assigned in a function is local to it, and has no value before. Is `self.` missing?",
+    "RuntimeError": "A lock was released, or waited for, by a thread that does not hold it. `with` takes and releases it by "
+    "itself; `acquire(blocking=False)` may not get it.",
     "AttributeError": "An object has no such attribute. Is it set in `__init__`, and spelt alike everywhere?",
     **{name: Task.causes[name] for name in ("NameError", "TimeLimit")},
 }
@@ -24,7 +27,7 @@ class ScenarioTask(Task):
 
     It is a function of the module of tasks: in grading it runs where the answer runs, in the clean process. Arguments
     are plain data. The result is compared with `spec(*arguments)`, or `judge(arguments, result)` returns None or a
-    Slip. The budget's `require` names counts of events.Played; the most over all schedules counts.
+    Slip. `without` maps names that would spoil the exercise to why (plain_python.refuse_what_spoils). The budget's `require` names counts of events.Played; the most over all schedules counts.
     """
 
     causes: ClassVar[dict] = Task.causes | RULES
@@ -36,6 +39,7 @@ class ScenarioTask(Task):
     cases: tuple
     spec: Callable | None = None
     judge: Callable | None = None
+    without: dict = field(default_factory=dict)
 
     def __post_init__(self):
         super().__post_init__()
@@ -44,7 +48,16 @@ class ScenarioTask(Task):
 
     def failures(self):
         """A judge's slips bring their own words."""
-        of_explore = ("deadlock", "livelock", "endless", "blocked", "lock-not-released", "lost-update", "busy-waiting")
+        of_explore = (
+            "deadlock",
+            "deadlock-full",
+            "livelock",
+            "endless",
+            "blocked",
+            "lock-not-released",
+            "lost-update",
+            "busy-waiting",
+        )
         return (*super().failures(), *of_explore, "wrong-result", "type")
 
     def counts(self):
@@ -85,10 +98,13 @@ class ScenarioTask(Task):
             said = finding["headline"] if kind in ("deadlock", "livelock", "endless") else kind.replace("-", " ")
             if kind == "lost-update" or not facts:
                 facts = [("it said", finding["headline"]), *facts]
-        advice = self.advice.get(kind) if name != "own lock" else ""  # what was seen says it all
+        full = kind == "deadlock" and "room" in str(facts)  # a put that waits needs other words than a get
+        advice = (full and self.advice.get("deadlock-full")) or self.advice.get(kind)
+        if name == "own lock":  # what was seen says it all
+            advice = ""
         if advice and finding["cause"]:
             facts.append(("what happened", finding["cause"]))
-        cause = advice or finding["cause"] or RULES.get(name, "")
+        cause = advice or RULES.get(name, "") or finding["cause"]
         picture = _of_waiting(finding["waits"]) if finding["waits"] else {}
         picture |= {"table": played["table"]} if played["table"] else {}
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause, picture))

@@ -40,18 +40,33 @@ def judge_workers(arguments, result):
         return Slip("impossible", f"None: {limit}", "Compare `wanted` with the limit 1 / serial before you divide.")
     expected = f"{right}, a whole number"
     if result is None:
-        cause = f"The limit is 1 / serial, and {wanted} lies below it. Are serial and parallel share exchanged?"
+        cause = (
+            f"The limit is 1 / serial, and {wanted} lies below it: some number is enough. Does a search end too early, or are "
+            "serial and parallel share exchanged?"
+        )
+        if wanted <= 1:
+            cause = "One worker is as fast as one worker: for `wanted` = 1 that is enough, however much is serial."
         return Slip("none", expected, cause if serial else "Without serial work there is no limit.")
     if type(result) is not int:
         return Slip("type", expected, "There are no half workers: round up, and return an int (math.ceil gives one).")
     if result == right:
         return None
-    if 0 < serial < 1 and result == math.ceil((wanted - serial) / (1 - serial)):
-        return Slip(
-            "gustafson", expected, "This is Gustafson's law, for a job that grows. Here the job stays the same."
-        )
     if result == right - 1:
-        return Slip("too-few", expected, "That many are not quite enough. Round up, not down or to the nearest.")
+        cause = "That many are not quite enough. Round up, not down or to the nearest."
+        if serial and result == math.ceil(wanted):
+            cause += " And does `serial` come in?"
+        return Slip("too-few", expected, cause)
+    if 0 < serial < 1 and result == math.ceil((wanted - serial) / (1 - serial)):
+        cause = "This is Gustafson's law, for a job that grows. Here the job stays the same."
+        if result == math.ceil(wanted):
+            cause += " Or is `serial`, a share from 0 to 1, taken for a percentage, or left out?"
+        return Slip("gustafson", expected, cause)
+    if serial and result == math.ceil(wanted):
+        cause = (
+            "That many would do if hardly anything were serial. `serial` is a share from 0 to 1, no percentage: where does it "
+            "come in?"
+        )
+        return Slip("nothing-serial", expected, cause)
     if result == right + 1:
         return Slip("too-many", expected, "One fewer is enough. Is 1 added where the division has no rest?")
     return Slip(
@@ -74,11 +89,13 @@ WORKERS = FunctionTask(
         Case("5 % serial, 25 times as fast", lambda rng: (0.05, 25.0)),
         Case("half is serial, exactly at the limit: twice as fast", lambda rng: (0.5, 2.0)),
         Case("all is serial, as fast as now", lambda rng: (1.0, 1.0)),
+        Case("1 % serial, 93 times as fast", lambda rng: (0.01, 93.0)),
     ),
     advice={
+        "raised-RecursionError": "Python ends after 1000 calls inside each other, and more workers may be needed. Compute.",
         "raised-ZeroDivisionError": (
             "Where the limit is just reached, nothing is left for the divisible part: test for that before you divide."
-        )
+        ),
     },
     hints=(
         "Take the time with one worker as 1. How much time may the whole job take, and how much of it does the serial part use?",
@@ -117,7 +134,16 @@ def judge_roof(arguments, result):
             return Slip("sum", expected, cause)
         if _close(seconds, flops / (bandwidth * 1e9)) or _close(seconds, moved / (peak * 1e9)):
             return Slip("crossed", expected, "Flops belong to the peak, bytes to the bandwidth.")
-        return Slip("other", expected, "Two times: flops / peak and bytes / bandwidth, both in plain units.")
+        if _close(seconds * by_arithmetic, 1) or _close(seconds * by_memory, 1):
+            return Slip("upside-down", expected, "This is rate / work, in 1/s. A time is work / rate.")
+        if seconds in (int(by_arithmetic), int(by_memory)):
+            return Slip("cut", expected, "The fraction of a second was cut off: `/` keeps it, `//` and int() do not.")
+        if abs(seconds - right) <= 1e-2 * right:
+            return Slip("rounded", expected, "Nearly. Return the seconds as they are, without rounding.")
+        cause = (
+            "Two times: flops / peak and bytes / bandwidth, in plain units, from the arguments and from nothing else."
+        )
+        return Slip("other", expected, cause)
     if said != bound:
         return Slip("bound", expected, f"The seconds are right. Which of the two limits gave them? Say {bound!r}.")
     return None
@@ -227,7 +253,7 @@ PREDICT = PredictionTask(
             {
                 4: "Each element is read and written: twice 4 bytes.",
                 16: "That is flop per element. How many bytes is an element read and written?",
-                1: "Is a multiply-add one flop or two?",
+                1: "Half of it. Is a multiply-add one flop or two, and has a float32 4 bytes or 8?",
                 8: "That is flop per number moved. A float32 has 4 bytes.",
             },
             "flops of one element over bytes of one element.",
@@ -249,6 +275,7 @@ PREDICT = PredictionTask(
             _fewest_chains,
             {
                 LATENCY: f"With {LATENCY} chains, one step can begin in each cycle. The core can begin {UNITS}.",
+                LATENCY * UNITS * LANES: "The lanes of a vector work side by side: a chain is a chain of vectors.",
                 LATENCY // UNITS: "In flight is throughput times latency, not latency over throughput.",
             },
             "Little's law: how many steps begin until the first one is done?",
@@ -483,8 +510,8 @@ def _ratio(arguments, result):
     ahead = [a[0] for a, _ in pairs]
     if abs(2 * ahead.count("peer") - rounds) > 1:
         return Slip("order", "each of the two first in half of the rounds",
-                    "The same one is always first. Who runs behind the other may find its threads or its data: change the order "
-                    "from round to round.")  # fmt: skip
+                    f"peer was first in {ahead.count('peer')} of {rounds} rounds. Who runs behind the other may find its "
+                    "threads or its data: change the order from round to round.")  # fmt: skip
     times = [{a[0]: a[1], b[0]: b[1]} for a, b in pairs]
     ratios = [t["peer"] / t["ours"] for t in times]
     right = statistics.median(ratios)
@@ -497,6 +524,12 @@ def _ratio(arguments, result):
                 expected,
                 "This is ours / peer. The ratio of this book is peer / ours: above 1, ours is faster.",
             )
+        crossed = [r if k % 2 == (ahead[0] == "ours") else 1 / r for k, r in enumerate(ratios)]
+        if _close(value, statistics.median(crossed)) or _close(value, statistics.median(1 / r for r in crossed)):
+            cause = "In the rounds in which the order is changed, the time of ours is taken for that of peer: keep each by name."
+            return Slip("crossed", expected, cause)
+        if _close(value, statistics.median(t["peer"] - t["ours"] for t in times)):
+            return Slip("difference", expected, "This is a difference of times, in seconds. A ratio is peer / ours.")
         if _close(value, statistics.median(peer) / statistics.median(ours)):
             cause = "This is the ratio of two medians. They may come from different rounds: form the ratio inside each round."
             return Slip("medians", expected, cause)
@@ -575,7 +608,33 @@ def judge_fit(arguments, result):
         return Slip(
             "against-n", expected, "This is a line in n. The model is a line in 1 / n: fit the times against 1 / n."
         )
-    return Slip("other", expected, "The model is seconds = a + b / n. Fit a and b by least squares, then a / (a + b).")
+    if near(fixed / seconds[0]):
+        return Slip(
+            "measured", expected, "Divide by the fit's own time with one worker, a + b: the measured one has noise."
+        )
+    if near(fixed / (fixed + slope / workers[-1])):
+        return Slip(
+            "most-workers", expected, "This is the share of the time with most workers. Take n = 1: a / (a + b)."
+        )
+    if abs(result - right) <= 5e-3:
+        cause = "Close. Return what the fit says: unrounded, by least squares of the times, over all times, a line in 1 / n."
+        return Slip("near", expected, cause)
+    if not slope or near(_one_over_n_cut(workers, seconds)):
+        return Slip("cut", expected, "1 // n is 0 for every n above 1: `/` keeps the fraction.")
+    cause = (
+        "The model is seconds = a + b / n: a straight line in 1 / n, no curve, and not through the origin. Least squares of "
+        "the *times* gives a and b; then a / (a + b)."
+    )
+    return Slip("other", expected, cause)
+
+
+def _one_over_n_cut(workers, seconds):
+    """The share of one who writes 1 // n."""
+    x = [1 // n for n in workers]
+    if len(set(x)) < 2:
+        return math.nan
+    slope, fixed = statistics.linear_regression(x, seconds)
+    return fixed / (fixed + slope)
 
 
 def times_of(serial, workers, noise=0.0, scale=1.0):
@@ -600,6 +659,7 @@ FIT = FunctionTask(
         Case("two times only", times_of(0.35, (1, 2), scale=2.0)),
         Case("faster than the workers explain", lambda rng: ([1, 2, 4], [1.0, 0.45, 0.2])),
     ),
+    advice={"raised-TypeError": "A list cannot be divided. `np.array(workers)` can, element by element."},
     hints=(
         "Plot the times against 1 / n in your head, not against n. What kind of curve is a + b / n then?",
         "A straight line: b is its slope, a its value at 1 / n = 0. np.polyfit(x, y, 1) returns slope and intercept of the best line.",

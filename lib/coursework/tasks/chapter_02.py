@@ -27,26 +27,34 @@ def feed(Mean, writers, times, value, reads, refused):
 
     def look():
         for _ in range(reads):
-            seen.append(list(mean.read()))
+            seen.append(_pair(mean.read()))
 
     if refused:
         try:
             mean.add("three")
-        except TypeError:
-            raised = "TypeError"
+        except Exception as error:
+            raised = type(error).__name__
     threads = [threading.Thread(target=write) for _ in range(writers)]
     threads += [threading.Thread(target=look)] if reads else []
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return {"seen": seen, "end": list(mean.read()), "raised": raised}
+    return {"seen": seen, "end": _pair(mean.read()), "raised": raised}
+
+
+def _pair(value):
+    """What `read` returned, as a list of two; in a list by itself if it is none."""
+    return list(value) if isinstance(value, tuple | list) and len(value) == 2 else [value]
 
 
 def judge_feed(arguments, result):
     writers, times, value, _, refused = arguments
-    if refused and result["raised"] != "TypeError":
-        return Slip("accepted", "add('three') raises TypeError", "Let the error of the addition go out of `add`.")
+    for pair in (result["end"], *result["seen"]):
+        if len(pair) != 2:
+            return Slip("type", "(count, total)", "`read` returns the two numbers.", repr(pair[0]))
+    if refused and result["raised"] is None:
+        return Slip("accepted", "add('three') raises an error", "Let the error of the addition go out of `add`.")
     for count, total in result["seen"]:
         if total != count * value:
             return Slip(
@@ -55,6 +63,14 @@ def judge_feed(arguments, result):
                 "`read` saw one number before an addition and the other after it. Reading needs the lock as well.",
             )
     expected = [writers * times, writers * times * value]
+    if result["end"] == expected[::-1]:
+        return Slip("exchanged", f"(count, total) = {tuple(expected)} at the end", "`read` gives the count first.")
+    if writers == 1 and not result["seen"] and result["end"] != expected:
+        cause = (
+            "One thread alone, so nothing was lost between threads. Does each Mean have numbers of its own, set to 0 in "
+            "`__init__`, and does `add` count one and add the value once?"
+        )
+        return Slip("counted", f"(count, total) = {tuple(expected)} at the end", cause)
     if refused and result["end"] == [expected[0] + 1, expected[1]]:
         return Slip(
             "half-added",
@@ -372,9 +388,9 @@ class Ticket:
     def __init__(self, future, asked):
         self.future, self.asked = future, asked
 
-    def result(self):
+    def result(self, timeout=None):
         self.asked()
-        return self.future.result()
+        return self.future.result(timeout)
 
 
 def map_in_chunks(chunked_map, items, chunk, bad):
@@ -409,18 +425,29 @@ def map_in_chunks(chunked_map, items, chunk, bad):
             events.add("jobs")
             return Ticket(pool.submit(run, job, arguments), ask)
 
+        given = list(items)
         try:
-            result = list(chunked_map(submit, triple, list(items), chunk))
+            result = list(chunked_map(submit, triple, given, chunk))
+            if any(isinstance(x, Ticket) for x in result):
+                result = "futures"
         except ValueError as error:
             result = f"ValueError: {error}"
     counts = events.counts()
     seen = {"result": result, "late": late, "at_home": at_home, "empty": empty, "jobs": counts.get("jobs", 0)}
+    seen["changed"] = given != items
     return Played(seen, counts)
 
 
 def judge_map(arguments, result):
     items, chunk, bad = arguments
     got, expected = result["result"], [3 * x + 1 for x in items]
+    if result["changed"]:
+        cause = "The caller still needs its list: take slices of it, and remove nothing."
+        return Slip("input-changed", "items as they were", cause, "another list")
+    if got == "futures":
+        return Slip(
+            "futures", str(expected), "These are the futures. `result()` of each gives what the job returned.", got
+        )
     if bad is not None:
         if got != f"ValueError: {bad} is bad":
             return Slip(
@@ -438,7 +465,10 @@ def judge_map(arguments, result):
         )
     if not result["jobs"] and items:
         return Slip("no-jobs", "the work handed over with submit", "Nothing was handed over: the threads had no work.")
-    if isinstance(got, list) and got != expected and sorted(got) == sorted(expected):
+    if isinstance(got, list) and None in got:
+        cause = "A result was used before its job had ended: ask each future for its `result()`, which waits."
+        return Slip("too-early", str(expected), cause)
+    if isinstance(got, list) and got != expected and sorted(map(str, got)) == sorted(map(str, expected)):
         return Slip(
             "order",
             str(expected),
@@ -453,6 +483,12 @@ def judge_map(arguments, result):
         return Slip("nested", str(expected), "A list for each job stands in the result. Join them into one list.")
     if isinstance(got, list) and 0 < len(got) < len(expected) and got == expected[: len(got)]:
         return Slip("tail", str(expected), "The last items are missing. The last chunk may be shorter than the others.")
+    if isinstance(got, list) and len(got) != len(expected):
+        cause = (
+            f"There are {len(got)} results for {len(expected)} items. A chunk is items[k : k + chunk], and the next one begins "
+            "at k + chunk: does each item lie in exactly one?"
+        )
+        return Slip("slices", str(expected), cause)
     if got != expected:
         return Slip("wrong-result", str(expected), MAP_CAUSE)
     if result["empty"]:
@@ -504,19 +540,23 @@ MAP = ThreadTask(
     ),
     budget=Budget(
         points=1,
-        text="one job for each chunk: 4 jobs for 10 items in chunks of 3",
-        require={"jobs": 4},
+        text="one job for each chunk: 3 jobs for 10 items in chunks of 4",
+        require={"jobs": 3},
         over=(
             "The result is right, but the work was handed over in smaller pieces than asked for. Handing over costs more "
-            "than a small job: one submit for a whole chunk."
+            "than a small job: one submit for a whole chunk. `chunk` is the number of items in a job, not the number of jobs."
         ),
-        case=Case("10 items in chunks of 3", mapping(10, 3)),
+        case=Case("10 items in chunks of 4", mapping(10, 4)),
     ),
     advice={
+        "raised-AttributeError": (
+            "What submit returns has `result()`, which waits until the job has ended. To ask again and again keeps a core busy."
+        ),
+        "raised-TimeoutError": "A job that is not ready yet is no error: `result()` without a timeout waits for it.",
         "raised-TypeError": (
             "Does a job get a whole part where one item is expected? `function` takes one item: the job must call it for each "
             "item of its part, and return a list."
-        )
+        ),
     },
     hints=(
         "What is one job: one item, or a list of items? And what do you keep from each submit?",
@@ -576,11 +616,13 @@ def judge_through(arguments, result):
         return Slip(
             "over-bound",
             f"at most {bound} items put and not yet asked for, not {result['held']}",
-            "`put` must wait while the buffer is full.",
+            "`put` must wait while `bound` items (or more) are in the buffer, and look again after each `wait`: `while`, not "
+            "`if`. What it cannot add yet must not push another item out.",
         )
     if every != [[k, number] for k in range(producers) for number in range(each)]:
         cause = (
-            "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty *and* closed?"
+            "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty *and* closed? And does "
+            "`close` leave in the buffer what is there?"
         )
         return Slip("wrong-result", f"each of the {producers * each} items exactly once", cause)
     for taken in result["taken"]:
@@ -616,8 +658,10 @@ BUFFER = ThreadTask(
     advice={
         "deadlock": (
             "Somebody waits in `wait` and is never told. Whom does each of put, get and close have to wake: one thread, or "
-            "all that may be concerned? And does it look at the state before it waits?"
+            "all that may be concerned, while it holds the same lock? And does it look at the state before it waits: may a "
+            "getter wait although it is closed, a putter although there is room?"
         ),
+        "raised-RuntimeError": "wait and notify need the lock of their condition: put them inside `with` of that condition.",
         "raised-IndexError": (
             "A thread took from an empty buffer. It had been told of an item, but another was faster. After `wait`, look "
             "again: `while`, not `if`."
@@ -625,6 +669,11 @@ BUFFER = ThreadTask(
         "busy-waiting": "The thread asks again and again instead of sleeping until it is told. That is what `wait` is for.",
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
+    },
+    without={
+        **dict.fromkeys(("queue", "Queue", "SimpleQueue", "LifoQueue"), "what stands inside it is what you build here"),
+        "sleep": "to sleep and look again is polling; a condition wakes whoever waits",
+        "timeout": "a wait that ends by itself is polling: the right notify makes it needless",
     },
     hints=(
         "For each of put and get: what must be true before it may go on? And who can make it true?",
@@ -677,13 +726,18 @@ def judge_batches(arguments, result):
             "error in the loader, hand it over like a batch, and raise it on the other side.",
         )
     if result["got"] != expected:
-        cause = PREFETCH_ORDER if len(result["got"]) == len(expected) else PREFETCH_SHORT
+        more = len(result["got"]) - len(expected)
+        cause = PREFETCH_SHORT if more < 0 else PREFETCH_LONG if more else PREFETCH_ORDER
         return Slip("wrong-result", f"the batches {expected}, in this order", cause)
     return None
 
 
 PREFETCH_ORDER = "The batches came in another order. One loader and one queue keep the order by themselves."
+PREFETCH_LONG = (
+    "There are more batches than items: something is handed over twice, or the sign of the end is yielded, too."
+)
 PREFETCH_SHORT = (
+    "The consumer stopped too early. Does it look at something else than the queue (a flag, a list, `is_alive`)? "
     "Batches are missing. Two usual reasons: a batch was taken for the sign of the end (a batch may be None, 0 or empty: the "
     "sign must be an object of your own), or what was loaded before an error is thrown away."
 )
@@ -727,8 +781,13 @@ PREFETCH = ThreadTask(
     ),
     advice={
         "deadlock": (
-            "The consumer waits for a batch that never comes. How does it learn that there are no more? And how, if the "
-            "loader stopped with an error?"
+            "The consumer waits for a batch that never comes. Was the thread started? How does the consumer learn that there "
+            "are no more batches? And how, if the loader stopped with an error?"
+        ),
+        "deadlock-full": (
+            "`put` waits for room, and nobody takes any more. Did the consumer leave early: a batch (None, 0) taken for the end, "
+            "a timeout taken for the end, a join before the last get? Or does the consumer's own thread load (`run()`, or "
+            "`target=work()`, in the place of `start()` and `target=work`)?"
         ),
         "raised-RuntimeError": (
             "Where the batches are used, the loader's own error must be raised, an OSError, not another one around it: "
@@ -798,8 +857,19 @@ def judge_settle(arguments, result):
         )
         return Slip("overdrawn", expected, cause)
     if sum(result["balances"]) != sum(balances):
-        cause = "Money appeared or vanished: an addition or a subtraction was lost. Are both locks held while both balances change?"
+        cause = (
+            "Money appeared or vanished: an addition or a subtraction was lost, or is not there. What one account loses the other "
+            "gets; and both locks are held while both balances change."
+        )
         return Slip("wrong-result", expected, cause)
+    if result["balances"] not in [left for left, _ in outcomes] and result["done"].count(True) < min(
+        done.count(True) for _, done in outcomes
+    ):
+        cause = (
+            "A transfer was refused although there was enough money for it, in every order. `balance == amount` is enough, the "
+            "balance of *this* account counts, and a lock that is taken is no reason to refuse: wait for it."
+        )
+        return Slip("refused", expected, cause)
     cause = "No order of the transfers, one after another, ends like this."
     return Slip("wrong-result", expected, cause)
 

@@ -11,10 +11,10 @@ from ..kinds.prediction import PredictionTask, Question
 # 03-makespan: used by the first task, too ---------------------------------------------------------------------
 
 
-def makespan(costs, threads, chunk):
-    """When the last thread ends, if whoever is free takes the next ``chunk`` iterations."""
+def makespan(costs, threads, chunk, step=None):
+    """When the last thread ends, if whoever is free takes the next ``chunk`` iterations. `step`: from chunk to chunk."""
     free = [0] * threads
-    for first in range(0, len(costs), chunk):
+    for first in range(0, len(costs), step or chunk):
         free[free.index(min(free))] += sum(costs[first : first + chunk])
     return max(free)
 
@@ -110,10 +110,10 @@ HISTOGRAM = ParallelTask(
     spec=lambda labels, counts: np.bincount(labels, minlength=counts.size),
     cases=(
         Case("48 labels of 10 classes", label_arguments(48, 10)),
-        Case("one label", label_arguments(1, 3)),
         Case("1001 labels of 7 classes", label_arguments(1001, 7)),
         Case("20,000 labels of 10 classes", label_arguments(20_000, 10)),
         Case("500 labels of 33 classes", label_arguments(500, 33)),
+        Case("one label", label_arguments(1, 3)),
     ),
     suspects=(
         Suspect(
@@ -130,7 +130,15 @@ HISTOGRAM = ParallelTask(
             "Two iterations add to the same count: load, add, store. When both load the old value, one addition is lost. "
             "Give each thread a row of counts of its own, and add up the rows after the loop."
         ),
-        "raised-IndexError": "An index left its array. A row needs one place for each class, counts.size of them.",
+        "raised-IndexError": (
+            "An index left its array. There are labels.size labels, a row needs one place for each class, and there is a row for "
+            "each thread: get_num_threads() says how many."
+        ),
+        "some-unwritten": "Some counts were never written: the last loop must go over all classes, also those without a label.",
+        "wrong-value": (
+            "Each label must be counted once: the parts of the threads must cover all labels, also the last ones, and every row "
+            "must begin with zeros (np.zeros; np.empty holds anything)."
+        ),
     },
     budget=Budget(
         points=2,
@@ -181,7 +189,7 @@ LARGEST = ParallelTask(
         Case("one number", largest_arguments(1)),
         Case("997 numbers", largest_arguments(997)),
         Case("100 negative numbers", largest_arguments(100, "negative")),
-        Case("the largest is the last of 1000", largest_arguments(1000, "last")),
+        Case("the largest is the last of 1001", largest_arguments(1001, "last")),
     ),
     suspects=(
         Suspect(
@@ -196,8 +204,13 @@ LARGEST = ParallelTask(
             lambda x, where: np.zeros(1, int),
             "Index 0: no element was found larger than the starting value. With which value does the comparison begin?",
         ),
+        Suspect(lambda x, where: np.full(1, int(x.max())), "This is the largest element itself, not its place."),
     ),
     advice={
+        "wrong-value": (
+            "The candidates of all threads must be compared, by their elements x[place], in the order of the parts, and of equal "
+            "ones the first stays. A place counts from the beginning of x, not of a part; the parts must cover all of x."
+        ),
         "race": (
             "Iterations of the prange loop write to the same element. Let each thread write only to its own element of an "
             "array, and compare these few candidates after the loop."
@@ -224,8 +237,13 @@ LARGEST = ParallelTask(
 
 
 def softmax_arguments(rows, columns, scale=1.0):
+    """With a `scale`, every other row has negative numbers only."""
+
     def make(rng):
-        return np.float32(scale) * random_values(rng, rows, columns), unwritten(rows, columns)
+        x = np.float32(scale) * random_values(rng, rows, columns)
+        if scale != 1:
+            x[1::2] -= np.float32(1.2 * scale)
+        return x, unwritten(rows, columns)
 
     return make
 
@@ -245,11 +263,12 @@ SOFTMAX = ParallelTask(
     minutes=15,
     spec=lambda x, out: _softmax(x),
     rtol=2e-5,
+    watch=Watch(outside=0.5),
     cases=(
         Case("6 x 5", softmax_arguments(6, 5)),
         Case("one row: 1 x 40", softmax_arguments(1, 40)),
         Case("one column: 30 x 1", softmax_arguments(30, 1)),
-        Case("large numbers, up to 1000: 20 x 33", softmax_arguments(20, 33, scale=1000)),
+        Case("large numbers, up to 1000 and down to -2200: 20 x 33", softmax_arguments(20, 33, scale=1000)),
         Case("300 x 17", softmax_arguments(300, 17)),
     ),
     suspects=(
@@ -264,8 +283,13 @@ SOFTMAX = ParallelTask(
     ),
     advice={
         "not-finite": (
-            "exp of a large number is infinite, and inf / inf is not a number. Subtract the largest element of the row first: "
-            "the result is the same, and no exponent is above 0."
+            "exp of a large number is infinite, exp of a very negative one is 0, and neither inf / inf nor 0 / 0 is a number. "
+            "Subtract the largest element of the *row* first (it may be below 0): the result is the same, and the largest "
+            "exponent is 0."
+        ),
+        "wrong-value": (
+            "Each row needs three things of its own, over all its columns: the largest element; the sum of "
+            "exp(x[i, j] - largest), begun at 0 in each row; and each exp(x[i, j] - largest) divided by that sum."
         ),
         "race": (
             "Two rows use the same scratch element at the same time. What belongs to a row must be a scalar inside the loop, "
@@ -326,6 +350,11 @@ BALANCE = ParallelTask(
         ),
     ),
     advice={
+        "wrong-value": (
+            "Row i has a sum of its own, begun at 0: a[i, 0] + a[i, 1] ... + a[i, i]. Where two rows share an iteration, the "
+            "second begins at 0 again; and with an odd number of rows the middle one must be added up once."
+        ),
+        "raised-IndexError": "Rows are numbered 0 to n - 1: the partner of row k is n - 1 - k, with n = a.shape[0].",
         "some-unwritten": (
             "Rows are missing. With an odd number of rows the middle one has no partner: how many pairs does n = 33 have?"
         ),
@@ -340,8 +369,9 @@ BALANCE = ParallelTask(
         text="with 4 threads and a static schedule, the busiest thread has at most 1.05 times the mean work (64 rows)",
         require={"imbalance": 1.05},
         over=(
-            "The result is right, but the threads with the long rows work longest. Row i has i + 1 elements: which row "
-            "together with row i always gives the same number?"
+            "The result is right, but the threads with the long rows work longest, or wait for what one does outside the loop. "
+            "Row i has i + 1 elements: which row together with row i always gives the same number? Share pairs of whole rows, "
+            "in one parallel loop."
         ),
         case=Case("64 rows", triangle_arguments(64)),
     ),
@@ -357,6 +387,15 @@ BALANCE = ParallelTask(
 # 03-finish ----------------------------------------------------------------------------------------------------
 
 
+def _ends(parts, threads):
+    """When each thread ends, the first one first, if `parts` are handed out to whoever is free."""
+    free = [0] * threads
+    for part in parts:
+        free[0] += sum(part)
+        free.sort()
+    return free
+
+
 def _whole(value):
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
@@ -369,8 +408,17 @@ def judge_finish(arguments, result):
     if result == expected:
         return None
     # The most telling explanation that fits comes first.
+    perfect, largest_first = -(-sum(costs) // threads), makespan(sorted(costs, reverse=True), threads, chunk)
+    overlapping = makespan(costs, threads, chunk, step=1)
+    parts = [costs[first : first + chunk] for first in range(0, len(costs), chunk)]
     slips = (
-        ("one-thread", sum(costs), "This is all the work, one after the other, as if there were one thread."),
+        (
+            "one-thread",
+            sum(costs),
+            "This is all the work, one after the other, as if there were one thread"
+            + (", or as if the chunks overlapped." if overlapping == sum(costs) else "."),
+        ),
+        ("overlapping", overlapping, "The chunks overlap: the next one begins `chunk` further."),
         (
             "static",
             _static_makespan(costs, threads),
@@ -392,17 +440,39 @@ def judge_finish(arguments, result):
             "The last chunk, which may be shorter, was left out.",
         ),
         (
-            "ideal",
-            -(-sum(costs) // threads),
-            "This is all work divided by the threads, as if iterations could be split.",
+            "long-slice",
+            makespan(costs, threads, chunk + 1, step=chunk),
+            "Each chunk has an iteration too many: a slice [first : first + chunk] ends *before* first + chunk.",
         ),
+        (
+            "ideal",
+            perfect,
+            "This is all work divided by the threads, as if iterations could be split"
+            + (", or as if they were sorted: they come in the order of the list." if perfect == largest_first else "."),
+        ),
+        ("sorted", largest_first, "The iterations come in the order of the list: do not sort."),
+        (
+            "sorted",
+            makespan(sorted(costs), threads, chunk),
+            "The iterations come in the order of the list: do not sort.",
+        ),
+        ("first-end", _ends(parts, threads)[0], "This is when the first thread ends. The last one is asked for."),
+        (
+            "largest-only",
+            _ends([[max(part)] for part in parts], threads)[-1],
+            "A thread does all iterations of its chunk, one after the other: their sum.",
+        ),
+        (
+            "rounds",
+            sum(max(map(sum, parts[k : k + threads])) for k in range(0, len(parts), threads)),
+            "Here all threads wait for each other before the next chunks. A thread that is free takes the next one at once.",
+        ),
+        ("two-threads", _ends(parts, 2)[-1], "This is the result for 2 threads. `threads` says how many there are."),
     )
     for kind, value, cause in slips:
         if result == value:
             return Slip(kind, str(expected), cause)
-    cause = (
-        "Play it with paper: a clock for each thread; the earliest clock takes the next chunk and moves on by its cost."
-    )
+    cause = "Only the arguments decide. Play it with paper: a clock for each thread; the earliest clock takes the next chunk and moves on by its cost."
     return Slip("other", str(expected), cause)
 
 

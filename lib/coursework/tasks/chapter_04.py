@@ -161,8 +161,8 @@ CHANNELS = CompiledTask(
     minutes=10,
     spec=lambda x, scale, shift, out: _wide(x) * scale + shift,
     cases=(
-        Case("one pixel: 1 x 1 x 1 x 5", channel_arguments(1, 1, 1, 5)),
         Case("square: 2 x 4 x 4 x 4", channel_arguments(2, 4, 4, 4)),
+        Case("one pixel: 1 x 1 x 1 x 5", channel_arguments(1, 1, 1, 5)),
         Case("ragged: 3 x 5 x 7 x 19", channel_arguments(3, 5, 7, 19)),
     ),
     suspects=(
@@ -180,6 +180,9 @@ CHANNELS = CompiledTask(
     advice={
         "raised-IndexError": (
             "An index left its array. x has four axes: image, row, column, channel. scale and shift have one: channel."
+        ),
+        "wrong-value": (
+            "Each element is x * scale + shift, in floating point (no int), with scale and shift of its own channel, the last index."
         ),
         "some-unwritten": "Not all images, rows, columns or channels were visited. Compare your four bounds with x.shape.",
     },
@@ -219,8 +222,8 @@ SUMS = CompiledTask(
     spec=lambda x, w, out: w.astype(np.float64) @ x,
     atol=1e-5,
     cases=(
-        Case("one row: 1 x 7", sum_arguments(1, 7)),
         Case("square: 16 x 16", sum_arguments(16, 16)),
+        Case("one row: 1 x 7", sum_arguments(1, 7)),
         Case("ragged: 9 x 133", sum_arguments(9, 133)),
         Case("one column: 12 x 1", sum_arguments(12, 1)),
     ),
@@ -235,6 +238,18 @@ SUMS = CompiledTask(
             "This is the last row alone: the terms must be added up, not replaced.",
         ),
         Suspect(lambda x, w, out: w[1:].astype(np.float64) @ x[1:], "The first row is missing."),
+        Suspect(lambda x, w, out: w[:-1].astype(np.float64) @ x[:-1], "The last row is missing."),
+        Suspect(
+            lambda x, w, out: (w.astype(np.float64) @ x) * (np.arange(out.size) < out.size - 1),
+            "The last column is missing: the loop over the columns ends one too early.",
+        ),
+        Suspect(
+            lambda x, w, out: w.astype(np.float64) @ x / len(x), "This is the mean of the rows. The sum is asked for."
+        ),
+        Suspect(
+            lambda x, w, out: w.astype(np.float64) @ x + _wide(x)[0] * w[0],
+            "The first row is added twice: before the loop, and in it.",
+        ),
         Suspect(
             lambda x, w, out: np.cumsum(w.astype(np.float64) @ x),
             "Each sum contains the columns before: begin every column with 0.",
@@ -291,7 +306,8 @@ def judge_pad(arguments, result):
     if type(result) is not int:
         return Slip("type", expected, "Return the length of a row in elements, an int.")
     if result < columns:
-        return Slip("too-short", expected, "The row must hold its columns. Padding adds elements, it takes none away.")
+        cause = "The row must hold its columns. Padding adds elements, it takes none away; return the whole length of a row."
+        return Slip("too-short", expected, cause)
     crowd = most_in_one_set(rows, result)
     if crowd > WAYS:
         cause = "Lines whose numbers differ by 64 share a set. Count for this length: line of row r is 4 * r * length // 64."
@@ -301,8 +317,9 @@ def judge_pad(arguments, result):
     least = right_length(rows, columns)
     if result > least:
         cause = (
-            "This length would do, but it wastes memory: a shorter one fits, too. Try the lengths one after the other, from "
-            "`columns` on."
+            "This length would do, but it wastes memory: in a shorter one no set gets more than 8 different lines, too. Try "
+            "the lengths one after the other, from `columns` on. 8 lines do fit; rows in one line count it once; an element "
+            "has 4 bytes."
         )
         return Slip("too-long", f"less than {result}", cause)
     return None
@@ -327,6 +344,7 @@ PAD = FunctionTask(
         _pad_case(500, 500),
         _pad_case(512, 768),
         _pad_case(512, 5),
+        _pad_case(500, 71),
     ),
     hints=(
         "At which byte does element [r, 0] begin if a row has `length` elements of 4 bytes? In which line is that, and in "
@@ -361,15 +379,26 @@ def judge_order(arguments, result):
     """Right if every element is moved once, and each line is fetched at most 1.25 times."""
     n, m = arguments
     expected = f"{n * m} pairs (i, j), each once, with i below {n} and j below {m}"
+    if isinstance(result, set | frozenset | dict):
+        return Slip("type", expected, "The order is what is asked for, and a set has none. Return a list.", "a set")
     try:
         pairs = np.asarray([tuple(pair) for pair in result])
     except (TypeError, ValueError):
         return Slip("type", expected, "Return a list of pairs, or an array of shape (elements, 2).")
+    if pairs.size and pairs.ndim == 2 and n != m and pairs.max(axis=0).tolist() == [m - 1, n - 1]:
+        cause = "i goes up to n - 1 and j up to m - 1. Are n and m exchanged, or is it (j, i)?"
+        return Slip("exchanged", expected, cause, f"i up to {m - 1}, j up to {n - 1}")
     if pairs.shape != (n * m, 2) or pairs.dtype.kind not in "iu":
-        return Slip(
-            "number", expected, f"There are {n} * {m} = {n * m} elements to move. What happens at ragged edges?",
-            f"{len(pairs)} of them",
-        )  # fmt: skip
+        cause = f"There are {n} * {m} = {n * m} elements to move. "
+        if not len(pairs):
+            cause += "The list is empty."
+        elif pairs.ndim == 2 and len(np.unique(pairs, axis=0)) < len(pairs):
+            cause += "Some come twice: a tile ends where the next one begins."
+        elif pairs.ndim == 2 and n != m and pairs[:, 0].max() == pairs[:, 1].max():
+            cause += "i and j go equally far, though the matrix is not square: n rows, m columns."
+        else:
+            cause += "What happens at ragged edges?"
+        return Slip("number", expected, cause, f"{len(pairs)} of them")
     if (pairs < 0).any() or (pairs >= (n, m)).any():
         i, j = pairs[((pairs < 0) | (pairs >= (n, m))).any(axis=1)][0].tolist()
         return Slip(
@@ -415,6 +444,9 @@ ORDER = FunctionTask(
     points=3,
     minutes=20,
     judge=judge_order,
+    advice={
+        "raised-AttributeError": "`append` changes the list and returns None: write `pairs.append(...)` by itself."
+    },
     cases=(_order_case(16, 16), _order_case(64, 64), _order_case(48, 112), _order_case(72, 100)),
     hints=(
         "Row by row, x is fine and out is not: which lines of out does one row of x need? How many rows later are they needed "
@@ -507,7 +539,10 @@ BUG = ParallelTask(
         Suspect(lambda x, out: 2 * _wide(x), "This is 2 * x. The square is asked for."),
     ),
     advice={
-        "some-unwritten": "These elements belong to no part: n is no multiple of 4, and n // 4 rounds down.",
+        "some-unwritten": (
+            "These elements belong to no part. Do four parts, from t = 0 to 3, reach to the end of x? A division that rounds down "
+            "(n // 4, n // 16) leaves out the rest."
+        ),
         "nothing-written": "With fewer elements than parts, n // 4 is 0: all parts are empty. Round up instead.",
         "raised-IndexError": "The last part reaches over the end. End it at min(stop, x.size).",
         "race": "Two parts contain the same elements. Part t ends where part t + 1 begins.",

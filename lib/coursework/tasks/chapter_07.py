@@ -25,10 +25,13 @@ def judge_launch(arguments, result):
     (n,) = arguments
     expected = "two whole numbers: (blocks, threads per block)"
     if not isinstance(result, list | tuple) or len(result) != 2 or not all(type(v) is int for v in result):
-        return Slip(
-            "type", expected, "`/` gives a float even where the division has no rest; `//` gives a whole number."
-        )
+        cause = "`/` gives a float even where the division has no rest; `//` gives a whole number."
+        if not isinstance(result, list | tuple) or len(result) != 2:
+            cause = "Return the two numbers, `return blocks, threads`."
+        return Slip("type", expected, cause)
     blocks, threads = result
+    if blocks % 32 == 0 and threads % 32 and (threads - 1) * blocks < n <= threads * blocks:
+        return Slip("exchanged", expected, "The number of blocks comes first, then the threads of a block.")
     if threads > 1024:
         return Slip(
             "over-1024", "at most 1024 threads per block", "1024 is the limit of every NVIDIA GPU. Use more blocks."
@@ -37,14 +40,16 @@ def judge_launch(arguments, result):
         return Slip(
             "not-warps",
             "a multiple of 32 threads per block",
-            "Threads run in warps of 32: the rest of a warp would idle.",
+            "Threads run in warps of 32: the rest of a warp would idle. Choose the threads of a block first, the same for every "
+            "n; the number of blocks follows from n.",
         )
     if blocks < 1 or blocks * threads < n:
         cause = "The number of blocks was rounded down, so the last elements have no thread. Round up."
         return Slip("too-few", f"at least {n} threads in all, not {blocks * threads}", cause)
     if (blocks - 1) * threads >= n:
         cause = (
-            "The last block has nothing to do. n // threads + 1 is one block too many when the division has no rest."
+            "The last block has nothing to do. n // threads + 1 is one block too many when the division has no rest; and a block "
+            "handles `threads` elements, not one."
         )
         return Slip("too-many", f"no more than {-(-n // threads)} blocks of {threads} threads", cause)
     return None
@@ -101,7 +106,11 @@ ADD = KernelTask(
     advice={
         "out-of-bounds": (
             "The grid has more threads than there are elements, and this thread has none. Let it do nothing: a guard."
-        )
+        ),
+        "raised-TypeError": (
+            "Is one number used where there is something else? threadIdx, blockIdx and blockDim have .x, cuda.grid(1) is one "
+            "number and cuda.grid(2) two, and an element is a[i], with brackets."
+        ),
     },
     hints=(
         "The last case starts 8 * 128 = 1024 threads for 1000 elements. What should the other 24 threads do?",
@@ -207,6 +216,7 @@ AXPY = KernelTask(
         Case("exact: n = 512 in 2 blocks of 64", axpy_arguments(512), grid=2, block=64),
         Case("ragged: n = 1000 in 2 blocks of 64", axpy_arguments(1000), grid=2, block=64),
         Case("more threads than elements: n = 40 in 2 blocks of 64", axpy_arguments(40), grid=2, block=64),
+        Case("another grid: n = 300 in 3 blocks of 32", axpy_arguments(300), grid=3, block=32),
     ),
     suspects=(
         Suspect(lambda alpha, x, y: alpha * x, "This is alpha * x: the old y is missing."),
@@ -220,6 +230,16 @@ AXPY = KernelTask(
     ),
     advice={
         "out-of-bounds": "The loop must end before the end of the array: range(start, y.size, step).",
+        "wrong-value": (
+            "Either the formula is another one (alpha belongs to x alone), or elements were updated more than once: begin at the "
+            "number of this thread in the grid, and step by the number of threads in the whole grid, which is "
+            "gridDim.x * blockDim.x and not always the same."
+        ),
+        "some-unwritten": (
+            "Some elements have no thread: the step from round to round is the number of threads in the grid of *this* launch, "
+            "cuda.gridsize(1)."
+        ),
+        "raised-TypeError": "Here the grid has one dimension: cuda.grid(1) and cuda.gridsize(1) are single numbers.",
         "one-block": "Only the first 64 elements changed. Which thread of the whole grid am I, and how many are we?",
     },
     budget=Budget(
@@ -297,6 +317,9 @@ FUSED = ParallelTask(
             "exp of a large number is infinite in floating point, and inf / inf is not a number. "
             "1 / (1 + exp(-z)) never divides infinity by infinity."
         ),
+        "wrong-value": (
+            "z is x[i, j] + bias[j] as it is, not clipped, and the result z / (1 + exp(-z)): mind the sign of the exponent."
+        ),
         "raised-IndexError": "An index left its array. bias has one element for each column, not for each row.",
     },
     watch=Watch(case=Case("5 x 16, two threads", fused_arguments(5, 16))),
@@ -354,13 +377,27 @@ BUG = KernelTask(
             "Right except where x is exactly 0: there the gradient is taken as 0, as PyTorch does.",
         ),
         Suspect(lambda grad, x, out: np.maximum(x, 0), "This is relu(x), the forward pass. The gradient is asked for."),
+        Suspect(
+            lambda grad, x, out: np.where((x > 0) & (grad > 0), grad, 0),
+            "Where x > 0 a negative gradient passes, too: the sign of grad does not matter.",
+        ),
+        Suspect(
+            lambda grad, x, out: np.where(x < 0, grad, 0),
+            "The gradient passes where x < 0: the comparison is turned round.",
+        ),
+        Suspect(
+            lambda grad, x, out: grad * np.maximum(x, 0), "This is multiplied by x. The slope of ReLU is 1 where x > 0."
+        ),
         Suspect(lambda grad, x, out: grad, "This is grad itself: nothing was blocked where x <= 0."),
     ),
     advice={
         "tail": (
             "The last elements have no thread, although there are enough threads. Write down i for thread 0 of block 0, "
             "1 and 2: by how much should it grow from block to block?"
-        )
+        ),
+        "some-unwritten": "Where the gradient is blocked, 0 must be stored: out holds anything before.",
+        "not-finite": "x is 0 in some places: 0 / 0 is not a number. Compare x with 0 instead of dividing.",
+        "wrong-value": "Where x > 0 out is grad, and everywhere else it is 0, exactly.",
     },
     hints=(
         "Run the check on the kernel as it is, and believe the first case that fails. Is it an index or a value?",

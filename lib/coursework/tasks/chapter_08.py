@@ -75,6 +75,18 @@ SUSPECTS = (
         lambda a, b, out: product(a[:, -1:], b[-1:]),
         "This is the last term of the sum alone: the terms must be added up, not replaced.",
     ),
+    Suspect(
+        lambda a, b, out: product(a, b) * (np.arange(b.shape[1]) < b.shape[1] - 1),
+        "The last column of out is missing: the loop over j ends one too early.",
+    ),
+    Suspect(
+        lambda a, b, out: product(a, b) * (np.arange(len(a)) < len(a) - 1)[:, None],
+        "The last row of out is missing: the loop over i ends too early, or its rest was forgotten.",
+    ),
+    Suspect(
+        lambda a, b, out: a.sum(axis=1, dtype=np.float64)[:, None] + b.sum(axis=0, dtype=np.float64),
+        "These are sums of a[i, p] + b[p, j]. The two must be multiplied.",
+    ),
     Suspect(lambda a, b, out: product(a[:, 1:], b[1:]), "The first term of the sum, p = 0, is missing."),
     Suspect(lambda a, b, out: product(a[:, :-1], b[:-1]), "The last term of the sum, p = k - 1, is missing."),
     Suspect(
@@ -266,6 +278,10 @@ IKJ = CompiledTask(
         "not-finite": INITIAL_NAN,
         "nothing-written": INITIAL_NAN,
         "raised-IndexError": "An index left its array. out has the rows of a and the columns of b.",
+        "wrong-value": (
+            "Write down out[0, 0] = a[0, 0] * b[0, 0] + a[0, 1] * b[1, 0] + ...: i runs over the rows of a, j over the columns of b, "
+            "p over the columns of a, and the three lengths may differ."
+        ),
         "raised-ImportError": NO_LIBRARY,
     },
     budget=Budget(
@@ -305,7 +321,8 @@ NAIVE = KernelTask(
     advice={
         "out-of-bounds": (
             "The grid has more threads than out has elements, in both directions: a guard must look at the row and at the "
-            "column. If this thread does have an element, compare each of the two indices with the shape."
+            "column. If this thread does have an element, compare each of the two indices with the shape: p runs over the "
+            "columns of a, which are the rows of b."
         ),
         "some-unwritten": (
             "Where does this element lie: at the right, at the bottom? x counts blocks and threads along a row of out, "
@@ -345,7 +362,7 @@ UNEVEN = (
     "cuda.syncthreads() out of every `if`, and do not return early; guard the loads and the store instead."
 )
 # A race explains a wrong sum better than the sum does.
-TOLD_FIRST = ("race", "divergent-barrier", "barrier-after-exit", "uninitialised-shared")
+TOLD_FIRST = ("race", "divergent-barrier", "barrier-after-exit", "uninitialised-shared", "uninitialised-local")
 TILE_ADVICE = {
     "race": NO_BARRIER,
     "divergent-barrier": UNEVEN,
@@ -356,7 +373,11 @@ TILE_ADVICE = {
     ),
     "out-of-bounds": (
         "At the edges a tile reaches beyond the matrix, in rows, columns and along k. Load only where both indices lie "
-        "inside, and put 0 into the tile elsewhere."
+        "inside, and put 0 into the tile elsewhere; guard the store, too. Is it a tile that is left? Compare with its shape."
+    ),
+    "uninitialised-local": (
+        "A local array belongs to one thread and holds anything at first: set sums to 0. What the threads of a block load for "
+        "each other must lie in cuda.shared.array."
     ),
     "some-unwritten": "Which block should have written this element? Compare its number with the one your index uses.",
 }
@@ -394,7 +415,13 @@ TILED = KernelTask(
     suspects=SUSPECTS,
     writer=thread_of,
     tell_first=TOLD_FIRST,
-    advice=TILE_ADVICE,
+    advice=TILE_ADVICE
+    | {
+        "wrong-value": (
+            "One tile alone is right? Then look at how it goes on along k: start is 0, 16, 32 ..., both loads use it, one along the "
+            "row of a and one down the column of b, and total begins at 0 once, before the loop."
+        )
+    },
     budget=Budget(
         points=2,
         text=(
@@ -460,6 +487,13 @@ BUG = KernelTask(
             "k is no multiple of 16 in this case: the last tile is not full. What stands in the rest of it?"
         ),
     },
+    kept=Budget(
+        points=0,
+        text="the load requests of tiles in shared memory",
+        require={"global_load_requests": tiled_loads(16, 48, 16)},
+        over="The colleague's tiles are gone: more is loaded from global memory than the broken kernel did. Keep them.",
+        case=case("exact", 16, 48, 16),
+    ),
     hints=(
         "Run the check on the kernel as it is: the first bug is a pair of lines that the message names. What could a fast "
         "thread do while a slow one is still in the loop over p?",
@@ -498,6 +532,10 @@ REGISTER = CompiledTask(
         ),
         "raised-ImportError": NO_LIBRARY,
         "some-unwritten": "These rows are left over: their number is no multiple of what you unrolled by.",
+        "wrong-value": (
+            "Look at which rows are wrong. Each row of out needs the products of its *own* row of a with all p, each once: is one of "
+            "the lines a copy with an index not changed, = in the place of +=, or a step that is not as long as what is unrolled?"
+        ),
     },
     budget=Budget(
         points=2,
@@ -547,11 +585,13 @@ FOUR = KernelTask(
     | {
         "some-unwritten": (
             "Each thread writes four elements: its own, the one 16 rows below, the one 16 columns to the right, and the "
-            "one below and to the right. Which of them is this one, and is it guarded by its own row and column?"
+            "one below and to the right. Which of them is this one, and is it guarded by its own row and column? From block to "
+            "block the indices grow by 32."
         ),
         "wrong-value": (
             "The map shows which quarter of a tile is wrong. Which two numbers must its sum multiply: the upper or the "
-            "lower one of a, the left or the right one of b?"
+            "lower one of a, the left or the right one of b? If all quarters are wrong where k is more than 16, do the sums begin "
+            "at 0 once, before the loop over the tiles?"
         ),
     },
     budget=Budget(

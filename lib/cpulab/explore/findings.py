@@ -103,7 +103,10 @@ def _why_stuck(stuck):
         resource = task.resource
         holder = getattr(resource, "held_by", None)
         if holder is task:
-            return "A Lock cannot be taken twice by the same thread; an RLock can."
+            return (
+                f"{task.name} took {resource.label} before and has not released it. Is the release missing, or does one method "
+                "that holds the lock call another that takes it? A Lock cannot be taken twice by the same thread; an RLock can."
+            )
         if holder is not None and holder.last == DONE:
             return f"{holder.name} ended without releasing {resource.label}: `with` releases it on every way out."
     for task in stuck:

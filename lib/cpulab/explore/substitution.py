@@ -75,6 +75,7 @@ class Substitution:
     def __init__(self, scenario, tracer):
         self.spaces, self.cells, self.seen, self.tracer = {}, [], set(), tracer
         self.classes = []  # that inherit from what is replaced
+        self.owners = {}  # classes whose attributes may be locks, by id
         self.saved, self.fresh = [], []
         self._reach(scenario)
 
@@ -94,6 +95,7 @@ class Substitution:
             if any(id(base) in STAND_INS for base in value.__bases__):
                 self.classes.append(value)
             for cls in value.__mro__:
+                self.owners[id(cls)] = cls
                 for member in vars(cls).values():
                     member = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
                     if isinstance(member, types.FunctionType):
@@ -143,6 +145,10 @@ class Substitution:
                 self._replace(cell.cell_contents, functools.partial(setattr, cell, "cell_contents"))
             except ValueError:
                 continue
+        for cls in self.owners.values():
+            for name, value in list(vars(cls).items()):
+                if _fresh(value) is not None:
+                    self._replace(value, functools.partial(setattr, cls, name))
         for cls in self.classes:
             before = cls.__bases__
             self.saved.append((functools.partial(setattr, cls, "__bases__"), before))

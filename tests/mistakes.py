@@ -1,0 +1,212 @@
+"""What the checks say about mistakes that a student, or a cheat, may make.
+
+    python tests/mistakes.py [07-add ...]          the table
+    python tests/mistakes.py --show [07-add ...]   and each message, beside what a teacher would say
+
+`mistakes/<task>.toml` holds them. Each [[mistake]] has a name, what a `teacher` would say, and the cell: `answer`, or
+`change` = [[old, new], ...] of the file's first right answer, or `numbers` of a prediction. Somebody read the message and
+noted the `verdict`:
+
+    right   names the cause, or leads straight to it
+    vague   true, but does not lead
+    wrong   blames something else
+    green   the check passes it; `why` says whether that is wanted
+
+with the `kind` of failure (of `part`, "results" unless "budget") and words that the message holds. [[right]] are right
+answers, usual and unusual. Each runs as in a notebook: its cell, then the check's own cell, in IPython.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FOLDER, EXERCISES = HERE / "mistakes", HERE.parent / "exercises"
+VERDICTS = ("right", "vague", "wrong", "green", "crash", "hang")
+SECONDS = 90.0  # for one mistake, compilation included; then it counts as a hang
+MEMORY = 12 << 30
+
+
+def read(task_id):
+    """(right answers, mistakes) of a task: tables of its file, each with its whole `cell`."""
+    tables = tomllib.loads((FOLDER / f"{task_id.replace('-', '_')}.toml").read_text(encoding="utf-8"))
+    right, wrong = tables.get("right", []), tables["mistake"]
+    for table in (*right, *wrong):
+        table["cell"] = _cell(task_id, table, right)
+    return right, wrong
+
+
+def _cell(task_id, table, right):
+    if "numbers" in table:
+        from coursework import definition
+
+        truth = {question.name: question.truth() for question in definition.find(task_id).questions}
+        return "\n".join(f"{name} = {value}" for name, value in (truth | table["numbers"]).items())
+    text = table.get("answer", right[0]["answer"] if right else "")
+    for old, new in table.get("change", ()):
+        if old not in text:
+            raise ValueError(f"{task_id}, {table['name']!r}: the right answer has no {old!r}")
+        text = text.replace(old, new)
+    return text
+
+
+class Notebook:
+    """The exercises of a chapter, as a student has them open."""
+
+    def __init__(self, task_id):
+        import nbformat
+        from IPython.core.interactiveshell import InteractiveShell
+
+        (path,) = EXERCISES.glob(f"{task_id[:2]}_*.ipynb")
+        self.task_id = task_id
+        self.cells = {c.id: c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"}
+        self.shell = InteractiveShell(colors="nocolor")
+        self.run(self.cells[f"{task_id[:2]}-setup"])
+
+    def run(self, cell):
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            result = self.shell.run_cell(cell, store_history=False)
+        return result.error_before_exec or result.error_in_exec
+
+    def ask(self, cell):
+        """Run an answer's cell and what checks it: {part: (status, kind, message)}, hidden cases under "hidden"."""
+        from coursework import checking, definition, feedback, notebook
+        from coursework.answer import Local
+
+        error = self.run(cell)
+        if error:
+            return {"results": ("crash", type(error).__name__, f"the cell itself: {error}")}
+        said, task = {}, definition.find(self.task_id)
+        for part in ("check", "budget"):
+            if f"{self.task_id}-{part}" not in self.cells:
+                continue
+            notebook.OUTCOMES.clear()
+            error = self.run(self.cells[f"{self.task_id}-{part}"])
+            name = "results" if part == "check" else part
+            if not notebook.OUTCOMES:
+                said[name] = ("crash", type(error).__name__, str(error))
+                break
+            outcome = notebook.OUTCOMES[-1]
+            kind = outcome.failure.kind if outcome.failure else ""
+            said[name] = (outcome.status, kind, feedback.as_text(outcome, advise=False))
+            if outcome.status != checking.RIGHT:
+                break
+        if said["results"][0] == checking.RIGHT and task.part == "results":
+            (named,) = [a for a in _called(self.cells[f"{self.task_id}-check"]) if a in self.shell.user_ns]
+            outcome = checking.check(task, Local(self.shell.user_ns[named]), hidden=True)
+            kind = outcome.failure.kind if outcome.failure else ""
+            said["hidden"] = (outcome.status, kind, feedback.as_text(outcome, advise=False))
+        return said
+
+
+def _called(cell):
+    import ast
+
+    return [a.id for a in ast.walk(ast.parse(cell)) if isinstance(a, ast.Name) and a.id not in ("check", "budget")]
+
+
+def _play(task_id, which, start):
+    """In a process of its own: answers to a task from number `start` on, a line of JSON for each."""
+    if sys.platform == "linux":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    right, wrong = read(task_id)
+    tables, out = (right if which == "right" else wrong), os.fdopen(os.dup(1), "w")
+    notebook = Notebook(task_id)
+    for table in tables[start:]:
+        out.write(json.dumps(notebook.ask(table["cell"])) + "\n")
+        out.flush()
+    os._exit(0)  # an answer may have left threads
+
+
+def outcomes(task_id, which="mistake", seconds=SECONDS):
+    """What the checks said, in the order of the file: dicts {part: (status, kind, message)}."""
+    count, found = len(read(task_id)[which == "mistake"]), []
+    while len(found) < count:
+        environment = os.environ | {"DLKERNELS_PROGRESS": "off", "DLKERNELS_QUIET": "1", "MPLBACKEND": "agg"}
+        command = [sys.executable, __file__, "--play", which, "--start", str(len(found)), task_id]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=environment,
+                              cwd=HERE.parent) as process:  # fmt: skip
+            lines = queue.Queue()
+            threading.Thread(target=_pass_on, args=(process.stdout, lines), daemon=True).start()
+            while len(found) < count:
+                try:
+                    line = lines.get(timeout=seconds)
+                except queue.Empty:
+                    found.append({"results": ("hang", "", f"no answer after {seconds:g} seconds")})
+                    break
+                if line is None:
+                    found.append({"results": ("crash", "", f"the process ended with {process.wait()}")})
+                    break
+                found.append({part: tuple(said) for part, said in json.loads(line).items()})
+            process.kill()
+    return found
+
+
+def _pass_on(stream, lines):
+    for line in stream:
+        if line.startswith("{"):
+            lines.put(line)
+    lines.put(None)
+
+
+def last(said):
+    """(part, status, kind, message) of the first thing that was not right, or of the last."""
+    for part, (status, kind, message) in said.items():
+        if status != "right":
+            return part, status, kind, message
+    part = list(said)[-1]
+    return part, *said[part]
+
+
+def seen(table, said):
+    """The verdict that holds now: the noted one, unless the check says something else than when it was noted."""
+    part, status, kind, message = last(said)
+    if status in ("crash", "hang"):
+        return status
+    if status == "right" or part == "hidden":
+        return "green"
+    noted = (table.get("part", "results"), table.get("kind"))
+    return table["verdict"] if noted == (part, kind) and table.get("says", "") in message else "changed"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tasks", nargs="*")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--right", action="store_true", help="the right answers, not the mistakes")
+    parser.add_argument("--play", help=argparse.SUPPRESS)
+    parser.add_argument("--start", type=int, default=0, help=argparse.SUPPRESS)
+    wish = parser.parse_args()
+    if wish.play:
+        _play(wish.tasks[0], wish.play, wish.start)
+    names = wish.tasks or [path.stem.replace("_", "-") for path in sorted(FOLDER.glob("*.toml"))]
+    which, total, columns = ("right" if wish.right else "mistake"), Counter(), (*VERDICTS, "changed")
+    print("| task | " + " | ".join(columns) + " |\n" + "|---" * (len(columns) + 1) + "|", flush=True)
+    for name in names:
+        counts = Counter()
+        for table, said in zip(read(name)[which == "mistake"], outcomes(name, which), strict=True):
+            verdict = seen(table, said) if which == "mistake" else last(said)[1]
+            counts[verdict] += 1
+            if wish.show or verdict == "changed":
+                part, status, kind, message = last(said)
+                print(
+                    f"\n## {table['name']} [{verdict}] {part}: {status} {kind}\n{table.get('teacher', '')}\n{message}"
+                )
+        total += counts
+        print(f"| {name} | " + " | ".join(str(counts[c] or "") for c in columns) + " |", flush=True)
+    print("| **all** | " + " | ".join(f"**{total[c]}**" if total[c] else "" for c in columns) + " |")
+
+
+if __name__ == "__main__":
+    main()
