@@ -9,6 +9,7 @@ from cpulab.measure import machine_code, recorded
 from cpulab.measure.machine_code import ARCHITECTURES
 from dlkernels import implementations
 from dlkernels.matrix.gpu_signed import SIGNED
+from dlkernels.vector import PARAMETERS
 from simt.xray import Compiled, available
 
 needs_compiler = pytest.mark.skipif(not available(), reason="the gpu extra is not installed")
@@ -55,18 +56,18 @@ def test_what_was_not_recorded_is_said(monkeypatch):
 
 
 @needs_compiler
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize(
-    "rung",
+    ("rung", "arch"),
     [
-        *implementations.of("matmul", "gpu"),
-        implementations.of("add", "gpu")[-1],
-        implementations.of("gelu", "gpu")[-1],
-        SIGNED,
+        *((rung, arch) for rung in implementations.of("matmul", "gpu") for arch in ("sm_80", "sm_90")),
+        *((rung, "sm_80") for rung in (*implementations.of("matmul_half", "gpu"), SIGNED)),
+        *((implementations.of(name, "gpu")[0], "sm_80") for name in PARAMETERS),
+        (implementations.of("add", "gpu")[-1], "sm_80"),
+        (implementations.of("gelu", "gpu")[-1], "sm_90"),
     ],
-    ids=lambda rung: rung.name,
+    ids=lambda value: getattr(value, "name", value),
 )
-def test_the_record_is_what_the_compiler_says(rung, arch, same_compiler):
+def test_the_record_that_pages_show_is_what_the_compiler_says(rung, arch, same_compiler):
     live, kept = machine_code(rung, arch, live=True), machine_code(rung, arch, live=False)
     assert live.origin == "compiled here"
     assert kept.to_dict() == live.to_dict(), "record again: python benchmarks/run.py compiled"
@@ -88,7 +89,7 @@ def test_all_of_the_record_is_what_the_compiler_says(benchmark, same_compiler):
 def test_a_sign_costs_registers_and_instructions():
     """What chapter 8.5 says of unsigned indices."""
     unsigned = next(r for r in implementations.of("matmul", "gpu") if r.name == "matmul_tile_2d")
-    with_sign, without = machine_code(SIGNED, "sm_80"), machine_code(unsigned, "sm_80")
+    with_sign, without = machine_code(SIGNED, "sm_80", live=True), machine_code(unsigned, "sm_80", live=True)
     assert with_sign.main_loop["FFMA"] == without.main_loop["FFMA"] == 64
     assert with_sign.main_loop.total > 1.15 * without.main_loop.total
     assert with_sign.registers > 128 >= without.registers

@@ -95,7 +95,7 @@ def roofline_table(points, under=None):
         cells = (p.name, f"{p.intensity:.3g}", with_unit(p.rate, "FLOP/s"), with_unit(bound, "FLOP/s"))
         rows.append((*cells, f"{p.rate / bound:.0%}", roof.bound(p.intensity)))
     headings = ("", "FLOP per byte", "reached", "bound", "share", "bound by")
-    return Table(headings, tuple(rows), right=(1, 2, 3, 4), caption=_describe(roof))
+    return Table(headings, rows, _describe(roof))
 
 
 def _describe(roof):

@@ -72,11 +72,9 @@ def multiply_strip(a, b, bfloat, out, top, bottom, left, right):
             c_block = c_room[: rows * columns].reshape(rows, columns)
             matmul_serial(a_block, b_block, c_block, work)
             for r in range(rows):
-                target = out[i + r, left:right]
-                if front:
-                    target += c_block[r]
-                else:
-                    target[:] = c_block[r]
+                target, source = out[i + r, left:right], c_block[r]
+                for j in range(columns):  # not `target += source`: its error message takes seconds to compile
+                    target[j] = source[j] + (target[j] if front else np.float32(0))
 
 
 @njit
