@@ -83,7 +83,8 @@ def _blocked(a, b, out):
     for p in range(0, b.shape[0], BLOCK_ROWS):
         for j in range(0, b.shape[1], BLOCK_COLUMNS):
             for i in range(a.shape[0]):
-                _add_rows(a[i, p : p + BLOCK_ROWS], b, p, j, out[i, j : j + BLOCK_COLUMNS])
+                factors = a[i, p : p + BLOCK_ROWS]
+                _add_rows(factors, b, p, j, out[i, j : j + BLOCK_COLUMNS])
 
 
 @implementation("matmul", device="cpu", adds="blocks: a part of b stays in the cache while all rows of a pass by")
@@ -110,7 +111,8 @@ def _packed(a, b, out):
         for j in range(0, b.shape[1], BLOCK_COLUMNS):
             _pack_block(b, p, j, block)
             for i in range(a.shape[0]):
-                _add_rows(a[i, p : p + BLOCK_ROWS], block, 0, 0, out[i, j : j + BLOCK_COLUMNS])
+                factors = a[i, p : p + BLOCK_ROWS]
+                _add_rows(factors, block, 0, 0, out[i, j : j + BLOCK_COLUMNS])
 
 
 @implementation("matmul", device="cpu", adds="packing: the block is copied, so that its rows stand close together")

@@ -151,7 +151,8 @@ def pipelined_kernel(kind):
         for start in range(u32(0), u32(k + u32(DEPTH)), u32(DEPTH)):
             wait_copies()  # of the round before
             cuda.syncthreads()  # one half is complete, and nobody reads the other any more
-            in_k, upper, lower = u32(start + u32(2) * p) < k, u32(start + q) < k, u32(start + q + u32(16)) < k
+            in_k = u32(start + u32(2) * p) < k
+            upper, lower = u32(start + q) < k, u32(start + q + u32(16)) < k
             copy_async(a_tile, (i_to, p), a, a_at, a_inside and in_k)
             copy_async(a_tile, (i_to + u32(64), p), a, a_at + u32(64) * a_step, lower_inside and in_k)
             copy_async(b_tile, (q_to, j), b, b_at, b_inside and upper)

@@ -33,7 +33,7 @@ LEAST_SPECIAL = np.uint32(0x7C00 << 13)  # and of such a float16, in its place o
 
 @njit
 def widen_row(row, bfloat, bits, numbers):
-    """float32 from 16 bits each, exactly; ``bits`` and ``numbers`` are the same memory."""
+    """float32 from 16 bits each, exactly. ``bits`` and ``numbers``: one memory."""
     if bfloat:
         for j in range(row.size):
             bits[j] = np.uint32(row[j]) << np.uint32(16)
