@@ -11,7 +11,7 @@ from built import BOOK, ROOT
 
 SHOTS = {  # name: (page, width of the window, JavaScript for the element to show)
     "race": ("chapters/xray", 560, "found(/sum_racy/, /race/)"),
-    "ladder": ("chapters/08_matmul", 400, "drawn(/rung/i)"),
+    "ladder": ("chapters/08_matmul", 400, "drawn(/peak of one thread/i)"),
     "thread-map": ("chapters/xray", 400, "drawn(/lane/i)"),
 }
 FIND = """
