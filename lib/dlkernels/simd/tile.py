@@ -286,7 +286,8 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
         multiply_add = f"fmuladd.{_suffix(tile)}"
         sums = list(tile_now)
         for t, shift in enumerate(shifts):
-            starts = [builder.add(shift, constant(v * tile.lanes)) for v in range(tile.vectors)]
+            apart = range(0, tile.vectors * tile.lanes, tile.lanes)
+            starts = [builder.add(shift, constant(elements)) for elements in apart]
             b_vectors = [load_vector(builder, tile, b_now, start) for start in starts]
             if keep is not None:
                 kept_now = builder.gep(kept_first, [builder.mul(k, kept_step)])
