@@ -154,7 +154,7 @@ def show(way, rows):
         ratios = [f"{found['ratio']:.2f}" for found in row["pauses"].values()]
         table.append((row["name"], f"{row['warm, one thread']:.3f}", f"{row['warm']:.3f}", *ratios))
     columns = (f"{way}", "one thread ms", "warm ms", *(f"after {p} s" for p in rows[0]["pauses"]))
-    print(Table(columns, tuple(table), right=tuple(range(1, len(columns)))))
+    print(Table(columns, table))
 
 
 if __name__ == "__main__":

@@ -152,7 +152,7 @@ def table(rows):
             )
         )
     headings = ("size", "threads", "", "time", f"{peer} / this", "quartiles", "bandwidth", "of triad", "PyTorch / this")
-    return Table(headings, tuple(lines), right=(0, 1, 3, 4, 6, 7, 8), caption=operation)
+    return Table(headings, lines, operation)
 
 
 def warm(threads):

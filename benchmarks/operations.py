@@ -160,4 +160,4 @@ def table(rows):
         for row in rows
     ]
     headings = ("size", "type", "threads", "", "time", f"{rows[0]['peer']} / this", "bandwidth")
-    return Table(headings, tuple(lines), right=(2, 4, 5, 6), caption=rows[0]["operation"])
+    return Table(headings, lines, rows[0]["operation"])

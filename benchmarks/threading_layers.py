@@ -82,8 +82,8 @@ def benchmark(quick):
             layers[layer] = found
     if not layers:
         raise RuntimeError(f"numba could load none of its threading layers: {', '.join(missing)}")
-    rows = tuple((name, *(f"{found['shares'][str(c)]:.0%}" for c in CHUNKS)) for name, found in layers.items())
-    print(Table(("layer", *(f"chunk {c}" for c in CHUNKS)), rows, right=tuple(range(1, len(CHUNKS) + 1))))
+    rows = [(name, *(f"{found['shares'][str(c)]:.0%}" for c in CHUNKS)) for name, found in layers.items()]
+    print(Table(("layer", *(f"chunk {c}" for c in CHUNKS)), rows))
     print("Share of the terms that the busiest thread ran.")
     return {
         "threads": numba.config.NUMBA_NUM_THREADS,

@@ -11,12 +11,15 @@ from built import BOOK, ROOT
 
 SHOTS = {  # name: (page, width of the window, JavaScript for the element to show)
     "race": ("chapters/xray", 560, "found(/sum_racy/, /race/)"),
-    "ladder": ("chapters/08_matmul", 400, "drawn(/rung/i)"),
+    "ladder": ("chapters/08_matmul", 400, "drawn(/peak of one thread/i)"),
     "thread-map": ("chapters/xray", 400, "drawn(/lane/i)"),
 }
+OPEN = """
+document.querySelectorAll("details").forEach(part => { part.open = true; });
+new Promise(done => setTimeout(done, 1000));  // parts slide open: until they stand still
+"""
 FIND = """
 (() => {
-  document.querySelectorAll("details").forEach(part => { part.open = true; });
   const outputs = [...document.querySelectorAll("article .cell_output")];
   const found = (...words) => outputs.find(el => words.every(word => word.test(el.textContent)));
   const drawn = word => [...document.querySelectorAll("article svg.figure, article .cell_output svg")].find(
@@ -33,6 +36,7 @@ FIND = """
 def take(browser, page, width, script, dark):
     """PNG bytes of the part of a page that `script` finds."""
     opened = browser.open((BOOK / f"{page}.html").as_uri(), width=width, dark=dark)
+    opened.evaluate(OPEN)
     clip = {**opened.evaluate(FIND % script), "scale": 1.5}
     answer = browser.call(
         "Page.captureScreenshot", browser.session, clip=clip, captureBeyondViewport=True, optimizeForSpeed=False

@@ -83,11 +83,9 @@ def test_compiles_for_real_gpus_without_spills(row, number, signature, arch):
     if signature == signatures[0] and "float64" not in signature and same_compiler():
         kept = machine_code(row, arch, number, live=False)
         again = "record again: python benchmarks/run.py compiled"
-        assert (kept.registers, kept.shared_bytes, kept.stack_bytes) == (
-            view.registers,
-            view.shared_bytes,
-            view.stack_bytes,
-        ), again
+        assert kept.registers == view.registers, again
+        if arch == "sm_80":  # what pages show; their instructions take longer to read than to compile
+            assert kept.to_dict() == view.to_dict(), again
     assert not view.spills, f"{view.spill_store_bytes} bytes spilled"
     if row.name.endswith("_wide") and row.operation in ("add", "axpy") and "float32" in signature:
         assert view.mix["LDG.128"], "load4 did not become a 16-byte load"

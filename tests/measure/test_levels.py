@@ -83,16 +83,16 @@ def test_levels_are_read_in_the_middle():
     assert EXAMPLE.levels == {"L1": 390e9, "L2": 90e9, "memory": 10e9}
     assert [EXAMPLE.level_of(size) for size in (100, 32 * KIB, 33 * KIB, 2**30)] == ["L1", "L1", "L2", "memory"]
     assert EXAMPLE.table().rows == (
-        ("L1", "32 KiB", "390 GB/s", ""),
-        ("L2", "1 MiB", "90.0 GB/s", "4.3"),
-        ("memory", "", "10.0 GB/s", "9.0"),
+        ("L1", "32\xa0KiB", "390\xa0GB/s", ""),
+        ("L2", "1\xa0MiB", "90.0\xa0GB/s", "4.3"),
+        ("memory", "", "10.0\xa0GB/s", "9.0"),
     )
 
 
 def test_the_picture_has_its_words():
     figure = levels.ladder_picture(EXAMPLE)
     assert figure.alt_text == (
-        "read by 1 thread against size, in steps: 390 GB/s in L1, 90.0 GB/s in L2, 10.0 GB/s in memory."
+        "read by 1 thread against size, in steps: 390\xa0GB/s in L1, 90.0\xa0GB/s in L2, 10.0\xa0GB/s in memory."
     )
     assert [text.get_text() for text in figure.axes[0].texts] == ["L1", "L2"]
     other = levels.Ladder("time of one load", "s", EXAMPLE.sizes, EXAMPLE.values, EXAMPLE.caches)

@@ -97,7 +97,7 @@ def test_questions_to_peaks():
         EXAMPLE.peak_flops(3)
     with pytest.raises(ValueError, match="expected one of triad"):
         EXAMPLE.bandwidth("copy")
-    assert "20.0 GB/s" in str(EXAMPLE)
+    assert "20.0\xa0GB/s" in str(EXAMPLE)
     assert "2 threads" in EXAMPLE._repr_html_()
 
 
@@ -152,12 +152,20 @@ def test_stale_or_damaged_files_are_measured_anew(counted, monkeypatch, tmp_path
     assert len(counted) == 2
 
 
-def test_peaks_of_a_busy_machine_are_not_kept(counted, monkeypatch, tmp_path):
-    busy = module.dataclasses.replace(EXAMPLE, busy=True)
+def test_peaks_of_a_busy_machine_are_kept_for_an_hour(counted, monkeypatch, tmp_path):
+    busy, quiet = module.dataclasses.replace(EXAMPLE, busy=True), module.measure_peaks
     monkeypatch.setattr(module, "measure_peaks", lambda loops: busy)
-    assert module.peaks().busy
-    assert kept_files(tmp_path) == []
     assert "other programs were running" in str(module.peaks())
+    monkeypatch.setattr(module, "measure_peaks", quiet)
+    monkeypatch.setattr(module, "_remembered", {})
+    assert module.peaks().busy
+    assert counted == []
+    (file,) = kept_files(tmp_path)
+    stored = json.loads(file.read_text())
+    file.write_text(json.dumps(stored | {"measured": time.time() - module.BUSY_FRESH_FOR - 1}))
+    monkeypatch.setattr(module, "_remembered", {})
+    assert not module.peaks().busy
+    assert len(counted) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(counted, monkeypatch, tmp_path):

@@ -6,7 +6,7 @@ from cpulab.measure import Table, with_unit
 
 pytestmark = pytest.mark.quick
 
-TABLE = Table(("name", "time"), (("a<b", "1 s"), ("c", "12 s")), right=(1,), caption="Two rows")
+TABLE = Table(("name", "time"), [("a<b", "1 s"), ("c", "12 s")], "Two rows")
 
 
 def test_text_html_and_markdown():
@@ -31,4 +31,13 @@ def test_a_row_of_another_length_is_said():
     ],
 )  # fmt: skip
 def test_values_with_units(value, text):
-    assert with_unit(value, "s") == text
+    assert with_unit(value, "s") == text.replace(" ", "\xa0")
+
+
+def test_columns_of_numbers_are_found_and_aligned_to_the_right():
+    table = Table(
+        ("", "count", "ratio", "unknown", "said", "none"),
+        [("a", 1, "1.5x", "-", "yes", ""), (2, -7, "+3 %", 4, "2", "")],
+    )
+    assert table.right == (1, 2, 3)
+    assert table.rows == (("a", "1", "1.5x", "-", "yes", ""), ("2", "-7", "+3 %", "4", "2", ""))

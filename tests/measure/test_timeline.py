@@ -120,7 +120,7 @@ def test_busy_balance_and_overlap_from_the_pieces():
     assert timeline.busy() == pytest.approx({"a": 0.8, "b": 0.5})
     assert timeline.balance == pytest.approx((80 + 50) / 2 / 80)
     assert timeline.overlap() == pytest.approx(40e-9)  # 60-100: b waits while a does its first piece
-    assert timeline.table().rows == (("a", "2", "80.0 ns", "80%"), ("b", "2", "50.0 ns", "50%"))
+    assert timeline.table().rows == (("a", "2", "80.0\xa0ns", "80%"), ("b", "2", "50.0\xa0ns", "50%"))
 
 
 def test_nested_pieces_count_once():

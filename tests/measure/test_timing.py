@@ -71,7 +71,7 @@ def test_ratio_is_peer_time_over_our_time(machine):
     assert (r.low, r.high) == pytest.approx((4, 4))
     assert (r.seconds, r.peer_seconds) == pytest.approx((0.001, 0.004))
     assert not r.busy
-    assert "4.00x (4.00 to 4.00; 1.00 ms against 4.00 ms" in str(r)
+    assert "4.00x (4.00 to 4.00; 1.00\xa0ms against 4.00\xa0ms" in str(r)
 
 
 def test_compilation_is_not_counted(machine):
@@ -170,7 +170,10 @@ def test_a_steady_machine_needs_few_rounds_and_a_shaky_one_more(machine):
 
 def test_budget_bounds_the_rounds_but_three_are_made(machine):
     times({"slow": machine.candidate(10.0)}, clock=machine, budget=1)
-    assert machine.log.count("") == 2 + 3 * 2  # warm-up, calibration, then an untimed call per round
+    assert machine.log.count("") == 2 + 3  # warm-up, calibration; in a call so long nothing has to be warmed up again
+    machine.log.clear()
+    times({"shorter": machine.candidate(0.09)}, clock=machine, budget=0.1)
+    assert machine.log.count("") == 2 + 3 * 2  # an untimed call in each round
     machine.log.clear()
     begin = machine.time
     random = np.random.default_rng(0)

@@ -10,7 +10,7 @@ new_memory(shape)       an array in pages that nobody has touched; page_faults()
 bandwidth_ladder()      byte/s read from each level of memory; latency_ladder(): seconds for one load
 strong_scaling(job)     the same job with 1, 2, ... threads, and the serial share that explains it; weak_scaling
 hot_loop(function)      the innermost loop of a compiled function, as the processor's instructions
-machine_code(rung)      what the compiler for NVIDIA GPUs makes of a kernel: now, or as it was recorded
+machine_code(rung)      what the compiler for NVIDIA GPUs makes of a kernel, as it was recorded
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 """
 

@@ -58,7 +58,7 @@ class Ladder:
             step = f"{max(value, before) / min(value, before):.1f}" if before else ""
             rows.append((name, size_in_words(room) if room else "", with_unit(value, self.unit), step))
             before = value
-        return Table(("level", "size", self.what, "step"), tuple(rows), right=(1, 2, 3))
+        return Table(("level", "size", self.what, "step"), rows)
 
     def __repr__(self):
         return str(self.table())
@@ -109,8 +109,8 @@ def size_in_words(size):
     """``49152`` -> ``48 KiB``."""
     for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size >= 2**power:
-            return f"{size / 2**power:g} {unit}"
-    return f"{size:g} B"
+            return f"{size / 2**power:g}\N{NO-BREAK SPACE}{unit}"
+    return f"{size:g}\N{NO-BREAK SPACE}B"
 
 
 def cache_levels():

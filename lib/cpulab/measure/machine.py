@@ -29,7 +29,7 @@ class MachineCard(dict):
     def table(self):
         rows = [(label, value) for label, value in self.items() if label != "packages"]
         rows.append(("packages", ", ".join(map(" ".join, self["packages"].items()))))
-        return Table(("", "this machine"), tuple(rows))
+        return Table(("", "this machine"), rows)
 
     def __str__(self):
         return str(self.table())

@@ -1,9 +1,10 @@
-"""What the compiler for NVIDIA GPUs makes of a GPU rung: asked now where it is installed, else as it was recorded.
+"""What the compiler for NVIDIA GPUs makes of a GPU rung, as it was recorded: the same on every machine, at once.
 
     view = machine_code(rung, "sm_80")       # a `simt.xray.Compiled`: registers, spills, instruction mix, main loop
-    view.origin                              # "compiled here", or "recorded on 22 November 2026"
+    view.origin                              # "recorded on 22 November 2026"
 
-The record, benchmarks/results/compiled.json, is made by ``python benchmarks/run.py compiled``.
+The record, benchmarks/results/compiled.json, is made by ``python benchmarks/run.py compiled``. Tests compare it with the
+compiler; a kernel of your own goes to ``simt.xray.compiled``.
 """
 
 import datetime
@@ -15,28 +16,23 @@ RECORD = "compiled"
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 
 
-def machine_code(rung, arch="sm_80", kernel=0, live=None):
+def machine_code(rung, arch="sm_80", kernel=0, live=False):
     """The `simt.xray.Compiled` of a rung's kernel, for float32 (the kernel's first signature).
 
     rung: a GPU row of `dlkernels.implementations`, or anything with ``name`` and ``kernels``. kernel: which of its kernels.
-    live: False takes the record also where the compiler is installed; True asks for the compiler.
+    live: True asks the compiler, which takes a second or so; it must be installed (`make gpu`).
+    Raises LookupError for what was not recorded.
     """
-    from simt.xray import available, compiled
+    from simt.xray import Compiled, compiled
 
     code, signatures = rung.kernels[kernel]
-    if available() if live is None else live:
+    if live:
         return compiled(code, signatures[0], arch)
-    return _from_record(rung.name, kernel, signatures[0], arch)
-
-
-def _from_record(name, kernel, signature, arch):
-    from simt.xray import Compiled
-
     views, origin = _views()
-    kept = views.get((name, kernel, signature, arch))
+    kept = views.get((rung.name, kernel, signatures[0], arch))
     if kept is None:
         raise LookupError(
-            f"kernel {kernel} of {name} was not recorded for {arch} with {signature}; "
+            f"kernel {kernel} of {rung.name} was not recorded for {arch} with {signatures[0]}; "
             "`make gpu` installs the compiler, `python benchmarks/run.py compiled` records."
         )
     return Compiled.from_dict(kept, origin)

@@ -127,7 +127,7 @@ class StrongScaling(_Scaling):
             rows.append((str(n), with_unit(r.seconds, "s"), *cells))
         headings = ("workers", "time", "speed-up", "quartiles", "efficiency")
         caption = f"Serial share that fits: {self.serial}{self._note()}"
-        return Table(headings, tuple(rows), (0, 1, 2, 3, 4), caption)
+        return Table(headings, rows, caption)
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,7 +152,7 @@ class WeakScaling(_Scaling):
             cells = f"{r.ratio:.2f}", f"{r.low:.2f} to {r.high:.2f}", f"{self.efficiency(n):.0%}"
             rows.append((str(n), with_unit(r.peer_seconds, "s"), with_unit(r.seconds, "s"), *cells))
         headings = ("size = workers", "one worker", "all workers", "scaled speed-up", "quartiles", "efficiency")
-        return Table(headings, tuple(rows), tuple(range(6)), f"The job grows with the workers{self._note()}")
+        return Table(headings, rows, f"The job grows with the workers{self._note()}")
 
 
 def _name(size, workers):

@@ -161,12 +161,12 @@ class Timeline:
     def table(self):
         """Thread, number of pieces, time busy, and busy / elapsed, as a `Table`."""
         seconds, share = self.busy_seconds(), self.busy()
-        rows = tuple(
-            (thread, str(len(self.of(thread))), with_unit(seconds[thread], "s"), f"{share[thread]:.0%}")
+        rows = [
+            (thread, len(self.of(thread)), with_unit(seconds[thread], "s"), f"{share[thread]:.0%}")
             for thread in self.threads
-        )
+        ]
         caption = f"{with_unit(self.elapsed, 's')} elapsed; balance {self.balance:.2f}"
-        return Table(("thread", "pieces", "busy", "busy / elapsed"), rows, right=(1, 2, 3), caption=caption)
+        return Table(("thread", "pieces", "busy", "busy / elapsed"), rows, caption)
 
     def __str__(self):
         return str(self.table())

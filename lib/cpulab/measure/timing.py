@@ -6,8 +6,8 @@ round times each of them once, in changing order, and a *ratio* is formed inside
 met the same conditions. The result is the median of these ratios with its quartiles.
 
 Before each sample we wait until no thread of this process computes, then call the function once untimed, so
-that its own workers are awake and its data is where it would be in a loop. Rounds in which other programs
-used the processor are thrown away when enough others remain.
+that its own workers are awake and its data is where it would be in a loop (not where one call takes so long that this
+counts for nothing). Rounds in which other programs used the processor are thrown away when enough others remain.
 """
 
 import contextlib
@@ -24,7 +24,9 @@ from .cores import one_core_each, others_run, settle
 from .table import Table, with_unit
 
 LEAST_ROUNDS = 3
+LEAST_CALLS = 7  # of `fastest`
 SAMPLE_SECONDS = 0.02  # one sample calls the function so often that it lasts about this long
+LONG = 0.1  # seconds of a call beside which its first microseconds count for nothing
 SPREAD_WANTED = 0.01  # stop early when the quartiles pin the median down to this
 FOREIGN_CORES = 0.15  # a round in which others used more of a core than this is not quiet
 TICK = 0.01  # the system counts processor time in steps of this many seconds
@@ -126,7 +128,7 @@ class Times:
             r = self.ratio(peer, name)
             low, ratio, high = (_times(x) for x in (r.low, r.ratio, r.high))
             rows.append((name, with_unit(r.seconds, "s"), ratio, f"{low} to {high}"))
-        return Table(("", "time", f"{peer} / this", "quartiles"), tuple(rows), right=(1, 2, 3))
+        return Table(("", "time", f"{peer} / this", "quartiles"), rows)
 
     def __str__(self):
         return str(self.table())
@@ -165,7 +167,7 @@ def times(candidates, budget=2.0, rounds=50, threads=None, pin=False, clock=None
     clock = clock or Clock()
     collecting = gc.isenabled()
     with limit_threads(threads) if threads else contextlib.nullcontext():
-        calls = {name: _calls_per_sample(function, clock) for name, function in candidates.items()}
+        calls = {name: _calls(function, clock) for name, function in candidates.items()}
         gc.disable()  # as timeit does: a collection would hit one candidate at random
         pinned = one_core_each(candidates.values(), clock) if pin else contextlib.nullcontext()
         try:
@@ -177,8 +179,8 @@ def times(candidates, budget=2.0, rounds=50, threads=None, pin=False, clock=None
     return _keep_quiet(list(candidates), measured)
 
 
-def _calls_per_sample(function, clock):
-    """Calls that fill one sample; the first call compiles and warms up and does not count."""
+def _calls(function, clock):
+    """(untimed calls before a sample, calls that fill it); the first call of all compiles, and does not count."""
     function()
     calls = 1
     while True:
@@ -187,19 +189,20 @@ def _calls_per_sample(function, clock):
             function()
         elapsed = clock.now() - start
         if elapsed >= SAMPLE_SECONDS / 4:
-            return max(1, round(calls * SAMPLE_SECONDS / elapsed))
+            timed = max(1, round(calls * SAMPLE_SECONDS / elapsed))
+            return 0 if elapsed > LONG * calls else 1 + timed // 10, timed
         calls *= 4
 
 
 def _run_rounds(candidates, calls, budget, rounds, clock):
-    """A list of (seconds of each candidate, cores used by other programs)."""
+    """A list of (seconds of each candidate, cores used by other programs); ``calls``: what `_calls` says of each."""
     names = list(candidates)
     measured = []
     deadline = clock.now() + budget
     while len(measured) < rounds:
         turn = len(measured) % len(names)
         start, own, everyone = clock.now(), clock.own(), clock.everyone()
-        seconds = {name: _sample(candidates[name], calls[name], clock) for name in names[turn:] + names[:turn]}
+        seconds = {name: _sample(candidates[name], *calls[name], clock) for name in names[turn:] + names[:turn]}
         wall = clock.now() - start
         foreign = (clock.everyone() - everyone) - (clock.own() - own)
         measured.append(([seconds[name] for name in names], max(0.0, foreign - 2 * TICK) / wall))
@@ -211,15 +214,15 @@ def _run_rounds(candidates, calls, budget, rounds, clock):
     return measured
 
 
-def _sample(function, calls, clock):
-    """Seconds per call, in a process that has come to rest, after an untimed call."""
+def _sample(function, untimed, timed, clock):
+    """Seconds per call, in a process that has come to rest, after untimed calls."""
     settle(clock)
-    for _ in range(1 + calls // 10):
+    for _ in range(untimed):
         function()
     start = clock.now()
-    for _ in range(calls):
+    for _ in range(timed):
         function()
-    return (clock.now() - start) / calls
+    return (clock.now() - start) / timed
 
 
 def _keep_quiet(names, measured):
@@ -258,7 +261,7 @@ def fastest(functions, calls=60, limit=2, clock=None):
     """Least seconds of each function, by name, over many single calls in turns; for small effects.
 
     Other programs only ever add time, so the fastest call is the one that was disturbed least. Stops after ``calls`` rounds,
-    or after ``limit`` seconds and ten rounds. Each function is called once before, untimed.
+    or after ``limit`` seconds and seven rounds. Each function is called once before, untimed.
     """
     clock = clock or Clock()
     for run in functions.values():
@@ -270,7 +273,7 @@ def fastest(functions, calls=60, limit=2, clock=None):
             start = clock.now()
             run()
             best[name] = min(best[name], clock.now() - start)
-        if call >= 9 and clock.now() - begun > limit:
+        if call + 1 >= LEAST_CALLS and clock.now() - begun > limit:
             break
     return best
 

@@ -83,7 +83,8 @@ def _blocked(a, b, out):
     for p in range(0, b.shape[0], BLOCK_ROWS):
         for j in range(0, b.shape[1], BLOCK_COLUMNS):
             for i in range(a.shape[0]):
-                _add_rows(a[i, p : p + BLOCK_ROWS], b, p, j, out[i, j : j + BLOCK_COLUMNS])
+                factors = a[i, p : p + BLOCK_ROWS]
+                _add_rows(factors, b, p, j, out[i, j : j + BLOCK_COLUMNS])
 
 
 @implementation("matmul", device="cpu", adds="blocks: a part of b stays in the cache while all rows of a pass by")
@@ -93,12 +94,19 @@ def matmul_blocked(a, b, out):
 
 
 @njit
+def _copy(source, target):
+    """Of equal length. An assignment of slices would do; but its error message takes seconds to compile."""
+    for j in range(target.size):
+        target[j] = source[j]
+
+
+@njit
 def _pack_block(b, p, j, block):
     """Copy the block of b that begins at (p, j), zeros where b has ended; returns its rows and columns."""
     height, width = min(BLOCK_ROWS, b.shape[0] - p), min(BLOCK_COLUMNS, b.shape[1] - j)
     block[:] = 0
     for q in range(height):
-        block[q, :width] = b[p + q, j : j + width]
+        _copy(b[p + q, j : j + width], block[q, :width])
     return height, width
 
 
@@ -110,7 +118,8 @@ def _packed(a, b, out):
         for j in range(0, b.shape[1], BLOCK_COLUMNS):
             _pack_block(b, p, j, block)
             for i in range(a.shape[0]):
-                _add_rows(a[i, p : p + BLOCK_ROWS], block, 0, 0, out[i, j : j + BLOCK_COLUMNS])
+                factors = a[i, p : p + BLOCK_ROWS]
+                _add_rows(factors, block, 0, 0, out[i, j : j + BLOCK_COLUMNS])
 
 
 @implementation("matmul", device="cpu", adds="packing: the block is copied, so that its rows stand close together")
@@ -151,10 +160,12 @@ def _register_tile(a, b, out):
             for i in range(0, m, 3):
                 factors[:] = 0  # a ragged end is padded with zeros, here and in the block
                 for r in range(min(3, m - i)):
-                    factors[r, :depth] = a[i + r, p : p + depth]
+                    _copy(a[i + r, p : p + depth], factors[r, :depth])
                 _three_rows(factors, block, depth, width, sums)
                 for r in range(min(3, m - i)):
-                    out[i + r, j : j + width] += sums[r, :width]
+                    target = out[i + r, j : j + width]
+                    for c in range(width):
+                        target[c] += sums[r, c]
 
 
 @implementation(
@@ -214,7 +225,7 @@ def _vector(a, b, out):
         depth = min(STEPS, k - p)
         for j in range(0, whole, width):
             for q in range(depth):
-                panel[q * width : (q + 1) * width] = b[p + q, j : j + width]
+                _copy(b[p + q, j : j + width], panel[q * width : (q + 1) * width])
             for i in range(0, sixes, 6):
                 _six_by_two(a, i, p, depth, panel, out, i * n + j, n)
         for i in range(m):  # what is left over: columns that fill no panel, rows that fill no tile

@@ -237,9 +237,11 @@ def tile_2d_kernel(a, b, out, m, n, k):
         for part in range(4):  # 1024 elements of each tile, 256 threads
             e = t + u32(part * THREADS)
             i, p = top + e // u32(DEPTH), start + e % u32(DEPTH)
-            a_tile[e // u32(DEPTH), e % u32(DEPTH)] = a[i * k + p] if i < m and p < k else f32(0)
+            inside = i < m and p < k
+            a_tile[e // u32(DEPTH), e % u32(DEPTH)] = a[i * k + p] if inside else f32(0)
             p, j = start + e // u32(BIG), left + e % u32(BIG)
-            b_tile[e // u32(BIG), e % u32(BIG)] = b[p * n + j] if p < k and j < n else f32(0)
+            inside = p < k and j < n
+            b_tile[e // u32(BIG), e % u32(BIG)] = b[p * n + j] if inside else f32(0)
         cuda.syncthreads()
         for q in range(u32(DEPTH)):
             for r in range(8):

@@ -16,7 +16,8 @@ from .gpu_wide import FOURS, in_fours, matmul_double_buffered, product_tile
 @cuda.jit
 def batched_kernel(a, b, out, m, n, k, a_step, b_step):
     z = u32(cuda.blockIdx.z)
-    product_tile(a[z * a_step :], b[z * b_step :], out, z * m * n, m, n, k, u32(0), k)
+    left, right = a[z * a_step :], b[z * b_step :]
+    product_tile(left, right, out, z * m * n, m, n, k, u32(0), k)
 
 
 def in_step(x, out):
@@ -58,12 +59,13 @@ def split_kernel(a, b, parts, m, n, k, a_step, b_step, splits, depth):
     z = u32(cuda.blockIdx.z)
     matrix, first = z // splits, z % splits * depth
     last = min(first + depth, k)
-    product_tile(a[matrix * a_step :], b[matrix * b_step :], parts, z * m * n, m, n, k, first, last)
+    left, right = a[matrix * a_step :], b[matrix * b_step :]
+    product_tile(left, right, parts, z * m * n, m, n, k, first, last)
 
 
 @cuda.jit
 def sum_parts_kernel(parts, out, splits, size):
-    """out = the sum of `splits` parts of each matrix, in a fixed order: the same result in every run."""
+    """out = the sum of `splits` parts of each matrix, in a fixed order."""
     i = u32(cuda.blockIdx.x) * u32(cuda.blockDim.x) + u32(cuda.threadIdx.x)
     if i < u32(out.size):
         first = i // size * splits * size + i % size

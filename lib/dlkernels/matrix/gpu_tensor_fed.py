@@ -151,11 +151,14 @@ def pipelined_kernel(kind):
         for start in range(u32(0), u32(k + u32(DEPTH)), u32(DEPTH)):
             wait_copies()  # of the round before
             cuda.syncthreads()  # one half is complete, and nobody reads the other any more
-            in_k, upper, lower = u32(start + u32(2) * p) < k, u32(start + q) < k, u32(start + q + u32(16)) < k
+            in_k = u32(start + u32(2) * p) < k
+            upper, lower = u32(start + q) < k, u32(start + q + u32(16)) < k
             copy_async(a_tile, (i_to, p), a, a_at, a_inside and in_k)
-            copy_async(a_tile, (i_to + u32(64), p), a, a_at + u32(64) * a_step, lower_inside and in_k)
+            below = (i_to + u32(64), p)
+            copy_async(a_tile, below, a, a_at + u32(64) * a_step, lower_inside and in_k)
             copy_async(b_tile, (q_to, j), b, b_at, b_inside and upper)
-            copy_async(b_tile, (q_to + u32(16), j), b, b_at + u32(16) * b_step, b_inside and lower)
+            below = (q_to + u32(16), j)
+            copy_async(b_tile, below, b, b_at + u32(16) * b_step, b_inside and lower)
             a_at, b_at = u32(a_at + u32(DEPTH // 2)), u32(b_at + u32(DEPTH) * b_step)
             i_to, q_to = u32(i_to ^ u32(EDGE)), u32(q_to ^ u32(DEPTH))
             if start > u32(0):

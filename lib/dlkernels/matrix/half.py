@@ -33,7 +33,7 @@ LEAST_SPECIAL = np.uint32(0x7C00 << 13)  # and of such a float16, in its place o
 
 @njit
 def widen_row(row, bfloat, bits, numbers):
-    """float32 from 16 bits each, exactly; ``bits`` and ``numbers`` are the same memory."""
+    """float32 from 16 bits each, exactly. ``bits`` and ``numbers``: one memory."""
     if bfloat:
         for j in range(row.size):
             bits[j] = np.uint32(row[j]) << np.uint32(16)
@@ -72,11 +72,9 @@ def multiply_strip(a, b, bfloat, out, top, bottom, left, right):
             c_block = c_room[: rows * columns].reshape(rows, columns)
             matmul_serial(a_block, b_block, c_block, (False, False), work)
             for r in range(rows):
-                target = out[i + r, left:right]
-                if front:
-                    target += c_block[r]
-                else:
-                    target[:] = c_block[r]
+                target, source = out[i + r, left:right], c_block[r]
+                for j in range(columns):  # not `target += source`: its error message takes seconds to compile
+                    target[j] = source[j] + (target[j] if front else np.float32(0))
 
 
 @njit

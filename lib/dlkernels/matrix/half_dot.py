@@ -41,7 +41,9 @@ def _pack_rows_of_two(a, top, bottom, front, back, work, to):
         for i in range(top, bottom):
             start = to + (i - top) * PITCH
             target = halves[GROUP * start : GROUP * (start + DEPTH)]
-            target[:steps] = a[i][front:back]
+            source = a[i][front:back]
+            for p in range(steps):  # not a slice: its error message takes seconds to compile
+                target[p] = source[p]
             target[steps : steps + steps % GROUP] = 0
             work[start + DEPTH] = 0
 

@@ -119,7 +119,10 @@ def multiply_rows(a, packed, out, top, bottom):
     sums = np.empty((ROWS, WIDTH), np.int32)
     for i in range(top, bottom, ROWS):
         here = min(ROWS, bottom - i)
-        rows[:here, :k] = a[i : i + here]
+        for r in range(here):
+            source, target = a[i + r], rows[r]
+            for p in range(k):  # not a slice: its error message takes seconds to compile
+                target[p] = source[p]
         for panel in range(panels):
             sums[:] = 0
             pair_tile(sums, rows, 0, 2 * pairs, packed, panel * pairs * 2 * WIDTH, pairs)

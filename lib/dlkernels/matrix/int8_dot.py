@@ -36,7 +36,9 @@ def _pack_rows_of_four(a, top, bottom, front, back, work, to):
         for i in range(top, bottom):
             start = to + (i - top) * PITCH
             target = numbers[GROUP * start : GROUP * (start + DEPTH)]
-            target[:steps] = a[i][front:back]
+            source = a[i][front:back]
+            for p in range(steps):  # not a slice: its error message takes seconds to compile
+                target[p] = source[p]
             target[steps : steps + -steps % GROUP] = 0
             total = np.int32(0)
             for p in range(steps):

@@ -269,13 +269,13 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
             kept_at, kept_step = (as_index(context, builder, *one) for one in zip(keep.types[1:], place, strict=True))
             kept_first = builder.gep(first_element(context, builder, keep[0], line), [kept_at])
 
-        # The skeleton: before -> loop -> after, and straight to `after` where there is nothing to do.
+        # The skeleton: before -> loop -> after, or straight to `after`.
         before = builder.block
         loop = builder.append_basic_block("tile.loop")
         after = builder.append_basic_block("tile.after")
         builder.cbranch(builder.icmp_signed(">", steps, constant(0)), loop, after)
 
-        # A phi is a variable that takes one value on entry, another when the loop comes round.
+        # A phi takes one value on entry, another when the loop comes round.
         builder.position_at_end(loop)
         k = builder.phi(INDEX, "k")
         a_now = builder.phi(a_first.type, "a")
@@ -283,12 +283,12 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
         tile_now = [builder.phi(_vector(tile), f"acc.{r}.{v}") for r, v in tile.places]
 
         # One step: load the vectors of b, then one number of a for each row.
+        multiply_add = f"fmuladd.{_suffix(tile)}"
         sums = list(tile_now)
         for t, shift in enumerate(shifts):
-            b_vectors = [
-                load_vector(builder, tile, b_now, builder.add(shift, constant(v * tile.lanes)))
-                for v in range(tile.vectors)
-            ]
+            apart = range(0, tile.vectors * tile.lanes, tile.lanes)
+            starts = [builder.add(shift, constant(elements)) for elements in apart]
+            b_vectors = [load_vector(builder, tile, b_now, start) for start in starts]
             if keep is not None:
                 kept_now = builder.gep(kept_first, [builder.mul(k, kept_step)])
                 later = builder.gep(b_now, [constant(tile.vectors * tile.lanes)])
@@ -303,7 +303,7 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
                 for v in range(tile.vectors):
                     place = r * tile.vectors + v
                     operands = [lanes, b_vectors[v], sums[place]]
-                    sums[place] = call_llvm(builder, f"fmuladd.{_suffix(tile)}", _vector(tile), operands)
+                    sums[place] = call_llvm(builder, multiply_add, _vector(tile), operands)
 
         k_next = builder.add(k, constant(1))
         a_next = builder.gep(a_now, [step])

@@ -240,11 +240,13 @@ for _name in scalar.PARAMETERS:
 def bias_map_kernel(function):
     @cuda.jit
     def kernel(x, bias, parameter, out):
-        column, first = cuda.grid(2)  # x first: neighbouring threads take neighbouring columns
+        # x first: neighbouring threads take neighbouring columns
+        column, first = cuda.grid(2)
         step = cuda.gridsize(2)[1]
         if column < out.shape[1]:
             for row in range(first, out.shape[0], step):
-                out[row, column] = function(x[row, column] + bias[column], parameter)
+                total = x[row, column] + bias[column]
+                out[row, column] = function(total, parameter)
 
     return kernel
 
