@@ -86,7 +86,7 @@ HOSTILE = {
     "never gives back": (changed(add="self._lock.acquire()\nself.total += value\nself.count += 1"), "deadlock lock-not-released"),
     "a thread that is never joined": (
         changed(add="def work():\n    self.total += value\n    self.count += 1\nthreading.Thread(target=work).start()"),
-        "lost-update wrong-result torn-read accepted exception raised-TypeError",
+        "counted lost-update wrong-result torn-read accepted exception raised-TypeError",
     ),
     "recurses": (changed(add="self.add(value)"), "raised-RecursionError"),
     "a long computation": (changed(add="x = 7 ** 7 ** 9"), "raised-TimeLimit raised-KernelDied blocked"),
@@ -106,7 +106,7 @@ HOSTILE = {
     "no lock at all": (changed(add="self.total += value\nself.count += 1", read="return self.count, self.total"), "lost-update torn-read wrong-result"),
     "a lock of its own each time": (changed(add="with threading.Lock():\n    self.total += value\n    self.count += 1"), "lost-update torn-read wrong-result"),
     "a sleep for a lock": (changed(add="time.sleep(0.01)\nself.total += value\nself.count += 1"), "lost-update torn-read wrong-result"),
-    "hard-coded": (changed(read="return 3, 3"), "wrong-result torn-read"),
+    "hard-coded": (changed(read="return 3, 3"), "counted wrong-result torn-read"),
     "not a class": ("Answer = 5\n", "raised-NotAdmitted raised-NameError raised-TypeError raised-NoResult"),
     "nothing": ("print('hello')\n", "raised-NameError"),
 }  # fmt: skip

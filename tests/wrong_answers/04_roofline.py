@@ -236,7 +236,7 @@ def backwards(x, c, out):
 
 @njit
 def adds_to_the_output(x, c, out):
-    """wrong nothing-written: Add up in a variable of your own"""
+    """wrong adds-to-old: The result is added to what stood in the output before"""
     for i in range(x.size):
         for k in range(c.size - 1, -1, -1):
             out[i] = out[i] * x[i] + c[k]
