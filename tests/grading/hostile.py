@@ -1,7 +1,7 @@
 """A class of submissions, honest and hostile, with the points each must get.
 
-A row is a function that changes a notebook in which everything but 07-fused and 07-fails is solved (15 points); fused is
-left out because compiling it costs a second and a half, fails to keep the class quick. `ROWS` maps a name to a Row.
+A row is a function that changes a notebook in which the tasks SOLVED are solved (ALL points of MOST); the others are left
+out to keep the class quick: compiling 07-fused costs a second and a half. `ROWS` maps a name to a Row.
 """
 
 import json
@@ -11,14 +11,19 @@ from pathlib import Path
 
 import nbformat
 
-from coursework import build
+from coursework import build, definition, progress
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = ROOT / "solutions" / "07_vector_add.ipynb"
 EXERCISE = ROOT / "exercises" / "07_vector_add.ipynb"
 SOLVED = ("07-launch", "07-add", "07-sectors", "07-axpy", "07-bug")
-ALL = 15
-LAUNCH, ADD, SECTORS, AXPY, AXPY_BUDGET, BUG, FAILS = 2, 3, 2, 3, 2, 3, 4
+TASKS = {task.id: task for task in definition.of_chapter("07")}
+POINTS = {name: sum(points for _, points in progress.parts(task)) for name, task in TASKS.items()}
+ALL, MOST = sum(POINTS[name] for name in SOLVED), sum(POINTS.values())
+LAUNCH, ADD, SECTORS, AXPY, BUG, FAILS = (
+    TASKS[f"07-{name}"].points for name in ("launch", "add", "sectors", "axpy", "bug", "fails")
+)
+AXPY_BUDGET = TASKS["07-axpy"].budget.points
 MARK = 31337  # in the command line of every process that an attack tries to leave behind
 
 
@@ -94,9 +99,9 @@ NOTHING = object()
 # honest --------------------------------------------------------------------------------------------------------------
 
 
-@row(24, flag="equal the public solution")
+@row(MOST, flag="equal the public solution")
 def right(nb):
-    for name in ("07-fused", "07-fails"):
+    for name in TASKS.keys() - set(SOLVED):
         cell(nb, name).source = cell(build.read(MASTER), name).source
 
 
