@@ -333,7 +333,7 @@ def test_admission_follows_constants_that_are_assigned_together():
 @pytest.mark.parametrize(
     "body",
     [
-        "x.__class__", "open('f')", "getattr(x, 'y')", "eval('1')", "[i for i in x]", "(lambda: 0)()", "x.ctypes.data",
+        "x.__class__", "open('f')", "open(x)", "eval(x)", "vars(x)", "getattr(x, 'y')", "eval('1')", "[i for i in x]", "(lambda: 0)()", "x.ctypes.data",
         "cuda.synchronize()", "cuda.cudadrv", "np.load(x)", "np.lib", "math.__dict__", "f'{x}'", "'{0}'.format(x)",
         "x.tofile(y)", "x.shape.__class__", "globals()", "type(x)", "x.dtype.type", "cuda.jit", "cuda.current_context()",
         "print(x.__class__)", "print(open('f'))", "print('{0}'.format(x))", "print(f'{x}')", "y = 'text'", "(x := 3)", "yield x", "await x", "x[1:2]", "{1: 2}", "numba.objmode",
