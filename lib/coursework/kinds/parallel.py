@@ -38,7 +38,7 @@ _ALONE = (
 
 @dataclass(frozen=True)
 class Watch:
-    """How `cpulab.watch` runs a ParallelTask. `case`: a small one; default: the task's first."""
+    """How `cpulab.watch` runs a ParallelTask. `case`: a small one; default: the first that is checked."""
 
     threads: int = 2
     schedule: str = "static"
@@ -67,7 +67,7 @@ class ParallelTask(CompiledTask):
         chance. That nothing is parallel is told last."""
         first = arguments_of(cases[0], seed, 0)
         attempt(self, cases[0], lambda: answer.compiled_call(first))
-        case = self.watch.case or self.cases[0]
+        case = self.watch.case or cases[0]
         alone = self._watched(answer, case, arguments_of(case, seed, 2000))["alone"]
         for index, case in enumerate(cases):
             arguments = arguments_of(case, seed, index)
