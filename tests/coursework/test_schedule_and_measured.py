@@ -272,7 +272,7 @@ def test_hostile_claims_cost_their_own_points_only(request, tmp_path, claims):
     points, kind, text = rows["04-roofline"]
     assert points == 0
     assert kind in ("not-a-number", "not-a-roof", "unanswered", "flops"), text
-    assert rows["04-pad"][0] == 3
+    assert rows["04-pad"][0] == 5
 
 
 def test_no_time_is_taken_in_grading(request, tmp_path):

@@ -14,7 +14,7 @@ from ..kinds.data import Whole
 from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.function import FunctionTask
 from ..kinds.measured import Card, MeasuredParallelTask
-from ..kinds.parallel import ParallelTask
+from ..kinds.parallel import ParallelTask, WatchedTask
 from ..kinds.prediction import PredictionTask, Question
 from ..kinds.schedule import ScheduleTask
 
@@ -226,7 +226,7 @@ def rows_arguments(rows, columns):
     return make
 
 
-LARGEST_OF_ROWS = ParallelTask(
+LARGEST_OF_ROWS = WatchedTask(
     id="03-loops-judge",
     title="The largest number of each row",
     objective="Judge a loop",
@@ -896,7 +896,7 @@ def positive_arguments(n, parts):
     return make
 
 
-COUNTING = ParallelTask(
+COUNTING = WatchedTask(
     id="03-sizes-judge",
     title="Count the positive numbers",
     objective="Judge a loop",
