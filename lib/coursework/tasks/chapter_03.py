@@ -56,7 +56,7 @@ def point_arguments(n):
 
 FIRST = ParallelTask(
     id="03-first",
-    section=Section("3", "03_numba_parallel", "prange: divide it among the cores"),
+    section=Section("3", "03_numba_parallel", "`prange`: divide it among the cores"),
     title="A first loop on all cores",
     objective="Compile a loop and divide it among the cores with prange",
     points=1,
@@ -245,6 +245,7 @@ LOOPS = DetectiveTask(
     points=3,
     minutes=12,
     judge=LARGEST_OF_ROWS,
+    nothing="Every element is as it should be, and no two iterations meet.",
     programs={"A": loop_a, "B": loop_b, "C": loop_c, "D": loop_d, "E": loop_e},
     faults=(
         Fault("right", "gives the largest number of each row, with any number of threads"),

@@ -325,7 +325,7 @@ class LanesTask(CompiledTask):
         arguments = arguments_of(case, seed, 0)
         if self._share(answer, case, arguments) < 0.5:
             return (), ""
-        facts = (("seen in the machine's code", "one number is computed at a time"),)
+        facts = (("it said", "one number is computed at a time"),)
         for kind, options in (("order", ORDER_FREE), ("error", NO_ERROR)):
             again = Local(njit(**options)(answer.function.py_func), admitted=True)
             if self._share(again, case, arguments) < 0.5:
@@ -358,6 +358,7 @@ LANES = DetectiveTask(
         cases=(Case("n = 1024", lanes_arguments(1024)),),
         hints=("", "", ""),
     ),
+    nothing="n = 1024: whole vectors are computed.",
     programs={"A": lanes_a, "B": lanes_b, "C": lanes_c, "D": lanes_d, "E": lanes_e},
     faults=(
         Fault("vectors", "computes on vectors as it stands"),
