@@ -116,3 +116,13 @@ def all_cuts(costs, threads):
         else:
             stack += [[*borders, b] for b in range(borders[-1], len(costs) + 1)]
     return found
+
+
+def an_endless_generator(costs, threads):
+    """wrong type: Return a list"""
+    return iter(int, 1)
+
+
+def nested(costs, threads):
+    """wrong type: Return a list"""
+    return [[0], [len(costs)]]

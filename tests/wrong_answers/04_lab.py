@@ -141,3 +141,18 @@ def from_the_end(n, m):
 def always_64(n, m):
     """wrong number: Every element is taken once"""
     return [s for i in range(64) for j in range(64) for s in (("x", i, j), ("out", j, i))]
+
+
+def halves_of_indices(n, m):
+    """wrong type: A step is ("x", i, j)"""
+    return [("x", 0.5, 0)]
+
+
+def lists_for_names(n, m):
+    """wrong type: step 1 is"""
+    return [(["x"], 0, 0)]
+
+
+def other_names(n, m):
+    """wrong type: step 1 is ('y', 0, 0)"""
+    return [("y", 0, 0)]

@@ -965,11 +965,8 @@ def judge_cut(arguments, result):
     costs, threads = arguments
     n = len(costs)
     expected = f"{threads + 1} whole numbers from 0 to {n}, none smaller than the one before"
-    try:
-        borders = [int(b) for b in result if _whole(b)]
-        if len(borders) != len(result):
-            raise TypeError
-    except TypeError:
+    borders = list(result) if isinstance(result, list | tuple | np.ndarray) else [None]
+    if not all(_whole(b) for b in borders):
         return Slip("type", expected, "Return a list: part t is range(borders[t], borders[t + 1]).")
     if len(borders) != threads + 1:
         return Slip(

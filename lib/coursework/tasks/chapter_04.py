@@ -801,6 +801,14 @@ def lab_fetches(arguments, steps):
     return fetched
 
 
+def _is_step(step):
+    """Whether it is "x" or "out", and two whole numbers."""
+    if not isinstance(step, list | tuple) or len(step) != 3 or not isinstance(step[0], str):
+        return False
+    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in step[1:])
+    return step[0] in ("x", "out") and whole
+
+
 def judge_lab(arguments, result):
     """Right if every element is taken from x once, and laid into its place of out."""
     n, m = arguments
@@ -812,12 +820,11 @@ def judge_lab(arguments, result):
     hand, done = set(), set()
     for number, step in enumerate(result, 1):
         got = f"step {number} is {str(step)[:60]}"
-        if not isinstance(step, list | tuple) or len(step) != 3 or step[0] not in ("x", "out"):
+        if not _is_step(step):
             return Slip("type", expected, 'A step is ("x", i, j) or ("out", j, i).', got)
         array, i, j = step
-        if not all(type(k) is int for k in (i, j)) or not (
-            0 <= i < (n if array == "x" else m) and 0 <= j < (m if array == "x" else n)
-        ):
+        rows, columns = (n, m) if array == "x" else (m, n)
+        if not (0 <= i < rows and 0 <= j < columns):
             cause = f"x has the shape ({n}, {m}), out has the shape ({m}, {n})."
             return Slip("outside", expected, cause, got)
         element = (i, j) if array == "x" else (j, i)
