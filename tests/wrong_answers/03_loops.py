@@ -48,7 +48,7 @@ def e_is_right():
 
 
 def e_races():
-    """wrong verdict: Play two iterations at the same time"""
+    """wrong verdict: what may another iteration do"""
     return but(E="race")
 
 

@@ -259,7 +259,7 @@ LOOPS = DetectiveTask(
         Fault("rows left out", "some rows belong to no iteration", ("some-unwritten",)),
     ),
     advice={
-        "verdict": "Play two iterations at the same time: what does each of them read that it has not made itself?"
+        "verdict": "Follow one row: with which number does it begin, and what may another iteration do to its names meanwhile?"
     },
     hints=(
         "For each loop: which names are made inside the prange loop, which before it? Who else uses these?",
