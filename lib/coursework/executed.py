@@ -106,7 +106,7 @@ def of(function, arguments):
     are."""
     from numba import njit, typeof
 
-    options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
+    options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil", "error_model")}
     fresh = njit(**options)(function.py_func)
     with _no_version_for_special_strides():
         fresh.compile(tuple(map(typeof, arguments)))

@@ -51,14 +51,27 @@ def test_the_cell_asks_for_all_fields(task):
     assert (outcome.status, outcome.failure.headline) == (checking.UNSOLVED, "Not answered yet")
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
-def test_most_inputs_do_not_refute(task):
+def test_most_inputs_do_not_refute():
     """What makes it a task: inputs that come to mind first are right for the wrong programs."""
+    flaws = definition.find("07-fails").flaws
     launch = {"n": 1000, "blocks": 8, "threads": 128}
-    for flaw in task.flaws[:2]:
+    for flaw in flaws[:2]:
         assert outcome_of(flaw.judge, flaw.wrong, flaw.case(**launch), 1) is None
     values = np.array([-3, -0.5, 0, 1, 4], np.float32)
-    assert outcome_of(task.flaws[3].judge, task.flaws[3].wrong, task.flaws[3].case(values), 1) is None
+    assert outcome_of(flaws[3].judge, flaws[3].wrong, flaws[3].case(values), 1) is None
+    for flaw in definition.find("03-sizes").flaws:
+        for n, parts in ((8, 2), (100, 4), (1000, 8), (1024, 16)):
+            assert outcome_of(flaw.judge, flaw.wrong, flaw.case(n, parts), 1) is None, (flaw.name, n, parts)
+
+
+def test_sizes_refute_compiled_loops_too():
+    """03-sizes is judged without a compiler; the compiled loop of int8 counts as wrongly."""
+    flaw = definition.find("03-sizes").flaws[1]
+    x, parts, out = flaw.case(2000, 2).make(np.random.default_rng(0))
+    flaw.wrong(x, parts, out)
+    assert out[0] == np.int8(750 % 256 - 256) * 2
+    flaw.right(x, parts, out)
+    assert out[0] == 1500
 
 
 def test_progress_is_told_and_the_first_that_agrees_is_shown():

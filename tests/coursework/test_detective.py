@@ -11,7 +11,9 @@ import pytest
 
 from coursework import build, checking, definition, feedback
 from coursework.answer import Local
+from coursework.kinds.data import outcome_of
 from coursework.kinds.detective import DetectiveTask, Fault
+from coursework.kinds.parallel import ParallelTask
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = [task for task in definition.everything() if isinstance(task, DetectiveTask)]
@@ -35,11 +37,34 @@ def test_each_program_shows_one_fault_on_whatever_launch(task):
     assert list(truth(task).values()).count(next(f.name for f in task.faults if not f.kinds)) == 1
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
-def test_the_right_one_passes_the_hidden_cases_too(task):
-    for name, program in task.programs.items():
+def test_the_right_one_passes_the_hidden_cases_too():
+    for name, program in VERDICTS.programs.items():
         right = checking.check(definition.find("08-tiled"), Local(program, admitted=True), hidden=True)
-        assert (right.status == checking.RIGHT) == (truth(task)[name] == "right")
+        assert (right.status == checking.RIGHT) == (truth(VERDICTS)[name] == "right")
+
+
+@pytest.mark.parametrize("name", ["03-loops", "04-lanes"])
+def test_whole_programs_stand_in_the_statement(name):
+    task = definition.find(name)
+    path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
+    statement = {cell.id: cell.source for cell in build.read(path).cells}[f"{name}-task"]
+    for letter, program in task.programs.items():
+        source = textwrap.indent(inspect.getsource(program.py_func).rstrip(), "    ")
+        assert f"**{letter}**\n\n{source}\n\n" in statement
+    for fault in task.faults:
+        assert f'- `"{fault.name}"`: {fault.text}' in statement
+
+
+def test_what_is_watched_is_what_compiled_loops_do():
+    """03-loops is judged without a compiler; compiled, the same loops are right or wrong alike."""
+    task = definition.find("03-loops")
+    judge = ParallelTask(
+        id="99-loops", title="t", objective="o", points=1, minutes=1, hints=("a", "b", "c"),
+        spec=task.judge.spec, cases=task.judge.cases,
+    )  # fmt: skip
+    for name, program in task.programs.items():
+        found = outcome_of(judge, program, judge.cases[0], 3)
+        assert task.fault_of((judge.cases[0], found) if found else None).name == truth(task)[name]
 
 
 def test_the_statement_shows_what_is_run():

@@ -14,8 +14,8 @@ from coursework import definition
 from coursework.kinds.prediction import PredictionTask
 
 LEAST, LEAST_RIGHT = 8, 10  # mistakes of a task; right answers of a chapter
-CHEAP = ("01-roof", "07-launch", "08-count")
-TASKS = definition.everything()
+CHEAP = ("01-ratio", "07-launch", "08-count")
+TASKS = [task for task in definition.everything() if mistakes.file_of(task.id).exists()]
 
 
 @pytest.mark.quick
@@ -39,7 +39,7 @@ def test_mistakes_are_judged(task):
 def test_there_are_many():
     tables = {task.id: mistakes.read(task.id) for task in TASKS}
     verdicts = Counter(table["verdict"] for _, wrong in tables.values() for table in wrong)
-    assert sum(verdicts.values()) >= 250
+    assert sum(verdicts.values()) >= 500
     assert verdicts["right"] >= 0.9 * sum(verdicts.values())
     right = Counter(task.chapter for task in TASKS for _ in tables[task.id][0])
     assert all(right[chapter] >= LEAST_RIGHT for chapter in definition.chapters())

@@ -1,13 +1,24 @@
 """Hidden cases of chapter 03: sizes and orders that no visible case has."""
 
 from ..definition import Case
-from ..tasks.chapter_03 import cost_arguments, label_arguments, largest_arguments, softmax_arguments, triangle_arguments
+from ..tasks.chapter_03 import (
+    centre_arguments,
+    cost_arguments,
+    cut_arguments,
+    largest_arguments,
+    point_arguments,
+    random_visits,
+    softmax_arguments,
+    table_arguments,
+    triangle_visits,
+)
 
 CASES = {
-    "03-histogram": (
-        Case("3 labels of 2 classes", label_arguments(3, 2)),
-        Case("5003 labels of 64 classes", label_arguments(5003, 64)),
-        Case("one class", label_arguments(100, 1)),
+    "03-first": (Case("two points", point_arguments(2)), Case("5003 points", point_arguments(5003))),
+    "03-table": (
+        Case("3 samples of 2 classes", table_arguments(3, 2)),
+        Case("one class", table_arguments(100, 1)),
+        Case("3001 samples of 17 classes", table_arguments(3001, 17)),
     ),
     "03-largest": (
         Case("two numbers", largest_arguments(2)),
@@ -18,10 +29,16 @@ CASES = {
         Case("one element", softmax_arguments(1, 1)),
         Case("large negative and positive: 7 x 64", softmax_arguments(7, 64, scale=3000)),
     ),
-    "03-balance": (
-        Case("two rows", triangle_arguments(2)),
-        Case("three rows", triangle_arguments(3)),
-        Case("101 rows", triangle_arguments(101)),
+    "03-roof": (Case("7 x 33", centre_arguments(7, 33)), Case("one element", centre_arguments(1, 1))),
+    "03-chunk": (
+        Case("one thread, costly visits", triangle_visits(30, 1, 50)),
+        Case("40 causal rows, 8 threads, a visit costs 10", triangle_visits(40, 8, 10)),
+        Case("70 random costs, 5 threads, a visit costs 2", random_visits(70, 5, 2)),
+    ),
+    "03-cut": (
+        Case("one thread", cut_arguments(9, 1)),
+        Case("equal costs", lambda rng: ([3] * 17, 4)),
+        Case("500 random costs, 8 threads", cut_arguments(500, 8, highest=1000)),
     ),
     "03-finish": (
         Case("one thread", cost_arguments(13, 1, 5)),

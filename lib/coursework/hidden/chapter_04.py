@@ -2,8 +2,10 @@
 
 from ..definition import Case
 from ..tasks.chapter_04 import (
+    _lab_case,
     _order_case,
     _pad_case,
+    _place_case,
     channel_arguments,
     poly_arguments,
     square_arguments,
@@ -11,6 +13,8 @@ from ..tasks.chapter_04 import (
 )
 
 CASES = {
+    "04-first": (_place_case(0, 0, 1), _place_case(17, 99, 333), _place_case(200, 1000, 4096)),
+    "04-lab": (_lab_case(48, 16), _lab_case(80, 48)),
     "04-channels": (
         Case("one channel: 2 x 3 x 4 x 1", channel_arguments(2, 3, 4, 1)),
         Case("one row of pixels: 1 x 1 x 9 x 33", channel_arguments(1, 1, 9, 33)),

@@ -214,7 +214,7 @@ def in_words(run, tell=True):
     if place and not tell:
         return f"{case.name}: look at `{place}`{who}."
     said = facts.get("it said") or "; ".join(f"{label} {text}" for label, text in failure.facts)
-    said = re.sub(r" on line \d+", "", said or failure.headline).rstrip(
+    said = re.sub(r"(?: on|,) line \d+", "", said or failure.headline).rstrip(
         "."
     )  # a line of the course's file, not of the notebook
     return f"{case.name}: {said}."

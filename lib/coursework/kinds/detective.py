@@ -44,11 +44,12 @@ class Fault:
 
 @dataclass(frozen=True, kw_only=True)
 class DetectiveTask(DataTask):
-    """The answer: {name of a program: name of a fault}."""
+    """The answer: {name of a program: name of a fault}. `nothing`: said of a program whose runs show no fault."""
 
     judge: Task
     programs: dict
     faults: tuple
+    nothing: str = in_words(None)  # what is said of a run that shows no fault
 
     def __post_init__(self):
         super().__post_init__()
@@ -69,8 +70,13 @@ class DetectiveTask(DataTask):
         wrong = [name for name in self.programs if verdicts[name] != self.fault_of(seen[name]).name]
         if wrong:
             raise Failed(self._told(verdicts, seen, wrong))
-        checked = [f"{name}, {verdicts[name]}. {in_words(seen[name])}" for name in self.programs]
-        return (f"Found by running each on up to {len(self.judge.cases)} launches.", *checked), ""
+        checked = [
+            f"{name}, {verdicts[name]}. {in_words(seen[name]) if seen[name] else self.nothing}"
+            for name in self.programs
+        ]
+        launches = len(self.judge.cases)
+        how = f" on up to {launches} launches" if launches > 1 else ""
+        return (f"Found by running each{how}.", *checked), ""
 
     def seen(self, seed):
         """{name of a program: (case, Failure) of the first launch on which it fails, or None}."""

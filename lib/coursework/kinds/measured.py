@@ -32,6 +32,7 @@ from ..checking import arguments_of, attempt, headline, short
 from ..definition import Case, Task
 from ..outcome import UNSOLVED, Failed, Failure
 from .compiled import CompiledTask
+from .parallel import ParallelTask
 
 TOLERANCE = 0.01
 ROOFS = ("memory", "arithmetic")
@@ -167,6 +168,11 @@ class MeasuredTask(CompiledTask):
             f"Here {roof.bound(point.intensity)} binds; the ridge lies at {roof.ridge:.3g} flops per byte."
         )
         return sentence, measure.roof_picture(point, roof)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredParallelTask(MeasuredTask, ParallelTask):
+    """A MeasuredTask whose loop runs on all cores: races are looked for, too, and the roofs are those of all threads."""
 
 
 def _elements(task, arguments):

@@ -1,14 +1,24 @@
 """Tasks of chapter 03, Loops on all cores: numba parallel."""
 
+from itertools import pairwise
+
 import numpy as np
+from numba import njit, prange
+
+from cpulab.explore import Program
 
 from ..definition import Budget, Case, Section, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
+from ..kinds.counterexample import CounterexampleTask, Flaw
+from ..kinds.data import Whole
+from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.function import FunctionTask
-from ..kinds.parallel import ParallelTask, Watch
+from ..kinds.measured import Card, MeasuredParallelTask
+from ..kinds.parallel import ParallelTask, Watch, WatchedTask
 from ..kinds.prediction import PredictionTask, Question
+from ..kinds.schedule import ScheduleTask
 
-# 03-makespan: used by the first task, too ---------------------------------------------------------------------
+# Schedules played: used by several tasks ---------------------------------------------------------------------
 
 
 def makespan(costs, threads, chunk, step=None):
@@ -32,6 +42,293 @@ def _round_robin(costs, threads, chunk):
     return max(free)
 
 
+# 03-first -----------------------------------------------------------------------------------------------------
+
+
+def point_arguments(n):
+    """make(rng) -> x and y of shape (n,), out of shape (n,), all float64."""
+    return lambda rng: (
+        random_values(rng, n, dtype=np.float64),
+        random_values(rng, n, dtype=np.float64),
+        unwritten(n, dtype=np.float64),
+    )
+
+
+FIRST = ParallelTask(
+    id="03-first",
+    section=Section("3", "03_numba_parallel", "`prange`: divide it among the cores"),
+    title="A first loop on all cores",
+    objective="Compile a loop and divide it among the cores with prange",
+    points=1,
+    minutes=4,
+    spec=lambda x, y, out: np.hypot(x, y),
+    rtol=1e-12,
+    cases=(
+        Case("8 points", point_arguments(8)),
+        Case("one point", point_arguments(1)),
+        Case("1001 points", point_arguments(1001)),
+    ),
+    suspects=(
+        Suspect(lambda x, y, out: x * x + y * y, "This is the square of the distance: the root is missing."),
+        Suspect(lambda x, y, out: np.abs(x) + np.abs(y), "This is |x| + |y|. Add the squares, and take the root."),
+        Suspect(lambda x, y, out: np.sqrt(np.abs(x * x - y * y)), "The squares are added, not subtracted."),
+    ),
+    advice={
+        "some-unwritten": "Some points were left out. From where to where does your loop run?",
+        "race": "Two rounds write to the same element of out. Which element belongs to round i?",
+        "not-parallel": "One thread did all of it. Which word in `for i in range(...)` makes the loop parallel?",
+        "raised-IndexError": "An index left its array. How many points are there?",
+    },
+    hints=(
+        "What would the loop look like in plain Python? Does any round need what another one made?",
+        "One round for each point: it reads x[i] and y[i], and writes out[i]. Then say that threads may share the rounds.",
+        "The loop runs over `x.size`, with `prange` where you would write `range`; `math.sqrt` takes the root.",
+    ),
+)
+
+# 03-pays ------------------------------------------------------------------------------------------------------
+
+START, EACH = 12_000, 2  # nanoseconds: to start a parallel loop and end it; for an element on one thread
+CORES, PROCESSES = 8, 4
+
+
+def pays_from(threads):
+    """Elements for which EACH * n == START + EACH * n / threads."""
+    return START * threads // (EACH * (threads - 1))
+
+
+PAYS = PredictionTask(
+    id="03-pays",
+    section=Section("3", "03_numba_parallel", "What a parallel loop costs"),
+    title="Predict when threads pay",
+    objective="Compute from which size a parallel loop pays, and how many threads a machine is given",
+    points=2,
+    minutes=8,
+    questions=(
+        Question(
+            "two",
+            "elements from which two threads are as fast as one",
+            lambda: pays_from(2),
+            {
+                START
+                // EACH: "That many elements take as long as the start alone. The two threads must still compute.",
+                START: "Nanoseconds of the start, divided by 1. What does an element cost on two threads at once?",
+            },
+            "Write both times with n elements: 2 n on one thread; the start, and half of the work, on two.",
+        ),
+        Question(
+            "four",
+            "elements from which four threads are as fast as one",
+            lambda: pays_from(4),
+            {
+                START
+                // EACH: "That many elements take as long as the start alone. Four threads still need their quarter.",
+                pays_from(2) // 2: "Half of the number for two threads? Of 2 n, the quarter is saved or the rest?",
+                2 * pays_from(2): "More threads save more of the work, so fewer elements are enough.",
+                4
+                * START
+                // EACH: "Did you equate the start with a quarter of the work? It is what is saved that pays.",
+            },
+            "Four threads save three quarters of 2 n. From which n on is that the start?",
+        ),
+        Question(
+            "running",
+            "threads that want to run at once",
+            lambda: CORES * PROCESSES,
+            {
+                CORES: "Each process makes a pool of its own: it knows nothing of the others.",
+                PROCESSES: "That is one thread for each process. How many does a pool have?",
+                CORES + PROCESSES: "Each of the processes has a pool of as many threads as there are cores.",
+                CORES // PROCESSES: "That is how many there should be in each, not how many there are.",
+            },
+            "How many threads are in the pool of one process, if nobody says anything? How many processes?",
+        ),
+        Question(
+            "each",
+            "threads to allow in each process",
+            lambda: CORES // PROCESSES,
+            {
+                CORES: "That is what numba takes by itself; four processes with so many are too much.",
+                PROCESSES: "That is the number of processes. Four times four threads on eight cores?",
+                1: "Then half of the cores have nothing to do.",
+            },
+            "All threads together should be as many as the cores.",
+        ),
+    ),
+    hints=(
+        "What does the parallel loop do that the plain one does not, and what does it save?",
+        "Saved is the part of the work that other threads do: a half with two threads, three quarters with four. It pays from "
+        "the size on at which that is as much as the start.",
+        "Two threads: n such that 2 n - n is the start. Four: 2 n - n / 2. For the pools: threads of a pool times processes, "
+        "and cores divided by processes.",
+    ),
+)
+
+# 03-loops -----------------------------------------------------------------------------------------------------
+
+
+@njit(parallel=True)
+def loop_a(x, out):
+    top = np.empty(1)
+    for i in prange(x.shape[0]):
+        top[0] = x[i, 0]
+        for j in range(1, x.shape[1]):
+            top[0] = max(top[0], x[i, j])
+        out[i] = top[0]
+
+
+@njit(parallel=True)
+def loop_b(x, out):
+    for i in range(x.shape[0]):
+        top = -np.inf
+        for j in prange(x.shape[1]):
+            top = max(top, x[i, j])
+        out[i] = top
+
+
+@njit(parallel=True)
+def loop_c(x, out):
+    part = x.shape[0] // 4
+    for t in prange(4):
+        for i in range(t * part, (t + 1) * part):
+            out[i] = x[i, 0]
+            for j in range(1, x.shape[1]):
+                out[i] = max(out[i], x[i, j])
+
+
+@njit(parallel=True)
+def loop_d(x, out):
+    for i in prange(x.shape[0]):
+        top = 0.0
+        for j in range(x.shape[1]):
+            top = max(top, x[i, j])
+        out[i] = top
+
+
+@njit(parallel=True)
+def loop_e(x, out):
+    top = x[0, 0]
+    for i in prange(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] > top:
+                top = x[i, j]
+        out[i] = top
+
+
+def rows_arguments(rows, columns):
+    """make(rng) -> x of shape (rows, columns) with one row below -1, out of shape (rows,), float64."""
+
+    def make(rng):
+        x = random_values(rng, rows, columns, dtype=np.float64)
+        x[rows // 2] -= 2
+        return x, unwritten(rows, dtype=np.float64)
+
+    return make
+
+
+LARGEST_OF_ROWS = WatchedTask(
+    id="03-loops-judge",
+    title="The largest number of each row",
+    objective="Judge a loop",
+    points=0,
+    minutes=0,
+    spec=lambda x, out: x.max(axis=1),
+    cases=(Case("10 x 6", rows_arguments(10, 6)),),
+    hints=("", "", ""),
+)
+
+LOOPS = DetectiveTask(
+    id="03-loops",
+    section=Section("3", "03_numba_parallel", "A race"),
+    title="Judge five loops",
+    objective="Tell a right prange loop from one that races, carries a value, begins wrong or forgets rows",
+    points=3,
+    minutes=12,
+    judge=LARGEST_OF_ROWS,
+    nothing="Every element is as it should be, and no two iterations meet.",
+    programs={"A": loop_a, "B": loop_b, "C": loop_c, "D": loop_d, "E": loop_e},
+    faults=(
+        Fault("right", "gives the largest number of each row, with any number of threads"),
+        Fault("race", "two iterations use one element, and one of them writes it", ("race",)),
+        Fault("carried", "an iteration uses what another one left in a name", ("carried-scalar",)),
+        Fault(
+            "wrong start",
+            "the comparison begins with a number that need not be in the row",
+            ("wrong-value", "suspect", "constant", "shifted", "precision"),
+        ),
+        Fault("rows left out", "some rows belong to no iteration", ("some-unwritten",)),
+    ),
+    advice={
+        "verdict": "Follow one row: with which number does it begin, and what may another iteration do to its names meanwhile?"
+    },
+    hints=(
+        "For each loop: which names are made inside the prange loop, which before it? Who else uses these?",
+        "What is made before the loop is shared, or carried from round to round. What numba makes a reduction (max, with its "
+        "own name on both sides) is neither. Then try numbers: all below zero, a number of rows that 4 does not divide.",
+        "One of them looks wrong because its prange stands in an unusual place: ask what it reduces. One has an array of a "
+        "single element. One is right for all rows that have a positive number.",
+    ),
+)
+
+# 03-twice -----------------------------------------------------------------------------------------------------
+
+ROWS_HANDED = 3
+
+TWICE = ScheduleTask(
+    id="03-twice",
+    section=Section("3.2", "03_schedules", "Dynamic: a shared counter"),
+    title="Be the scheduler: a counter without fetch_add",
+    objective="Choose the steps of two threads so that a dynamic schedule without an atomic counter repeats its rows",
+    points=3,
+    minutes=10,
+    program=Program(
+        """
+        counter = 0
+        by_a = by_b = 0
+
+
+        def a(rows):
+            global counter, by_a
+            row = 0
+            while row < rows:
+                row = counter
+                counter = row + 1
+                if row < rows:
+                    by_a += 1
+
+
+        def b(rows):
+            global counter, by_b
+            row = 0
+            while row < rows:
+                row = counter
+                counter = row + 1
+                if row < rows:
+                    by_b += 1
+        """,
+        A=("a", ROWS_HANDED),
+        B=("b", ROWS_HANDED),
+    ),
+    score=lambda played: played.state["by_a"] + played.state["by_b"],
+    shown="{} rows computed",
+    slips={
+        3: "Three rows, computed once each: no harm was done. What can B do between A's reading and A's writing?",
+        4: "One row too many. Whoever has read may wait much longer: how far can the other one go before the old number "
+        "plus 1 is written?",
+        6: "Twice as many. Once an old number is written, who reads it next? The thread that wrote it can wait with it again, while "
+        "the other one computes on.",
+    },
+    otherwise="A thread that waits with an old number can set the counter back once. When does that cost the other one most, "
+    "and how soon can it do it again?",
+    hints=(
+        "A thread reads the counter and is stopped. What happens to the counter when it goes on?",
+        "The writing of a thread that waited sets the counter back to what it read, plus 1. The further the other one came, the "
+        "more rows it gets again. It must not have found the end yet.",
+        "Let B read 0 and wait, while A computes all three rows but has not read 3 yet. Then B writes 1 and reads it at once: it is "
+        "ready to do the same again, one row later.",
+    ),
+)
+
 # 03-predict ---------------------------------------------------------------------------------------------------
 
 PREDICT_ROWS = list(range(1, 9))  # row i of a causal loop costs i + 1
@@ -41,7 +338,7 @@ PREDICT = PredictionTask(
     section=Section("3.2", "03_schedules", "The five schedules"),
     title="Predict four schedules",
     objective="Predict how much work each thread gets under a static, a dynamic and a folded schedule",
-    points=3,
+    points=4,
     minutes=15,
     questions=(
         Question(
@@ -93,69 +390,79 @@ PREDICT = PredictionTask(
     ),
 )
 
-# 03-histogram -------------------------------------------------------------------------------------------------
+# 03-table -----------------------------------------------------------------------------------------------------
 
 
-def label_arguments(n, classes):
-    return lambda rng: (rng.integers(0, classes, n), np.full(classes, -1))
+def table_arguments(n, classes):
+    """make(rng) -> truth and guess (int64) and weight (float64) of shape (n,), out of shape (classes, classes). The first
+    samples are in the last place of the table, the last ones in the first: there two tables meet."""
+
+    def make(rng):
+        truth, guess = rng.integers(0, classes, (2, n))
+        truth[: n // 16] = guess[: n // 16] = classes - 1
+        truth[n - n // 16 :] = guess[n - n // 16 :] = 0
+        return truth, guess, random_values(rng, n, dtype=np.float64), unwritten(classes, classes, dtype=np.float64)
+
+    return make
 
 
-HISTOGRAM = ParallelTask(
-    id="03-histogram",
+def _table(truth, guess, weight, out):
+    table = np.zeros(out.shape)
+    np.add.at(table, (truth, guess), weight)
+    return table
+
+
+TABLE = ParallelTask(
+    id="03-table",
     section=Section("3", "03_numba_parallel", "Three repairs"),
-    title="Repair a histogram that loses counts",
-    objective="Find the race in a prange loop and repair it with private results",
+    title="A weighted table of errors",
+    objective="Repair a race by private tables that neither share cache lines nor waste memory",
     points=3,
     minutes=20,
-    spec=lambda labels, counts: np.bincount(labels, minlength=counts.size),
+    spec=_table,
+    rtol=1e-9,
+    atol=1e-12,
     cases=(
-        Case("48 labels of 10 classes", label_arguments(48, 10)),
-        Case("1001 labels of 7 classes", label_arguments(1001, 7)),
-        Case("20,000 labels of 10 classes", label_arguments(20_000, 10)),
-        Case("500 labels of 33 classes", label_arguments(500, 33)),
-        Case("one label", label_arguments(1, 3)),
+        Case("40 samples of 3 classes", table_arguments(40, 3)),
+        Case("one sample of 2 classes", table_arguments(1, 2)),
+        Case("1001 samples of 7 classes", table_arguments(1001, 7)),
+        Case("20,000 samples of 10 classes", table_arguments(20_000, 10)),
     ),
     suspects=(
         Suspect(
-            lambda labels, counts: np.bincount(labels, minlength=counts.size) - 1,
-            "Every count is one too small: counts held -1 before the call. Where is it set to 0?",
+            lambda truth, guess, weight, out: _table(guess, truth, weight, out),
+            "Rows and columns are exchanged: the row is the true class, the column the guess.",
         ),
         Suspect(
-            lambda labels, counts: np.bincount(labels[: labels.size // 2], minlength=counts.size),
-            "Only the first half of the labels was counted: the parts must cover all of them.",
+            lambda truth, guess, weight, out: _table(truth, guess, np.ones_like(weight), out),
+            "These are counts. Each sample adds its weight, not 1.",
         ),
     ),
     advice={
         "race": (
-            "Two iterations add to the same count: load, add, store. When both load the old value, one addition is lost. "
-            "Give each thread a row of counts of its own, and add up the rows after the loop."
+            "Two iterations add to the same place: load, add, store. When both load the old value, one weight is lost. Give each "
+            "thread a table of its own, and add up the tables after the loop."
         ),
-        "raised-IndexError": (
-            "An index left its array. There are labels.size labels, a row needs one place for each class, and there is a row for "
-            "each thread: get_num_threads() says how many."
-        ),
-        "some-unwritten": "Some counts were never written: the last loop must go over all classes, also those without a label.",
-        "wrong-value": (
-            "Each label must be counted once: the parts of the threads must cover all labels, also the last ones, and every row "
-            "must begin with zeros (np.zeros; np.empty holds anything)."
-        ),
+        "raised-IndexError": "An index left its array. A table has classes * classes places: is yours as large?",
+        "some-unwritten": "Places of out were never set. A pair of classes that does not occur has the weight 0.",
+        "not-finite": "out holds NaN at first, and NaN plus anything is NaN. Set it before you add to it.",
     },
     budget=Budget(
         points=2,
-        text="no cache line shared by two threads inside the loop",
-        require={"false_sharing": 0},
+        text="no cache line shared by two threads inside the loop, and at most 52 cache lines touched (48 samples of 9 classes)",
+        require={"false_sharing": 0, "cache_lines": 52},
         over=(
-            "The result is right, but two threads write into one cache line, which must travel between their cores. A line "
-            "holds 8 int64: make the rows longer, a multiple of 8."
+            "The result is right, but two threads write into one cache line, or the private tables are larger than they need be. "
+            "A line holds 8 float64. Which is padded in yours: the row of a table, or the table? Which needs to be?"
         ),
-        case=Case("48 labels of 10 classes", label_arguments(48, 10)),
+        case=Case("48 samples of 9 classes", table_arguments(48, 9)),
     ),
     hints=(
-        "Two iterations with the same label run at the same time. Both do counts[k] += 1. What are its three steps?",
-        "Let t run over the threads with prange, and give thread t a row of an array own[threads, ...]. Inside, an ordinary "
-        "loop over the labels of its part. After the prange loop add up the rows.",
-        "own = np.zeros((threads, 16), np.int64) would do for 10 classes; (counts.size + 7) // 8 * 8 columns do for any. The "
-        "part of thread t is range(t * n // threads, (t + 1) * n // threads).",
+        "Two samples of the same pair of classes meet at one place. Who could have a table of its own, so that nobody meets?",
+        "Only the beginning of a thread's table must lie on a new line; rows inside it are used by one thread. So think of a "
+        "table as one row of numbers: which place has the pair (truth, guess) in it?",
+        "A private array of shape (threads, places), where places is classes * classes rounded up to a multiple of 8; the pair "
+        "has the place truth * classes + guess. Then out[r, c] is the sum over the threads.",
     ),
 )
 
@@ -259,7 +566,7 @@ SOFTMAX = ParallelTask(
     section=Section("3", "03_numba_parallel", "What numba makes parallel"),
     title="Softmax of every row, without temporaries",
     objective="Parallelise over independent rows and keep everything else private",
-    points=3,
+    points=2,
     minutes=15,
     spec=lambda x, out: _softmax(x),
     rtol=2e-5,
@@ -315,72 +622,54 @@ SOFTMAX = ParallelTask(
     ),
 )
 
-# 03-balance ---------------------------------------------------------------------------------------------------
+# 03-roof ------------------------------------------------------------------------------------------------------
+
+WIDTH, MANY = 32, 1024
 
 
-def triangle_arguments(n):
-    return lambda rng: (random_values(rng, n, n, dtype=np.float64), unwritten(n, dtype=np.float64))
+def centre_arguments(rows, width=WIDTH):
+    """make(rng) -> x of shape (rows, width), c of shape (width,), out of shape (rows,), float32."""
+    return lambda rng: (random_values(rng, rows, width), random_values(rng, width), unwritten(rows))
 
 
-BALANCE = ParallelTask(
-    id="03-balance",
-    section=Section("3.2", "03_schedules", "Rows that are not equal"),
-    title="Balance a triangle",
-    objective="Divide uneven iterations so that a static schedule gives every thread the same work",
-    points=2,
-    minutes=25,
-    spec=lambda a, out: np.tril(a).sum(axis=1),
-    rtol=1e-9,
+def _distances(x, c):
+    return ((x.astype(np.float64) - c) ** 2).sum(axis=1)
+
+
+ROOF = MeasuredParallelTask(
+    id="03-roof",
+    section=Section("3", "03_numba_parallel", "What numba makes parallel"),
+    title="Distances to a centre, under the roof of all cores",
+    objective="Write a parallel loop over rows, count its flops and bytes, and say which roof is over it",
+    points=3,
+    minutes=12,
+    spec=lambda x, c, out: _distances(x, c),
+    rtol=1e-4,
     cases=(
-        Case("12 rows", triangle_arguments(12)),
-        Case("an odd number: 33 rows", triangle_arguments(33)),
-        Case("one row", triangle_arguments(1)),
-        Case("200 rows", triangle_arguments(200)),
+        Case("10 x 6", centre_arguments(10, 6)),
+        Case("one row: 1 x 32", centre_arguments(1)),
+        Case("one column: 30 x 1", centre_arguments(30, 1)),
     ),
     suspects=(
-        Suspect(lambda a, out: a.sum(axis=1), "These are the sums of whole rows: row i ends at j = i."),
+        Suspect(lambda x, c, out: np.sqrt(_distances(x, c)), "This is the distance. Its square is asked for."),
+        Suspect(lambda x, c, out: (x.astype(np.float64) ** 2).sum(axis=1), "The centre was not subtracted."),
         Suspect(
-            lambda a, out: np.tril(a, -1).sum(axis=1),
-            "The element on the diagonal is missing: j runs from 0 to i, i included.",
-        ),
-        Suspect(lambda a, out: np.tril(a).sum(axis=0), "These are sums of columns. out[i] belongs to row i."),
-        Suspect(
-            lambda a, out: np.triu(a).sum(axis=1),
-            "These are the elements right of the diagonal. Row i has j = 0 ... i.",
+            lambda x, c, out: np.abs(x.astype(np.float64) - c).sum(axis=1), "Square the differences before you add."
         ),
     ),
     advice={
-        "wrong-value": (
-            "Row i has a sum of its own, begun at 0: a[i, 0] + a[i, 1] ... + a[i, i]. Where two rows share an iteration, the "
-            "second begins at 0 again; and with an odd number of rows the middle one must be added up once."
-        ),
-        "raised-IndexError": "Rows are numbered 0 to n - 1: the partner of row k is n - 1 - k, with n = a.shape[0].",
-        "some-unwritten": (
-            "Rows are missing. With an odd number of rows the middle one has no partner: how many pairs does n = 33 have?"
-        ),
-        "raised-TypingError": (
-            "Did you loop over a tuple such as (k, n - 1 - k)? The index of a prange is an unsigned number, n - 1 - k a signed "
-            "one, and a loop over a tuple needs one type. Write the two rows one after the other, or a function for one row."
-        ),
+        "race": "Two rows use one element. What belongs to a row must be a name that is made inside the prange loop.",
+        "flops": "Count one term: a subtraction, a multiplication, an addition. A sum that begins with 0 adds every term.",
+        "moved": "Which elements of x, c and out does the loop touch? Each counts once, with 4 bytes: c, too, once for all rows.",
+        "roof": "Below the ridge the bytes take longer than the flops, above it the flops do. Which side is your intensity on?",
     },
-    watch=Watch(threads=4),
-    budget=Budget(
-        points=3,
-        text="with 4 threads and a static schedule, the busiest thread has at most 1.05 times the mean work (64 rows)",
-        require={"imbalance": 1.05},
-        over=(
-            "The result is right, but the threads with the long rows work longest, or wait for what one does outside the loop. "
-            "Row i has i + 1 elements: which row together with row i always gives the same number? Share pairs of whole rows, "
-            "in one parallel loop."
-        ),
-        case=Case("64 rows", triangle_arguments(64)),
-    ),
+    claimed=Case(f"{MANY} x {WIDTH}", centre_arguments(MANY)),
+    measured=Case(f"{1 << 18} x {WIDTH}", centre_arguments(1 << 18)),
+    card=Card(peak=12e9, bandwidth=24e9),
     hints=(
-        "Draw the triangle and cut it into four bands with equally many rows. Which band is the largest? Which two rows are "
-        "together as long as the first and the last?",
-        "Row i and row n - 1 - i together have n + 1 elements. Let one iteration do both rows, and mind the middle one.",
-        "for k in prange((n + 1) // 2): do row k; then i = n - 1 - k, and do row i if i > k. A small @njit function for one "
-        "row keeps it short.",
+        "What does one row need of its own? What does one term of its sum cost?",
+        "prange over the rows, a sum that is made inside. A term takes three flops. Bytes: all of x, all of c, all of out.",
+        f"flops: 3 times the elements of x. Bytes: 4 * ({MANY} * {WIDTH} + ...). The ridge of the machine is 12 / 24 flops per byte.",
     ),
 )
 
@@ -485,7 +774,7 @@ FINISH = FunctionTask(
     section=Section("3.2", "03_schedules", "Dynamic: a shared counter"),
     title="Simulate a dynamic schedule",
     objective="Compute when a dynamic schedule ends, and choose a chunk size with it",
-    points=3,
+    points=4,
     minutes=15,
     judge=judge_finish,
     cases=(
@@ -504,4 +793,290 @@ FINISH = FunctionTask(
     ),
 )
 
-TASKS = (PREDICT, HISTOGRAM, LARGEST, SOFTMAX, BALANCE, FINISH)
+# 03-chunk -----------------------------------------------------------------------------------------------------
+
+
+def visited_makespan(costs, threads, chunk, visit):
+    """As `makespan`, where a visit to the counter takes `visit`, and only one thread can be there at a time."""
+    free, counter = [0] * threads, 0
+    for first in range(0, len(costs), chunk):
+        t = free.index(min(free))
+        counter = max(free[t], counter) + visit
+        free[t] = counter + sum(costs[first : first + chunk])
+    return max(free)
+
+
+def best_chunk(costs, threads, visit):
+    """The specification of 03-chunk: the smallest of the chunk sizes that end first."""
+    return min(range(1, len(costs) + 1), key=lambda chunk: visited_makespan(costs, threads, chunk, visit))
+
+
+def _alone(costs, threads, chunk, visit):
+    """A wrong time: every thread visits the counter as if it were alone."""
+    free = [0] * threads
+    for first in range(0, len(costs), chunk):
+        free[free.index(min(free))] += visit + sum(costs[first : first + chunk])
+    return max(free)
+
+
+def judge_chunk(arguments, result):
+    costs, threads, visit = arguments
+    sizes = range(1, len(costs) + 1)
+    best = best_chunk(*arguments)
+    least = visited_makespan(costs, threads, best, visit)
+    expected = f"a chunk size that ends at {least}"
+    if not _whole(result) or result not in sizes:
+        return Slip("type", f"a whole number from 1 to {len(costs)}", "Return the number of iterations in a chunk.")
+    if result == best:
+        return None
+    ends = visited_makespan(costs, threads, int(result), visit)
+    got = f"{result}, which ends at {ends}"
+    if ends == least:
+        return Slip(
+            "tie", expected, "A smaller chunk size ends at the same time: of equal ones return the smallest.", got
+        )
+    slips = (
+        ("free", min(sizes, key=lambda k: makespan(costs, threads, k)), "This is best if a visit costs nothing."),
+        (
+            "no-queue",
+            min(sizes, key=lambda k: _alone(costs, threads, k, visit)),
+            "This is best if threads never wait for each other at the counter. Only one can be there at a time: its visit begins "
+            "when it is free AND the counter is.",
+        ),
+        ("static", -(-len(costs) // threads), "One chunk for each thread: the visits are few, but who ends last?"),
+        ("ones", 1, "Chunks of 1 balance best, and visit the counter most often. Count the visits, too."),
+    )
+    for kind, value, cause in slips:
+        if result == value:
+            return Slip(kind, expected, cause, got)
+    cause = "Play this size with paper: the thread that is free first waits for the counter, visits it, and then computes its chunk."
+    return Slip("other", expected, cause, got)
+
+
+def triangle_visits(n, threads, visit):
+    return lambda rng: (list(range(1, n + 1)), threads, visit)
+
+
+def random_visits(n, threads, visit, highest=40):
+    return lambda rng: ([int(c) for c in rng.integers(1, highest, n)], threads, visit)
+
+
+CHUNK = FunctionTask(
+    id="03-chunk",
+    after="03-finish",
+    section=Section("3.2", "03_schedules", "How large a chunk?"),
+    title="Choose the chunk size",
+    objective="Choose a chunk size for given costs, with visits to the counter that cost time and exclude each other",
+    points=3,
+    minutes=12,
+    judge=judge_chunk,
+    cases=(
+        Case("12 causal rows, 2 threads, a visit costs 3", triangle_visits(12, 2, 3)),
+        Case("100 causal rows, 4 threads, a visit costs 20", triangle_visits(100, 4, 20)),
+        Case("150 causal rows, 8 threads, a visit costs 35", triangle_visits(150, 8, 35)),
+        Case("6 equal rows, 2 threads, free visits", lambda rng: ([3] * 6, 2, 0)),
+        Case("90 random costs, 3 threads, a visit costs 10", random_visits(90, 3, 10)),
+        Case("more threads than iterations", lambda rng: ([4, 7], 4, 1)),
+    ),
+    hints=(
+        "What changes in your simulation when a visit takes time? And what when two threads come at once?",
+        "Besides the times at which the threads are free, keep the time at which the counter is free. A visit begins at the later "
+        "of the two. Then try all sizes.",
+        "counter = max(counter, time of the thread) + visit, and the chunk's work begins then. Go through the sizes from 1 on, and "
+        "keep a size only if it ends earlier than the best before it.",
+    ),
+)
+
+# 03-sizes -----------------------------------------------------------------------------------------------------
+
+
+@njit(parallel=True)
+def first(x, parts, out):
+    own = np.zeros(parts, np.int64)
+    part = (x.size + parts // 2) // parts
+    for t in prange(parts):
+        for i in range(t * part, min((t + 1) * part, x.size)):
+            if x[i] > 0:
+                own[t] += 1
+    out[0] = 0
+    for count in own:
+        out[0] += count
+
+
+@njit(parallel=True)
+def second(x, parts, out):
+    own = np.zeros(parts, np.int8)
+    part = (x.size + parts - 1) // parts
+    for t in prange(parts):
+        for i in range(t * part, min((t + 1) * part, x.size)):
+            if x[i] > 0:
+                own[t] += 1
+    out[0] = 0
+    for count in own:
+        out[0] += count
+
+
+@njit(parallel=True)
+def third(x, parts, out):
+    own = np.zeros(16, np.int64)
+    part = (x.size + parts - 1) // parts
+    for t in prange(parts):
+        for i in range(t * part, min((t + 1) * part, x.size)):
+            if x[i] > 0:
+                own[t % 16] += 1
+    out[0] = 0
+    for count in own:
+        out[0] += count
+
+
+@njit(parallel=True)
+def positives(x, parts, out):
+    own = np.zeros(parts, np.int64)
+    part = (x.size + parts - 1) // parts
+    for t in prange(parts):
+        for i in range(t * part, min((t + 1) * part, x.size)):
+            if x[i] > 0:
+                own[t] += 1
+    out[0] = 0
+    for count in own:
+        out[0] += count
+
+
+def positive_arguments(n, parts):
+    """make(rng) -> x of shape (n,) with a zero at every fourth place, parts, out of shape (1,)."""
+
+    def make(rng):
+        x = np.abs(random_values(rng, n, dtype=np.float64))
+        x[1::4] = 0
+        return x, parts, np.full(1, -1)
+
+    return make
+
+
+COUNTING = WatchedTask(
+    id="03-sizes-judge",
+    title="Count the positive numbers",
+    objective="Judge a loop",
+    points=0,
+    minutes=0,
+    spec=lambda x, parts, out: np.full(1, (x > 0).sum()),
+    cases=(Case("n = 8 in 2 parts", positive_arguments(8, 2)),),
+    hints=("", "", ""),
+)
+
+_FIELDS = {"n": Whole(1, 2000), "parts": Whole(1, 64)}
+
+
+def _counted(name, wrong, lead):
+    def case(n, parts):
+        return Case(f"n = {n} in {parts} parts", positive_arguments(n, parts))
+
+    return Flaw(name=name, judge=COUNTING, wrong=wrong, right=positives, fields=_FIELDS, case=case, lead=lead)
+
+
+SIZES = CounterexampleTask(
+    id="03-sizes",
+    section=Section("3", "03_numba_parallel", "The race that no test sees"),
+    title="Find sizes on which three parallel loops fail",
+    objective="Find a size and a number of parts at which a parallel loop is wrong that is right for most",
+    points=3,
+    minutes=12,
+    flaws=(
+        _counted("first", first, "Where does the last part end, and where does x? Rounded to the nearest: up or down?"),
+        _counted("second", second, "How many does one part find at most here, and how many can an int8 hold?"),
+        _counted("third", third, "Which two parts use the same place of own? Does each of these two have an element?"),
+    ),
+    hints=(
+        "Each loop differs in one line from a right one. Which numbers does that line make for your n and your parts?",
+        "first: write down the ends of all parts. second: what is the largest number that one element of own can hold? third: "
+        "from how many parts on do two threads meet, and are both parts non-empty?",
+        "first wants a remainder that is rounded down, and a positive number behind the last part. second wants few parts and many "
+        "numbers, third many parts, and enough numbers that part 16 has some.",
+    ),
+)
+
+# 03-cut -------------------------------------------------------------------------------------------------------
+
+
+def parts_needed(costs, most):
+    """Contiguous parts of at most `most` that a loop of `costs` needs."""
+    parts, part = 1, 0
+    for cost in costs:
+        if part + cost > most:
+            parts, part = parts + 1, 0
+        part += cost
+    return parts
+
+
+def least_busiest(costs, threads):
+    """The specification of 03-cut: the least work of the busiest of `threads` contiguous parts."""
+    low, high = max(costs), sum(costs)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if parts_needed(costs, middle) <= threads else (middle + 1, high)
+    return low
+
+
+def judge_cut(arguments, result):
+    costs, threads = arguments
+    n = len(costs)
+    expected = f"{threads + 1} whole numbers from 0 to {n}, none smaller than the one before"
+    borders = list(result) if isinstance(result, list | tuple | np.ndarray) else [None]
+    if not all(_whole(b) for b in borders):
+        return Slip("type", expected, "Return a list: part t is range(borders[t], borders[t + 1]).")
+    if len(borders) != threads + 1:
+        return Slip(
+            "number", expected, "Each part has a beginning, and the last one an end.", f"{len(borders)} numbers"
+        )
+    if borders[0] != 0 or borders[-1] != n:
+        cause = "The first part begins at 0, and the last one ends after the last iteration."
+        return Slip("ends", expected, cause, f"from {borders[0]} to {borders[-1]}")
+    if any(a > b for a, b in pairwise(borders)):
+        return Slip("order", expected, "A part begins where the one before ends. It may be empty.")
+    works = [sum(costs[a:b]) for a, b in pairwise(borders)]
+    least, busiest = least_busiest(costs, threads), max(works)
+    if busiest == least:
+        return None
+    got = f"{busiest} units, in part {works.index(busiest)}"
+    if busiest == _static_makespan(costs, threads):
+        cause = "These parts have the same number of iterations. Equal work is asked for: where the rows are long, take fewer."
+    elif busiest <= -(-sum(costs) // threads) + max(costs):
+        cause = (
+            "Close, but a better cut exists. If you cut where the sum passes a share of the work, every border is rounded the same "
+            "way. Ask instead: with at most so many units in a part, how many parts are needed?"
+        )
+    else:
+        cause = "Which part is the busiest, and could one of its ends go to its neighbour?"
+    return Slip("busier", f"{least} units in the busiest part", cause, got)
+
+
+def cut_arguments(n, threads, highest=50):
+    return lambda rng: ([int(c) for c in rng.integers(1, highest, n)], threads)
+
+
+CUT = FunctionTask(
+    id="03-cut",
+    section=Section("3.2", "03_schedules", "Rows that are not equal"),
+    title="Cut a loop of known costs",
+    objective="Divide uneven iterations into contiguous parts so that the busiest thread has as little as possible",
+    points=5,
+    minutes=20,
+    judge=judge_cut,
+    cases=(
+        Case("8 causal rows, 2 threads", lambda rng: (list(PREDICT_ROWS), 2)),
+        Case("100 causal rows, 4 threads", lambda rng: (list(range(1, 101)), 4)),
+        Case("a long one in the middle", lambda rng: ([2, 3, 2, 40, 1, 2, 3, 2], 3)),
+        Case("more threads than iterations", lambda rng: ([4, 7], 4)),
+        Case("60 random costs, 7 threads", cut_arguments(60, 7)),
+        Case("3000 random costs, 16 threads", cut_arguments(3000, 16)),
+    ),
+    hints=(
+        "If somebody told you how much a part may hold at most, could you cut the loop?",
+        "Go through the costs and begin a new part whenever the next one no longer fits. That takes the fewest parts for this "
+        "limit. So the question is for the smallest limit that needs no more parts than there are threads.",
+        "The limit lies between the largest cost and the sum of all. Halve that range again and again: does the middle need at most "
+        "`threads` parts? At the end add borders at n for parts that are not needed.",
+    ),
+)
+
+TASKS = (FIRST, PAYS, LOOPS, TWICE, PREDICT, LARGEST, SOFTMAX, ROOF, FINISH, CHUNK, SIZES, TABLE, CUT)

@@ -1,18 +1,85 @@
 """Tasks of chapter 04, Memory. Everything is counted: cache lines, sets, fetches of a small model cache, vector
 work."""
 
-import numpy as np
+from dataclasses import dataclass
 
+import numpy as np
+from numba import njit
+
+from ..answer import Local
+from ..checking import arguments_of, attempt, headline
 from ..definition import Budget, Case, Section, Slip, random_values, unwritten
+from ..golf import Golf
 from ..kinds.arrays import Suspect
 from ..kinds.compiled import CompiledTask
+from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.function import FunctionTask
 from ..kinds.measured import Card, MeasuredTask
 from ..kinds.parallel import ParallelTask, Watch
 from ..kinds.prediction import PredictionTask, Question
+from ..outcome import Failed, Failure
 
 LINE = 64  # bytes in a line, in all tasks: the check counts alike on every machine
 FLOATS = LINE // 4  # float32 in a line
+
+# 04-first ----------------------------------------------------------------------------------------------------
+
+SETS, WAYS = 64, 8  # of the model cache in 04-first and 04-pad
+
+
+def place_of(row, column, columns):
+    """The specification of 04-first."""
+    line = 4 * (row * columns + column) // LINE
+    return line, line % SETS
+
+
+def judge_place(arguments, result):
+    row, column, columns = arguments
+    line, number = place_of(row, column, columns)
+    expected = f"({line}, {number})"
+    whole = isinstance(result, tuple | list) and len(result) == 2 and all(type(x) is int for x in result)
+    if not whole:
+        return Slip("type", expected, "Return two whole numbers, the line and its set. `//` divides without a rest.")
+    if tuple(result) == (line, number):
+        return None
+    element = row * columns + column
+    slips = (
+        ("element", result[0] == element, "The first number is that of the element. A line holds 16 of them."),
+        ("no-bytes", result[0] == element // LINE, "An element has 4 bytes: which byte does it begin at?"),
+        ("doubles", result[0] == 8 * element // LINE, "That would be right for float64. A float32 has 4 bytes."),
+        (
+            "exchanged",
+            result[0] == 4 * (column * columns + row) // LINE,
+            "Row and column are exchanged: whole rows come before the element, `columns` elements each.",
+        ),
+        ("set", result[0] == line, "The line is right. A cache keeps it in the set with the number line % 64."),
+    )
+    for kind, holds, cause in slips:
+        if holds:
+            return Slip(kind, expected, cause)
+    return Slip("other", expected, "How many elements come before it? How many bytes are that, and how many lines?")
+
+
+def _place_case(row, column, columns):
+    return Case(f"x[{row}, {column}] of {columns} columns", lambda rng: (row, column, columns))
+
+
+FIRST = FunctionTask(
+    id="04-first",
+    section=Section("4", "04_memory", "Cache lines"),
+    title="Where does an element lie?",
+    objective="Say in which line and in which set of a cache an element lies",
+    points=1,
+    minutes=4,
+    judge=judge_place,
+    cases=(_place_case(0, 15, 100), _place_case(0, 16, 100), _place_case(3, 7, 1000), _place_case(65, 5, 1024)),
+    hints=(
+        "How many elements come before x[row, column]?",
+        "Elements before it, times their bytes, divided by the bytes of a line and rounded down: that is the line. The rest of a "
+        "division says the set.",
+        "`columns` elements for each whole row before it, and `column` more; 4 bytes each; 64 bytes in a line; 64 sets.",
+    ),
+)
 
 # 04-lines ----------------------------------------------------------------------------------------------------
 
@@ -47,7 +114,7 @@ LINES = PredictionTask(
     section=Section("4", "04_memory", "Cache lines"),
     title="Predict cache lines, then measure",
     objective="Predict how many cache lines a loop touches and fetches",
-    points=3,
+    points=5,
     minutes=20,
     questions=(
         Question(
@@ -204,6 +271,116 @@ CHANNELS = CompiledTask(
     ),
 )
 
+# 04-lanes ----------------------------------------------------------------------------------------------------
+
+
+@njit
+def lanes_a(x, w, out):
+    for i in range(1, x.size):
+        out[i] = w[i] * out[i - 1] + x[i]
+
+
+@njit
+def lanes_b(x, w, out):
+    for k in range(x.size // 64):
+        total = np.float32(0)
+        for i in range(64):
+            total += x[64 * k + i] * w[i]
+        out[k] = total
+
+
+@njit
+def lanes_c(x, w, out):
+    for i in range(x.size):
+        if x[i] > 0:
+            out[i] = x[i] * w[i]
+        else:
+            out[i] = x[i] * x[i]
+
+
+@njit
+def lanes_d(x, w, out):
+    for i in range(x.size):
+        out[i] = x[i] / w[i]
+
+
+@njit
+def lanes_e(x, w, out):
+    total = np.float32(0)
+    for i in range(x.size):
+        total += x[i] * w[i]
+        out[i] = total
+
+
+ORDER_FREE, NO_ERROR = {"fastmath": {"reassoc", "nsz"}}, {"error_model": "numpy"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanesTask(CompiledTask):
+    """Not whether a loop is right, but which option of the compiler makes it compute on vectors. The share of single
+    numbers is counted in LLVM's code, and is the same for vectors of any width."""
+
+    def failures(self):
+        return (*super().failures(), "order", "error", "never")
+
+    def examine(self, answer, cases, seed):
+        (case,) = cases
+        arguments = arguments_of(case, seed, 0)
+        if self._share(answer, case, arguments) < 0.5:
+            return (), ""
+        facts = (("it said", "one number is computed at a time"),)
+        for kind, options in (("order", ORDER_FREE), ("error", NO_ERROR)):
+            again = Local(njit(**options)(answer.function.py_func), admitted=True)
+            if self._share(again, case, arguments) < 0.5:
+                raise Failed(Failure(kind, f"{headline(case)} no vectors", facts))
+        raise Failed(Failure("never", f"{headline(case)} no vectors", facts))
+
+    def _share(self, answer, case, arguments):
+        return attempt(self, case, lambda: answer.cost(arguments, ["scalar_share"]))["scalar_share"]
+
+
+def lanes_arguments(n):
+    """make(rng) -> x, w and out of shape (n,); no number of w is near zero."""
+    return lambda rng: (random_values(rng, n), random_values(rng, n) + np.float32(2), np.zeros(n, np.float32))
+
+
+LANES = DetectiveTask(
+    id="04-lanes",
+    section=Section("4.2", "04_vectors", "Why was my loop not vectorised?"),
+    title="Who lost the vectors?",
+    objective="Say of a loop whether it computes on vectors, and name what stops it",
+    points=3,
+    minutes=12,
+    judge=LanesTask(
+        id="04-lanes-judge",
+        title="Vectors or not",
+        objective="Judge a loop",
+        points=0,
+        minutes=0,
+        spec=lambda x, w, out: out,
+        cases=(Case("n = 1024", lanes_arguments(1024)),),
+        hints=("", "", ""),
+    ),
+    nothing="n = 1024: whole vectors are computed.",
+    programs={"A": lanes_a, "B": lanes_b, "C": lanes_c, "D": lanes_d, "E": lanes_e},
+    faults=(
+        Fault("vectors", "computes on vectors as it stands"),
+        Fault("order", 'would, if sums may change their order: `fastmath={"reassoc", "nsz"}`', ("order",)),
+        Fault("error", 'would, if a division by zero raised no error: `error_model="numpy"`', ("error",)),
+        Fault("never", "with neither of the two: each round needs what the round before made", ("never",)),
+    ),
+    advice={
+        "verdict": "Write down what rounds i and i + 1 need. Could both be computed at once, with the very same result?"
+    },
+    hints=(
+        "For each loop: what must be known before round i can begin? What may happen in round i that ends the loop?",
+        "A sum in one order is one long chain; if any order will do, it may become many chains. Is every part of the chain's way "
+        "stored, too, then no other order helps. And Python's division asks a question before it divides.",
+        "Two loops carry something whose every step is stored. One carries something of which only the end is needed. One could "
+        "raise an error in the middle. One only looks as if an `if` were in the way.",
+    ),
+)
+
 # 04-sums -----------------------------------------------------------------------------------------------------
 
 
@@ -281,9 +458,76 @@ SUMS = CompiledTask(
     ),
 )
 
-# 04-pad ------------------------------------------------------------------------------------------------------
+# 04-moved ----------------------------------------------------------------------------------------------------
 
-SETS, WAYS = 64, 8
+SUMMED, PAGE = 1_000_000, 4096  # elements of float32; bytes in a page
+ONE_THREAD, MACHINE = 12, 16  # GB/s
+
+MOVED = PredictionTask(
+    id="04-moved",
+    section=Section("4.2", "04_vectors", "Past the cache"),
+    title="Predict what really moves",
+    objective="Predict the bytes that stores move, what a second thread gains, and how many pages are touched first",
+    points=2,
+    minutes=8,
+    questions=(
+        Question(
+            "ordinary",
+            "bytes moved with ordinary stores",
+            lambda: 4 * 4 * SUMMED,
+            {
+                12
+                * SUMMED: "That is what the loop asks for. What happens to a line of out before its first element is stored?",
+                8 * SUMMED: "That is what is read. What is written moves, too.",
+                3 * SUMMED: "These are elements. How many bytes does each have?",
+                4 * SUMMED: "That is one of the arrays.",
+            },
+            "Three arrays are used. One of them crosses the way to memory twice: which, and why?",
+        ),
+        Question(
+            "past",
+            "bytes moved with non-temporal stores",
+            lambda: 3 * 4 * SUMMED,
+            {
+                16 * SUMMED: "Such a store writes whole lines past the cache: must they be read first?",
+                8 * SUMMED: "The results must still come to memory.",
+            },
+            "Which of the movements of ordinary stores does not happen here?",
+        ),
+        Question(
+            "second",
+            "percent of the time that two threads take",
+            lambda: 100 * ONE_THREAD // MACHINE,
+            {
+                50: "Two threads would need twice 12 GB/s. Does the memory give so much?",
+                100: "One thread leaves some of the bandwidth unused.",
+                133: "That is how many times as fast it is, in percent. The time is asked for.",
+            },
+            "The same bytes, at 12 GB/s and at 16: what is the ratio of the times?",
+        ),
+        Question(
+            "pages",
+            "pages that are touched for the first time",
+            lambda: -(-4 * SUMMED // PAGE),
+            {
+                SUMMED // PAGE: "An element has 4 bytes.",
+                -(-SUMMED // PAGE): "An element has 4 bytes.",
+                4 * SUMMED // PAGE: "The last page is not full, and is needed, too.",
+                3 * (-(-4 * SUMMED // PAGE)): "Only out is new; a and b were written before.",
+            },
+            "How many bytes has out, and how many of its pages has nobody written to?",
+        ),
+    ),
+    hints=(
+        "Which lines are read, which are written, and which are both?",
+        "An ordinary store reads its line first. Time is bytes divided by bandwidth. A page is given to the process at its first "
+        "write.",
+        "a and b are read; out is read and written with ordinary stores, only written with the other ones. The ratio of two times is "
+        "the inverse ratio of two bandwidths. Pages: bytes of out divided by 4096, rounded up.",
+    ),
+)
+
+# 04-pad ------------------------------------------------------------------------------------------------------
 
 
 def most_in_one_set(rows, length):
@@ -334,7 +578,7 @@ PAD = FunctionTask(
     section=Section("4", "04_memory", "Sets: why 1024 is slower than 1000"),
     title="Pad a matrix",
     objective="Compute the shortest row length at which a column fits into the sets of a cache",
-    points=3,
+    points=5,
     minutes=20,
     judge=judge_pad,
     cases=(
@@ -441,7 +685,7 @@ ORDER = FunctionTask(
     section=Section("4", "04_memory", "Use a line again before it leaves"),
     title="A transposition that fits into a small cache",
     objective="Order the elements of a transposition so that each line is fetched about once",
-    points=3,
+    points=5,
     minutes=20,
     judge=judge_order,
     advice={
@@ -568,4 +812,114 @@ BUG = ParallelTask(
     ),
 )
 
-TASKS = (LINES, CHANNELS, SUMS, PAD, ORDER, ROOFLINE, BUG)
+# 04-lab ------------------------------------------------------------------------------------------------------
+
+SLOTS, HAND = 32, 16  # lines in the direct-mapped cache; numbers in hand
+
+
+def _line_of(array, i, j, n, m):
+    """The number of the line that a step uses; out begins at a line that is a multiple of SLOTS."""
+    if array == "x":
+        return (i * _padded(m) + j) // FLOATS
+    after_x = -(-n * _padded(m) // FLOATS // SLOTS) * SLOTS
+    return after_x + (i * _padded(n) + j) // FLOATS
+
+
+def lab_fetches(arguments, steps):
+    """Lines fetched by a cache in which line k can only be in slot k % SLOTS."""
+    slots, fetched = {}, 0
+    for array, i, j in steps:
+        line = _line_of(array, i, j, *arguments)
+        if slots.get(line % SLOTS) != line:
+            slots[line % SLOTS] = line
+            fetched += 1
+    return fetched
+
+
+def _is_step(step):
+    """Whether it is "x" or "out", and two whole numbers."""
+    if not isinstance(step, list | tuple) or len(step) != 3 or not isinstance(step[0], str):
+        return False
+    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in step[1:])
+    return step[0] in ("x", "out") and whole
+
+
+def judge_lab(arguments, result):
+    """Right if every element is taken from x once, and laid into its place of out."""
+    n, m = arguments
+    expected = f'{2 * n * m} steps: ("x", i, j) and ("out", j, i), each once'
+    if not isinstance(result, list | tuple):
+        return Slip("type", expected, "Return a list of steps.")
+    if len(result) > 4 * n * m:
+        return Slip("number", expected, "Every element is taken once and laid down once.", f"{len(result)} steps")
+    hand, done = set(), set()
+    for number, step in enumerate(result, 1):
+        got = f"step {number} is {str(step)[:60]}"
+        if not _is_step(step):
+            return Slip("type", expected, 'A step is ("x", i, j) or ("out", j, i).', got)
+        array, i, j = step
+        rows, columns = (n, m) if array == "x" else (m, n)
+        if not (0 <= i < rows and 0 <= j < columns):
+            cause = f"x has the shape ({n}, {m}), out has the shape ({m}, {n})."
+            return Slip("outside", expected, cause, got)
+        element = (i, j) if array == "x" else (j, i)
+        if array == "x":
+            if element in done or element in hand:
+                return Slip("twice", expected, "This element was taken before.", got)
+            hand.add(element)
+            if len(hand) > HAND:
+                cause = f"With this step {len(hand)} numbers are in hand: lay some of them down first."
+                return Slip("full", f"at most {HAND} numbers in hand", cause, got)
+        elif element not in hand:
+            cause = "It was laid down before." if element in done else f"It is not in hand: take x[{j}, {i}] first."
+            return Slip("empty", f"x[{j}, {i}] in hand", cause, got)
+        else:
+            hand.remove(element)
+            done.add(element)
+    if hand or len(done) < n * m:
+        left = f"{len(hand)} in hand, {n * m - len(done) - len(hand)} never taken"
+        return Slip("left", expected, "Every element must come to its place.", left)
+    return None
+
+
+def _lab_case(n, m):
+    return Case(f"{n} x {m}", lambda rng: (n, m))
+
+
+LAB = FunctionTask(
+    id="04-lab",
+    section=Section("4", "04_memory", "Sets: why 1024 is slower than 1000"),
+    title="The cache lab: transpose through a narrow door",
+    objective="Order loads and stores so that lines that share a place in the cache do not chase each other out",
+    points=2,
+    minutes=25,
+    judge=judge_lab,
+    costs={"fetches": ("lines fetched", lab_fetches)},
+    cases=(_lab_case(16, 16), _lab_case(32, 64), _lab_case(64, 64)),
+    budget=Budget(
+        points=4,
+        text="at most 1024 lines fetched for 64 x 64, twice for each line",
+        require={"fetches": 1024},
+        over=(
+            "Every element comes to its place, but lines are fetched again and again. A row of 64 has 4 lines, so the rows r and "
+            "r + 8 of a column of lines share a slot. How many rows can a tile have, then? And what may be in hand?"
+        ),
+        case=_lab_case(64, 64),
+        golf=Golf(
+            count="fetches",
+            best=740,
+            tiers=(("gold", 1.0), ("silver", 1.1), ("bronze", 1.5)),
+            lead="Which lines are still in the cache when a tile is done, and which tile could use them? And what can be different in "
+            "the tiles on the diagonal, where x and out want the same slots?",
+        ),
+    ),
+    hints=(
+        "In which slots lie the lines x[0, 0], x[1, 0], ... x[8, 0], and those of out? Which of them can be there at once?",
+        "Eight rows of a tile, and eight columns, fit. On the diagonal the slots of x are those of out: take several numbers of a "
+        "line into the hand before you lay them down.",
+        "Go through tiles of 8 x 8. For each row of a tile first all its steps on x, then all on out: the line of x is fetched once "
+        "for the row, even if out drives it away. What is left over to improve is the golf.",
+    ),
+)
+
+TASKS = (FIRST, LINES, CHANNELS, LANES, SUMS, MOVED, ORDER, PAD, ROOFLINE, BUG, LAB)

@@ -1,0 +1,100 @@
+"""Answers to 03-first."""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(parallel=True)
+def with_hypot(x, y, out):
+    """right"""
+    for i in prange(len(out)):
+        out[i] = math.hypot(x[i], y[i])
+
+
+@njit(parallel=True)
+def backwards(x, y, out):
+    """right"""
+    n = x.shape[0]
+    for k in prange(n):
+        i = n - 1 - k
+        out[i] = (x[i] ** 2 + y[i] ** 2) ** 0.5
+
+
+@njit
+def on_one_thread(x, y, out):
+    """wrong not-parallel: makes the loop parallel"""
+    for i in range(x.size):
+        out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+
+
+@njit(parallel=True)
+def range_for_prange(x, y, out):
+    """wrong not-parallel: Which word"""
+    for i in range(x.size):
+        out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+
+
+@njit(parallel=True)
+def no_root(x, y, out):
+    """wrong suspect: the root is missing"""
+    for i in prange(x.size):
+        out[i] = x[i] * x[i] + y[i] * y[i]
+
+
+@njit(parallel=True)
+def city_blocks(x, y, out):
+    """wrong suspect: Add the squares"""
+    for i in prange(x.size):
+        out[i] = abs(x[i]) + abs(y[i])
+
+
+@njit(parallel=True)
+def subtracted(x, y, out):
+    """wrong suspect: not subtracted"""
+    for i in prange(x.size):
+        out[i] = math.sqrt(abs(x[i] * x[i] - y[i] * y[i]))
+
+
+@njit(parallel=True)
+def one_short(x, y, out):
+    """wrong some-unwritten: From where to where"""
+    for i in prange(x.size - 1):
+        out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+
+
+@njit(parallel=True)
+def eight_points(x, y, out):
+    """wrong raised-IndexError: How many points are there"""
+    for i in prange(8):
+        out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+
+
+@njit(parallel=True)
+def one_place(x, y, out):
+    """wrong race: Which element belongs to round i"""
+    for i in prange(x.size):
+        out[0] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+
+
+@njit(parallel=True)
+def into_x(x, y, out):
+    """wrong input-changed: may only be read"""
+    for i in prange(x.size):
+        x[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+        out[i] = x[i]
+
+
+@njit(parallel=True)
+def nothing(x, y, out):
+    """wrong nothing-written: Nothing was written"""
+    for i in prange(x.size):
+        math.sqrt(x[i] * x[i] + y[i] * y[i])
+
+
+@njit(parallel=True)
+def constant(x, y, out):
+    """wrong wrong-value: Work out the first wrong element"""
+    for i in prange(x.size):
+        out[i] = math.sqrt(2.0) * (1 + 0 * np.sign(x[i])) + i

@@ -1,0 +1,158 @@
+"""Answers to 03-roof. What is said beside the loop is CLAIMS, or the function's own `claims`."""
+
+import math
+
+from numba import njit, prange
+
+FLOPS, MOVED = 3 * 1024 * 32, 4 * (1024 * 32 + 32 + 1024)
+CLAIMS = {"flops": FLOPS, "moved": MOVED, "intensity": FLOPS / MOVED, "roof": "arithmetic"}
+
+
+@njit(parallel=True)
+def subtracted_twice(x, c, out):
+    """right"""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            total += (x[i, j] - c[j]) * (x[i, j] - c[j])
+        out[i] = total
+
+
+@njit(parallel=True)
+def begun_with_the_first(x, c, out):
+    """right"""
+    for i in prange(x.shape[0]):
+        first = x[i, 0] - c[0]
+        total = first * first
+        for j in range(1, x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total
+
+
+@njit(parallel=True)
+def two_flops(x, c, out):
+    """wrong flops: a subtraction, a multiplication, an addition"""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total
+
+
+@njit(parallel=True)
+def centre_for_each_row(x, c, out):
+    """wrong moved: once for all rows"""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total
+
+
+@njit(parallel=True)
+def elements_for_bytes(x, c, out):
+    """wrong moved: A float32 has 4 bytes"""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total
+
+
+@njit(parallel=True)
+def upside_down(x, c, out):
+    """wrong intensity: Flops per byte are asked for"""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total
+
+
+@njit(parallel=True)
+def the_other_roof(x, c, out):
+    """wrong roof: Which side is your intensity on"""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total
+
+
+@njit(parallel=True)
+def no_roof(x, c, out):
+    """wrong not-a-roof: "memory" or "arithmetic\""""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total
+
+
+@njit
+def on_one_thread(x, c, out):
+    """wrong not-parallel: @njit without parallel=True"""
+    for i in range(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total
+
+
+@njit(parallel=True)
+def rooted(x, c, out):
+    """wrong suspect: Its square is asked for"""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = math.sqrt(total)
+
+
+@njit(parallel=True)
+def no_centre(x, c, out):
+    """wrong suspect: was not subtracted"""
+    for i in prange(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            total += x[i, j] * x[i, j]
+        out[i] = total
+
+
+@njit(parallel=True)
+def columns_shared_out(x, c, out):
+    """wrong race: made inside the prange loop"""
+    for i in range(x.shape[0]):
+        out[i] = 0
+    for j in prange(x.shape[1]):
+        for i in range(x.shape[0]):
+            out[i] += (x[i, j] - c[j]) * (x[i, j] - c[j])
+
+
+@njit(parallel=True)
+def whole_rows(x, c, out):
+    """wrong raised-NotAdmitted: Flops are counted in your source"""
+    for i in prange(x.shape[0]):
+        out[i] = ((x[i] - c) ** 2).sum()
+
+
+for function, claims in (
+    (subtracted_twice, {"flops": 4 * 1024 * 32, "intensity": 4 * 1024 * 32 / MOVED}),
+    (begun_with_the_first, {"flops": 3 * 1024 * 32 - 1024, "intensity": (3 * 1024 * 32 - 1024) / MOVED}),
+    (two_flops, {"flops": 2 * 1024 * 32}),
+    (centre_for_each_row, {"moved": 4 * (1024 * 32 + 1024 * 32 + 1024)}),
+    (elements_for_bytes, {"moved": MOVED // 4}),
+    (upside_down, {"intensity": MOVED / FLOPS}),
+    (the_other_roof, {"roof": "memory"}),
+    (no_roof, {"roof": "both"}),
+):
+    function.py_func.claims = claims

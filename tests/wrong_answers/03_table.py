@@ -1,0 +1,166 @@
+"""Answers to 03-table."""
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+
+
+@njit(parallel=True)
+def flat_tables(truth, guess, weight, out):
+    """right"""
+    classes, threads = out.shape[0], get_num_threads()
+    room = -(-out.size // 8) * 8
+    own = np.zeros(threads * room)
+    for t in prange(threads):
+        for i in range(t, truth.size, threads):
+            own[t * room + truth[i] * classes + guess[i]] += weight[i]
+    out[:] = 0
+    for t in range(threads):
+        for k in range(out.size):
+            out[k // classes, k % classes] += own[t * room + k]
+
+
+@njit(parallel=True)
+def the_colleague(truth, guess, weight, out):
+    """wrong race: Give each thread a table of its own"""
+    out[:] = 0
+    for i in prange(truth.size):
+        out[truth[i], guess[i]] += weight[i]
+
+
+@njit(parallel=True)
+def classes_shared_out(truth, guess, weight, out):
+    """over budget over-budget: write into one cache line"""
+    for k in prange(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[k, j] = 0
+        for i in range(truth.size):
+            if truth[i] == k:
+                out[k, guess[i]] += weight[i]
+
+
+@njit(parallel=True)
+def tight_tables(truth, guess, weight, out):
+    """over budget over-budget: Which is padded in yours"""
+    classes, threads = out.shape[0], get_num_threads()
+    own = np.zeros((threads, classes, classes))
+    for t in prange(threads):
+        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
+            own[t, truth[i], guess[i]] += weight[i]
+    out[:] = 0
+    for t in range(threads):
+        for r in range(classes):
+            for c in range(classes):
+                out[r, c] += own[t, r, c]
+
+
+@njit(parallel=True)
+def padded_rows(truth, guess, weight, out):
+    """over budget over-budget: larger than they need be"""
+    classes, threads = out.shape[0], get_num_threads()
+    own = np.zeros((threads, classes, (classes + 7) // 8 * 8))
+    for t in prange(threads):
+        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
+            own[t, truth[i], guess[i]] += weight[i]
+    out[:] = 0
+    for t in range(threads):
+        for r in range(classes):
+            for c in range(classes):
+                out[r, c] += own[t, r, c]
+
+
+@njit(parallel=True)
+def exchanged(truth, guess, weight, out):
+    """wrong suspect: the row is the true class"""
+    classes, threads = out.shape[0], get_num_threads()
+    own = np.zeros((threads, classes, classes))
+    for t in prange(threads):
+        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
+            own[t, guess[i], truth[i]] += weight[i]
+    out[:] = 0
+    for t in range(threads):
+        for r in range(classes):
+            for c in range(classes):
+                out[r, c] += own[t, r, c]
+
+
+@njit(parallel=True)
+def counts(truth, guess, weight, out):
+    """wrong suspect: adds its weight, not 1"""
+    classes, threads = out.shape[0], get_num_threads()
+    own = np.zeros((threads, classes, classes))
+    for t in prange(threads):
+        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
+            own[t, truth[i], guess[i]] += 1
+    out[:] = 0
+    for t in range(threads):
+        for r in range(classes):
+            for c in range(classes):
+                out[r, c] += own[t, r, c]
+
+
+@njit
+def on_one_thread(truth, guess, weight, out):
+    """wrong not-parallel: @njit without parallel=True"""
+    out[:] = 0
+    for i in range(truth.size):
+        out[truth[i], guess[i]] += weight[i]
+
+
+@njit(parallel=True)
+def added_to_old(truth, guess, weight, out):
+    """wrong adds-to-old: NaN"""
+    classes, threads = out.shape[0], get_num_threads()
+    own = np.zeros((threads, classes, classes))
+    for t in prange(threads):
+        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
+            own[t, truth[i], guess[i]] += weight[i]
+    for t in range(threads):
+        for r in range(classes):
+            for c in range(classes):
+                out[r, c] += own[t, r, c]
+
+
+@njit(parallel=True)
+def tail_lost(truth, guess, weight, out):
+    """wrong wrong-value: Work out the first wrong element"""
+    classes, threads = out.shape[0], 2
+    part = truth.size // 3
+    own = np.zeros((threads, classes, classes))
+    for t in prange(threads):
+        for i in range(t * part, (t + 1) * part):
+            own[t, truth[i], guess[i]] += weight[i]
+    out[:] = 0
+    for t in range(threads):
+        for r in range(classes):
+            for c in range(classes):
+                out[r, c] += own[t, r, c]
+
+
+@njit(parallel=True)
+def room_for_three_classes(truth, guess, weight, out):
+    """wrong raised-IndexError: is yours as large"""
+    classes, threads = out.shape[0], get_num_threads()
+    own = np.zeros((threads, 16))
+    for t in prange(threads):
+        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
+            own[t, truth[i] * classes + guess[i]] += weight[i]
+    for r in range(classes):
+        for c in range(classes):
+            out[r, c] = 0
+            for t in range(threads):
+                out[r, c] += own[t, r * classes + c]
+
+
+@njit(parallel=True)
+def only_what_occurs(truth, guess, weight, out):
+    """wrong some-unwritten: does not occur"""
+    classes, threads = out.shape[0], get_num_threads()
+    own = np.zeros((threads, classes, classes))
+    for t in prange(threads):
+        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
+            own[t, truth[i], guess[i]] += weight[i]
+    for i in range(truth.size):
+        total = 0.0
+        for t in range(threads):
+            total += own[t, truth[i], guess[i]]
+        out[truth[i], guess[i]] = total
