@@ -446,7 +446,8 @@ class CountedLock:
     """A lock that counts how often it is taken."""
 
     def __init__(self, events):
-        self._lock, self._add = threading.Lock(), events.add
+        lock = threading.Lock()
+        self._lock, self._add = lock, events.add
 
     def acquire(self):
         self._add("times the lock is taken")
@@ -505,7 +506,10 @@ def judge_tally(arguments, result):
         cause = "Something was added twice. Is what you keep back set to nothing once it is in the total?"
         return Slip("twice", f"a total of {expected}", cause, f"a total of {result['total']}")
     if times * value <= slack * value or result["total"] % value == 0:
-        cause = "Additions are missing at the end: kept back and never added (`close`), or lost to another writer (the lock)."
+        cause = (
+            "Additions are missing at the end: kept back and never added (`close`), or lost to another writer. Reading, adding "
+            "and writing total[0] belong under the lock that you were given."
+        )
         return Slip("missing", f"a total of {expected}", cause, f"a total of {result['total']}")
     return Slip("wrong-result", f"a total of {expected}", "Add the values, not their number.", str(result["total"]))
 
@@ -544,8 +548,6 @@ TALLY = ThreadTask(
     ),
     advice={
         "lock-not-released": "A lock is still closed at the end. Use `with self.lock:`, which opens it on every way out.",
-        "lost-update": "Two writers changed total[0] at once, and one addition is gone. Reading, adding and writing it belong "
-        "under the lock.",
         "deadlock": "A writer waits for the lock, and nobody opens it. Does a method that has the lock call one that takes it?",
     },
     hints=(
@@ -1315,8 +1317,10 @@ def feed_shards(interleave, lengths, bound, bad, stop):
     except ValueError as raised:  # "generator already executing"
         two_at_once.append(str(raised))
     left = threading.active_count() - before
-    seen = {"got": got, "error": error, "at_home": at_home, "left": left, "two_at_once": len(two_at_once)}
-    return Played(seen, events.counts())
+    loaded = events.counts().get("in_memory", 0)
+    return {
+        "got": got, "error": error, "at_home": at_home, "left": left, "two_at_once": len(two_at_once), "loaded": loaded
+    }  # fmt: skip
 
 
 def in_turns(lengths, bad=None):
@@ -1326,8 +1330,8 @@ def in_turns(lengths, bad=None):
 
 
 def judge_shards(arguments, result):
-    lengths, _, bad, stop = arguments
-    expected = in_turns(lengths, bad)[:stop]
+    lengths, bound, bad, stop = arguments
+    expected, most = in_turns(lengths, bad)[:stop], len(lengths) * (bound + 1) + 1
     if result["at_home"]:
         cause = "The consumer's own thread read a shard, so nothing is loaded while it computes."
         return Slip("no-thread", "each shard read by a thread of its own", cause)
@@ -1339,6 +1343,10 @@ def judge_shards(arguments, result):
         return Slip("error-lost", f"OSError: batch {bad[1]} of shard {bad[0]} cannot be read", cause)
     if result["got"] != expected:
         return Slip("wrong-result", f"the batches {expected}, in this order", SHARDS_ORDER)
+    if result["loaded"] > most:
+        cause = "More batches are loaded than the bound allows. What makes a loader wait when `bound` of its batches lie ready?"
+        told = f"at most {most} loaded batches at a time: {bound} ready and one in hand for each shard, one with the consumer"
+        return Slip("over-bound", told, cause, f"{result['loaded']} at a time")
     if result["left"]:
         cause = (
             "Loaders are still there when the generator has ended: each keeps its file open and its batches in memory. Whoever "
