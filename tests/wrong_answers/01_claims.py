@@ -5,7 +5,7 @@ import numpy as np
 RIGHT = {
     "ratio": {"peer": [1, 2], "ours": [2, 1]},
     "workers": {"percent": 1, "wanted": 34},
-    "clock": {"tick": 200, "cost": 60},
+    "clock": {"tick": 60, "cost": 20},
 }
 
 
@@ -69,21 +69,21 @@ def a_fraction():
 
 def a_fine_clock():
     """wrong agrees: The clock stands still"""
-    return but(clock={"tick": 1, "cost": 200})
+    return but(clock={"tick": 1, "cost": 50})
 
 
 def a_power_of_two_of_calls():
-    """wrong agrees: how far apart"""
-    return but(clock={"tick": 128, "cost": 1})
+    """wrong agrees: How far apart"""
+    return but(clock={"tick": 32, "cost": 1})
 
 
 def a_call_of_a_tick():
     """wrong agrees: The clock stands still"""
-    return but(clock={"tick": 150, "cost": 150})
+    return but(clock={"tick": 50, "cost": 50})
 
 
 def no_tick():
-    """wrong not-allowed: a whole number from 1 to 200"""
+    """wrong not-allowed: a whole number from 1 to 60"""
     return but(clock={"tick": 0, "cost": 5})
 
 

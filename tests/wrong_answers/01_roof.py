@@ -11,7 +11,7 @@ def _options(loops, kept, peak, bandwidth, total=_total, saved=1):
     found = {"peak": total(loops, 2 * peak, bandwidth), "bandwidth": total(loops, peak, 2 * bandwidth)}
     for k in range(len(kept)):
         (f, b), (g, c) = loops[k], loops[k + 1]
-        found[k] = total(loops[:k] + [(f + g, b + c - saved * kept[k])] + loops[k + 2 :], peak, bandwidth)
+        found[k] = total([*loops[:k], (f + g, b + c - saved * kept[k]), *loops[k + 2 :]], peak, bandwidth)
     return found
 
 

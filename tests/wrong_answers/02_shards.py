@@ -51,7 +51,9 @@ def _end(queues, threads):
 def a_pool_for_each(shards, bound):
     """right"""
     pools = [ThreadPoolExecutor(1) for _ in shards]
-    ready = [deque(pool.submit(next, shard, END) for _ in range(bound)) for pool, shard in zip(pools, shards, strict=True)]
+    ready = [
+        deque(pool.submit(next, shard, END) for _ in range(bound)) for pool, shard in zip(pools, shards, strict=True)
+    ]
     waiting = deque(range(len(shards)))
     try:
         while waiting:

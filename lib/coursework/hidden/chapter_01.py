@@ -7,8 +7,7 @@ CASES = {
     "01-roof": (
         Case("five loops", any_program(5)),
         Case(
-            "the first two of three loops",
-            program([(1e9, 8e9), (28e9, 2e9), (1e9, 1e9)], [1.5e9, 0.1e9], 100.0, 25.0),
+            "the first two of three loops", program([(1e9, 8e9), (28e9, 2e9), (1e9, 1e9)], [1.5e9, 0.1e9], 100.0, 25.0)
         ),
         Case("a fast machine", program([(3e12, 5e10), (1e12, 8e10)], [2e10], 60_000.0, 3_350.0)),
     ),

@@ -36,8 +36,5 @@ CASES = {
         Case("three shards, a stop before the first batch", sharded(2, 2, 2, stop=0)),
         Case("the first batch of all cannot be read", sharded(2, 3, bad=[0, 0])),
     ),
-    "02-bug": (
-        Case("three threads, two rounds", coming(3, 2)),
-        Case("two threads, three rounds", coming(2, 3)),
-    ),
+    "02-bug": (Case("three threads, two rounds", coming(3, 2)), Case("two threads, three rounds", coming(2, 3))),
 }

@@ -74,7 +74,10 @@ class DetectiveTask(DataTask):
         checked = [
             f"{name}, {verdicts[name]}. {in_words(seen[name]) if seen[name] else nothing}" for name in self.programs
         ]
-        return (f"Found by running each on up to {len(self.judge.cases)} {self.run}{'es' if self.run == 'launch' else 's'}.", *checked), ""
+        return (
+            f"Found by running each on up to {len(self.judge.cases)} {self.run}{'es' if self.run == 'launch' else 's'}.",
+            *checked,
+        ), ""
 
     def seen(self, seed):
         """{name of a program: (case, Failure) of the first launch on which it fails, or None}."""

@@ -835,8 +835,9 @@ FAILS = CounterexampleTask(
             ),
             rules=(
                 (
-                    lambda source_1, target_1, source_2, target_2: source_1 % 3 != target_1 % 3
-                    and source_2 % 3 != target_2 % 3,
+                    lambda source_1, target_1, source_2, target_2: (
+                        source_1 % 3 != target_1 % 3 and source_2 % 3 != target_2 % 3
+                    ),
                     "the two accounts of a payment have different locks: source % 3 != target % 3",
                 ),
             ),
@@ -1138,7 +1139,7 @@ SMALL_BUFFER = ThreadTask(
             Case("two producers, one consumer, bound 1", passing(1, 2, 1, 1)),
             Case("one producer, two consumers, bound 2", passing(2, 1, 2, 1)),
             Case("two producers, two consumers, bound 1", passing(1, 2, 2, 1)),
-        )
+        ),
     },
 )
 
@@ -1164,7 +1165,7 @@ BUFFERS = DetectiveTask(
     ),
     advice={
         "verdict": "Follow two threads that wait at the same time, for different things. Who is woken, what is true when it has "
-        "the lock again, and does it look?",
+        "the lock again, and does it look?"
     },
     hints=(
         "For each `wait`: what may have happened between the notification and the moment at which the thread has the lock again?",
@@ -1476,7 +1477,4 @@ BUG = ThreadTask(
     ),
 )
 
-TASKS = (
-    *(GIL, MEAN, LOSE, LOCK, PREDICT, TALLY, MAP, HANG, FAILS, PLACES),
-    *(BUFFER, BUFFERS, BUG, PREFETCH, SHARDS),
-)
+TASKS = (*(GIL, MEAN, LOSE, LOCK, PREDICT, TALLY, MAP, HANG, FAILS, PLACES), *(BUFFER, BUFFERS, BUG, PREFETCH, SHARDS))
