@@ -132,3 +132,10 @@ def all_minima(loops, kept, peak, bandwidth):
 def one_too_many(loops, kept, peak, bandwidth):
     """wrong raised-IndexError: nothing to fuse"""
     return loops[len(loops)], kept[0]
+
+
+def empties_the_lists(loops, kept, peak, bandwidth):
+    """wrong other: the longer of flops / peak and bytes / bandwidth"""
+    loops.clear()
+    kept.clear()
+    return "peak", 0.0

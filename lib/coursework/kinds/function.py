@@ -1,5 +1,6 @@
 """A plain Python function, checked by a property of its result."""
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,7 +19,8 @@ class FunctionTask(Task):
     def examine(self, answer, cases, seed):
         for index, case in enumerate(cases):
             arguments = arguments_of(case, seed, index)
-            result, _ = attempt(self, case, lambda a=arguments: answer.call(a))
+            mine = copy.deepcopy(arguments)  # what the answer does to its lists is its own affair
+            result, _ = attempt(self, case, lambda a=mine: answer.call(a))
             slip = self.judge(arguments, result)
             if slip:
                 facts = [
