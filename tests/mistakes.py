@@ -36,9 +36,13 @@ SECONDS = 90.0  # for one mistake, compilation included; then it counts as a han
 MEMORY = 12 << 30
 
 
+def file_of(task_id):
+    return FOLDER / f"{task_id.replace('-', '_')}.toml"
+
+
 def read(task_id):
     """(right answers, mistakes) of a task: tables of its file, each with its whole `cell`."""
-    tables = tomllib.loads((FOLDER / f"{task_id.replace('-', '_')}.toml").read_text(encoding="utf-8"))
+    tables = tomllib.loads(file_of(task_id).read_text(encoding="utf-8"))
     right, wrong = tables.get("right", []), tables["mistake"]
     for table in (*right, *wrong):
         table["cell"] = _cell(task_id, table, right)

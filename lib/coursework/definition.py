@@ -129,6 +129,10 @@ class Task:
         """The kinds of failure that `advice` can speak about."""
         return tuple(f"raised-{name}" for name in RAISED)
 
+    def shows(self):
+        """The kinds of failure by which a run can end: `failures`, and the slips of a judge of the task's own."""
+        return self.failures()
+
     def counts(self):
         """What a budget may name, with its words in a message; nothing: the kind has no budget."""
         return {}

@@ -51,6 +51,42 @@ def test_the_cell_asks_for_all_fields(task):
     assert (outcome.status, outcome.failure.headline) == (checking.UNSOLVED, "Not answered yet")
 
 
+AGREE = {
+    "01-claims": {
+        "ratio": {"peer": np.array([2.0, 3, 4]), "ours": np.array([1.0, 2, 3])},
+        "workers": {"percent": 10, "wanted": 5},
+        "clock": {"tick": 1, "cost": 30},
+    },
+    "02-fails": {
+        "places": {"places": 6, "A": 2, "B": 2, "C": 2},
+        "payments": {"source_1": 0, "target_1": 1, "source_2": 1, "target_2": 0},
+    },
+}
+
+
+@pytest.mark.parametrize("name", AGREE)
+def test_inputs_that_come_to_mind_first_do_not_refute(name):
+    for flaw in definition.find(name).flaws:
+        case = flaw.case(**AGREE[name][flaw.name])
+        assert outcome_of(flaw.judge, flaw.wrong, case, 1) is None
+        assert outcome_of(flaw.judge, flaw.right, case, 1) is None
+
+
+def test_the_places_have_one_answer_and_the_payments_a_few():
+    """Of all settings that are allowed, those that can hang are those that a count says."""
+    places, payments = definition.find("02-fails").flaws
+    for needs in ((3, 3, 3), (3, 3, 2), (3, 2, 3), (2, 3, 3)):
+        for count in (6, 7):
+            case = places.case(count, *needs)
+            assert bool(outcome_of(places.judge, places.wrong, case, 1)) == (sum(needs) - 3 >= count)
+            assert outcome_of(places.judge, places.right, case, 1) is None
+    for a, b, c, d in ((0, 1, 1, 3), (0, 1, 3, 4), (2, 3, 0, 2), (5, 6, 3, 5), (1, 2, 2, 4)):
+        first, second = ([x % 3 for x in sorted(pair)] for pair in ((a, b), (c, d)))
+        wrong = outcome_of(payments.judge, payments.wrong, payments.case(a, b, c, d), 1)
+        assert bool(wrong) == (first == second[::-1]), (a, b, c, d)
+        assert wrong is None or wrong.kind == "deadlock"
+
+
 def test_most_inputs_do_not_refute():
     """What makes it a task: inputs that come to mind first are right for the wrong programs."""
     flaws = definition.find("07-fails").flaws

@@ -37,10 +37,12 @@ def test_each_program_shows_one_fault_on_whatever_launch(task):
     assert list(truth(task).values()).count(next(f.name for f in task.faults if not f.kinds)) == 1
 
 
-def test_the_right_one_passes_the_hidden_cases_too():
-    for name, program in VERDICTS.programs.items():
-        right = checking.check(definition.find("08-tiled"), Local(program, admitted=True), hidden=True)
-        assert (right.status == checking.RIGHT) == (truth(VERDICTS)[name] == "right")
+@pytest.mark.parametrize(("task", "written"), [("08-verdicts", "08-tiled"), ("02-buffers", "02-buffer")])
+def test_the_right_one_passes_the_hidden_cases_too(task, written):
+    task = definition.find(task)
+    for name, program in task.programs.items():
+        right = checking.check(definition.find(written), Local(program, admitted=True), hidden=True)
+        assert (right.status == checking.RIGHT) == (truth(task)[name] == "right")
 
 
 @pytest.mark.parametrize("name", ["03-loops", "04-lanes"])
@@ -82,6 +84,32 @@ def test_the_statement_shows_what_is_run():
         assert textwrap.indent(after, "    ") in end
     for fault in VERDICTS.faults:
         assert f'- `"{fault.name}"`: {fault.text}' in statement
+
+
+@pytest.mark.parametrize("name", ["01-protocols", "02-buffers"])
+def test_the_statement_shows_whole_programs(name):
+    task = definition.find(name)
+    path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
+    statement = {cell.id: cell.source for cell in build.read(path).cells}[f"{name}-task"]
+    shown = {base for program in task.programs.values() if isinstance(program, type) for base in program.__mro__[:-1]}
+    for program in shown or task.programs.values():
+        assert textwrap.indent(inspect.getsource(program).rstrip(), "    ") in statement
+    for fault in task.faults:
+        assert f'- `"{fault.name}"`: {fault.text}' in statement
+
+
+@pytest.mark.parametrize("name", ["01-protocols", "02-buffers"])
+def test_a_message_of_plain_python_names_the_case_and_no_fault(name):
+    task = definition.find(name)
+    right = truth(task)
+    for program, verdict in right.items():
+        for other in {fault.name for fault in task.faults} - {verdict}:
+            said = dict(outcome(right | {program: other}, task).failure.facts)
+            assert said["not right"] == f'{program}: "{other}"'
+            if task.seen(task.seed)[program]:
+                case = task.seen(task.seed)[program][0]
+                assert said["a run of it"] == f"{case.name}: it goes wrong here."
+                assert verdict not in said["a lead"]
 
 
 def test_only_all_verdicts_together_earn_points():

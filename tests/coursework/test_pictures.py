@@ -1,6 +1,7 @@
 """Pictures of a cache and of threads that wait: what they say, and that they can be read in any colours."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -99,28 +100,18 @@ def test_a_ring_is_told_from_a_chain():
     assert pictures.waiting([]) == {}
 
 
-def test_a_deadlock_of_an_answer_shows_its_ring(wrong_accounts):
-    outcome, picture = drawn("02-bug", Local(wrong_accounts))
+def test_a_deadlock_of_threads_shows_its_ring():
+    flaw = next(flaw for flaw in definition.find("02-fails").flaws if flaw.name == "payments")
+    task = replace(flaw.judge, cases=(flaw.case(0, 1, 1, 3),))
+    outcome = checking.check(task, Local(flaw.wrong, admitted=True))
+    picture = outcome.failure.picture
     assert outcome.failure.kind == "deadlock"
     well_made(picture)
     assert picture["table"]
     assert re.search(
-        r"A waits for lock \d, which B has; B waits for lock \d, which A has. That is a ring.", picture["alt"]
+        r"A waits for locks\[\d\], which B has; B waits for locks\[\d\], which A has. That is a ring.", picture["alt"]
     )
     text, html = feedback.as_text(outcome), feedback.as_html(outcome)
     assert "--[lock" in text
     assert "step  thread" in text
     assert html.index("<svg") < html.index("class='interleaving'")
-
-
-@pytest.fixture
-def wrong_accounts():
-    import importlib.util
-    from pathlib import Path
-
-    path = Path(__file__).parents[1] / "wrong_answers" / "02_bug.py"
-    spec = importlib.util.spec_from_file_location("answers_02_bug", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    stuck = [v for v in vars(module).values() if (getattr(v, "__doc__", "") or "").startswith("wrong deadlock")]
-    return stuck[0]

@@ -1,71 +1,128 @@
 """Answers to 01-fit."""
 
+import math
+import statistics
+
 import numpy as np
 
 
-def with_lstsq(workers, seconds):
-    """right"""
-    columns = np.stack([np.ones(len(workers)), 1 / np.array(workers)], axis=1)
-    (a, b), *_ = np.linalg.lstsq(columns, np.array(seconds), rcond=None)
-    return float(a / (a + b))
-
-
-def by_hand(workers, seconds):
-    """right"""
-    x = [1 / n for n in workers]
-    mx, my = sum(x) / len(x), sum(seconds) / len(x)
-    b = sum((u - mx) * (v - my) for u, v in zip(x, seconds, strict=True)) / sum((u - mx) ** 2 for u in x)
-    a = my - b * mx
-    return a / (a + b)
-
-
-def _line(workers, seconds):
+def _fit(workers, seconds):
     b, a = np.polyfit(1 / np.array(workers), seconds, 1)
     return float(a), float(b)
 
 
-def in_seconds(workers, seconds):
-    """wrong seconds: of the time with one worker"""
-    return _line(workers, seconds)[0]
+def _rejected(workers, runs, a, b):
+    return any(not min(t) <= a + b / n <= max(t) for n, t in zip(workers, runs, strict=True))
 
 
-def the_parallel_share(workers, seconds):
-    """wrong parallel: the share that can be divided"""
-    a, b = _line(workers, seconds)
+def by_hand(workers, runs):
+    """right"""
+    x = [1 / n for n in workers]
+    y = [sorted(t)[len(t) // 2] for t in runs]
+    mx, my = math.fsum(x) / len(x), math.fsum(y) / len(y)
+    b = math.fsum((p - mx) * (q - my) for p, q in zip(x, y, strict=True)) / math.fsum((p - mx) ** 2 for p in x)
+    a = my - b * mx
+    line = [a + b * p for p in x]
+    holds = all(min(t) <= said and said <= max(t) for t, said in zip(runs, line, strict=True))
+    return a / (a + b) if holds else None
+
+
+def with_lstsq(workers, runs):
+    """right"""
+    matrix = np.stack([np.ones(len(workers)), 1 / np.array(workers)], axis=1)
+    a, b = np.linalg.lstsq(matrix, np.array([np.median(t) for t in runs]), rcond=None)[0]
+    return None if _rejected(workers, runs, a, b) else float(a / (a + b))
+
+
+def never_rejects(workers, runs):
+    """wrong accepted: No share describes that"""
+    a, b = _fit(workers, [statistics.median(t) for t in runs])
+    return a / (a + b)
+
+
+def always_rejects(workers, runs):
+    """wrong rejected: nothing speaks against it"""
+    return None
+
+
+def exactly_through_the_medians(workers, runs):
+    """wrong rejected: nothing speaks against it"""
+    middle = [statistics.median(t) for t in runs]
+    a, b = _fit(workers, middle)
+    return a / (a + b) if all(a + b / n == m for n, m in zip(workers, middle, strict=True)) else None
+
+
+def means(workers, runs):
+    """wrong mean: take medians"""
+    a, b = _fit(workers, [statistics.mean(t) for t in runs])
+    return a / (a + b)
+
+
+def fastest_runs(workers, runs):
+    """wrong fastest: lucky ones"""
+    a, b = _fit(workers, [min(t) for t in runs])
+    return a / (a + b)
+
+
+def all_runs(workers, runs):
+    """wrong mean: take medians first"""
+    a, b = _fit([n for n, t in zip(workers, runs, strict=True) for _ in t], [x for t in runs for x in t])
+    return a / (a + b)
+
+
+def parallel_share(workers, runs):
+    """wrong parallel: that can be divided"""
+    a, b = _fit(workers, [statistics.median(t) for t in runs])
     return b / (a + b)
 
 
-def over_b(workers, seconds):
-    """wrong share: With one worker"""
-    a, b = _line(workers, seconds)
+def in_seconds(workers, runs):
+    """wrong seconds: of the time with one worker"""
+    return _fit(workers, [statistics.median(t) for t in runs])[0]
+
+
+def a_over_b(workers, runs):
+    """wrong share: the time is a + b"""
+    a, b = _fit(workers, [statistics.median(t) for t in runs])
     return a / b
 
 
-def first_and_last(workers, seconds):
-    """wrong two-points: Fit all of them"""
-    ratio, n = seconds[-1] / seconds[0], workers[-1]
-    return (ratio - 1 / n) / (1 - 1 / n)
-
-
-def against_workers(workers, seconds):
-    """wrong against-n: a line in 1 / n"""
-    b, a = np.polyfit(workers, seconds, 1)
+def a_line_in_n(workers, runs):
+    """wrong against-n: fit against 1 / n"""
+    b, a = np.polyfit(np.array(workers), [statistics.median(t) for t in runs], 1)
     return float(a / (a + b))
 
 
-def clipped(workers, seconds):
+def first_and_last(workers, runs):
+    """wrong two-points: Fit all of them"""
+    a, b = _fit([workers[0], workers[-1]], [statistics.median(runs[0]), statistics.median(runs[-1])])
+    return a / (a + b)
+
+
+def clipped(workers, runs):
     """wrong clipped: Do not hide it"""
-    a, b = _line(workers, seconds)
-    return min(max(a / (a + b), 0), 1)
+    a, b = _fit(workers, [statistics.median(t) for t in runs])
+    return None if _rejected(workers, runs, a, b) else max(0.0, a / (a + b))
 
 
-def mean_of_each(workers, seconds):
-    """wrong near: by least squares of the times"""
-    shares = [(t / seconds[0] - 1 / n) / (1 - 1 / n) for n, t in zip(workers, seconds, strict=True) if n > 1]
-    return sum(shares) / len(shares)
+def in_per_cent(workers, runs):
+    """wrong other: Medians first"""
+    a, b = _fit(workers, [statistics.median(t) for t in runs])
+    return None if _rejected(workers, runs, a, b) else 100 * a / (a + b)
 
 
-def as_text(workers, seconds):
-    """wrong type: Return the share as a float"""
-    a, b = _line(workers, seconds)
-    return f"{a / (a + b):.1%}"
+def a_text(workers, runs):
+    """wrong type: as a float, or None"""
+    return "about a fifth"
+
+
+def one_line_for_all(workers, runs):
+    """wrong raised-TypeError: a list of times"""
+    return runs[0] / runs[1]
+
+
+def makes_its_own_runs(workers, runs):
+    """wrong other: Medians first"""
+    for times in runs:
+        times[:] = [1.0]
+    return 1.0

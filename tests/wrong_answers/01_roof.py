@@ -1,61 +1,141 @@
 """Answers to 01-roof."""
 
+import numpy as np
 
-def by_intensity(flops, nbytes, peak, bandwidth):
+
+def _total(loops, peak, bandwidth):
+    return sum(max(f / (peak * 1e9), b / (bandwidth * 1e9)) for f, b in loops)
+
+
+def _options(loops, kept, peak, bandwidth, total=_total, saved=1):
+    found = {"peak": total(loops, 2 * peak, bandwidth), "bandwidth": total(loops, peak, 2 * bandwidth)}
+    for k in range(len(kept)):
+        (f, b), (g, c) = loops[k], loops[k + 1]
+        found[k] = total([*loops[:k], (f + g, b + c - saved * kept[k]), *loops[k + 2 :]], peak, bandwidth)
+    return found
+
+
+def with_numpy(loops, kept, peak, bandwidth):
     """right"""
-    if flops / nbytes > peak / bandwidth:
-        return flops / peak * 1e-9, "arithmetic"
-    return nbytes / bandwidth * 1e-9, "memory"
+    rates = np.array([peak, bandwidth]) * 1e9
+
+    def seconds(table, rates):
+        return (np.array(table, dtype=np.float64) / rates).max(axis=1).sum()
+
+    tried = [("bandwidth", seconds(loops, rates * [1, 2])), ("peak", seconds(loops, rates * [2, 1]))]
+    for k, saved in enumerate(kept):
+        table = np.array(loops, dtype=np.float64)
+        table[k] += table[k + 1]
+        table[k, 1] -= saved
+        keep = [row for row in range(len(loops)) if row != k + 1]
+        tried.append((k, seconds(table[keep], rates)))
+    tried.sort(key=lambda pair: pair[1])
+    return list(tried[0])
 
 
-def a_list(flops, nbytes, peak, bandwidth):
-    """right"""
-    times = {"arithmetic": flops / (peak * 1e9), "memory": nbytes / (bandwidth * 1e9)}
-    longest = max(times, key=times.get)
-    return [times[longest], longest]
+def as_one_loop(loops, kept, peak, bandwidth):
+    """wrong whole: one after the other"""
+
+    def total(loops, peak, bandwidth):
+        return max(sum(f for f, _ in loops) / (peak * 1e9), sum(b for _, b in loops) / (bandwidth * 1e9))
+
+    found = _options(loops, kept, peak, bandwidth, total)
+    choice = min(found, key=found.get)
+    return choice, found[choice]
 
 
-def no_giga(flops, nbytes, peak, bandwidth):
+def sums(loops, kept, peak, bandwidth):
+    """wrong sum: the longer of the two times"""
+
+    def total(loops, peak, bandwidth):
+        return sum(f / (peak * 1e9) + b / (bandwidth * 1e9) for f, b in loops)
+
+    found = _options(loops, kept, peak, bandwidth, total)
+    choice = min(found, key=found.get)
+    return choice, found[choice]
+
+
+def nothing_saved(loops, kept, peak, bandwidth):
+    """wrong nothing-saved: Subtract them"""
+    found = _options(loops, kept, peak, bandwidth)
+    choice = min(found, key=found.get)
+    return choice, _options(loops, kept, peak, bandwidth, saved=0)[choice]
+
+
+def saved_twice(loops, kept, peak, bandwidth):
+    """wrong saved-twice: Subtract them once"""
+    found = _options(loops, kept, peak, bandwidth)
+    choice = min(found, key=found.get)
+    return choice, _options(loops, kept, peak, bandwidth, saved=2)[choice]
+
+
+def never_fuses(loops, kept, peak, bandwidth):
+    """wrong not-best: another change gives less"""
+    found = _options(loops, [], peak, bandwidth)
+    choice = min(found, key=found.get)
+    return choice, found[choice]
+
+
+def the_worst(loops, kept, peak, bandwidth):
+    """wrong not-best: another change gives less"""
+    found = _options(loops, kept, peak, bandwidth)
+    choice = max(found, key=found.get)
+    return choice, found[choice]
+
+
+def unchanged(loops, kept, peak, bandwidth):
+    """wrong before: before any change"""
+    found = _options(loops, kept, peak, bandwidth)
+    return min(found, key=found.get), _total(loops, peak, bandwidth)
+
+
+def without_giga(loops, kept, peak, bandwidth):
     """wrong units: 1 G is 1e9"""
-    a, m = flops / peak, nbytes / bandwidth
-    return max(a, m), "arithmetic" if a > m else "memory"
+    found = _options(loops, kept, peak, bandwidth)
+    choice = min(found, key=found.get)
+    return choice, found[choice] * 1e9
 
 
-def gib(flops, nbytes, peak, bandwidth):
-    """wrong units: 2**30 is a GiB"""
-    a, m = flops / (peak * 2**30), nbytes / (bandwidth * 2**30)
-    return max(a, m), "arithmetic" if a > m else "memory"
-
-
-def the_shorter(flops, nbytes, peak, bandwidth):
-    """wrong shorter: the longer one decides"""
-    a, m = flops / (peak * 1e9), nbytes / (bandwidth * 1e9)
-    return min(a, m), "arithmetic" if a < m else "memory"
-
-
-def the_sum(flops, nbytes, peak, bandwidth):
-    """wrong sum: while the next data is on its way"""
-    a, m = flops / (peak * 1e9), nbytes / (bandwidth * 1e9)
-    return a + m, "arithmetic" if a > m else "memory"
-
-
-def crossed(flops, nbytes, peak, bandwidth):
-    """wrong crossed: bytes to the bandwidth"""
-    a, m = flops / (bandwidth * 1e9), nbytes / (peak * 1e9)
-    return max(a, m), "arithmetic" if a > m else "memory"
-
-
-def names_exchanged(flops, nbytes, peak, bandwidth):
-    """wrong bound: The seconds are right"""
-    a, m = flops / (peak * 1e9), nbytes / (bandwidth * 1e9)
-    return max(a, m), "memory" if a > m else "arithmetic"
-
-
-def seconds_alone(flops, nbytes, peak, bandwidth):
+def only_the_choice(loops, kept, peak, bandwidth):
     """wrong type: Return two values"""
-    return max(flops / (peak * 1e9), nbytes / (bandwidth * 1e9))
+    found = _options(loops, kept, peak, bandwidth)
+    return min(found, key=found.get)
 
 
-def speed(flops, nbytes, peak, bandwidth):
-    """wrong other: Two times"""
-    return min(peak, flops / nbytes * bandwidth), "memory"
+def the_other_way_round(loops, kept, peak, bandwidth):
+    """wrong type: the choice, and the seconds"""
+    found = _options(loops, kept, peak, bandwidth)
+    choice = min(found, key=found.get)
+    return found[choice], choice
+
+
+def another_word(loops, kept, peak, bandwidth):
+    """wrong choice: by the names of the statement"""
+    return "memory", min(_options(loops, kept, peak, bandwidth).values())
+
+
+def a_flag(loops, kept, peak, bandwidth):
+    """wrong choice: by the names of the statement"""
+    return False, min(_options(loops, kept, peak, bandwidth).values())
+
+
+def a_list_for_a_choice(loops, kept, peak, bandwidth):
+    """wrong choice: by the names of the statement"""
+    return [0], min(_options(loops, kept, peak, bandwidth).values())
+
+
+def all_minima(loops, kept, peak, bandwidth):
+    """wrong other: the longer of flops / peak and bytes / bandwidth"""
+    return "bandwidth", sum(min(f / (peak * 1e9), b / (2 * bandwidth * 1e9)) for f, b in loops)
+
+
+def one_too_many(loops, kept, peak, bandwidth):
+    """wrong raised-IndexError: nothing to fuse"""
+    return loops[len(loops)], kept[0]
+
+
+def empties_the_lists(loops, kept, peak, bandwidth):
+    """wrong other: the longer of flops / peak and bytes / bandwidth"""
+    loops.clear()
+    kept.clear()
+    return "peak", 0.0

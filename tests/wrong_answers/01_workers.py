@@ -3,76 +3,105 @@
 import math
 
 
-def by_trying(serial, wanted):
+def listed(serial, parallel, starting, cores, pace, least_use):
     """right"""
-    if wanted <= 1:
-        return 1
-    if 1 / wanted <= serial:
-        return None
-    n = 1
-    while 1 / (serial + (1 - serial) / n) < wanted:
-        n += 1
-    return n
+    paces = [1.0] * (cores - 1) + [pace]
+    found = []
+    for n in range(1, cores + 1):
+        each = [parallel / n / p for p in paces[:n]]
+        seconds = serial + starting * (n - 1) + max(each)
+        use = (serial + starting * (n - 1) + math.fsum(each)) / (n * seconds)
+        if use >= least_use:
+            found.append((seconds, n))
+    seconds, n = min(found)
+    return [n, seconds]
 
 
-def rounded_down(serial, wanted):
-    """wrong too-few: Round up"""
-    if 1 / wanted <= serial:
-        return None
-    return int((1 - serial) / (1 / wanted - serial))
+def no_straggler(serial, parallel, starting, cores, pace, least_use):
+    """wrong straggler: everybody waits for that worker"""
+    return listed(serial, parallel, starting, cores, 1.0, least_use)
 
 
-def one_more(serial, wanted):
-    """wrong too-many: One fewer is enough"""
-    if 1 / wanted <= serial:
-        return None
-    return int((1 - serial) / (1 / wanted - serial)) + 1
+def always_slow(serial, parallel, starting, cores, pace, least_use):
+    """wrong always: The slow core is taken last"""
+    found = []
+    for n in range(1, cores + 1):
+        slow = parallel / n / (pace if n > 1 else 1)
+        seconds = serial + starting * (n - 1) + slow
+        busy = serial + starting * (n - 1) + parallel / n * (n - 1) + slow
+        if busy / (n * seconds) >= least_use:
+            found.append((seconds, n))
+    return min(found)[::-1]
 
 
-def a_float(serial, wanted):
-    """wrong type: no half workers"""
-    if 1 / wanted <= serial:
-        return None
-    return (1 - serial) / (1 / wanted - serial)
+def free_start(serial, parallel, starting, cores, pace, least_use):
+    """wrong starting: has to be started"""
+    return listed(serial, parallel, 0.0, cores, pace, least_use)
 
 
-def never_none(serial, wanted):
-    """wrong impossible: Compare `wanted` with the limit"""
-    return math.ceil((1 - serial) / (1 / wanted - serial))
+def fastest(serial, parallel, starting, cores, pace, least_use):
+    """wrong use: below what is asked for"""
+    return listed(serial, parallel, starting, cores, pace, 0.0)
 
 
-def divided_by_nothing(serial, wanted):
-    """wrong raised-ZeroDivisionError: nothing is left for the divisible part"""
-    if 1 / wanted < serial:
-        return None
-    return math.ceil((1 - serial) / (1 / wanted - serial))
+def shared_out(serial, parallel, starting, cores, pace, least_use):
+    """wrong mean-pace: nobody takes over"""
+    found = []
+    for n in range(1, cores + 1):
+        alone = serial + starting * (n - 1)
+        slow = parallel / n / (pace if n == cores else 1)
+        seconds = alone + parallel / (n - 1 + (pace if n == cores else 1))
+        busy = alone + parallel / n * (n - 1) + slow
+        if busy / (n * seconds) >= least_use:
+            found.append((seconds, n))
+    return min(found)[::-1]
 
 
-def gustafson(serial, wanted):
-    """wrong gustafson: for a job that grows"""
-    if serial == 1 or 1 / wanted <= serial:
-        return None
-    return math.ceil((wanted - serial) / (1 - serial))
+def all_cores(serial, parallel, starting, cores, pace, least_use):
+    """wrong use: Who is ready waits for the slowest"""
+    return cores, serial + starting * (cores - 1) + parallel / cores / pace
 
 
-def shares_exchanged(serial, wanted):
-    """wrong none: exchanged"""
-    parallel = 1 - serial
-    if wanted <= 1:
-        return 1
-    if 1 / wanted <= parallel:
-        return None
-    return math.ceil(serial / (1 / wanted - parallel))
+def always_one(serial, parallel, starting, cores, pace, least_use):
+    """wrong not-best: Another one is allowed, and faster"""
+    return 1, serial + parallel
 
 
-def as_many_as_wanted(serial, wanted):
-    """wrong other: must not exceed 1 / wanted"""
-    return math.ceil(wanted) * 4 if 1 / wanted > serial else None
+def started_by_all(serial, parallel, starting, cores, pace, least_use):
+    """wrong seconds: for each worker beyond the first"""
+    n, _ = listed(serial, parallel, starting, cores, pace, least_use)
+    return n, serial + starting * n + parallel / n / (pace if n == cores else 1) + 1e-3
 
 
-def at_most_a_hundred(serial, wanted):
-    """wrong none: a search end too early"""
-    for n in range(1, 101):
-        if 1 / (serial + (1 - serial) / n) >= wanted:
-            return n
-    return None
+def half_a_worker(serial, parallel, starting, cores, pace, least_use):
+    """wrong count: a whole number"""
+    n, seconds = listed(serial, parallel, starting, cores, pace, least_use)
+    return n + 0.0, seconds
+
+
+def too_many(serial, parallel, starting, cores, pace, least_use):
+    """wrong count: from 1 to `cores`"""
+    return 2 * cores, serial + parallel / (2 * cores)
+
+
+def only_the_number(serial, parallel, starting, cores, pace, least_use):
+    """wrong type: Return two numbers"""
+    return listed(serial, parallel, starting, cores, pace, least_use)[0]
+
+
+def nothing(serial, parallel, starting, cores, pace, least_use):
+    """wrong type: Return two numbers"""
+
+
+def waiting_counts_as_work(serial, parallel, starting, cores, pace, least_use):
+    """wrong use: below what is asked for"""
+    found = []
+    for n in range(1, cores + 1):
+        seconds = serial + starting * (n - 1) + parallel / n / (pace if n == cores else 1)
+        found.append((seconds, n))
+    return min(found)[::-1]
+
+
+def infinite(serial, parallel, starting, cores, pace, least_use):
+    """wrong type: Return two numbers"""
+    return 1, math.inf

@@ -2,195 +2,225 @@
 
 import threading
 
-BANK = threading.Lock()
 
-
-class OneLockForTheBank:
+class Turns:
     """right"""
 
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, threading.Lock()
+    def __init__(self, parties):
+        self.parties, self.inside, self.side = parties, 0, False
+        self.changed = threading.Condition()
 
-    def pay(self, target, amount):
-        with BANK:
-            if self.balance < amount:
-                return False
-            self.balance -= amount
-            target.balance += amount
-            return True
+    def wait(self):
+        with self.changed:
+            side = self.side
+            self.inside += 1
+            if self.inside < self.parties:
+                self.changed.wait_for(lambda: self.side != side)
+            else:
+                self.inside, self.side = 0, not side
+                self.changed.notify_all()
 
 
-class Nested:
+class TwoDoors:
     """right"""
 
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, threading.Lock()
+    def __init__(self, parties):
+        self.parties, self.came = parties, 0
+        self.lock, self.first, self.second = threading.Lock(), threading.Semaphore(0), threading.Semaphore(0)
 
-    def pay(self, target, amount):
-        first, second = (self, target) if self.number < target.number else (target, self)
-        with first.lock, second.lock:
-            enough = self.balance >= amount
-            if enough:
-                self.balance -= amount
-                target.balance += amount
-            return enough
+    def wait(self):
+        with self.lock:
+            self.came += 1
+            if self.came == self.parties:
+                for _ in range(self.parties):
+                    self.first.release()
+        self.first.acquire()
+        with self.lock:
+            self.came -= 1
+            if self.came == 0:
+                for _ in range(self.parties):
+                    self.second.release()
+        self.second.acquire()
 
 
 class AsGiven:
-    """wrong deadlock: in the same order"""
+    """wrong deadlock: Either nobody woke it"""
 
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, threading.Lock()
+    def __init__(self, parties):
+        self.parties, self.came = parties, 0
+        self.changed = threading.Condition()
 
-    def pay(self, target, amount):
-        if self.balance < amount:
-            return False
-        with self.lock, target.lock:
-            self.balance -= amount
-            target.balance += amount
-        return True
-
-
-class OrderOnly:
-    """wrong overdrawn: Looking and taking must be one step"""
-
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, threading.Lock()
-
-    def pay(self, target, amount):
-        if self.balance < amount:
-            return False
-        first, second = sorted((self, target), key=lambda account: account.number)
-        with first.lock, second.lock:
-            self.balance -= amount
-            target.balance += amount
-        return True
+    def wait(self):
+        with self.changed:
+            self.came += 1
+            if self.came == self.parties:
+                self.came = 0
+                self.changed.notify()
+            while self.came > 0:
+                self.changed.wait()
 
 
-class LookOnly:
-    """wrong deadlock: in the same order"""
+class WakesAll:
+    """wrong deadlock: it was woken and waited again"""
 
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, threading.Lock()
+    def __init__(self, parties):
+        self.parties, self.came = parties, 0
+        self.changed = threading.Condition()
 
-    def pay(self, target, amount):
-        with self.lock, target.lock:
-            if self.balance < amount:
-                return False
-            self.balance -= amount
-            target.balance += amount
-            return True
-
-
-class OrderOfBalances:
-    """wrong deadlock: must not depend on what changes"""
-
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, threading.Lock()
-
-    def pay(self, target, amount):
-        first, second = sorted((self, target), key=lambda account: account.balance)
-        with first.lock, second.lock:
-            if self.balance < amount:
-                return False
-            self.balance -= amount
-            target.balance += amount
-            return True
+    def wait(self):
+        with self.changed:
+            self.came += 1
+            if self.came == self.parties:
+                self.came = 0
+                self.changed.notify_all()
+            while self.came > 0:
+                self.changed.wait()
 
 
-class OneLockAfterTheOther:
-    """wrong wrong-result: No order"""
+class RoundsButOneWoken:
+    """wrong deadlock: Either nobody woke it"""
 
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, threading.Lock()
+    def __init__(self, parties):
+        self.parties, self.came, self.round = parties, 0, 0
+        self.changed = threading.Condition()
 
-    def pay(self, target, amount):
+    def wait(self):
+        with self.changed:
+            mine = self.round
+            self.came += 1
+            if self.came == self.parties:
+                self.came, self.round = 0, mine + 1
+                self.changed.notify()
+            while self.round == mine:
+                self.changed.wait()
+
+
+class NeverBack:
+    """wrong early: that belongs to another round"""
+
+    def __init__(self, parties):
+        self.parties, self.came = parties, 0
+        self.changed = threading.Condition()
+
+    def wait(self):
+        with self.changed:
+            self.came += 1
+            self.changed.notify_all()
+            while self.came < self.parties:
+                self.changed.wait()
+
+
+class AnEvent:
+    """wrong early: that belongs to another round"""
+
+    def __init__(self, parties):
+        self.parties, self.came = parties, 0
+        self.lock, self.all_there = threading.Lock(), threading.Event()
+
+    def wait(self):
         with self.lock:
-            if self.balance < amount:
-                return False
-            self.balance -= amount
-        with target.lock:
-            target.balance = target.balance + amount
+            self.came += 1
+            if self.came == self.parties:
+                self.came = 0
+                self.all_there.set()
+        self.all_there.wait()
+
+
+class OneSemaphore:
+    """wrong deadlock: waits at the barrier for ever"""
+
+    def __init__(self, parties):
+        self.parties, self.came = parties, 0
+        self.lock, self.go_on = threading.Lock(), threading.Semaphore(0)
+
+    def wait(self):
         with self.lock:
-            return self.balance > 0
+            self.came += 1
+            if self.came == self.parties:
+                self.came = 0
+                for _ in range(self.parties):
+                    self.go_on.release()
+        self.go_on.acquire()
 
 
-class ALockOfItsOwn:
-    """wrong lost-update: is lost"""
+class NoBarrier:
+    """wrong early: went on too early"""
 
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, threading.Lock()
+    def __init__(self, parties):
+        self.parties = parties
 
-    def pay(self, target, amount):
-        with threading.Lock():
-            if self.balance < amount:
-                return False
-            self.balance -= amount
-            target.balance += amount
-            return True
+    def wait(self):
+        pass
 
 
-class TooPolite:
-    """wrong livelock: gives way"""
-
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, threading.Lock()
-
-    def pay(self, target, amount):
-        while True:
-            with self.lock:
-                if target.lock.acquire(blocking=False):
-                    try:
-                        if self.balance < amount:
-                            return False
-                        self.balance -= amount
-                        target.balance += amount
-                        return True
-                    finally:
-                        target.lock.release()
-
-
-class LockInTheClass:
+class ReadsTheRoundBefore:
     """right"""
 
-    bank = threading.Lock()
+    def __init__(self, parties):
+        self.parties, self.came, self.round = parties, 0, 0
+        self.changed = threading.Condition()
 
-    def __init__(self, number, balance):
-        self.number, self.balance = number, balance
-
-    def pay(self, target, amount):
-        with LockInTheClass.bank:
-            if self.balance < amount:
-                return False
-            self.balance -= amount
-            target.balance += amount
-            return True
-
-
-class NeverTheLast:
-    """wrong refused: `balance == amount` is enough"""
-
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, BANK
-
-    def pay(self, target, amount):
-        with BANK:
-            if self.balance <= amount:
-                return False
-            self.balance -= amount
-            target.balance += amount
-            return True
+    def wait(self):
+        mine = self.round
+        with self.changed:
+            self.came += 1
+            if self.came == self.parties:
+                self.came, self.round = 0, mine + 1
+                self.changed.notify_all()
+        with self.changed:
+            if self.round == mine:
+                self.changed.wait()
 
 
-class MakesMoney:
-    """wrong wrong-result: What one account loses the other gets"""
+class RoundReadTooLate:
+    """wrong deadlock: waits at the barrier for ever"""
 
-    def __init__(self, number, balance):
-        self.number, self.balance, self.lock = number, balance, BANK
+    def __init__(self, parties):
+        self.parties, self.came, self.round = parties, 0, 0
+        self.changed = threading.Condition()
 
-    def pay(self, target, amount):
-        with BANK:
-            if self.balance < amount:
-                return False
-            target.balance += amount
-            return True
+    def wait(self):
+        with self.changed:
+            self.came += 1
+            if self.came == self.parties:
+                self.came = 0
+                self.round += 1
+                self.changed.notify_all()
+            mine = self.round
+            while self.round == mine:
+                self.changed.wait()
+
+
+class AsksAgain:
+    """wrong busy-waiting: That is what `wait` is for"""
+
+    def __init__(self, parties):
+        self.parties, self.came, self.round = parties, 0, 0
+        self.lock = threading.Lock()
+
+    def wait(self):
+        with self.lock:
+            mine = self.round
+            self.came += 1
+            if self.came == self.parties:
+                self.came, self.round = 0, mine + 1
+        while self.round == mine:
+            pass
+
+
+class FixedSize:
+    """wrong deadlock: waits at the barrier for ever"""
+
+    def __init__(self, parties):
+        self.came, self.round = 0, 0
+        self.changed = threading.Condition()
+
+    def wait(self):
+        with self.changed:
+            mine = self.round
+            self.came += 1
+            if self.came == 2:
+                self.came, self.round = 0, mine + 1
+                self.changed.notify_all()
+            while self.round == mine:
+                self.changed.wait()

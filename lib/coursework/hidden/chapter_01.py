@@ -1,12 +1,15 @@
-"""Hidden cases of chapter 01: shares, machines and clocks that no visible case has."""
+"""Hidden cases of chapter 01: programs, shares, machines and clocks that no visible case has."""
 
 from ..definition import Case
-from ..tasks.chapter_01 import times_of
+from ..tasks.chapter_01 import any_program, program, runs_of
 
 CASES = {
     "01-roof": (
-        Case("in balance but for a little", lambda rng: (8.0e9, 2.1e9, 80.0, 20.0)),
-        Case("a fast machine", lambda rng: (3e12, 5e10, 60_000.0, 3_350.0)),
+        Case("five loops", any_program(5)),
+        Case(
+            "the first two of three loops", program([(1e9, 8e9), (28e9, 2e9), (1e9, 1e9)], [1.5e9, 0.1e9], 100.0, 25.0)
+        ),
+        Case("a fast machine", program([(3e12, 5e10), (1e12, 8e10)], [2e10], 60_000.0, 3_350.0)),
     ),
     "01-bug": (
         Case("one repeat", lambda rng: (1, 3.0, 1000)),
@@ -17,13 +20,14 @@ CASES = {
         Case("15 rounds, drift and every 5th call disturbed", lambda rng: (15, 2.0, 1.0, 5)),
     ),
     "01-workers": (
-        Case("2 % serial, 30 times as fast", lambda rng: (0.02, 30.0)),
-        Case("30 % serial, 4 times as fast", lambda rng: (0.3, 4.0)),
-        Case("12.5 % serial, 4 times as fast", lambda rng: (0.125, 4.0)),
+        Case("16 cores, all of it", lambda rng: (1.0, 40.0, 0.2, 16, 0.5, 0.6)),
+        Case("only one worker is used well", lambda rng: (5.0, 5.0, 0.5, 8, 0.5, 0.95)),
+        Case("3 cores, a core at half pace", lambda rng: (0.2, 9.0, 0.05, 3, 0.5, 0.4)),
     ),
     "01-fit": (
-        Case("no serial part", times_of(0.0, (1, 2, 3, 6, 12), noise=0.02)),
-        Case("nothing can be divided", times_of(1.0, (1, 2, 4), scale=5.0)),
-        Case("without one worker", times_of(0.3, (2, 3, 8), noise=0.03)),
+        Case("no serial part", runs_of(0.0, (1, 2, 3, 6, 12), noise=0.08)),
+        Case("nothing can be divided", runs_of(1.0, (1, 2, 4), scale=5.0)),
+        Case("without one worker", runs_of(0.3, (2, 3, 8), noise=0.06)),
+        Case("many workers in each other's way", runs_of(0.02, (1, 2, 4, 8, 16), each=0.01, noise=0.01)),
     ),
 }

@@ -1,7 +1,7 @@
 """Hidden cases of chapter 02: numbers of threads and items that no visible case has."""
 
 from ..definition import Case
-from ..tasks.chapter_02 import feeding, loading, mapping, moving, passing
+from ..tasks.chapter_02 import coming, feeding, loading, mapping, passing, sharded, sharing, telling
 
 CASES = {
     "02-mean": (
@@ -21,8 +21,20 @@ CASES = {
         Case("the first batch cannot be read", loading(2, 2, bad=0)),
         Case("a bound larger than the data set", loading(3, 5)),
     ),
-    "02-bug": (
-        Case("a ring of three accounts", moving((50, 50, 50), (0, 1, 10), (1, 2, 20), (2, 0, 30))),
-        Case("too little in both", moving((10, 10), (0, 1, 30), (1, 0, 40))),
+    "02-tally": (
+        Case("one writer, 7 additions, slack 3", telling(1, 7, 3)),
+        Case("two writers, 3 additions each, no slack", telling(2, 3, 0)),
+        Case("nothing is added", telling(2, 0, 2)),
     ),
+    "02-places": (
+        Case("all places for one, 5 places", sharing(5, 5, 2)),
+        Case("three that fit work together: 6 places", sharing(6, 1, 2, 3, meeting=(0, 1, 2))),
+    ),
+    "02-shards": (
+        Case("no shard at all", sharded()),
+        Case("an empty shard among others, bound 2", sharded(2, 0, 1, bound=2)),
+        Case("three shards, a stop before the first batch", sharded(2, 2, 2, stop=0)),
+        Case("the first batch of all cannot be read", sharded(2, 3, bad=[0, 0])),
+    ),
+    "02-bug": (Case("three threads, two rounds", coming(3, 2)), Case("two threads, three rounds", coming(2, 3))),
 }

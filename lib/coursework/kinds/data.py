@@ -213,10 +213,11 @@ def in_words(run, tell=True):
     place, who = facts.get("at", ""), f" in {facts['happened in']}" if "happened in" in facts else ""
     if place and not tell:
         return f"{case.name}: look at `{place}`{who}."
+    if not tell and ("got" in facts or "table" in failure.picture):
+        return f"{case.name}: it goes wrong here."
     said = facts.get("it said") or "; ".join(f"{label} {text}" for label, text in failure.facts)
-    said = re.sub(r"(?: on|,) line \d+", "", said or failure.headline).rstrip(
-        "."
-    )  # a line of the course's file, not of the notebook
+    # a line would be one of the course's file, not of the notebook
+    said = re.sub(r"(?: on| since|,) line \d+", "", said or failure.headline).rstrip(".")
     return f"{case.name}: {said}."
 
 

@@ -15,7 +15,7 @@ program is found by running it on the judge's cases, never typed:
         ),
     )
 
-A Fault lists the kinds of failure (those of `judge.failures()`) by which a run shows it; the one without any means right. A
+A Fault lists the kinds of failure (those of `judge.shows()`) by which a run shows it; the one without any means right. A
 program may show one fault only: tests/coursework/test_detective.py runs every program of every such task on every case. In the
 notebook: the sources in the statement, a cell `verdicts = {"A": ..., "B": ..., "C": ..., "D": ...}`, `check("08-verdicts", verdicts)`.
 
@@ -49,11 +49,12 @@ class DetectiveTask(DataTask):
     judge: Task
     programs: dict
     faults: tuple
-    nothing: str = in_words(None)  # what is said of a run that shows no fault
+    run: str = "launch"  # what a case of the judge is called
+    nothing: str = ""  # what is said of a program that shows no fault; default: no run shows one
 
     def __post_init__(self):
         super().__post_init__()
-        refuse_unknown(self, "faults", [k for fault in self.faults for k in fault.kinds], self.judge.failures())
+        refuse_unknown(self, "faults", [k for fault in self.faults for k in fault.kinds], self.judge.shows())
         if sum(not fault.kinds for fault in self.faults) != 1:
             raise ValueError(f"task {self.id}: one of its faults must have no kinds: it means right")
 
@@ -70,12 +71,12 @@ class DetectiveTask(DataTask):
         wrong = [name for name in self.programs if verdicts[name] != self.fault_of(seen[name]).name]
         if wrong:
             raise Failed(self._told(verdicts, seen, wrong))
+        nothing = self.nothing or (in_words(None) if self.run == "launch" else f"No {self.run} shows a fault of it.")
         checked = [
-            f"{name}, {verdicts[name]}. {in_words(seen[name]) if seen[name] else self.nothing}"
-            for name in self.programs
+            f"{name}, {verdicts[name]}. {in_words(seen[name]) if seen[name] else nothing}" for name in self.programs
         ]
-        launches = len(self.judge.cases)
-        how = f" on up to {launches} launches" if launches > 1 else ""
+        runs = len(self.judge.cases)
+        how = f" on up to {runs} {self.run}{'es' if self.run == 'launch' else 's'}" if runs > 1 else ""
         return (f"Found by running each{how}.", *checked), ""
 
     def seen(self, seed):
@@ -106,10 +107,11 @@ class DetectiveTask(DataTask):
         failing = [name for name in wrong if seen[name]] or wrong
         name = failing[zlib.crc32(repr(verdicts).encode()) % len(failing)]
         count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} verdicts are right"
-        run = in_words(seen[name], tell=False) if seen[name] else "No launch of this task shows that."
+        run = in_words(seen[name], tell=False) if seen[name] else f"No {self.run} of this task shows that."
         facts = [("not right", f'{name}: "{verdicts[name]}"'), ("a run of it", run)]
         facts += [("a lead", self.advice.get("verdict", _LOOK))] if seen[name] else []
-        return Failure("verdict", count, tuple(facts))
+        table = seen[name][1].picture.get("table") if seen[name] else None
+        return Failure("verdict", count, tuple(facts), picture={"table": table} if table else {})
 
 
 _LOOK = "Follow these threads line by line on this launch. Where do they do what you did not expect?"

@@ -60,6 +60,10 @@ class ScenarioTask(Task):
         )
         return (*super().failures(), *of_explore, "wrong-result", "type")
 
+    def shows(self):
+        """A slip's kind is one of the texts in its judge."""
+        return (*self.failures(), *(_texts(self.judge) if self.judge else ()))
+
     def counts(self):
         """The scenario counts by name, so every text in it may be the name of a count."""
         return {text: text for text in _texts(self.scenario)}

@@ -1,10 +1,16 @@
 """Tasks of chapter 01, Why parallel. Times come from clocks that the check controls, so that every verdict is exact."""
 
 import math
+import re
 import statistics
 from dataclasses import replace
 
+import numpy as np
+
 from ..definition import Case, Section, Slip
+from ..kinds.counterexample import CounterexampleTask, Flaw
+from ..kinds.data import Numbers, Whole
+from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.function import FunctionTask
 from ..kinds.prediction import PredictionTask, Question
 from ..kinds.scenario import ScenarioTask
@@ -18,154 +24,373 @@ def _close(a, b):
     return abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1e-12)
 
 
-# 01-workers --------------------------------------------------------------------------------------------------
+# 01-bus ------------------------------------------------------------------------------------------------------
 
 
-def fewest_workers(serial, wanted):
-    """The smallest number of workers whose speed-up after Amdahl reaches `wanted`; None if there is none."""
-    if wanted <= 1:
-        return 1
-    left = 1 / wanted - serial  # what remains of the time for the divisible part
-    return math.ceil((1 - serial) / left) if left > 0 else None
+def _cycles(jobs, latency, every, dependent=False):
+    """Cycles until the last of `jobs` is done, on a core that begins one `every` so many cycles; the next one at the
+    earliest when the last is done, if it depends on it."""
+    begin = done = 0
+    for _ in range(jobs):
+        begin = max(begin, done) if dependent else begin
+        done = begin + latency
+        begin += every
+    return done
 
 
-def judge_workers(arguments, result):
-    """Right if it is the whole number of `fewest_workers`, or None where there is none."""
-    serial, wanted = arguments
-    right = fewest_workers(serial, wanted)
-    if right is None:
-        if result is None:
-            return None
-        limit = f"with {serial:.0%} serial work, the speed-up stays below {1 / serial:g} however many workers there are"
-        return Slip("impossible", f"None: {limit}", "Compare `wanted` with the limit 1 / serial before you divide.")
-    expected = f"{right}, a whole number"
-    if result is None:
-        cause = (
-            f"The limit is 1 / serial, and {wanted} lies below it: some number is enough. Does a search end too early, or are "
-            "serial and parallel share exchanged?"
-        )
-        if wanted <= 1:
-            cause = "One worker is as fast as one worker: for `wanted` = 1 that is enough, however much is serial."
-        return Slip("none", expected, cause if serial else "Without serial work there is no limit.")
-    if type(result) is not int:
-        return Slip("type", expected, "There are no half workers: round up, and return an int (math.ceil gives one).")
-    if result == right:
-        return None
-    if result == right - 1:
-        cause = "That many are not quite enough. Round up, not down or to the nearest."
-        if serial and result == math.ceil(wanted):
-            cause += " And does `serial` come in?"
-        return Slip("too-few", expected, cause)
-    if 0 < serial < 1 and result == math.ceil((wanted - serial) / (1 - serial)):
-        cause = "This is Gustafson's law, for a job that grows. Here the job stays the same."
-        if result == math.ceil(wanted):
-            cause += " Or is `serial`, a share from 0 to 1, taken for a percentage, or left out?"
-        return Slip("gustafson", expected, cause)
-    if serial and result == math.ceil(wanted):
-        cause = (
-            "That many would do if hardly anything were serial. `serial` is a share from 0 to 1, no percentage: where does it "
-            "come in?"
-        )
-        return Slip("nothing-serial", expected, cause)
-    if result == right + 1:
-        return Slip("too-many", expected, "One fewer is enough. Is 1 added where the division has no rest?")
-    return Slip(
-        "other", expected, "With n workers the time is serial + (1 - serial) / n. It must not exceed 1 / wanted."
-    )
+CAR, BUS = {"latency": 4, "every": 4}, {"latency": 30, "every": 1}
 
-
-WORKERS = FunctionTask(
-    id="01-workers",
-    section=Section("1.3", "01_scaling", "Amdahl's law: the job stays the same"),
-    title="How many workers do you need?",
-    objective="Compute the number of workers that Amdahl's law demands for a speed-up",
-    points=2,
-    minutes=10,
-    judge=judge_workers,
-    cases=(
-        Case("a quarter is serial, twice as fast", lambda rng: (0.25, 2.0)),
-        Case("nothing is serial, 7 times as fast", lambda rng: (0.0, 7.0)),
-        Case("10 % serial, 4.5 times as fast", lambda rng: (0.1, 4.5)),
-        Case("5 % serial, 25 times as fast", lambda rng: (0.05, 25.0)),
-        Case("half is serial, exactly at the limit: twice as fast", lambda rng: (0.5, 2.0)),
-        Case("all is serial, as fast as now", lambda rng: (1.0, 1.0)),
-        Case("1 % serial, 93 times as fast", lambda rng: (0.01, 93.0)),
-    ),
-    advice={
-        "raised-RecursionError": "Python ends after 1000 calls inside each other, and more workers may be needed. Compute.",
-        "raised-ZeroDivisionError": (
-            "Where the limit is just reached, nothing is left for the divisible part: test for that before you divide."
+BUS_TASK = PredictionTask(
+    id="01-bus",
+    section=Section("1", "01_why_parallel", "A sports car or a bus"),
+    title="A sports car or a bus?",
+    objective="Tell latency from throughput: predict from how many jobs on the slower core is done first",
+    points=1,
+    minutes=4,
+    questions=(
+        Question(
+            "many",
+            "cycles that the bus needs for 100 jobs that do not depend on each other",
+            lambda: _cycles(100, **BUS),
+            {
+                3000: "It begins a job in each cycle, and does not wait until the last one is done.",
+                100: "After 100 cycles the last job has begun. When is it done?",
+                130: "The first job begins in cycle 0, so the last one begins in cycle 99.",
+            },
+            "When does the last job begin, and how long does it take?",
         ),
-    },
+        Question(
+            "from_here",
+            "the smallest number of such jobs for which the bus is done before the car",
+            lambda: next(n for n in range(1, 100) if _cycles(n, **BUS) < _cycles(n, **CAR)),
+            {
+                8: "For 8 jobs the car needs 32 cycles, the bus 30 + 7.",
+                9: "For 9 jobs the car needs 36 cycles, the bus 30 + 8. That is not before.",
+                11: "One fewer is enough.",
+            },
+            "The car needs 4 n cycles, the bus 30 for the first job and one more for each other job.",
+        ),
+        Question(
+            "chain",
+            "cycles that the bus needs for 100 jobs of which each needs the result of the one before",
+            lambda: _cycles(100, **BUS, dependent=True),
+            {129: "Each job has to wait for the one before: nothing is in flight beside it.", 400: "That is the car."},
+            "How many jobs can be in flight at a time?",
+        ),
+    ),
     hints=(
-        "Take the time with one worker as 1. How much time may the whole job take, and how much of it does the serial part use?",
-        "1 / wanted is the time allowed; 1 / wanted - serial is left for the divisible part, which needs (1 - serial) / n.",
-        "If wanted <= 1, one worker is enough. left = 1 / wanted - serial; if left <= 0 return None, else math.ceil((1 - serial) / left).",
+        "When does the second job begin, on each of the two cores?",
+        "The last job of n begins in cycle n - 1 on the bus, and is done 30 cycles later.",
+        "many: when the last one begins, and 30 more. from_here: compare with 4 n. chain: 30 cycles for each job.",
+    ),
+)
+
+# 01-asm ------------------------------------------------------------------------------------------------------
+
+LISTING = """
+.LBB0_8:
+    vmovups      (%rax,%r9,4), %ymm4
+    vmovups      32(%rax,%r9,4), %ymm5
+    vmovups      64(%rax,%r9,4), %ymm6
+    vmovups      96(%rax,%r9,4), %ymm7
+    vfmadd231ps  (%rcx,%r9,4), %ymm4, %ymm0
+    vfmadd231ps  32(%rcx,%r9,4), %ymm5, %ymm1
+    vfmadd231ps  64(%rcx,%r9,4), %ymm6, %ymm2
+    vfmadd231ps  96(%rcx,%r9,4), %ymm7, %ymm3
+    addq         $32, %r9
+    cmpq         %r9, %rdx
+    jne          .LBB0_8
+    ...
+.LBB0_12:
+    vmovups      (%rax,%r9,4), %xmm1
+    vfmadd231ps  (%rcx,%r9,4), %xmm1, %xmm0
+    addq         $4, %r9
+    cmpq         %r9, %rdx
+    jne          .LBB0_12
+    ...
+.LBB0_4:
+    vmovss       (%rax,%rdx,4), %xmm1
+    vfmadd231ss  (%rcx,%rdx,4), %xmm1, %xmm0
+    incq         %rdx
+    cmpq         %rdx, %r8
+    jne          .LBB0_4
+"""
+
+
+def _loops_of(listing):
+    """For each loop of a listing: (names of the registers that its multiply-adds add to, elements in a round)."""
+    loops = []
+    for block in re.split(r"^\.LBB\w+:", listing, flags=re.MULTILINE)[1:]:
+        sums = re.findall(r"vfmadd\w+ .*, %(\w+)$", block, flags=re.MULTILINE)
+        step = re.search(r"addq +\$(\d+),", block)
+        loops.append((sums, int(step[1]) if step else 1))
+    return loops
+
+
+def _rounds(elements):
+    """Rounds of each loop: each takes what it can, and leaves the rest to the next one."""
+    rounds = []
+    for _, step in _loops_of(LISTING):
+        rounds.append(elements // step)
+        elements %= step
+    return rounds
+
+
+DOT_LENGTH = 1007
+
+ASM = PredictionTask(
+    id="01-asm",
+    section=Section("1", "01_why_parallel", "SIMD: one instruction, many numbers"),
+    title="Read what the compiler made",
+    objective="Find the vector instructions in a compiled loop, and count what they do",
+    points=2,
+    minutes=8,
+    questions=(
+        Question(
+            "lanes",
+            "numbers that one multiply-add of the first loop handles",
+            lambda: _loops_of(LISTING)[0][1] // len(_loops_of(LISTING)[0][0]),
+            {
+                32: "32 is what a round of the loop handles. How many multiply-adds does it have?",
+                4: "An xmm register holds 4, a ymm register more.",
+                16: "A zmm register would hold 16.",
+                256: "That is the register in bits. A float32 has 32.",
+            },
+            "addq says how far a round goes. How many multiply-adds share that?",
+        ),
+        Question(
+            "chains",
+            "sums that the first loop keeps side by side",
+            lambda: len(set(_loops_of(LISTING)[0][0])),
+            {
+                1: "Look at the last register of each multiply-add: it is added to. Is it always the same?",
+                32: "These are the partial sums in all lanes. The question is for registers that are added to.",
+                8: "8 registers are used; half of them hold what was loaded.",
+            },
+            "The last operand of vfmadd231ps is what it adds to.",
+        ),
+        Question(
+            "rounds",
+            f"rounds of the first loop for {DOT_LENGTH} elements",
+            lambda: _rounds(DOT_LENGTH)[0],
+            {
+                32: "32 rounds would be 1024 elements. The rest is left to the other loops.",
+                DOT_LENGTH // 8: "That is the number of vectors. A round takes several.",
+                252: "That is in steps of four vectors' worth of bytes? addq counts elements.",
+            },
+            "r9 counts elements, and grows by 32.",
+        ),
+        Question(
+            "multiply_adds",
+            f"multiply-add instructions that are executed for {DOT_LENGTH} elements, in all three loops",
+            lambda: sum(r * len(sums) for r, (sums, _) in zip(_rounds(DOT_LENGTH), _loops_of(LISTING), strict=True)),
+            {
+                DOT_LENGTH: "That would be one number at a time.",
+                126: "That is the number of vectors of 8, rounded up. The rest is done by the other two loops.",
+                124: "That is the first loop alone. What is left for the other two?",
+                37: "These are the rounds of all loops. A round of the first one has four.",
+                139: "15 elements are left. The second loop takes four at a time.",
+            },
+            "What does each loop leave to the next one?",
+        ),
+    ),
+    hints=(
+        "Which line says how many elements a round handles, and which lines do arithmetic?",
+        "ymm has 256 bits, xmm 128. The second loop takes over where the first one cannot make a whole round; the third one takes "
+        "single elements (ss: scalar, single).",
+        "1007 = 31 * 32 + 15. Divide the 15 among the other two loops, and count four multiply-adds for each round of the first.",
     ),
 )
 
 # 01-roof -----------------------------------------------------------------------------------------------------
 
 
+def _seconds(loops, peak, bandwidth, model="each"):
+    """The least time of loops that run one after the other. `model`: "each", or a wrong one: "whole", "sum"."""
+    times = [(flops / (peak * 1e9), moved / (bandwidth * 1e9)) for flops, moved in loops]
+    if model == "whole":
+        return max(sum(t[0] for t in times), sum(t[1] for t in times))
+    return sum(max(t) if model == "each" else sum(t) for t in times)
+
+
+def _fused(loops, kept, k, saved=1):
+    both = [loops[k][0] + loops[k + 1][0], loops[k][1] + loops[k + 1][1] - saved * kept[k]]
+    return [*loops[:k], both, *loops[k + 2 :]]
+
+
+def changes(loops, kept, peak, bandwidth, model="each", saved=1):
+    """{choice: seconds} of every change that can be bought."""
+    times = {
+        "peak": _seconds(loops, 2 * peak, bandwidth, model),
+        "bandwidth": _seconds(loops, peak, 2 * bandwidth, model),
+    }
+    return times | {k: _seconds(_fused(loops, kept, k, saved), peak, bandwidth, model) for k in range(len(kept))}
+
+
 def judge_roof(arguments, result):
-    """(seconds, "arithmetic" | "memory"), the larger of the two times and which it is."""
-    flops, moved, peak, bandwidth = arguments
-    by_arithmetic, by_memory = flops / (peak * 1e9), moved / (bandwidth * 1e9)
-    right = max(by_arithmetic, by_memory)
-    bound = "arithmetic" if by_arithmetic > by_memory else "memory"
-    expected = f"({right:.6g}, {bound!r})"
-    if not isinstance(result, list | tuple) or len(result) != 2 or not _number(result[0]):
-        return Slip("type", expected, "Return two values: the seconds, and the word for what sets the limit.")
-    seconds, said = result
-    if not _close(seconds, right):
-        for factor, cause in (
-            (1e9, "The rates are given in GFLOP/s and GB/s. 1 G is 1e9."),
-            (1e-9, "The factor 1e9 stands on the wrong side: more flops per second is less time."),
-            (2**30 / 1e9, "G in a rate is 1e9; 2**30 is a GiB."),
-            (1e9 / 2**30, "G in a rate is 1e9; 2**30 is a GiB."),
-        ):
-            if _close(seconds, right * factor):
-                return Slip("units", expected, cause)
-        if _close(seconds, min(by_arithmetic, by_memory)):
-            cause = "This is the shorter of the two times. Both limits hold, so the longer one decides."
-            return Slip("shorter", expected, cause)
-        if _close(seconds, by_arithmetic + by_memory):
-            cause = "This is the sum. A core computes while the next data is on its way: only the longer time counts."
-            return Slip("sum", expected, cause)
-        if _close(seconds, flops / (bandwidth * 1e9)) or _close(seconds, moved / (peak * 1e9)):
-            return Slip("crossed", expected, "Flops belong to the peak, bytes to the bandwidth.")
-        if _close(seconds * by_arithmetic, 1) or _close(seconds * by_memory, 1):
-            return Slip("upside-down", expected, "This is rate / work, in 1/s. A time is work / rate.")
-        if seconds in (int(by_arithmetic), int(by_memory)):
-            return Slip("cut", expected, "The fraction of a second was cut off: `/` keeps it, `//` and int() do not.")
-        if abs(seconds - right) <= 1e-2 * right:
-            return Slip("rounded", expected, "Nearly. Return the seconds as they are, without rounding.")
-        cause = (
-            "Two times: flops / peak and bytes / bandwidth, in plain units, from the arguments and from nothing else."
+    """(choice, seconds): a change after which the least time is smallest, and that time."""
+    times = changes(*arguments)
+    least = min(times.values())
+    best = [choice for choice, seconds in times.items() if _close(seconds, least)]
+    expected = f"({best[0]!r}, {least:.6g})"
+    if not isinstance(result, list | tuple) or len(result) != 2 or not _number(result[1]):
+        return Slip("type", expected, "Return two values: the choice, and the seconds that the program takes after it.")
+    choice, seconds = result
+    if isinstance(choice, bool) or not isinstance(choice, int | str) or choice not in times:
+        names = ", ".join(map(repr, times))
+        return Slip("choice", f"one of {names}, and {least:.6g}", "Say what is changed by the names of the statement.")
+    if choice in best and _close(seconds, least):
+        return None
+    if _close(seconds, times[choice]):
+        return Slip(
+            "not-best", expected, "The seconds belong to this choice, but another change gives less. Try them all."
         )
-        return Slip("other", expected, cause)
-    if said != bound:
-        return Slip("bound", expected, f"The seconds are right. Which of the two limits gave them? Say {bound!r}.")
-    return None
+    if _close(seconds, _seconds(arguments[0], *arguments[2:])):
+        return Slip("before", expected, "These are the seconds before any change.")
+    for model, cause in (
+        ("whole", "This takes the program as one loop. The loops run one after the other: each has a limit of its own, and the "
+         "memory rests while a loop computes."),
+        ("sum", "In a loop, arithmetic and memory work at the same moment: the longer of the two times counts, not their sum."),
+    ):  # fmt: skip
+        wrong = changes(*arguments, model=model)
+        if _close(seconds, wrong[choice]) or _close(seconds, min(wrong.values())):
+            return Slip(model, expected, cause)
+    unsaved = changes(*arguments, saved=0)
+    if not isinstance(choice, str) and _close(seconds, unsaved[choice]):
+        return Slip(
+            "nothing-saved", expected, "Fused loops do not move the bytes that `kept` names. Subtract them, once."
+        )
+    if not isinstance(choice, str) and _close(seconds, changes(*arguments, saved=2)[choice]):
+        return Slip("saved-twice", expected, "`kept` names all bytes that fusing saves. Subtract them once.")
+    if _close(seconds, times[choice] * 1e9) or _close(seconds, times[choice] * 1e-9):
+        return Slip("units", expected, "The rates are in GFLOP/s and GB/s. 1 G is 1e9.")
+    return Slip("other", expected, "For each loop: the longer of flops / peak and bytes / bandwidth. Then their sum.")
+
+
+def program(loops, kept, peak, bandwidth):
+    return lambda rng: ([list(map(float, x)) for x in loops], [float(x) for x in kept], peak, bandwidth)
+
+
+def any_program(count):
+    def make(rng):
+        loops = rng.uniform((1e9, 1e9), (9e10, 2e10), (count, 2))
+        kept = [float(rng.uniform(0.2, 1.0) * min(a, b)) for a, b in zip(loops[:-1, 1], loops[1:, 1], strict=True)]
+        return loops.tolist(), kept, float(rng.uniform(50, 90)), float(rng.uniform(10, 40))
+
+    return make
 
 
 ROOF = FunctionTask(
     id="01-roof",
     section=Section("1", "01_why_parallel", "The roofline"),
-    title="At best, how long?",
-    objective="Compute the least time of a kernel from its flops, its bytes and the two limits of a machine",
-    points=2,
-    minutes=10,
+    title="What would help?",
+    objective="Say for each of several loops what holds it up, and which change shortens the program most",
+    points=4,
+    minutes=16,
     judge=judge_roof,
     cases=(
-        Case("vector add, 1e8 elements, 100 GFLOP/s, 25 GB/s", lambda rng: (1e8, 12e8, 100.0, 25.0)),
-        Case("matrix product, n = 2000, 100 GFLOP/s, 25 GB/s", lambda rng: (1.6e10, 4.8e7, 100.0, 25.0)),
-        Case("any kernel", lambda rng: tuple(float(v) for v in rng.uniform((1e9, 1e9, 50, 10), (9e9, 9e9, 90, 40)))),
+        Case("one loop, held up by memory", program([(1e8, 12e8)], [], 100.0, 25.0)),
+        Case("one loop, held up by arithmetic", program([(1.6e11, 4.8e8)], [], 100.0, 25.0)),
+        Case("two loops, held up by different things", program([(60e9, 1e9), (1e9, 12e9)], [0.5e9], 100.0, 25.0)),
+        Case(
+            "three loops, two of them held up by memory",
+            program([(1e9, 2e9), (30e9, 1e9), (1e9, 9e9)], [0.5e9, 0.9e9], 100.0, 25.0),
+        ),
+        Case("four loops", any_program(4)),
+    ),
+    advice={
+        "raised-IndexError": "With one loop there is nothing to fuse: kept has one number fewer than there are loops."
+    },
+    hints=(
+        "What holds up each loop, one after the other? Does twice the bandwidth help a loop that waits for arithmetic?",
+        "Write a helper that adds up the longer of the two times of each loop. Call it once for each change: with 2 * peak, with "
+        "2 * bandwidth, and with a list in which two loops have become one.",
+        "The fused loop has the flops of both, and the bytes of both less kept[k]. Keep (seconds, choice) of each change and take "
+        "the pair with the fewest seconds.",
+    ),
+)
+
+# 01-workers --------------------------------------------------------------------------------------------------
+
+
+def _run(n, serial, parallel, starting, cores, pace, least_use, wrong=""):
+    """(seconds, utilisation) with n workers. `wrong` leaves something out, as answers do."""
+    slow = 1.0 if wrong == "straggler" or (n < cores and wrong != "always") else pace
+    slow = 1.0 if n == 1 else slow
+    share = parallel / n
+    alone = serial + (0.0 if wrong == "starting" else starting * (n - 1))
+    seconds = alone + share / slow
+    busy = alone + share * (n - 1) + share / slow
+    if wrong == "mean pace":
+        seconds = alone + parallel / (n - 1 + slow) if n == cores else seconds
+    return seconds, busy / (n * seconds)
+
+
+def best_number(serial, parallel, starting, cores, pace, least_use, wrong=""):
+    """(workers, seconds): the fastest number of workers of those that use the cores well enough."""
+    arguments = serial, parallel, starting, cores, pace, least_use
+    runs = {n: _run(n, *arguments, wrong=wrong) for n in range(1, cores + 1)}
+    allowed = [n for n, (_, use) in runs.items() if use >= least_use or wrong == "use"]
+    n = min(allowed, key=lambda n: runs[n][0])
+    return n, runs[n][0]
+
+
+WORKERS_WRONG = {
+    "straggler": "One of the cores is slow. With all cores, the last worker is on it, and everybody waits for that worker.",
+    "always": "The slow core is taken last: with fewer workers than cores, nobody is on it.",
+    "starting": "Each worker beyond the first has to be started, one after the other. That time is serial, too.",
+    "use": "This is the fastest number, but its utilisation is below what is asked for.",
+    "mean pace": "The shares are equal, and nobody takes over what the slow worker has not done: it needs share / pace.",
+}
+
+
+def judge_workers(arguments, result):
+    """(workers, seconds) as best_number has it."""
+    n, least = best_number(*arguments)
+    expected = f"({n}, {least:.6g})"
+    if not isinstance(result, list | tuple) or len(result) != 2 or not all(_number(x) for x in result):
+        return Slip("type", expected, "Return two numbers: how many workers, and the seconds with so many.")
+    said, seconds = result
+    if type(said) is not int or not 1 <= said <= arguments[3]:
+        return Slip("count", expected, "The number of workers is a whole number from 1 to `cores`.")
+    if said == n and _close(seconds, least):
+        return None
+    for wrong, cause in WORKERS_WRONG.items():
+        other = best_number(*arguments, wrong=wrong)
+        if said == other[0] and _close(seconds, other[1]):
+            return Slip(wrong.replace(" ", "-"), expected, cause)
+    right, use = _run(said, *arguments)
+    if not _close(seconds, right):
+        cause = "serial, then starting for each worker beyond the first, then the share of the slowest worker: add up these three."
+        return Slip("seconds", expected, cause, f"({said}, {seconds:.6g}); with {said} workers it takes {right:.6g}")
+    if use < arguments[5]:
+        cause = "Utilisation: the seconds in which workers work, added up, over workers * seconds. Who is ready waits for the slowest."
+        return Slip("use", expected, cause, f"({said}, {seconds:.6g}), utilisation {use:.3f}")
+    return Slip("not-best", expected, "The seconds are right for this number. Another one is allowed, and faster.")
+
+
+WORKERS = FunctionTask(
+    id="01-workers",
+    section=Section("1.3", "01_scaling", "More threads, or the right number?"),
+    title="The right number of workers",
+    objective="Choose a number of workers by time and by utilisation, where one core is slow",
+    points=5,
+    minutes=20,
+    judge=judge_workers,
+    cases=(
+        Case("nothing is serial, no core is slow", lambda rng: (0.0, 12.0, 0.0, 4, 1.0, 0.5)),
+        Case("the last core is slow", lambda rng: (1.0, 12.0, 0.0, 4, 0.25, 0.5)),
+        Case("starting costs more than it gains", lambda rng: (0.5, 10.0, 0.5, 8, 1.0, 0.1)),
+        Case("the fastest number is used badly", lambda rng: (2.0, 6.0, 0.1, 8, 0.9, 0.7)),
+        Case("a slow core that is worth it", lambda rng: (0.0, 12.0, 0.0, 2, 0.8, 0.5)),
+        Case("nearly all is serial", lambda rng: (9.0, 1.0, 0.0, 4, 1.0, 0.9)),
     ),
     hints=(
-        "How long would the arithmetic take if all data were there? How long would the data take if nothing were computed?",
-        "flops / peak and bytes / bandwidth are two times. Both are needed, at the same moment. G is 1e9.",
-        'a = flops / (peak * 1e9) and m = nbytes / (bandwidth * 1e9); return max(a, m), "arithmetic" if a > m else "memory".',
+        "Go through all numbers of workers. What are the three parts of the time, one after the other?",
+        "serial; starting * (n - 1); the share of the slowest worker, parallel / n, over pace if n == cores and n > 1. For the "
+        "utilisation, add up how long each worker really works.",
+        "busy = the first two parts, and n - 1 shares, and the share of the last worker as long as it takes. Keep those n with busy "
+        "/ (n * seconds) >= least_use, and take the fewest seconds among them.",
     ),
 )
 
@@ -232,7 +457,7 @@ PREDICT = PredictionTask(
     section=Section("1", "01_why_parallel", "The roofline"),
     title="Predict, then count",
     objective="Predict flops, instructions, steps in flight and a scaled speed-up",
-    points=2,
+    points=4,
     minutes=15,
     questions=(
         Question(
@@ -427,7 +652,7 @@ BUG = ScenarioTask(
     section=Section("1.2", "01_timing", "Mistake 1: the first call"),
     title="A benchmark that measures something else",
     objective="Debug a benchmark: find what it measures besides the function",
-    points=3,
+    points=4,
     minutes=15,
     scenario=play_benchmark,
     judge=judge_benchmark,
@@ -441,6 +666,167 @@ BUG = ScenarioTask(
         "Three things: the first call is special, making data is not the function's work, and one disturbed run spoils a mean.",
         "Before the loop: function(make_data()). In the loop: data = make_data() first, then start = clock(). "
         "At the end: return statistics.median(times).",
+    ),
+)
+
+# 01-protocols ------------------------------------------------------------------------------------------------
+
+USUAL = 0.002  # seconds of one call, compiled, undisturbed, with data that it has not seen
+
+
+def play_protocol(protocol, repeats, compiling, disturbed):
+    """Run `protocol(function, use, make_data, clock, repeats)` on a clock of ours. Returns its value and what happened.
+
+    The first call takes `compiling` seconds more, the calls of which `disturbed` has the number 40 times as long, a call with
+    data that was seen before a quarter. As a compiler does, the machine leaves out a call whose result is never used: the
+    protocol is run twice, and in the first run we see which results it uses.
+    """
+    kept = _run_protocol(protocol, repeats, compiling, disturbed, None)["used"]
+    return _run_protocol(protocol, repeats, compiling, disturbed, kept)
+
+
+def _run_protocol(protocol, repeats, compiling, disturbed, kept):
+    log, now, calls, made, seen, used = [], [0.0], [0], [0], set(), []
+
+    def clock():
+        log.append(["clock", 0, True])
+        return now[0]
+
+    def make_data():
+        now[0] += 0.25
+        made[0] += 1
+        log.append(["make_data", 0, True])
+        return made[0]
+
+    def function(data):
+        calls[0] += 1
+        k, fresh = calls[0], data not in seen
+        seen.add(data)
+        if kept is None or k in kept:
+            now[0] += USUAL * (1 if fresh else 0.25) * (40 if k in disturbed else 1)
+        now[0] += compiling if k == 1 else 0
+        log.append(["function", k, fresh])
+        return k
+
+    def use(result):
+        used.append(result)
+
+    value = protocol(function, use, make_data, clock, repeats)
+    return {"value": value, "log": log, "used": used}
+
+
+def judge_protocol(arguments, result):
+    """None if the value is within 5 % of a usual call, else what made it something else."""
+    value, expected = result["value"], f"{USUAL} s for a call, to within 5 %"
+    if abs(value - USUAL) <= 0.05 * USUAL:
+        return None
+    inside = [event for interval in _timed(result["log"]) or () for event in interval]
+    timed = [event for event in inside if event[0] == "function"]
+    got = f"{value:.3g} s"
+    if any(event[0] == "make_data" for event in inside):
+        return Slip("setup", expected, "Making the data is timed.", got)
+    if any(event[1] not in result["used"] for event in timed):
+        return Slip("dead", expected, "Calls whose results nobody uses are timed.", got)
+    if not all(event[2] for event in timed):
+        return Slip("warm", expected, "Calls get data that was seen before.", got)
+    if any(event[1] == 1 for event in timed):
+        return Slip("compiles", expected, "The first call is timed.", got)
+    return Slip("once" if len(timed) == 1 else "disturbed", expected, "Disturbed calls decide.", got)
+
+
+def first(function, use, make_data, clock, repeats):
+    data = [make_data() for _ in range(repeats)]
+    start = clock()
+    for d in data:
+        use(function(d))
+    return (clock() - start) / repeats
+
+
+def second(function, use, make_data, clock, repeats):
+    use(function(make_data()))
+    times = []
+    for _ in range(repeats):
+        data = make_data()
+        start = clock()
+        function(data)
+        times.append(clock() - start)
+    return statistics.median(times)
+
+
+def third(function, use, make_data, clock, repeats):
+    times = []
+    for _ in range(repeats):
+        data = make_data()
+        start = clock()
+        use(function(data))
+        times.append(clock() - start)
+    return sorted(times)[repeats // 2]
+
+
+def fourth(function, use, make_data, clock, repeats):
+    for _ in range(repeats):
+        use(function(make_data()))
+    data = make_data()
+    start = clock()
+    use(function(data))
+    return clock() - start
+
+
+def fifth(function, use, make_data, clock, repeats):
+    data = make_data()
+    use(function(data))
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        use(function(data))
+        times.append(clock() - start)
+    return statistics.median(times)
+
+
+CLOCKED = ScenarioTask(
+    id="01-protocols",
+    title="",
+    objective="",
+    points=3,
+    minutes=12,
+    hints=("", "", ""),
+    scenario=play_protocol,
+    judge=judge_protocol,
+    cases=(
+        Case("9 repeats, 30 s to compile, nothing disturbed", lambda rng: (9, 30.0, [])),
+        Case("9 repeats, 2 s to compile, calls 4 and 10 disturbed", lambda rng: (9, 2.0, [4, 10])),
+        Case("5 repeats, 0.5 s to compile, call 6 disturbed", lambda rng: (5, 0.5, [6])),
+    ),
+)
+
+PROTOCOLS = DetectiveTask(
+    id="01-protocols",
+    section=Section("1.2", "01_timing", "Mistake 3: work that is not done"),
+    title="Five ways to time a function, one of them honest",
+    objective="Recognise benchmarks that measure something else",
+    points=3,
+    minutes=12,
+    judge=CLOCKED,
+    programs={"first": first, "second": second, "third": third, "fourth": fourth, "fifth": fifth},
+    run="machine",
+    faults=(
+        Fault("honest", "gives the time of a usual call on every machine of this task"),
+        Fault("compiles", "the time to compile is in the result", ("compiles",)),
+        Fault("dead", "the compiler leaves out what is timed", ("dead",)),
+        Fault("once", "one single call decides", ("once",)),
+        Fault("warm", "data that lies in the cache already is timed", ("warm",)),
+        Fault("setup", "the time to make the data is in the result", ("setup",)),
+        Fault("noisy", "several calls are timed, and disturbed ones decide", ("disturbed",)),
+    ),
+    advice={
+        "verdict": "Go through the calls of this benchmark on this machine one by one: which of them lies between two readings of "
+        "the clock, with which data, and who looks at its result?"
+    },
+    hints=(
+        "For each of the five: which call is the first one, and is it timed? If so: does its time get into the result?",
+        "Look for three more things: a result that nobody looks at, data that comes twice, a number of timed calls that is one.",
+        "Let the first call take 30 s, and write the list `times` of each benchmark. In which of them does an extreme value not "
+        "matter?",
     ),
 )
 
@@ -547,7 +933,7 @@ RATIO = ScenarioTask(
     section=Section("1.2", "01_timing", "Mistake 5: first A, then B"),
     title="An honest ratio",
     objective="Write a comparison of two functions that compilation, drift and disturbed runs cannot spoil",
-    points=3,
+    points=5,
     minutes=20,
     scenario=play_ratio,
     judge=judge_ratio,
@@ -574,97 +960,243 @@ def fitted(workers, seconds):
     return fixed, slope
 
 
-def judge_fit(arguments, result):
-    """The share a / (a + b) of the fitted line."""
-    workers, seconds = arguments
-    fixed, slope = fitted(workers, seconds)
-    right = fixed / (fixed + slope)
-    expected = f"{right:.6g}"
-    if not _number(result):
-        return Slip("type", f"one number, {expected}", "Return the share as a float.")
-    if abs(result - right) <= 1e-6:
-        return None
-    near = lambda other: abs(result - other) <= 1e-6  # noqa: E731
-    if near(0) and right < 0:
-        return Slip(
-            "clipped", expected, "A share below 0 says that the workers are faster than they should be. Do not hide it."
-        )
-    if near(slope / (fixed + slope)):
-        return Slip("parallel", expected, "This is the share that can be divided, b / (a + b).")
-    if near(fixed):
-        return Slip(
-            "seconds", expected, "This is a, in seconds. The share is a / (a + b): of the time with one worker."
-        )
-    if near(slope) or near(fixed / slope):
-        return Slip("share", expected, "With one worker, n = 1, the time is a + b. The share is a / (a + b).")
-    ends = seconds[0], seconds[-1]
-    n = workers[0], workers[-1]
-    b = (ends[0] - ends[1]) / (1 / n[0] - 1 / n[1])
-    a = ends[0] - b / n[0]
-    if near(a / (a + b)):
-        return Slip("two-points", expected, "This uses the first and the last time alone. Fit all of them.")
-    slope_n, fixed_n = statistics.linear_regression(workers, seconds)
-    if near(fixed_n / (fixed_n + slope_n)):
-        return Slip(
-            "against-n", expected, "This is a line in n. The model is a line in 1 / n: fit the times against 1 / n."
-        )
-    if near(fixed / seconds[0]):
-        return Slip(
-            "measured", expected, "Divide by the fit's own time with one worker, a + b: the measured one has noise."
-        )
-    if near(fixed / (fixed + slope / workers[-1])):
-        return Slip(
-            "most-workers", expected, "This is the share of the time with most workers. Take n = 1: a / (a + b)."
-        )
-    if abs(result - right) <= 5e-3:
-        cause = "Close. Return what the fit says: unrounded, by least squares of the times, over all times, a line in 1 / n."
-        return Slip("near", expected, cause)
-    if not slope or near(_one_over_n_cut(workers, seconds)):
-        return Slip("cut", expected, "1 // n is 0 for every n above 1: `/` keeps the fraction.")
-    cause = (
-        "The model is seconds = a + b / n: a straight line in 1 / n, no curve, and not through the origin. Least squares of "
-        "the *times* gives a and b; then a / (a + b)."
-    )
-    return Slip("other", expected, cause)
+def _misses(workers, runs, fixed, slope):
+    """[(n, what the line says, fastest, slowest)] where the line lies outside of the runs."""
+    said = [(n, fixed + slope / n, min(times), max(times)) for n, times in zip(workers, runs, strict=True)]
+    return [row for row in said if not row[2] <= row[1] <= row[3]]
 
 
-def _one_over_n_cut(workers, seconds):
-    """The share of one who writes 1 // n."""
-    x = [1 // n for n in workers]
-    if len(set(x)) < 2:
-        return math.nan
-    slope, fixed = statistics.linear_regression(x, seconds)
+def _share(workers, runs, middle, against=lambda n: 1 / n):
+    slope, fixed = statistics.linear_regression([against(n) for n in workers], [middle(times) for times in runs])
     return fixed / (fixed + slope)
 
 
-def times_of(serial, workers, noise=0.0, scale=1.0):
-    """make(rng) -> (workers, seconds) after Amdahl, with relative noise."""
-    return lambda rng: (
-        list(workers),
-        [float(scale * (serial + (1 - serial) / n) * (1 + noise * rng.uniform(-1, 1))) for n in workers],
-    )
+def judge_fit(arguments, result):
+    """The share a / (a + b) of the line through the medians, or None where it lies outside of the runs."""
+    workers, runs = arguments
+    fixed, slope = fitted(workers, [statistics.median(times) for times in runs])
+    share, misses = fixed / (fixed + slope), _misses(workers, runs, fixed, slope)
+    if result is None:
+        if misses:
+            return None
+        cause = "With each number of workers the line lies between the fastest and the slowest run: nothing speaks against it."
+        return Slip("rejected", f"{share:.6g}", cause)
+    if misses:
+        n, said, low, high = misses[0]
+        expected = "None: the model does not hold"
+        cause = f"With {n} workers the line says {said:.4g} s, and the runs took {low:.4g} to {high:.4g} s. No share describes that."
+        return Slip("accepted", expected, cause)
+    expected = f"{share:.6g}"
+    if not _number(result):
+        return Slip("type", f"one number, {expected}", "Return the share as a float, or None.")
+    near = lambda other: abs(result - other) <= 1e-6  # noqa: E731
+    if near(share):
+        return None
+    if near(0) and share < 0:
+        cause = "A share below 0 says that the workers are faster than they should be. Do not hide it."
+        return Slip("clipped", expected, cause)
+    if near(1 - share):
+        return Slip("parallel", expected, "This is the share that can be divided, b / (a + b).")
+    if near(fixed):
+        cause = "This is a, in seconds. The share is a / (a + b): of the time with one worker."
+        return Slip("seconds", expected, cause)
+    if near(slope) or near(fixed / slope):
+        return Slip("share", expected, "With one worker, n = 1, the time is a + b. The share is a / (a + b).")
+    if near(_share(workers, runs, statistics.mean)):
+        cause = "These are means, or all runs at once, which fits the same line. One disturbed run pulls it: take medians first."
+        return Slip("mean", expected, cause)
+    if near(_share(workers, runs, min)):
+        return Slip("fastest", expected, "These are the fastest runs: lucky ones. Take medians.")
+    if near(_share(workers, runs, statistics.median, lambda n: n)):
+        return Slip("against-n", expected, "This is a line in n. The model is a line in 1 / n: fit against 1 / n.")
+    ends = [0, -1]
+    if near(_share([workers[k] for k in ends], [runs[k] for k in ends], statistics.median)):
+        return Slip(
+            "two-points", expected, "This uses the first and the last number of workers alone. Fit all of them."
+        )
+    return Slip("other", expected, "Medians first, then a and b of a + b / n by least squares, then a / (a + b).")
+
+
+def runs_of(serial, workers, noise=0.02, scale=1.0, each=0.0, disturbed=(), repeats=5):
+    """make(rng) -> (workers, runs): Amdahl's law, with relative noise, `each` seconds more for each worker (of the time
+    with one), and single runs that took 20 times as long."""
+
+    def make(rng):
+        runs = []
+        for k, n in enumerate(workers):
+            time = scale * (serial + (1 - serial) / n + each * (n - 1))
+            times = time * (1 + noise * rng.uniform(-1, 1, repeats))
+            if k in disturbed:
+                times[k % repeats] *= 20
+            runs.append([float(t) for t in times])
+        return list(workers), runs
+
+    return make
+
+
+def _superlinear(rng):
+    return [1, 2, 4], [[float(t * (1 + x)) for x in (-0.02, 0.0, 0.02)] for t in (1.0, 0.45, 0.18)]
 
 
 FIT = FunctionTask(
     id="01-fit",
     section=Section("1.3", "01_scaling", "Fitted to measurements"),
-    title="The serial share, from measured times",
-    objective="Fit Amdahl's law to times and report the serial share",
-    points=3,
-    minutes=15,
+    title="The serial share, or none at all",
+    objective="Fit Amdahl's law to measured runs, and reject it where it does not hold",
+    points=5,
+    minutes=20,
     judge=judge_fit,
     cases=(
-        Case("exact times, 1 to 8 workers, 20 % serial", times_of(0.2, (1, 2, 4, 8), scale=3.0)),
-        Case("noisy times, 1 to 16 workers", times_of(0.1, (1, 2, 4, 8, 16), noise=0.05, scale=0.7)),
-        Case("two times only", times_of(0.35, (1, 2), scale=2.0)),
-        Case("faster than the workers explain", lambda rng: ([1, 2, 4], [1.0, 0.45, 0.2])),
+        Case("1 to 8 workers, 20 % serial", runs_of(0.2, (1, 2, 4, 8), noise=0.05, scale=3.0)),
+        Case(
+            "1 to 16 workers, two runs were disturbed",
+            runs_of(0.1, (1, 2, 4, 8, 16), noise=0.05, scale=0.7, disturbed=(1, 4)),
+        ),
+        Case("each worker costs something", runs_of(0.1, (1, 2, 4, 8, 16), each=0.02)),
+        Case("two numbers of workers only", runs_of(0.35, (1, 2), scale=2.0)),
+        Case("faster than the workers explain", _superlinear),
     ),
-    advice={"raised-TypeError": "A list cannot be divided. `np.array(workers)` can, element by element."},
+    advice={"raised-TypeError": "runs holds a list of times for each number of workers."},
     hints=(
-        "Plot the times against 1 / n in your head, not against n. What kind of curve is a + b / n then?",
-        "A straight line: b is its slope, a its value at 1 / n = 0. np.polyfit(x, y, 1) returns slope and intercept of the best line.",
-        "b, a = np.polyfit(1 / np.array(workers), seconds, 1), then return a / (a + b).",
+        "One run in a list was disturbed. Which number of the list hardly notices? And against what is a + b / n a straight line?",
+        "The median of each list; then a line against 1 / n: b is its slope, a its value at 1 / n = 0. Where does the line lie, "
+        "compared with the runs?",
+        "np.polyfit(x, y, 1) returns slope and intercept. Work out a + b / n for each n and compare with the fastest and the slowest "
+        "run of that n: one that lies outside is enough for None.",
     ),
 )
 
-TASKS = (PREDICT, ROOF, BUG, RATIO, WORKERS, FIT)
+# 01-claims ---------------------------------------------------------------------------------------------------
+
+
+def mean_ratio(peer, ours):
+    ratios = [p / o for p, o in zip(peer, ours, strict=True)]
+    return sum(ratios) / len(ratios)
+
+
+def _geometric(peer, ours):
+    return math.exp(sum(math.log(p / o) for p, o in zip(peer, ours, strict=True)) / len(peer))
+
+
+def both_ways(ratio, peer, ours):
+    return {"peer / ours": ratio(peer, ours), "ours / peer": ratio(ours, peer)}
+
+
+def judge_ways(arguments, result):
+    forth, back = result["peer / ours"], result["ours / peer"]
+    if forth > 1 + 1e-9 and back > 1 + 1e-9:
+        cause = "Each of the two is faster than the other."
+        return Slip("both", "at most one of the two above 1", cause, f"{forth:.4g} and, exchanged, {back:.4g}")
+    return None
+
+
+def workers_for(percent, wanted):
+    serial = percent / 100
+    return math.ceil((1 - serial) / (1 / wanted - serial))
+
+
+def _workers_for(percent, wanted):
+    """In whole numbers: (100 - percent) / (100 / wanted - percent), rounded up."""
+    return -(-(100 - percent) * wanted // (100 - percent * wanted))
+
+
+def judge_claimed(arguments, result):
+    percent, wanted = arguments
+    right = _workers_for(percent, wanted)
+    said = f"{right}: {percent} + {100 - percent} / {right} is at most 100 / {wanted}"
+    return None if result == right else Slip("too-many", said, "")
+
+
+def time_of(call, clock):
+    calls = 1
+    while True:
+        start = clock()
+        for _ in range(calls):
+            call()
+        passed = clock() - start
+        if passed > 0:
+            return passed / calls
+        calls *= 2
+
+
+def _time_of(call, clock):
+    calls, step = 1, 0
+    while True:
+        start = clock()
+        for _ in range(calls):
+            call()
+        passed = clock() - start
+        step = step or passed
+        if passed > 12 * step > 0:
+            return passed / calls
+        calls *= 2
+
+
+def on_a_coarse_clock(time_of, tick, cost):
+    now = [0]
+
+    def call():
+        now[0] += cost
+
+    return time_of(call, lambda: now[0] // tick * tick)
+
+
+def judge_coarse(arguments, result):
+    cost = arguments[1]
+    if abs(result - cost) > 0.1 * cost:
+        return Slip("coarse", f"{cost} microseconds, to within 10 %", "", f"{result:.6g}")
+    return None
+
+
+_UNSEEN = {"points": 1, "minutes": 5, "hints": ("", "", ""), "cases": (), "title": "", "objective": ""}
+
+CLAIMS = CounterexampleTask(
+    id="01-claims",
+    section=Section("1.2", "01_timing", "What the book does"),
+    title="Three functions that are right, nearly always",
+    objective="Find times and settings for which a common way to compare, to round or to time is wrong",
+    points=4,
+    minutes=15,
+    flaws=(
+        Flaw(
+            name="ratio",
+            judge=ScenarioTask(id="01-claims", scenario=both_ways, judge=judge_ways, **_UNSEEN),
+            wrong=mean_ratio,
+            right=_geometric,
+            fields={"peer": Numbers(1, 6, 1, 100, np.float64), "ours": Numbers(1, 6, 1, 100, np.float64)},
+            rules=((lambda peer, ours: len(peer) == len(ours), "as many times of the one as of the other"),),
+            case=lambda peer, ours: Case(f"{len(peer)} times each", lambda rng: (peer.tolist(), ours.tolist())),
+            lead="One of the two is the winner here, whoever is asked. When can a mean be above 1 although half of it is below?",
+        ),
+        Flaw(
+            name="workers",
+            judge=FunctionTask(id="01-claims", judge=judge_claimed, **_UNSEEN),
+            wrong=workers_for,
+            right=_workers_for,
+            fields={"percent": Whole(1, 50), "wanted": Whole(2, 50)},
+            rules=((lambda percent, wanted: percent * wanted < 100, "below the limit: percent * wanted < 100"),),
+            case=lambda percent, wanted: Case(
+                f"{percent} % serial, {wanted} times as fast", lambda rng: (percent, wanted)
+            ),
+            lead="A computer's 0.1 is not a tenth. When does the smallest error of a quotient change what ceil makes of it?",
+        ),
+        Flaw(
+            name="clock",
+            judge=ScenarioTask(id="01-claims", scenario=on_a_coarse_clock, judge=judge_coarse, **_UNSEEN),
+            wrong=time_of,
+            right=_time_of,
+            fields={"tick": Whole(1, 60), "cost": Whole(1, 60)},
+            case=lambda tick, cost: Case(f"a tick of {tick}, a call of {cost}", lambda rng: (tick, cost)),
+            lead="The clock stands still between two ticks. How far apart can the time that passed and the time that it shows be?",
+        ),
+    ),
+    hints=(
+        "For each function: which step of it throws something away, or treats two things alike that are not?",
+        "ratio: let each be faster once. workers: look for inputs whose exact answer is a whole number before it is rounded. clock: "
+        "what is shown is a whole number of ticks.",
+        "ratio: two pairs of times are enough. workers: a loop over all inputs finds some, if you compare with whole-number "
+        "arithmetic. clock: choose a tick so long that the loop ends at the first one, and count calls by hand.",
+    ),
+)
+
+TASKS = (BUS_TASK, PREDICT, ASM, ROOF, BUG, PROTOCOLS, RATIO, FIT, WORKERS, CLAIMS)

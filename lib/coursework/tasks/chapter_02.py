@@ -4,15 +4,91 @@ import itertools
 import queue
 import threading
 import time
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 from cpulab.explore import Program
 
 from ..definition import Budget, Case, Section, Slip
 from ..events import Events, Played
+from ..golf import Golf
+from ..kinds.counterexample import CounterexampleTask, Flaw
+from ..kinds.data import Whole
+from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.prediction import PredictionTask, Question
 from ..kinds.schedule import ScheduleTask
 from ..kinds.thread import ThreadTask
+
+# 02-gil ------------------------------------------------------------------------------------------------------
+
+
+def finished(jobs):
+    """Milliseconds until all `jobs` are done, a thread and a core for each. A job is a text with a letter for each
+    millisecond: P needs the GIL, N does not. Who has the GIL keeps it until it needs it no more."""
+    done, holder, now = [0] * len(jobs), None, 0
+    while any(d < len(job) for d, job in zip(done, jobs, strict=True)):
+        wants = [k for k, job in enumerate(jobs) if job[done[k] :].startswith("P")]
+        holder = holder if holder in wants else (wants or [None])[0]
+        for k, job in enumerate(jobs):
+            if k == holder or job[done[k] :].startswith("N"):
+                done[k] += 1
+        now += 1
+    return now
+
+
+def _least_that_pays(handing_over=50):
+    """The least work for which handing over, and then half of it, takes less time than all of it: by trying."""
+    return next(work for work in range(1, 1000) if handing_over + work / 2 < work)
+
+
+GIL = PredictionTask(
+    id="02-gil",
+    section=Section("2", "02_threads", "One lock for all Python code"),
+    title="What runs at the same time?",
+    objective="Predict which code two threads make faster, and from which size of work on",
+    points=1,
+    minutes=5,
+    questions=(
+        Question(
+            "python",
+            "milliseconds until two threads are done, each with 6 ms of pure Python",
+            lambda: finished(["PPPPPP"] * 2),
+            {
+                6: "That would be two threads that run at once. Pure Python needs the GIL all the time.",
+                3: "Both jobs have to be done, not one of them divided.",
+            },
+            "The GIL lets one of the two run Python at a time.",
+        ),
+        Question(
+            "mixed",
+            "milliseconds until two threads are done, each with 1 ms of Python, 4 ms in NumPy without the GIL, 1 ms of Python",
+            lambda: finished(["PNNNNP"] * 2),
+            {
+                12: "That is one after the other. While one of them is in NumPy, the GIL is free.",
+                6: "Both begin with Python. Who has the GIL first, and what does the other one do meanwhile?",
+                8: "The second thread's 4 ms in NumPy begin as soon as its first ms of Python is done: after 2 ms.",
+            },
+            "Draw a row for each thread and a column for each millisecond. In no column do both run Python.",
+        ),
+        Question(
+            "pays",
+            "the least work in whole microseconds that is done sooner by two threads, if handing over costs 50",
+            _least_that_pays,
+            {
+                50: "With 50 of work, handing over alone takes as long as the whole work.",
+                51: "Half of the work remains after handing over: 50 + 25.5 is more than 51.",
+                100: "With 100, both take the same time: 50 + 50.",
+                102: "A little less is enough. Microseconds can be halved.",
+            },
+            "One thread needs w, two need 50 + w / 2.",
+        ),
+    ),
+    hints=(
+        "For each millisecond: which of the two threads needs the GIL, and who has it?",
+        "Two rows of letters, P and N. Shift the second row to the right until no column has two P.",
+        "python: nothing overlaps. mixed: how far must the second row be shifted? pays: from which w on is 50 + w / 2 below w?",
+    ),
+)
 
 # 02-mean -----------------------------------------------------------------------------------------------------
 
@@ -190,7 +266,7 @@ PREDICT = PredictionTask(
     section=Section("2", "02_threads", "The lost update"),
     title="Predict what threads can do",
     objective="Predict the number of orders, the worst lost update and the memory that a queue bounds",
-    points=3,
+    points=5,
     minutes=20,
     questions=(
         Question(
@@ -376,6 +452,125 @@ HANG = ScheduleTask(
         "one asks for its second.",
         "One letter for each thread to look, one for each to set the flag. Who must take the next two steps, so that A holds "
         "red and B holds blue?",
+    ),
+)
+
+# 02-tally ----------------------------------------------------------------------------------------------------
+
+
+class CountedLock:
+    """A lock that counts how often it is taken."""
+
+    def __init__(self, events):
+        lock = threading.Lock()
+        self._lock, self._add = lock, events.add
+
+    def acquire(self):
+        self._add("times the lock is taken")
+        return self._lock.acquire()
+
+    def release(self):
+        self._lock.release()
+
+    def __enter__(self):
+        return self.acquire()
+
+    def __exit__(self, *error):
+        self.release()
+
+
+def tell(Tally, writers, times, slack, value):
+    """`writers` threads, each with a Tally of its own, add `value` `times` times each and close. Nobody may be told of
+    too little meanwhile."""
+    events, total, made, late = Events(), [0], [0] * writers, []
+    lock = CountedLock(events)
+
+    def write(k):
+        tally = Tally(total, lock, slack)
+        for _ in range(times):
+            tally.add(value)
+            made[k] += 1
+            so_far = sum(made)  # before the total is read: what others add in between cannot count against anybody
+            missing = so_far - total[0] / value
+            if missing > writers * slack:
+                late.append(missing)
+        tally.close()
+
+    threads = [threading.Thread(target=write, args=(k,)) for k in range(writers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return Played({"total": total[0], "late": max(late, default=0)}, events.counts())
+
+
+def judge_tally(arguments, result):
+    writers, times, slack, value = arguments
+    expected = writers * times * value
+    if result["late"]:
+        return Slip(
+            "late",
+            f"at most {slack} additions of a writer not yet in the total when `add` returns",
+            "The total may lag behind, but not by so much. How many additions may wait in the object when `add` returns?",
+            f"{result['late']:g} additions of {writers} not yet in the total"
+            if writers > 1
+            else f"{result['late']:g} additions missing",
+        )
+    if result["total"] == expected:
+        return None
+    if result["total"] > expected:
+        cause = "Something was added twice. Is what you keep back set to nothing once it is in the total?"
+        return Slip("twice", f"a total of {expected}", cause, f"a total of {result['total']}")
+    if times * value <= slack * value or result["total"] % value == 0:
+        cause = (
+            "Additions are missing at the end: kept back and never added (`close`), or lost to another writer. Reading, adding "
+            "and writing total[0] belong under the lock that you were given."
+        )
+        return Slip("missing", f"a total of {expected}", cause, f"a total of {result['total']}")
+    return Slip("wrong-result", f"a total of {expected}", "Add the values, not their number.", str(result["total"]))
+
+
+def telling(writers, times, slack):
+    return lambda rng: (writers, times, slack, int(rng.integers(2, 9)))
+
+
+TALLY = ThreadTask(
+    id="02-tally",
+    section=Section("2", "02_threads", "The lock, and its price"),
+    title="A lock that is taken less often",
+    objective="Cut the price of a lock: add up alone, and take the lock for many additions at once",
+    points=3,
+    minutes=16,
+    scenario=tell,
+    schedules=60,
+    judge=judge_tally,
+    cases=(
+        Case("one writer, no slack", telling(1, 3, 0)),
+        Case("one writer, 5 additions, slack 2", telling(1, 5, 2)),
+        Case("two writers, 2 additions each, slack 1", telling(2, 2, 1)),
+        Case("two writers, fewer additions than the slack", telling(2, 1, 3)),
+    ),
+    budget=Budget(
+        points=1,
+        text="the lock is taken at most 10 times by 2 writers with 12 additions each and a slack of 3",
+        require={"times the lock is taken": 10},
+        over="The total is right, but the lock is taken too often. May an addition wait in the object, until there are several?",
+        case=Case("2 writers, 12 additions each, slack 3", telling(2, 12, 3)),
+        golf=Golf(
+            count="times the lock is taken",
+            best=6,
+            lead="How many additions may wait when `add` returns, and is there always something left to do for `close`?",
+        ),
+    ),
+    advice={
+        "lock-not-released": "A lock is still closed at the end. Use `with self.lock:`, which opens it on every way out.",
+        "deadlock": "A writer waits for the lock, and nobody opens it. Does a method that has the lock call one that takes it?",
+    },
+    hints=(
+        "What does a writer need the lock for: for its own sum, or for the total that all share?",
+        "Keep two numbers of your own: what is not yet in the total, and how many additions that is. When must they go in?",
+        "A method that moves your own sum into the total, under the lock, and sets it to nothing. `add` calls it once too many "
+        "additions wait; `close` calls it when any are left.",
     ),
 )
 
@@ -567,6 +762,206 @@ MAP = ThreadTask(
     ),
 )
 
+# 02-fails ----------------------------------------------------------------------------------------------------
+
+
+def job(places, need, work):
+    for _ in range(need):
+        places.acquire()
+    work()
+    for _ in range(need):
+        places.release()
+
+
+_TURN = threading.Lock()
+
+
+def _job_in_turn(places, need, work):
+    """Takes all it needs before anybody else takes any."""
+    with _TURN:
+        for _ in range(need):
+            places.acquire()
+    work()
+    for _ in range(need):
+        places.release()
+
+
+def three_jobs(job, places, needs):
+    free, done = threading.Semaphore(places), []
+    threads = [threading.Thread(target=job, args=(free, need, lambda: done.append(1))) for need in needs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return len(done)
+
+
+class Accounts:
+    def __init__(self, balances):
+        self.balances = balances
+        self.locks = [threading.Lock() for _ in range(3)]
+
+    def pay(self, source, target, amount):
+        low, high = min(source, target), max(source, target)
+        with self.locks[low % 3], self.locks[high % 3]:
+            self.balances[source] -= amount
+            self.balances[target] += amount
+
+
+class _Accounts:
+    """The locks in the order of the locks."""
+
+    def __init__(self, balances):
+        self.balances = balances
+        self.locks = [threading.Lock() for _ in range(3)]
+
+    def pay(self, source, target, amount):
+        low, high = sorted({source % 3, target % 3})
+        with self.locks[low], self.locks[high]:
+            self.balances[source] -= amount
+            self.balances[target] += amount
+
+
+def two_payments(Accounts, a, b, c, d):
+    accounts = Accounts([100] * 9)
+    threads = [threading.Thread(target=accounts.pay, args=(*pair, 10)) for pair in ((a, b), (c, d))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return accounts.balances
+
+
+def _paid(a, b, c, d):
+    balances = [100] * 9
+    for source, target in ((a, b), (c, d)):
+        balances[source] -= 10
+        balances[target] += 10
+    return balances
+
+
+_HIDDEN_JUDGE = {"points": 1, "minutes": 5, "hints": ("", "", ""), "cases": (), "stress": 0, "schedules": 300}
+JOBS = ThreadTask(
+    id="02-fails", title="", objective="", scenario=three_jobs, spec=lambda places, needs: len(needs), **_HIDDEN_JUDGE
+)
+PAYMENTS = ThreadTask(id="02-fails", title="", objective="", scenario=two_payments, spec=_paid, **_HIDDEN_JUDGE)
+
+FAILS = CounterexampleTask(
+    id="02-fails",
+    section=Section("2.2", "02_waiting", "A semaphore, and how it is set"),
+    title="Find what makes two programs hang",
+    objective="Find the setting of a semaphore, and the calls of a class with locks, that can end in a deadlock",
+    points=3,
+    minutes=12,
+    flaws=(
+        Flaw(
+            name="places",
+            judge=JOBS,
+            wrong=job,
+            right=_job_in_turn,
+            fields={"places": Whole(6, 9), "A": Whole(1, 3), "B": Whole(1, 3), "C": Whole(1, 3)},
+            case=lambda places, A, B, C: Case(f"{places} places, needs {A}, {B}, {C}", lambda rng: (places, [A, B, C])),
+            lead="How many places can the three jobs hold so that none of them has all it needs?",
+        ),
+        Flaw(
+            name="payments",
+            judge=PAYMENTS,
+            wrong=Accounts,
+            right=_Accounts,
+            fields={name: Whole(0, 8) for name in ("source_1", "target_1", "source_2", "target_2")},
+            case=lambda source_1, target_1, source_2, target_2: Case(
+                f"{source_1} pays {target_1}, {source_2} pays {target_2}",
+                lambda rng: (source_1, target_1, source_2, target_2),
+            ),
+            rules=(
+                (
+                    lambda source_1, target_1, source_2, target_2: (
+                        source_1 % 3 != target_1 % 3 and source_2 % 3 != target_2 % 3
+                    ),
+                    "the two accounts of a payment have different locks: source % 3 != target % 3",
+                ),
+            ),
+            lead="Write down which two locks each payment takes, and which of them first. The accounts are in order; are the locks?",
+        ),
+    ),
+    hints=(
+        "A deadlock needs a ring: each holds what the next one wants. What can each job, or each payment, hold and still want "
+        "more?",
+        "places: a job that needs n can hold n - 1 and hang. payments: the smaller account may have the larger lock.",
+        "places: add up what three jobs can hold with one place missing each, and compare with 6. payments: let both use the "
+        "same two locks; write the locks of accounts 0 to 8 in a row, 0 1 2 0 1 2 ..., and look for pairs that fall.",
+    ),
+)
+
+# 02-places, the second part of 02-fails ------------------------------------------------------------------------
+
+
+def share_places(Places, count, needs, meeting):
+    """Each job takes its places, works, and gives them back. The jobs of `meeting` work at the same time: each waits
+    for the others while it works."""
+    places, events, together = Places(count), Events(), threading.Barrier(len(meeting) or 1)
+
+    def run(k):
+        places.take(needs[k])
+        events.enter("taken", needs[k])
+        if k in meeting:
+            together.wait()
+        events.leave("taken", needs[k])
+        places.give(needs[k])
+
+    threads = [threading.Thread(target=run, args=(k,), name=f"job {k}") for k in range(len(needs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return events.counts()["taken"]
+
+
+def judge_places(arguments, result):
+    count = arguments[0]
+    if result > count:
+        cause = "Jobs worked that had not found their places. `take` must wait until all `n` are free, and look again after each wait."
+        return Slip("too-many", f"at most {count} places taken at a time", cause, f"{result} at a time")
+    return None
+
+
+def sharing(count, *needs, meeting=()):
+    return lambda rng: (count, list(needs), list(meeting))
+
+
+PLACES = ThreadTask(
+    id="02-places",
+    section=Section("2.2", "02_waiting", "A condition"),
+    title="Mend it: all places at once, or none",
+    objective="Break hold and wait: take several places at once, without keeping out jobs that fit",
+    after="02-fails",
+    points=4,
+    minutes=15,
+    scenario=share_places,
+    schedules=150,
+    judge=judge_places,
+    cases=(
+        Case("one job", sharing(3, 2)),
+        Case("6 places, three jobs of 3", sharing(6, 3, 3, 3)),
+        Case("two jobs that fit work together: 4 places", sharing(4, 2, 2, meeting=(0, 1))),
+        Case("a large job, and two small ones that work together: 2 places", sharing(2, 2, 1, 1, meeting=(1, 2))),
+    ),
+    advice={
+        "deadlock": "Jobs wait, and nobody gives. Three usual reasons: `take` keeps some places while it waits for more; whoever "
+        "gives wakes one waiter, where several may go on; jobs that fit beside each other are kept apart.",
+        "busy-waiting": "`take` asks again and again instead of sleeping until places come back. That is what `wait` is for.",
+        "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
+        "livelock": "Threads take and give back again and again. Take all places at once, when they are free.",
+    },
+    hints=(
+        "What must be true before a job may take its n places? And may it touch any of them before?",
+        "A Condition and a number of free places. `take` waits while fewer than n are free; `give` makes more free, and several "
+        "jobs may be able to go on then.",
+        "In `take`, the loop that waits compares the free places with n, and stands before the only subtraction. In `give`, one "
+        "addition; who has to look again after it?",
+    ),
+)
+
 # 02-buffer ---------------------------------------------------------------------------------------------------
 
 
@@ -643,7 +1038,7 @@ BUFFER = ThreadTask(
     section=Section("2.2", "02_waiting", "A condition"),
     title="A bounded buffer that can be closed",
     objective="Write a buffer with a condition: wait in a loop, notify whoever may be concerned, end cleanly",
-    points=4,
+    points=6,
     minutes=25,
     scenario=through,
     schedules=150,
@@ -681,6 +1076,152 @@ BUFFER = ThreadTask(
         "something (put, get, close) calls notify_all.",
         "get: `with self.changed:` `while not self.items and not self.closed: self.changed.wait()`; if there is an item, "
         "popleft it, notify_all and return it, else return None.",
+    ),
+)
+
+# 02-buffers, the second part of 02-buffer ----------------------------------------------------------------------
+
+
+class Frame:
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        self.changed = threading.Condition()
+
+    def close(self):
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class A(Frame):
+    def put(self, item):
+        with self.changed:
+            while len(self.items) >= self.bound:
+                self.changed.wait()
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            if not self.items and not self.closed:
+                self.changed.wait()
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+
+class B(Frame):
+    def put(self, item):
+        with self.changed:
+            while len(self.items) >= self.bound:
+                self.changed.wait()
+            self.items.append(item)
+            self.changed.notify()
+
+    def get(self):
+        with self.changed:
+            while not self.items and not self.closed:
+                self.changed.wait()
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.changed.notify()
+            return item
+
+
+class C(Frame):
+    def __init__(self, bound):
+        self.items, self.bound, self.closed = deque(), bound, False
+        lock = threading.Lock()
+        self.changed, self.room = threading.Condition(lock), threading.Condition(lock)
+
+    def put(self, item):
+        with self.changed:
+            while len(self.items) >= self.bound:
+                self.room.wait()
+            self.items.append(item)
+            self.changed.notify()
+
+    def get(self):
+        with self.changed:
+            while not self.items and not self.closed:
+                self.changed.wait()
+            if not self.items:
+                return None
+            item = self.items.popleft()
+            self.room.notify()
+            return item
+
+
+class D(Frame):
+    def put(self, item):
+        with self.changed:
+            while len(self.items) >= self.bound:
+                self.changed.wait()
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self):
+        with self.changed:
+            while not self.items and not self.closed:
+                self.changed.wait()
+            if not self.items:
+                return None
+        with self.changed:
+            item = self.items.popleft()
+            self.changed.notify_all()
+            return item
+
+
+SMALL_BUFFER = ThreadTask(
+    id="02-buffers",
+    title="",
+    objective="",
+    scenario=through,
+    judge=judge_through,
+    **_HIDDEN_JUDGE
+    | {
+        "schedules": 60,
+        "cases": (
+            Case("two producers, one consumer, bound 1", passing(1, 2, 1, 1)),
+            Case("one producer, two consumers, bound 2", passing(2, 1, 2, 1)),
+            Case("two producers, two consumers, bound 1", passing(1, 2, 2, 1)),
+        ),
+    },
+)
+
+BUFFERS = DetectiveTask(
+    id="02-buffers",
+    section=Section("2.2", "02_waiting", "A condition"),
+    title="Four buffers, one of them right",
+    objective="Judge code with a condition: find who may be woken in vain, and who never",
+    after="02-buffer",
+    points=3,
+    minutes=12,
+    judge=SMALL_BUFFER,
+    programs={"A": A, "B": B, "C": C, "D": D},
+    run="case",
+    faults=(
+        Fault("right", "does what the first part asks for, in every order"),
+        Fault("gives up", "`get` can return None although the buffer is open", ("early-end",)),
+        Fault("sleeps on", "somebody can wait for ever", ("deadlock",)),
+        Fault("overfull", "there can be more items in it than the bound", ("over-bound",)),
+        Fault("loses", "an item can get lost, or come twice", ("wrong-result",)),
+        Fault("crashes", "a thread can take from an empty buffer", ("raised-IndexError",)),
+        Fault("disorder", "items of one producer can come in another order", ("order",)),
+    ),
+    advice={
+        "verdict": "Follow two threads that wait at the same time, for different things. Who is woken, what is true when it has "
+        "the lock again, and does it look?"
+    },
+    hints=(
+        "For each `wait`: what may have happened between the notification and the moment at which the thread has the lock again?",
+        "For each `notify`: which threads may wait there, and for what? For each `append` and `popleft`: was the lock held all the "
+        "time since somebody looked?",
+        "Play bound 1 with two producers and two consumers on paper. One item is put, then taken: write down after each step who "
+        "waits where. One of the four has two waiting rooms: who sleeps in which?",
     ),
 )
 
@@ -758,7 +1299,7 @@ PREFETCH = ThreadTask(
     section=Section("2.3", "02_queues", "When loading fails"),
     title="A prefetcher that does not lose errors",
     objective="Overlap loading with computing by a bounded queue; keep order, bound and errors",
-    points=4,
+    points=7,
     minutes=35,
     scenario=feed_batches,
     schedules=150,
@@ -804,109 +1345,195 @@ PREFETCH = ThreadTask(
     ),
 )
 
+# 02-shards, the second part of 02-prefetch -----------------------------------------------------------------------
+
+
+def feed_shards(interleave, lengths, bound, bad, stop):
+    """Consume what `interleave` makes of shards of these lengths. Batch b of shard s is [s, b]; `bad`: the one that cannot
+    be read; `stop`: so many batches are taken, then the consumer closes the generator."""
+    events, at_home, home, two_at_once, got, error = Events(), 0, threading.get_ident(), [], [], None
+    before = threading.active_count()
+
+    def shard(s):
+        nonlocal at_home
+        for b in range(lengths[s]):
+            at_home += threading.get_ident() == home
+            if [s, b] == bad:
+                raise OSError(f"batch {b} of shard {s} cannot be read")
+            events.enter("in_memory")
+            yield [s, b]
+
+    batches = interleave([shard(s) for s in range(len(lengths))], bound)
+    try:
+        while stop is None or len(got) < stop:
+            batch = next(batches, None)
+            if batch is None:
+                break
+            got.append(batch)
+            events.leave("in_memory")
+        batches.close()
+    except OSError as raised:
+        error = str(raised)
+    except ValueError as raised:  # "generator already executing"
+        two_at_once.append(str(raised))
+    left = threading.active_count() - before
+    loaded = events.counts().get("in_memory", 0)
+    return {
+        "got": got, "error": error, "at_home": at_home, "left": left, "two_at_once": len(two_at_once), "loaded": loaded
+    }  # fmt: skip
+
+
+def in_turns(lengths, bad=None):
+    """The batches in the order asked for, up to the one that cannot be read."""
+    order = [[s, b] for b in range(max(lengths, default=0)) for s in range(len(lengths)) if b < lengths[s]]
+    return order[: order.index(bad)] if bad else order
+
+
+def judge_shards(arguments, result):
+    lengths, bound, bad, stop = arguments
+    expected, most = in_turns(lengths, bad)[:stop], len(lengths) * (bound + 1) + 1
+    if result["at_home"]:
+        cause = "The consumer's own thread read a shard, so nothing is loaded while it computes."
+        return Slip("no-thread", "each shard read by a thread of its own", cause)
+    if result["two_at_once"]:
+        cause = "Two threads read one shard at the same time. A shard is a generator: one thread may be in it."
+        return Slip("two-at-once", "one thread for each shard", cause)
+    if bad and stop is None and result["error"] is None:
+        cause = "A shard failed, and the consumer never heard of it. Hand the error over in the place of the batch."
+        return Slip("error-lost", f"OSError: batch {bad[1]} of shard {bad[0]} cannot be read", cause)
+    if result["got"] != expected:
+        return Slip("wrong-result", f"the batches {expected}, in this order", SHARDS_ORDER)
+    if result["loaded"] > most:
+        cause = "More batches are loaded than the bound allows. What makes a loader wait when `bound` of its batches lie ready?"
+        told = f"at most {most} loaded batches at a time: {bound} ready and one in hand for each shard, one with the consumer"
+        return Slip("over-bound", told, cause, f"{result['loaded']} at a time")
+    if result["left"]:
+        cause = (
+            "Loaders are still there when the generator has ended: each keeps its file open and its batches in memory. Whoever "
+            "waits in `put` is woken by somebody who takes; then it must learn that it is over."
+        )
+        return Slip("left-behind", "no loader left", cause, f"{result['left']} threads left")
+    return None
+
+
+SHARDS_ORDER = (
+    "Shards take turns: one batch of each, in the order of the shards; a shard that has no more is left out. Which queue do you "
+    "ask, whoever is faster?"
+)
+
+
+def sharded(*lengths, bound=1, bad=None, stop=None):
+    return lambda rng: (list(lengths), bound, bad, stop)
+
+
+SHARDS = ThreadTask(
+    id="02-shards",
+    section=Section("2.3", "02_queues", "Several loaders, in order, with an early stop"),
+    title="Several loaders that end when the consumer stops",
+    objective="Load from several sources at once, in a fixed order; end all loaders on an early stop or an error",
+    after="02-prefetch",
+    points=7,
+    minutes=30,
+    scenario=feed_shards,
+    schedules=120,
+    judge=judge_shards,
+    cases=(
+        Case("two shards of 2 batches", sharded(2, 2)),
+        Case("shards of different lengths", sharded(1, 3, bound=2)),
+        Case("one shard, the consumer stops after 1 of 5", sharded(5, stop=1)),
+        Case("two shards, the consumer stops after 1 of 6", sharded(3, 3, stop=1)),
+        Case("batch 0 of shard 1 cannot be read", sharded(4, 2, bad=[1, 0])),
+    ),
+    advice={
+        "deadlock": "Somebody waits for ever: the consumer for a batch that never comes, or, after an early stop, a loader in "
+        "`put`, because nobody takes any more. Make room before you wait for its end.",
+        "raised-RuntimeError": "The shard's own error must come out where the batches are used: `raise error`.",
+        "raised-OSError": "The error stayed in the loader's thread. Catch it there, and hand it over through the queue.",
+        "busy-waiting": "A thread asks again and again. After the sign to stop, one look into each queue is enough: how many "
+        "batches can a loader still put?",
+    },
+    hints=(
+        "Who keeps the order if each shard has a queue of its own? And what runs when a generator is closed?",
+        "A thread and a bounded queue for each shard; the consumer asks the queues in turn. In `finally`: set an Event, which each "
+        "loader looks at after each `put`; take what lies in the queues, so that nobody waits in `put`; then join.",
+        "The queues that are not at their end stand in a deque: take the first, get from it, yield, append it again. After the "
+        "Event is set, a loader puts one thing more at most: is there room for it, once the queue was emptied?",
+    ),
+)
+
 # 02-bug ------------------------------------------------------------------------------------------------------
 
 
-def settle(Account, balances, orders):
-    """All orders (source, target, amount) at once, a thread for each."""
-    accounts = [Account(k, balance) for k, balance in enumerate(balances)]
-    done = [None] * len(orders)
+def meet(Barrier, parties, rounds):
+    """`parties` threads come to the barrier `rounds` times. Nobody may go on before all have come in this round."""
+    barrier, came, early, lock = Barrier(parties), [0] * rounds, [], threading.Lock()
 
-    def run(k):
-        source, target, amount = orders[k]
-        done[k] = accounts[source].pay(accounts[target], amount)
+    def work():
+        for k in range(rounds):
+            with lock:
+                came[k] += 1
+            barrier.wait()
+            if came[k] != parties:
+                early.append([k, came[k]])
 
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(len(orders))]
+    threads = [threading.Thread(target=work) for _ in range(parties)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return {"balances": [account.balance for account in accounts], "done": done}
+    return min(early, default=None)
 
 
-def in_turn(balances, orders):
-    """All outcomes that some order of the transfers, one after another, gives: [(balances, done), ...]."""
-    outcomes = []
-    for sequence in itertools.permutations(range(len(orders))):
-        left, done = list(balances), [None] * len(orders)
-        for k in sequence:
-            source, target, amount = orders[k]
-            done[k] = left[source] >= amount
-            if done[k]:
-                left[source] -= amount
-                left[target] += amount
-        outcomes.append((left, done))
-    return outcomes
-
-
-def judge_settle(arguments, result):
-    balances, orders = arguments
-    got = result["balances"], result["done"]
-    outcomes = in_turn(balances, [tuple(order) for order in orders])
-    if got in outcomes:
+def judge_meet(arguments, result):
+    parties, _ = arguments
+    if result is None:
         return None
-    if any(type(said) is not bool for said in result["done"]):
-        return Slip("no-answer", "True or False from every transfer", "Say True if the money moved, else False.")
-    expected = " or ".join(
-        f"balances {left}" for left, _ in outcomes[:1] + [o for o in outcomes if o != outcomes[0]][:1]
+    k, came = result
+    cause = (
+        "A thread went on too early. After `wait`, does it look whether the round that it came for is over, or at something "
+        "that belongs to another round?"
     )
-    if min(result["balances"]) < 0:
-        cause = (
-            "Both threads found enough money, then both took it. Looking and taking must be one step: look at the balance "
-            "under the lock."
-        )
-        return Slip("overdrawn", expected, cause)
-    if sum(result["balances"]) != sum(balances):
-        cause = (
-            "Money appeared or vanished: an addition or a subtraction was lost, or is not there. What one account loses the other "
-            "gets; and both locks are held while both balances change."
-        )
-        return Slip("wrong-result", expected, cause)
-    if result["balances"] not in [left for left, _ in outcomes] and result["done"].count(True) < min(
-        done.count(True) for _, done in outcomes
-    ):
-        cause = (
-            "A transfer was refused although there was enough money for it, in every order. `balance == amount` is enough, the "
-            "balance of *this* account counts, and a lock that is taken is no reason to refuse: wait for it."
-        )
-        return Slip("refused", expected, cause)
-    cause = "No order of the transfers, one after another, ends like this."
-    return Slip("wrong-result", expected, cause)
+    return Slip(
+        "early",
+        f"nobody goes on before all {parties} have come",
+        cause,
+        f"in round {k + 1} one went on when {came} had come",
+    )
 
 
-def moving(balances, *orders):
-    return lambda rng: (list(balances), [list(order) for order in orders])
+def coming(parties, rounds):
+    return lambda rng: (parties, rounds)
 
 
 BUG = ThreadTask(
     id="02-bug",
-    section=Section("2.2", "02_waiting", "Deadlock"),
-    title="Repair two bugs in an account",
-    objective="Debug code with several locks from the interleaving that breaks it",
-    points=3,
-    minutes=15,
-    scenario=settle,
+    section=Section("2.2", "02_waiting", "A condition"),
+    title="Repair two bugs in a barrier",
+    objective="Debug code with a condition from the interleaving that breaks it: a barrier that can be used again",
+    points=5,
+    minutes=20,
+    scenario=meet,
     schedules=150,
-    judge=judge_settle,
+    judge=judge_meet,
     cases=(
-        Case("one transfer", moving((100, 50), (0, 1, 30))),
-        Case("two in opposite directions", moving((60, 60), (0, 1, 30), (1, 0, 20))),
-        Case("two from one account that holds enough for one", moving((100, 0, 0), (0, 1, 70), (0, 2, 60))),
-        Case("two into one account", moving((80, 0, 60), (0, 1, 70), (2, 1, 60))),
+        Case("one thread, two rounds", coming(1, 2)),
+        Case("two threads, one round", coming(2, 1)),
+        Case("three threads, one round", coming(3, 1)),
+        Case("two threads, two rounds", coming(2, 2)),
     ),
     advice={
-        "deadlock": (
-            "Each thread holds the lock that the other wants. If every thread takes the two locks in the same order, whatever "
-            "the direction of the transfer, this cannot happen. The order must not depend on what changes."
-        )
+        "deadlock": "Somebody waits at the barrier for ever. Either nobody woke it, or it was woken and waited again: what had "
+        "the number become by the time that it looked?",
+        "busy-waiting": "A thread asks again and again instead of sleeping until all have come. That is what `wait` is for.",
+        "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
+        "livelock": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
     },
     hints=(
-        "Run the check on the code as it is. In the table, which two locks does each thread take, and in which order?",
-        "One bug is the order of the locks: make it depend on something fixed. The other is a look at the balance that "
-        "happens too early: another thread may take the money in between.",
-        "first, second = sorted((self, target), key=lambda account: account.number); `with first.lock, second.lock:` and "
-        "everything else, the `if` too, under it.",
+        "Run the check on the code as it is. Who should have been woken, and was not? Then mend that, and run it again.",
+        "How many threads wait when the last one comes? And can a thread be back at the barrier before another one has left it?",
+        "A thread waits for the end of *its* round. Number the rounds: who comes keeps the number that it found; the last one "
+        "raises it. What must the loop compare then?",
     ),
 )
 
-TASKS = (MEAN, PREDICT, LOSE, LOCK, MAP, BUFFER, PREFETCH, HANG, BUG)
+TASKS = (*(GIL, MEAN, LOSE, LOCK, PREDICT, TALLY, MAP, HANG, FAILS, PLACES), *(BUFFER, BUFFERS, BUG, PREFETCH, SHARDS))

@@ -1,0 +1,227 @@
+"""Answers to 02-places."""
+
+import threading
+import time
+
+
+class Predicate:
+    """right"""
+
+    def __init__(self, count):
+        self.taken, self.count = 0, count
+        self.changed = threading.Condition()
+
+    def take(self, n):
+        with self.changed:
+            self.changed.wait_for(lambda: self.taken + n <= self.count)
+            self.taken += n
+
+    def give(self, n):
+        with self.changed:
+            self.taken -= n
+            self.changed.notify_all()
+
+
+class SemaphoreAndTurn:
+    """wrong deadlock: jobs that fit beside each other are kept apart"""
+
+    def __init__(self, count):
+        self.free, self.turn = threading.Semaphore(count), threading.Lock()
+
+    def take(self, n):
+        self.turn.acquire()
+        for _ in range(n):
+            self.free.acquire()
+
+    def give(self, n):
+        for _ in range(n):
+            self.free.release()
+        self.turn.release()
+
+
+class OneAfterTheOther:
+    """wrong deadlock: keeps some places while it waits"""
+
+    def __init__(self, count):
+        self.free = threading.Semaphore(count)
+
+    def take(self, n):
+        for _ in range(n):
+            self.free.acquire()
+
+    def give(self, n):
+        for _ in range(n):
+            self.free.release()
+
+
+class WakesOne:
+    """wrong deadlock: wakes one waiter"""
+
+    def __init__(self, count):
+        self.free, self.changed = count, threading.Condition()
+
+    def take(self, n):
+        with self.changed:
+            while self.free < n:
+                self.changed.wait()
+            self.free -= n
+
+    def give(self, n):
+        with self.changed:
+            self.free += n
+            self.changed.notify()
+
+
+class WakesNobody:
+    """wrong deadlock: whoever gives wakes"""
+
+    def __init__(self, count):
+        self.free, self.changed = count, threading.Condition()
+
+    def take(self, n):
+        with self.changed:
+            while self.free < n:
+                self.changed.wait()
+            self.free -= n
+
+    def give(self, n):
+        with self.changed:
+            self.free += n
+
+
+class If:
+    """wrong too-many: look again after each wait"""
+
+    def __init__(self, count):
+        self.free, self.changed = count, threading.Condition()
+
+    def take(self, n):
+        with self.changed:
+            if self.free < n:
+                self.changed.wait()
+            self.free -= n
+
+    def give(self, n):
+        with self.changed:
+            self.free += n
+            self.changed.notify_all()
+
+
+class WaitsForAny:
+    """wrong too-many: until all `n` are free"""
+
+    def __init__(self, count):
+        self.free, self.changed = count, threading.Condition()
+
+    def take(self, n):
+        with self.changed:
+            while self.free <= 0:
+                self.changed.wait()
+            self.free -= n
+
+    def give(self, n):
+        with self.changed:
+            self.free += n
+            self.changed.notify_all()
+
+
+class Unlimited:
+    """wrong too-many: had not found their places"""
+
+    def __init__(self, count):
+        self.count = count
+
+    def take(self, n):
+        pass
+
+    def give(self, n):
+        pass
+
+
+class LooksTooEarly:
+    """wrong too-many: had not found their places"""
+
+    def __init__(self, count):
+        self.free, self.changed = count, threading.Condition()
+
+    def take(self, n):
+        with self.changed:
+            while self.free < n:
+                self.changed.wait()
+        with self.changed:
+            self.free -= n
+
+    def give(self, n):
+        with self.changed:
+            self.free += n
+            self.changed.notify_all()
+
+
+class OneAtATime:
+    """wrong deadlock: are kept apart"""
+
+    def __init__(self, count):
+        self.lock = threading.Lock()
+
+    def take(self, n):
+        self.lock.acquire()
+
+    def give(self, n):
+        self.lock.release()
+
+
+class AsksAgain:
+    """wrong busy-waiting: That is what `wait` is for"""
+
+    def __init__(self, count):
+        self.free, self.lock = count, threading.Lock()
+
+    def take(self, n):
+        while True:
+            with self.lock:
+                if self.free >= n:
+                    self.free -= n
+                    return
+            time.sleep(0.001)
+
+    def give(self, n):
+        with self.lock:
+            self.free += n
+
+
+class WaitsWithoutTheLock:
+    """wrong raised-RuntimeError: lock"""
+
+    def __init__(self, count):
+        self.free, self.changed = count, threading.Condition()
+
+    def take(self, n):
+        while self.free < n:
+            self.changed.wait()
+        with self.changed:
+            self.free -= n
+
+    def give(self, n):
+        with self.changed:
+            self.free += n
+            self.changed.notify_all()
+
+
+class Spins:
+    """wrong busy-waiting: That is what `wait` is for"""
+
+    def __init__(self, count):
+        self.free, self.lock = count, threading.Lock()
+
+    def take(self, n):
+        while True:
+            while self.free < n:
+                pass
+            with self.lock:
+                if self.free >= n:
+                    self.free -= n
+                    return
+
+    def give(self, n):
+        with self.lock:
+            self.free += n
