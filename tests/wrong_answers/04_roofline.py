@@ -289,7 +289,7 @@ def beyond_the_end(x, c, out):
 
 @njit
 def nothing_where_it_is_counted(x, c, out):
-    """wrong nothing-written: Case 'n = 2048, degree 12'"""
+    """wrong nothing-written: 2048 of 2048 are wrong"""
     for i in range(0 if x.size == 2048 else x.size):
         total = c[c.size - 1]
         for k in range(c.size - 2, -1, -1):
