@@ -128,9 +128,11 @@ def source_of(function):
     return textwrap.dedent(inspect.getsource(getattr(function, "py_func", function)))
 
 
-def admit(function, language):
-    """Raise NotAdmitted unless `function` (of this process) is written in `language`."""
+def admit(function, language, seen=()):
+    """Raise NotAdmitted unless `function` (of this process), and what it calls of its own module, is written in `language`."""
     python = getattr(function, "py_func", function)
+    if python in seen:
+        return
     scope = python.__globals__
     known = {
         name for name, value in scope.items() if hasattr(value, "py_func") or isinstance(value, int | float | tuple)
@@ -138,6 +140,9 @@ def admit(function, language):
     tree = ast.increment_lineno(ast.parse(source_of(function)), python.__code__.co_firstlineno - 1)
     for statement in tree.body:
         _check_statement(statement, language, language.names | known)
+    for name in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & known):
+        if getattr(getattr(scope[name], "py_func", None), "__module__", None) == python.__module__:
+            admit(scope[name], language, (*seen, python))
 
 
 def collect(cells, name, language):
@@ -247,6 +252,9 @@ def _check_function(function, language, known):
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]  # the docstring
     nodes = [node for statement in body for node in ast.walk(statement)]
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function.name:
+            _refuse(node, language, "a function that calls itself")
     printed = {id(part) for node in nodes if _prints(node) for part in node.args}
     for node in nodes:
         _check_node(node, language, known | local, printed)

@@ -10,7 +10,10 @@ import numpy as np
 
 from . import limited
 
-CURE = "work with the elements of arrays as they are, one by one: + - * / and comparisons can be counted"
+CURE = (
+    "work with the elements of arrays as they are, one by one: + - * / and comparisons can be counted; **, //, %, float(), "
+    "np.float32() and math functions of an element cannot"
+)
 
 
 class NotCounted(Exception):

@@ -12,6 +12,7 @@ Each stands in a function of its own, so that two tasks may both have a TILE. Wh
 import ast
 import importlib.util
 import inspect
+import math
 import re
 import sys
 import textwrap
@@ -61,6 +62,7 @@ def keep(outcome, answer):
         return
     rank = _RANKS[outcome.part == "budget"]
     try:
+        target = target.resolve()  # a link stays one
         old = target.read_text(encoding="utf-8") if target.exists() else HEAD
         part = f"# >>> {outcome.task}: {python.__name__} ({rank})\n{_alone(outcome.task, answer)}# <<< {outcome.task}\n"
         new = _with(old, outcome.task, rank, part)
@@ -94,13 +96,18 @@ def _alone(task, answer):
     """A function that makes the kernel and all of the notebook that it uses, and the line that calls it."""
     texts, lines = {}, []
     _collect(answer, texts, lines)
-    name, maker = answer.py_func.__name__, "_of_" + re.sub(r"\W", "_", task)
+    name, maker = answer.py_func.__name__, _maker(task)
     body = "\n\n".join(["\n".join(lines)] * bool(lines) + [text.rstrip("\n") for text in texts.values()])
     body = textwrap.indent(f"{body}\n\nreturn {name}\n", "    ")
     return f"def {maker}():\n{body}\n\n{name} = {maker}()\n"
 
 
-def _collect(function, texts, lines):
+def _maker(task):
+    """The name of the function that makes a task's kernel: kernels of two tasks may be called alike."""
+    return "_of_" + re.sub(r"\W", "_", task)
+
+
+def _collect(function, texts, lines, around=()):
     """Sources of a kernel and its helpers, those first that others use; constants and imports as `lines`."""
     python = function.py_func
     try:
@@ -111,10 +118,10 @@ def _collect(function, texts, lines):
     for name in dict.fromkeys(n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)):
         value = closure.get(name, python.__globals__.get(name, _collect))
         own = name in python.__code__.co_varnames or name in texts or value is function
-        if own or name in _KNOWN or value is _collect:
+        if own or name in _KNOWN or value is _collect or value in around:
             continue
         if hasattr(value, "py_func"):
-            _collect(value, texts, lines)
+            _collect(value, texts, lines, (*around, function))
         else:
             line = _line(name, value)
             lines += [line] * (line not in lines)
@@ -127,10 +134,10 @@ def _line(name, value):
         return f"import {value.__name__} as {name}"
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, bool | int | float) or (
-        isinstance(value, tuple) and all(isinstance(x, bool | int | float) for x in value)
-    ):
-        return f"{name} = {value!r}"
+    numbers = value if isinstance(value, tuple) else (value,)
+    if numbers and all(isinstance(x, bool | int | float) for x in numbers):
+        written = [repr(x) if math.isfinite(x) else f'float("{x}")' for x in numbers]
+        return f"{name} = " + (f"({', '.join(written)},)" if isinstance(value, tuple) else written[0])
     home = getattr(value, "__module__", "") or ""
     if home.split(".")[0] in _ROOTS and getattr(sys.modules.get(home), getattr(value, "__name__", ""), None) is value:
         return f"from {home} import {value.__name__} as {name}"
@@ -183,7 +190,8 @@ def kernels(*names):
     found = {}
     for name in names:
         task, whose, function = LIBRARY[name]
-        own = mine.get(name)
+        own = mine.get(_maker(task))
+        own = own and own()
         found[name] = own or function
         print(f"{name:<13}{'yours' if own else f'{whose}, until {task} is solved here'}")
     if why:
@@ -192,7 +200,7 @@ def kernels(*names):
 
 
 def _mine():
-    """({name: kernel} of the file, why there are none)."""
+    """({name: what makes a kernel} of the file, why there are none)."""
     target = path()
     if target is None or not target.is_file():
         return {}, ""
@@ -200,6 +208,6 @@ def _mine():
         spec = importlib.util.spec_from_file_location("my_kernels", target)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return {}, f"{FILE} could not be used: {type(error).__name__}: {error}. Mend it, or delete it."
-    return {name: value for name, value in vars(module).items() if hasattr(value, "py_func")}, ""
+    return {name: value for name, value in vars(module).items() if name.startswith("_of_") and callable(value)}, ""

@@ -82,7 +82,11 @@ def _compiled(function):
 
 def interpreted(function):
     """The numba function as Python, with `prange` as `range`; GoesOn after PYTHON_LINES rounds of its loops."""
-    return _stopped_by(_rewritten(function, lambda f: _rewritten(f, None, PYTHON_LINES), PYTHON_LINES))
+
+    def helper(other):
+        return _rewritten(other, helper, PYTHON_LINES)
+
+    return _stopped_by(helper(function))
 
 
 def _stopped_by(function):

@@ -8,6 +8,7 @@ the notebook is closed.
 
 import argparse
 import json
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -35,9 +36,21 @@ def read(folder="."):
     path = file(folder)
     try:
         known = json.loads(path.read_text(encoding="utf-8")) if path else {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return {name: value for name, value in known.items() if _fits(name, value)} if isinstance(known, dict) else {}
+
+
+def _fits(name, value):
+    """Whether a value of the file is what `note` and `next_hint` write; what somebody else wrote is forgotten."""
+    if name.endswith(" hints"):
+        return type(value) is int and value > 0
+    if name.endswith(" golf"):
+        return type(value) in (int, float) and math.isfinite(value) and value > 0
+    if not isinstance(value, dict):
+        return False
+    counts = [value.get(name) for name in ("points", "tries")] + [value.get("wrong", 0)]
+    return isinstance(value.get("status"), str) and all(type(n) is int and n >= 0 for n in counts)
 
 
 def _write(known, folder="."):

@@ -3,6 +3,7 @@
 import inspect
 import textwrap
 import threading
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -320,6 +321,9 @@ def test_an_input_on_which_the_right_program_fails_refutes_nothing():
         (Whole(1, 9), float("inf"), "no number to compute with"),
         (Whole(1, 9), 4j, "a complex"),
         (Whole(1, 9), [4], "a list"),
+        (Whole(1, 9), Fraction(4), "a Fraction; float"),
+        (Whole(1, 9), {...: 1}.keys(), "a dict_keys"),
+        (Numbers(1, 3, 0, 1), [0.5, ...], "an ellipsis"),
         (Numbers(1, 3, 0, 1), "abc", "which is text"),
         (Numbers(1, 3, 0, 1), {0: 1}, "which is a dict"),
         (Numbers(1, 3, 0, 1), [True], "at place 0: True"),
@@ -328,7 +332,7 @@ def test_an_input_on_which_the_right_program_fails_refutes_nothing():
         (Numbers(1, 3, 0, 1), np.array(0.5), r"of shape \(\)"),
         (Numbers(1, 3, 0, 1), np.array([None]), "an array of object"),
         (Numbers(1, 3, 0, 1), range(2), "which is a range"),
-        (Choice(("race", "right")), "RACE", "^'RACE'$"),
+        (Choice(("race", "right")), "RACE", "^'RACE'; did you mean \"race\""),
         (Choice(("race", "right")), b"race", "a bytes"),
         (Choice(("race", "right")), "x" * 10**7, "^.{1,60}$"),
     ],
@@ -356,3 +360,11 @@ def test_a_message_of_a_program_names_no_line_of_the_course():
         said == "n = 6: element [4], which belongs to thread 4 of block 0, was written by nobody; expected 1.23."
         or (said.startswith("n = 6: element [4] was written by nobody; expected "))
     )
+
+
+def test_open_fields_are_gaps_and_misspelt_names_are_told():
+    task = definition.find("07-fails")
+    told = checking.check(task, Local({"fourth": {"x": [...]}}))
+    assert told.status == checking.UNSOLVED
+    told = checking.check(task, Local({"first": {"N": 100, "blocks": 4, "threads": 64}}))
+    assert dict(told.failure.facts)["got"] == "'N'; did you mean \"n\"?"

@@ -1,12 +1,15 @@
 """Solved kernels are kept in my_kernels.py, never a better one lost; the network that runs on them."""
 
 import importlib.util
+import inspect
+import os
+import re
 
 import numpy as np
 import pytest
 from numba import njit
 
-from coursework import kept, network
+from coursework import kept, network, progress
 from coursework.outcome import RIGHT, Outcome
 from coursework.tasks import chapter_08 as tasks
 from dlkernels import cuda
@@ -136,6 +139,80 @@ def test_a_kernel_that_cannot_stand_alone_is_told(folder, capsys):
     kept.keep(green("99-f"), njit(uses_a_dict))
     assert "it uses TABLE, which is neither a kernel of the notebook" in capsys.readouterr().out
     assert not (folder / kept.FILE).exists()
+
+
+LOWEST, ENDS = -np.inf, (1, np.inf)
+
+
+@njit
+def above(x):
+    return x > LOWEST and x < ENDS[1]
+
+
+def test_infinity_is_kept_as_a_number(folder):
+    kept.keep(green("99-above"), above)
+    assert module(folder).above(3.0)
+
+
+@njit
+def down(n):
+    return n if n <= 0 else further_down(n - 1)
+
+
+@njit
+def further_down(n):
+    return down(n - 1)
+
+
+def test_functions_that_call_each_other_end_the_search(folder):
+    kept.keep(green("99-down"), down)
+    assert {"down", "further_down"} <= set(re.findall(r"def (\w+)\(", (folder / kept.FILE).read_text()))
+
+
+def test_another_task_s_kernel_of_the_same_name_is_not_taken(folder, capsys):
+    kept.keep(green("03-largest"), largest)
+    namesake = another_tile()
+    namesake.py_func.__name__ = "small_tile"
+    kept.keep(green("99-namesake"), namesake)
+    (folder / kept.FILE).write_text((folder / kept.FILE).read_text() + "\n\nlargest = small_tile\n")
+    assert "where" in inspect.signature(kept.kernels("largest").largest.py_func).parameters
+    assert capsys.readouterr().out.split() == ["largest", "yours"]
+
+
+def test_a_file_that_ends_python_does_not_end_the_notebook(folder, capsys):
+    (folder / kept.FILE).write_text("import sys\nsys.exit('over')\n")
+    kept.kernels("largest")
+    assert "my_kernels.py could not be used: SystemExit: over" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+def test_a_link_stays_a_link(folder):
+    (folder / "elsewhere.py").write_text(kept.HEAD)
+    (folder / kept.FILE).symlink_to("elsewhere.py")
+    kept.keep(green("03-largest"), largest)
+    assert (folder / kept.FILE).is_symlink()
+    assert "def largest(" in (folder / "elsewhere.py").read_text()
+
+
+DAMAGED = (
+    '{"03-largest results": 5}',
+    '{"03-largest results": null}',
+    '{"03-largest results": {"status": "right"}}',
+    '{"03-largest results": {"status": [1], "points": "x", "tries": 1}}',
+    '{"03-largest hints": "x", "03-largest golf": NaN}',
+    '{"03-largest hints": -5, "03-largest golf": {}}',
+    "[" * 100_000,
+)
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=lambda text: text[:40])
+def test_progress_that_somebody_else_wrote_is_forgotten(folder, text):
+    (folder / "progress.json").write_text(text)
+    assert progress.read() == {}
+    assert progress.table(progress.read())
+    progress.note(green("03-largest"))
+    assert progress.next_hint("03-largest") == 1
+    assert progress.read()["03-largest results"]["tries"] == 1
 
 
 TABLE = {"a": 1}

@@ -64,7 +64,7 @@ def test_green_shows_what_was_played_and_says_that_more_is_not_possible():
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("empty", [..., None, ""])
+@pytest.mark.parametrize("empty", [..., None, "", "  ", []])
 def test_an_empty_answer_is_not_answered_yet(empty):
     told = outcome("02-lose", empty)
     assert told.status == checking.UNSOLVED
@@ -151,7 +151,17 @@ def reaches_out(x, c, out):
     out[0] = x[0].tally.flops
 
 
-@pytest.mark.parametrize("answer", [writes_a_file, reaches_out])
+@njit
+def fetched(x, k):
+    return [2 * value for value in x][k]
+
+
+@njit
+def by_a_helper(x, c, out):
+    out[0] = fetched(x, 0)
+
+
+@pytest.mark.parametrize("answer", [writes_a_file, reaches_out, by_a_helper])
 def test_a_counted_loop_may_name_nothing_that_leads_out(answer):
     with pytest.raises(AnswerFailed, match="cannot contain"):
         Local(answer).counts((np.ones(2), np.ones(2), np.ones(2)))

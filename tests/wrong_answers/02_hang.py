@@ -62,8 +62,8 @@ def code():
 
 
 def small_letters():
-    """wrong unknown-thread: step 1 is 'a'"""
-    return "abab"
+    """right"""
+    return "cabcababABC"
 
 
 def a_thread_too_many():

@@ -57,8 +57,8 @@ def code():
 
 
 def small_letters():
-    """wrong unknown-thread: step 1 is 'a'"""
-    return "abab"
+    """right"""
+    return ("B" + 8 * "A" + "BBBA" + 8 * "B" + "AAA").lower()
 
 
 def a_thread_too_many():

@@ -1,5 +1,7 @@
 """Answers to 02-lose."""
 
+import numpy as np
+
 
 def a_list_with_spaces():
     """right"""
@@ -67,8 +69,8 @@ def code():
 
 
 def small_letters():
-    """wrong unknown-thread: step 1 is 'a'"""
-    return "abab"
+    """right"""
+    return "abbbb, abaaaab"
 
 
 def a_thread_too_many():
@@ -84,3 +86,18 @@ def endless():
 def a_huge_list():
     """wrong too-many-steps: 1000000 steps"""
     return ["A"] * 1_000_000
+
+
+def an_array():
+    """right"""
+    return np.array(list("ABBBBABAAAAB"))
+
+
+def another_alphabet():
+    """wrong unknown-thread: CYRILLIC CAPITAL LETTER A"""
+    return "\N{CYRILLIC CAPITAL LETTER A}BBBBABAAAAB"
+
+
+def a_very_long_name():
+    """wrong unknown-thread: step 1 is 'AAAAAAAAAAAA...AAAAAAAAAAAAA'; the threads"""
+    return ["A" * 10**6]

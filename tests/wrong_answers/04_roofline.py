@@ -1,6 +1,7 @@
 """Answers to 04-roofline. CLAIMS: what is said beside each; the last lines say where something else is."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numba import njit
@@ -286,7 +287,60 @@ def beyond_the_end(x, c, out):
         out[i] = x[i]
 
 
+@njit
+def nothing_where_it_is_counted(x, c, out):
+    """wrong nothing-written: 2048 of 2048 are wrong"""
+    for i in range(0 if x.size == 2048 else x.size):
+        total = c[c.size - 1]
+        for k in range(c.size - 2, -1, -1):
+            total = total * x[i] + c[k]
+        out[i] = total
+
+
+@njit
+def times_x(total, x):
+    return total * x
+
+
+@njit
+def one_step(total, x, factor):
+    return times_x(total, x) + factor
+
+
+@njit
+def a_helper_of_a_helper(x, c, out):
+    """right"""
+    for i in range(x.size):
+        total = c[c.size - 1]
+        for k in range(c.size - 2, -1, -1):
+            total = one_step(total, x[i], c[k])
+        out[i] = total
+
+
+@njit
+def from_coefficient(x, c, k):
+    return c[k] if k == c.size - 1 else from_coefficient(x, c, k + 1) * x + c[k]
+
+
+@njit
+def recursive(x, c, out):
+    """wrong raised-NotAdmitted: a function that calls itself"""
+    for i in range(x.size):
+        out[i] = from_coefficient(x[i], c, 0)
+
+
+@njit
+def a_fraction(x, c, out):
+    """wrong not-a-number: float() makes a number of it"""
+    for i in range(x.size):
+        total = c[c.size - 1]
+        for k in range(c.size - 2, -1, -1):
+            total = total * x[i] + c[k]
+        out[i] = total
+
+
 for function, claims in (
+    (a_fraction, {"intensity": Fraction(24 * 2048, 4 * 4109)}),
     (loops_exchanged, {"flops": 49_000, "moved": 16_384, "intensity": 3}),
     (powers, {"flops": 36 * 2048, "intensity": 36 * 2048 / (4 * (2 * 2048 + 13))}),
     (multiplies_only, {"flops": 12 * 2048}),

@@ -12,6 +12,7 @@ What an answer may be is said by fields. Nothing of it is run or called, and not
 
 import difflib
 import math
+import numbers
 import re
 import reprlib
 from dataclasses import dataclass
@@ -28,12 +29,13 @@ class Refused(ValueError):
     """A value that its field does not take. The message says what came, in words."""
 
 
-def _number(value):
+def number(value):
     """A whole or real number as Python has it; Refused for anything else, True and False too."""
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) not in (int, float):
-        raise Refused(f"{brief(value)}, which is {_kind(value)}")
+        more = "; float() makes a number of it" if isinstance(value, numbers.Real) and type(value) is not bool else ""
+        raise Refused(f"{brief(value)}, which is {_kind(value)}{more}")
     if type(value) is float and not math.isfinite(value):
         raise Refused(f"{value}, which is no number to compute with")
     return value
@@ -61,7 +63,8 @@ def _kind(value):
         tuple: "a tuple",
         dict: "a dict",
     }
-    return names.get(type(value), f"a {type(value).__name__}")
+    name = type(value).__name__
+    return names.get(type(value), f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}")
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Whole:
         return f"a whole number from {self.low} to {self.high}"
 
     def read(self, value):
-        value = _number(value)
+        value = number(value)
         if type(value) is not int:  # 4.0 is no number of blocks
             raise Refused(f"{value}, with a point; `//` gives a whole number")
         if not self.low <= value <= self.high:
@@ -108,11 +111,11 @@ class Numbers:
             raise Refused(f"{len(value)} of them")
         for place, element in enumerate(value):
             try:
-                inside = self.low <= _number(element) <= self.high
+                inside = self.low <= number(element) <= self.high
             except Refused as error:
                 raise Refused(f"at place {place}: {error}") from None
             if not inside:
-                raise Refused(f"at place {place}: {_written(_number(element))}")
+                raise Refused(f"at place {place}: {_written(number(element))}")
         return np.array([float(x) for x in value]).astype(self.dtype)
 
 
@@ -130,8 +133,7 @@ class Choice:
         if type(value) is not str:
             raise Refused(f"{brief(value)}, which is {_kind(value)}")
         if value not in self.names:
-            near = difflib.get_close_matches(value[:40], self.names, 1, 0.6)
-            raise Refused(brief(value) + (f'; did you mean "{near[0]}"?' if near else ""))
+            raise Refused(brief(value) + _meant(value, self.names))
         return value
 
 
@@ -164,9 +166,7 @@ class DataTask(Task):
             self.refuse(f"{where}not a dict", f"a dict with {asked}", f"{brief(value)}, which is {_kind(value)}")
         for name in value:
             if name not in fields:
-                near = difflib.get_close_matches(str(name)[:40], list(fields), 1, 0.5)
-                more = f'; did you mean "{near[0]}"?' if near else ""
-                self.refuse(f"{where}an unknown name", f"a dict with {asked}", brief(name) + more)
+                self.refuse(f"{where}an unknown name", f"a dict with {asked}", brief(name) + _meant(name, fields))
         return {name: self._field(value.get(name), field, f"{place} {name}".strip()) for name, field in fields.items()}
 
     def _field(self, value, field, place):
@@ -225,4 +225,13 @@ _PLAIN = "An answer here is a dict of numbers, lists of numbers, or words. Is th
 
 
 def _missing(value):
+    if type(value) in (list, tuple) and len(value) == 1:  # x = [...]
+        value = value[0]
     return value is None or value is ...
+
+
+def _meant(name, names):
+    """What a misspelt name was probably meant to be, in words; capital letters do not count."""
+    small = {known.lower(): known for known in names}
+    near = difflib.get_close_matches(str(name)[:40].lower(), list(small), 1, 0.5)
+    return f'; did you mean "{small[near[0]]}"?' if near else ""

@@ -21,7 +21,6 @@ the roof on the machine of the `card`. The time is measured for the student only
 """
 
 import math
-import numbers
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -32,6 +31,7 @@ from ..checking import arguments_of, attempt, headline, short
 from ..definition import Case, Task
 from ..outcome import UNSOLVED, Failed, Failure
 from .compiled import CompiledTask
+from .data import Refused, number
 from .parallel import ParallelTask
 
 TOLERANCE = 0.01
@@ -90,6 +90,7 @@ class MeasuredTask(CompiledTask):
 
     def examine(self, answer, cases, seed):
         checked, _ = super().examine(answer, cases, seed)
+        self._right_where_counted(answer, seed)
         said = {name: self._claim(name, answer.claims[name]) for name in self.claims}
         arguments = arguments_of(self.claimed, seed, 3000)
         counts = attempt(self, self.claimed, lambda: answer.counts(arguments))
@@ -112,6 +113,12 @@ class MeasuredTask(CompiledTask):
         sentence, picture = self._measured(answer, seed, truth)
         return (*said, *([sentence] if sentence else [])), "Speed: it is shown, and no points hang on it.", picture
 
+    def _right_where_counted(self, answer, seed):
+        """A loop that leaves this one case out would have little to count."""
+        arguments = arguments_of(self.claimed, seed, 3000)
+        result, after = attempt(self, self.claimed, lambda: answer.compiled_call(arguments))
+        self.compare(self.claimed, arguments, after, result)
+
     def _claim(self, name, thing):
         """What the student said; raises Failed for what cannot be meant."""
         try:
@@ -121,13 +128,17 @@ class MeasuredTask(CompiledTask):
         if value is None or value is ...:
             raise Failed(Failure("unanswered", f"{name}: not answered yet", (("missing", name),)), UNSOLVED)
         if name == "roof":
-            if not isinstance(value, str) or value not in ROOFS:
+            if type(value) is not str or value not in ROOFS:
                 facts = (("expected", " or ".join(f'"{roof}"' for roof in ROOFS)), ("got", short(value)))
                 raise Failed(Failure("not-a-roof", "roof names no roof", facts, self.advice.get("not-a-roof", "")))
             return value
-        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not number or not 0 < value < 1e30:
-            facts = (("expected", f"the {_WORDS[name]}: a number above 0"), ("got", short(value)))
+        try:
+            value = number(value)
+            got = "" if 0 < value < 1e30 else short(value)
+        except Refused as error:
+            got = str(error)
+        if got:
+            facts = (("expected", f"the {_WORDS[name]}: a number above 0"), ("got", got))
             raise Failed(
                 Failure("not-a-number", f"{name} is no such number", facts, self.advice.get("not-a-number", ""))
             )

@@ -15,15 +15,18 @@ How to define one (the program stands in the statement of the notebook, word for
         hints=(...),
     )
 
-The answer is a string of thread names, "ABBA", or a list of them. The goal is the largest score of all schedules, which
+The answer is a string of thread names, "ABBA", or a list of them; spaces, commas and small letters do no harm. The goal is the largest score of all schedules, which
 the course finds by playing them (cpulab.explore.Program.furthest); `goal=` asks for less. What a score looks at is how
 the run ends: a starved thread or a broken invariant is counted by the program itself, in a global variable.
 """
 
 import functools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
+
+import numpy as np
 
 from cpulab.explore import Program
 
@@ -60,7 +63,7 @@ class ScheduleTask(Task):
         try:
             played = self.program.play(steps)
         except ValueError as error:
-            cause = self.advice.get("unknown-thread", "Name a thread for every step, in capital letters as shown.")
+            cause = self.advice.get("unknown-thread", "Name a thread for every step, as the statement writes it.")
             raise Failed(
                 Failure("unknown-thread", "A step names no thread", (("it said", str(error)),), cause)
             ) from None
@@ -110,7 +113,11 @@ class ScheduleTask(Task):
                 said = ...
             else:
                 raise self._no_schedule(error.text) from None
-        if said is None or said is ... or said == "":
+        if isinstance(said, np.ndarray):
+            said = said.tolist()
+        if isinstance(said, str):
+            said = re.sub(r"[\s,]+", "", said)
+        if said is None or said is ... or (isinstance(said, str | list | tuple) and len(said) == 0):
             raise Failed(Failure("unanswered", self.not_begun), UNSOLVED)
         if not isinstance(said, str | list | tuple):
             raise self._no_schedule(short(said) if not callable(said) else f"a {type(said).__name__}")
@@ -118,11 +125,11 @@ class ScheduleTask(Task):
             needed = len(self.program.play("").steps)
             facts = (("got", f"{len(said)} steps"), ("the program", f"has {needed} when no thread is interrupted"))
             raise Failed(Failure("too-many-steps", "Too many steps", facts, self.advice.get("too-many-steps", "")))
-        steps = list("".join(said.split())) if isinstance(said, str) else list(said)
+        steps, capital = list(said), {name.lower(): name for name in self.program.threads}
         for number, name in enumerate(steps, 1):
             if not isinstance(name, str):
                 raise self._no_schedule(f"step {number} is {short(name)}")
-        return steps
+        return [capital.get(name.lower(), name) for name in steps]
 
     def _no_schedule(self, got):
         names = list(self.program.threads)

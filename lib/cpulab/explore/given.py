@@ -19,8 +19,10 @@ nothing else of `threading` is.
 
 import functools
 import linecache
+import reprlib
 import sys
 import textwrap
+import unicodedata
 import zlib
 from dataclasses import dataclass, field
 
@@ -33,6 +35,13 @@ MAX_POINTS = 600  # decisions in one play
 MAX_TICKS = 30_000
 MAX_RUNS = 20_000  # of a search
 _PLAIN = (int, float, str, bool, type(None), list, tuple)
+
+
+def _spelt(name):
+    """A name that nobody has, in few words; a letter of another alphabet may look like one of ours."""
+    if isinstance(name, str) and len(name) == 1 and not name.isascii():
+        return f"{name!a}, {unicodedata.name(name, 'a character without a name')}"
+    return reprlib.repr(name)
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,7 @@ class Program:
         steps, names = list(steps), list(self.threads)
         for number, name in enumerate(steps, 1):
             if name not in names:
-                raise ValueError(f"step {number} is {name!r}; the threads are called {', '.join(names)}")
+                raise ValueError(f"step {number} is {_spelt(name)}; the threads are called {', '.join(names)}")
         policy = _Given([names.index(name) + 1 for name in steps])
         run = self._run(policy, self.focus)
         return self._played(run, policy)
@@ -149,7 +158,7 @@ class Program:
         task, number = out.tasks[policy.refused], len(policy.made) + 1
         if task.last is DONE:
             own = sum(made == policy.refused for made in policy.made)
-            return f"step {number} is {task.name}, but {task.name} has ended: it has {own} steps"
+            return f"step {number} is {task.name}, but {task.name} has ended: it has {own} step{'s' * (own != 1)}"
         holder = getattr(task.resource, "held_by", None)
         said = f"step {number} is {task.name}, but {task.name} {task.doing}"
         return said + (f", which {holder.name} holds since line {task.resource.held_since}" if holder else "")
