@@ -61,30 +61,6 @@ def test_a_bounded_queue_has_two_hands(bound):
     assert tasks.most_alive(bound, bound + 4) == bound + 2
 
 
-def test_payments_one_after_another():
-    outcomes = tasks.in_turn([100, 0, 0], [(0, 1, 70), (0, 2, 60)])
-    assert outcomes == [([30, 70, 0], [True, False]), ([40, 0, 60], [False, True])]
-
-
-ONE_ACCOUNT = [100, 0, 0], [[0, 1, 70], [0, 2, 60]]
-
-
-@pytest.mark.parametrize(
-    ("balances", "done", "kind"),
-    [
-        ([30, 70, 0], [True, False], None),
-        ([40, 0, 60], [False, True], None),
-        ([-30, 70, 60], [True, True], "overdrawn"),
-        ([30, 70, 60], [True, True], "wrong-result"),  # money appeared
-        ([100, 0, 0], [False, False], "refused"),  # in no order does nobody pay
-        ([30, 70, 0], [True, None], "no-answer"),
-    ],
-)
-def test_verdicts_on_accounts(balances, done, kind):
-    slip = tasks.judge_settle(ONE_ACCOUNT, {"balances": balances, "done": done})
-    assert (slip.kind if slip else None) == kind
-
-
 @pytest.mark.parametrize(
     ("taken", "held", "kind"),
     [
