@@ -33,8 +33,10 @@ def master_answer(task):
         return {question.name: question.truth() for question in task.questions}
     master = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
     source = {cell.id: cell.source for cell in build.read(master).cells}
-    name = re.search(r"check\(\"[\w-]+\", (\w+)\)", source[f"{task.id}-check"])[1]
-    return Local(servant.define([source[task.id]], isinstance(task, ScenarioTask))[name])
+    name = re.search(r"check\(\"[\w-]+\", (\w+)[,)]", source[f"{task.id}-check"])[1]
+    parts = [source[cell] for cell in (f"{task.id}-kernels", task.id, f"{task.id}-claims") if cell in source]
+    scope = servant.define(parts, isinstance(task, ScenarioTask))
+    return Local(scope[name], claims={claim: scope[claim] for claim in task.claims} or None)
 
 
 def of_this_process(task_id):

@@ -36,9 +36,9 @@ ZIP = KernelTask(
     minutes=4,
     spec=lambda a, b, out: np.maximum(a, b),
     cases=(
-        Case("one warp: n = 32 in 1 block of 32", two_lines(32), grid=1, block=32),
-        Case("n = 7 in 1 block of 7", two_lines(7), grid=1, block=7),
-        Case("n = 200 in 1 block of 200", two_lines(200), grid=1, block=200),
+        Case("one block of a warp: n = 32", two_lines(32), grid=1, block=32),
+        Case("ragged: n = 7 in 1 block of 7", two_lines(7), grid=1, block=7),
+        Case("not exact warps: n = 200 in 1 block of 200", two_lines(200), grid=1, block=200),
     ),
     suspects=(
         Suspect(lambda a, b, out: a, "This is a alone: b was never larger."),
@@ -174,11 +174,7 @@ ADD = KernelTask(
         "out-of-bounds": (
             "This thread has no such element. There may be more threads than elements, and a and b may be shorter than out: "
             "each access needs a guard that knows the length of its own array."
-        ),
-        "tail": (
-            "The last elements are not written. If one vector has ended, the other may go on: the store must be guarded by the "
-            "length of out, and each load by that of its own array."
-        ),
+        )
     },
     hints=(
         "The fourth case starts 8 * 128 = 1024 threads for 1000 elements. What should the other 24 threads do? And in the fifth "
@@ -305,7 +301,7 @@ GAPS_2D = (
 
 MAP = KernelTask(
     id="07-map",
-    section=Section("7.2", "07_fusion", "On a GPU"),
+    section=Section("7.2", "07_fusion", "Fusion"),
     title="ReLU of a matrix",
     objective="Write a kernel on a grid of two dimensions",
     points=1,
@@ -346,7 +342,7 @@ def _outer(row, column):
 
 BROADCAST = KernelTask(
     id="07-broadcast",
-    section=Section("7.2", "07_fusion", "On a GPU"),
+    section=Section("7.2", "07_fusion", "Fusion"),
     title="A row and a column make a matrix",
     objective="Index vectors that are broadcast along the rows and the columns of a matrix",
     points=1,
@@ -357,7 +353,7 @@ BROADCAST = KernelTask(
         case_2d("one block, full", row_and_column, 8, 16),
         case_2d("wide", row_and_column, 5, 70),
         case_2d("ragged and tall", row_and_column, 37, 20),
-        case_2d("square", row_and_column, 24, 24),
+        case_2d("exact and square", row_and_column, 32, 32),
     ),
     writer=thread_2d,
     suspects=(

@@ -988,9 +988,9 @@ STRIDES = KernelTask(
     spec=strided_product,
     atol=1e-5,
     cases=(
-        strided_case("a stack", 3, 4, 5, 8),
+        strided_case("a stack, one block for each, exact", 3, 4, 5, 8),
         strided_case("a transposed", 2, 6, 7, 9, a_turned=True),
-        strided_case("b transposed", 2, 5, 3, 10, b_turned=True),
+        strided_case("b transposed, ragged", 2, 5, 3, 10, b_turned=True),
         strided_case("one b for all", 4, 5, 6, 7, b_single=True),
         strided_case("every second column of a", 2, 4, 6, 9, a_every=2),
     ),
