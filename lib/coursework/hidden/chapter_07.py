@@ -57,5 +57,6 @@ CASES = {
     "07-roofline": (
         Case("one feature: 50 x 1", swish_arguments(50, 1)),
         Case("one row: 1 x 30", swish_arguments(1, 30)),
+        Case("the shape of the claims: 32 x 64", swish_arguments(32, 64)),
     ),
 }

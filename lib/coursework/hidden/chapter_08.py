@@ -50,7 +50,7 @@ CASES = {
         case("a thin second block", 8, 33, 40, WIDE),
     ),
     "08-network": (Case("two pictures", network_arguments(2)), Case("100 pictures", network_arguments(100))),
-    "08-thin": _CPU,
+    "08-thin": (*_CPU, Case("the shape of the claims: (256 x 32) @ (32 x 8)", operands(256, 32, 8))),
     "08-strides": (
         strided_case("one matrix", 1, 3, 4, 5),
         strided_case("both transposed", 3, 9, 2, 17, a_turned=True, b_turned=True),
