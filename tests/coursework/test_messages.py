@@ -162,8 +162,8 @@ def test_a_thread_is_called_the_same_everywhere():
 def talks(a, b, out):
     i = cuda.grid(1)
     if i < out.size:
-        print("thread", i, "adds", a[i])
-        out[i] = a[i] + b[i]
+        print("thread", i, "adds", a[min(i, a.size - 1)])
+        out[i] = (a[i] if i < a.size else 0) + (b[i] if i < b.size else 0)
 
 
 def test_prints_of_a_kernel_are_shown_the_first_of_them(capsys):
@@ -233,14 +233,14 @@ def test_a_budget_is_for_right_answers():
 
 
 @cuda.jit
-def local_tile(a, b, out):
+def local_tile(at, b, out):
     own = cuda.local.array(64, np.float32)
     j, i = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
-        for p in range(a.shape[1]):
-            own[p * 3 % 64] = a[i, p]
+        for p in range(at.shape[0]):
+            own[p * 3 % 64] = at[p, i]
         total = np.float32(0)
-        for p in range(a.shape[1]):
+        for p in range(at.shape[0]):
             total += own[p * 3 % 64] * b[p, j]
         out[i, j] = total
 

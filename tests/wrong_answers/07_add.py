@@ -6,11 +6,11 @@ from dlkernels import cuda
 @cuda.jit
 def by_hand(x, y, z):
     """right"""
-    n = z.shape[0]
     i = cuda.blockDim.x * cuda.blockIdx.x + cuda.threadIdx.x
-    if i >= n:
+    if i >= z.shape[0]:
         return
-    z[i] = y[i] + x[i]
+    left = x[i] if i < x.size else 0
+    z[i] = left + (y[i] if i < y.size else 0)
 
 
 @cuda.jit
@@ -18,8 +18,33 @@ def grid_stride(a, b, out):
     """right"""
     i = cuda.grid(1)
     while i < len(out):
-        out[i] = a[i] + b[i]
+        if i >= len(a):
+            out[i] = b[i]
+        elif i >= len(b):
+            out[i] = a[i]
+        else:
+            out[i] = a[i] + b[i]
         i += cuda.gridsize(1)
+
+
+@cuda.jit
+def three_steps(a, b, out):
+    """right"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = 0
+    if i < a.size:
+        out[i] += a[i]
+    if i < b.size:
+        out[i] += b[i]
+
+
+@cuda.jit
+def as_in_the_chapter(a, b, out):
+    """wrong out-of-bounds: each access needs a guard that knows the length of its own array"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + b[i]
 
 
 @cuda.jit
@@ -38,6 +63,46 @@ def guard_one_too_far(a, b, out):
 
 
 @cuda.jit
+def guard_of_both(a, b, out):
+    """wrong tail: guard stop too early"""
+    i = cuda.grid(1)
+    if i < a.size and i < b.size:
+        out[i] = a[i] + b[i]
+
+
+@cuda.jit
+def guard_of_a(a, b, out):
+    """wrong out-of-bounds: a and b may be shorter than out"""
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] + b[i]
+
+
+@cuda.jit
+def guard_of_a_alone(a, b, out):
+    """wrong tail: guard stop too early"""
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] + (b[i] if i < b.size else 0)
+
+
+@cuda.jit
+def last_again(a, b, out):
+    """wrong suspect: its last element was added again and again"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[min(i, a.size - 1)] + b[min(i, b.size - 1)]
+
+
+@cuda.jit
+def around(a, b, out):
+    """wrong suspect: it was begun again from its start"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i % a.size] + b[i % b.size]
+
+
+@cuda.jit
 def one_block_only(a, b, out):
     """wrong one-block: not the block's number"""
     i = cuda.threadIdx.x
@@ -47,7 +112,7 @@ def one_block_only(a, b, out):
 
 @cuda.jit
 def guard_too_strict(a, b, out):
-    """wrong tail: Does the guard or the loop stop too early"""
+    """wrong tail: guard stop too early"""
     i = cuda.grid(1)
     if i < out.size - 1:
         out[i] = a[i] + b[i]
@@ -59,6 +124,16 @@ def a_twice(a, b, out):
     i = cuda.grid(1)
     if i < out.size:
         out[i] = a[i] + a[i]
+
+
+@cuda.jit
+def adds_to_what_was_there(a, b, out):
+    """wrong adds-to-old: Begin each sum with 0"""
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] += a[i]
+    if i < b.size:
+        out[i] += b[i]
 
 
 @cuda.jit
@@ -110,11 +185,11 @@ def no_decorator(a, b, out):
 
 
 @cuda.jit
-def guard_of_the_last_case(a, b, out):
-    """wrong out-of-bounds: a guard"""
+def lengths_of_one_case(a, b, out):
+    """wrong suspect: This is a alone"""
     i = cuda.grid(1)
     if i < 1000:
-        out[i] = a[i] + b[i]
+        out[i] = (a[i] if i < 300 else 0) + (b[i] if i < 70 else 0)
 
 
 @cuda.jit

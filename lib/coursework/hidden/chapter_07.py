@@ -3,9 +3,24 @@
 import numpy as np
 
 from ..definition import Case, random_values, unwritten
-from ..tasks.chapter_07 import AXPY_ALPHA, add_arguments, axpy_arguments, backward_arguments, fused_arguments
+from ..tasks.chapter_07 import (
+    AXPY_ALPHA,
+    add_arguments,
+    axpy_arguments,
+    backward_arguments,
+    case_2d,
+    fused_arguments,
+    matrix_arguments,
+    row_and_column,
+    swish_arguments,
+    two_lines,
+)
 
 CASES = {
+    "07-zip": (
+        Case("one element", two_lines(1), grid=1, block=1),
+        Case("n = 65 in 1 block of 65", two_lines(65), grid=1, block=65),
+    ),
     "07-launch": (
         Case("n = 2", lambda rng: (2,)),
         Case("n = 31 * 1024 + 1", lambda rng: (31 * 1024 + 1,)),
@@ -14,6 +29,18 @@ CASES = {
     "07-add": (
         Case("one element short of full: n = 383 in 3 blocks of 128", add_arguments(383), grid=3, block=128),
         Case("a block with nothing to do: n = 64 in 3 blocks of 64", add_arguments(64), grid=3, block=64),
+        Case("one element each way: 1 and 129 in 2 blocks of 128", add_arguments(1, 129), grid=2, block=128),
+        Case("one longer: 97 and 96 in 1 block of 128", add_arguments(97, 96), grid=1, block=128),
+    ),
+    "07-map": (
+        case_2d("one element", matrix_arguments, 1, 1),
+        case_2d("one column", matrix_arguments, 41, 1),
+        case_2d("one more each way", matrix_arguments, 9, 17),
+    ),
+    "07-broadcast": (
+        case_2d("one element", row_and_column, 1, 1),
+        case_2d("one column", row_and_column, 41, 1),
+        case_2d("one row", row_and_column, 1, 33),
     ),
     "07-axpy": (
         Case("one thread for everything: n = 77", axpy_arguments(77), grid=1, block=1),
@@ -27,4 +54,9 @@ CASES = {
         ),
     ),
     "07-bug": (Case("one warp more than a block: n = 160", backward_arguments(160), grid=2, block=128),),
+    "07-roofline": (
+        Case("one feature: 50 x 1", swish_arguments(50, 1)),
+        Case("one row: 1 x 30", swish_arguments(1, 30)),
+        Case("the shape of the claims: 32 x 64", swish_arguments(32, 64)),
+    ),
 }

@@ -12,10 +12,52 @@ from ..golf import Golf
 from ..kinds.arrays import Suspect
 from ..kinds.counterexample import CounterexampleTask, Flaw
 from ..kinds.data import Numbers, Whole
+from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.function import FunctionTask
 from ..kinds.kernel import KernelTask
+from ..kinds.measured import Card, MeasuredTask
 from ..kinds.parallel import ParallelTask, Watch
 from ..kinds.prediction import PredictionTask, Question
+
+# 07-zip ------------------------------------------------------------------------------------------------------
+
+
+def two_lines(n):
+    """make(rng) -> a, b, out of shape (n,)."""
+    return lambda rng: (random_values(rng, n), random_values(rng, n), unwritten(n))
+
+
+ZIP = KernelTask(
+    id="07-zip",
+    section=Section("7", "07_vector_add", "The same job on a GPU"),
+    title="The larger of two, element by element",
+    objective="Write a kernel in which each thread of one block computes one element",
+    points=1,
+    minutes=4,
+    spec=lambda a, b, out: np.maximum(a, b),
+    cases=(
+        Case("one block of a warp: n = 32", two_lines(32), grid=1, block=32),
+        Case("ragged: n = 7 in 1 block of 7", two_lines(7), grid=1, block=7),
+        Case("not exact warps: n = 200 in 1 block of 200", two_lines(200), grid=1, block=200),
+    ),
+    suspects=(
+        Suspect(lambda a, b, out: a, "This is a alone: b was never larger."),
+        Suspect(lambda a, b, out: b, "This is b alone: a was never larger."),
+        Suspect(lambda a, b, out: a + b, "This is a + b. The larger one of the two is asked for."),
+        Suspect(lambda a, b, out: np.minimum(a, b), "This is the smaller one of the two."),
+        Suspect(lambda a, b, out: np.maximum(a, 0), "This is ReLU of a. The other number is that of b."),
+    ),
+    advice={
+        "out-of-bounds": "There are as many threads as elements here. Count from 0: the last index is out.size - 1.",
+        "race": "Each thread has one element, its own. Does every thread of this kernel walk over all of them?",
+        "raised-TypeError": "a and b are arrays. Compare the elements of this thread, a[i] and b[i].",
+    },
+    hints=(
+        "The block has one thread for each element. What tells two threads apart?",
+        "cuda.threadIdx.x is 0 in the first thread of the block, 1 in the second. No loop is needed: the threads are the loop.",
+        "Take the number of the thread as i. Then one line: Python's max takes two numbers, and numba knows it.",
+    ),
+)
 
 # 07-launch ---------------------------------------------------------------------------------------------------
 
@@ -61,7 +103,7 @@ LAUNCH = FunctionTask(
     title="Blocks for half a million elements",
     objective="Choose the number of blocks and threads for n elements within the limits of a GPU",
     points=2,
-    minutes=10,
+    minutes=8,
     judge=judge_launch,
     cases=(
         Case("n = 1", lambda rng: (1,)),
@@ -72,40 +114,71 @@ LAUNCH = FunctionTask(
     hints=(
         "Fix the threads per block first: 256, say. How many blocks does n = 257 need? And n = 256?",
         "You need n / threads, rounded up. In Python // rounds down. What can you add to n before you divide?",
-        "(n + threads - 1) // threads rounds up: it is one more than n // threads unless the division has no rest.",
+        "The sum should reach the next multiple of `threads` for each n but a multiple itself. Try 1, threads and threads - 1 "
+        "with n = 256 and n = 257: which of the three is right for both?",
     ),
 )
 
 # 07-add ------------------------------------------------------------------------------------------------------
 
 
-def add_arguments(n):
-    return lambda rng: (random_values(rng, n), random_values(rng, n), unwritten(n))
+def add_arguments(n, m=None):
+    """make(rng) -> a of n elements, b of m (default: n), out as long as the longer one."""
+    m = n if m is None else m
+    return lambda rng: (random_values(rng, n), random_values(rng, m), unwritten(max(n, m)))
+
+
+def padded(a, b):
+    """a and b in float64, the shorter one filled up with 0."""
+    n = max(len(a), len(b))
+    return (np.concatenate([x.astype(np.float64), np.zeros(n - len(x))]) for x in (a, b))
+
+
+def sum_of_padded(a, b, out):
+    """The specification."""
+    a, b = padded(a, b)
+    return a + b
+
+
+def _of_padded(formula):
+    return lambda a, b, out: formula(*padded(a, b))
 
 
 ADD = KernelTask(
     id="07-add",
     section=Section("7", "07_vector_add", "The same job on a GPU"),
-    title="Vector add with a guard",
-    objective="Write a kernel in which each thread computes one element, for any n",
+    title="Add vectors of different lengths",
+    objective="Write a kernel in which each thread computes one element, and guard each access by its own array",
     points=3,
     minutes=10,
-    spec=lambda a, b, out: a.astype(np.float64) + b,
+    spec=sum_of_padded,
     cases=(
         Case("one block: n = 32 in 1 block of 32", add_arguments(32), grid=1, block=32),
         Case("exact: n = 256 in 4 blocks of 64", add_arguments(256), grid=4, block=64),
         Case("ragged: n = 300 in 3 blocks of 128", add_arguments(300), grid=3, block=128),
         Case("ragged: n = 1000 in 8 blocks of 128", add_arguments(1000), grid=8, block=128),
+        Case("b is shorter: 300 and 70 in 3 blocks of 128", add_arguments(300, 70), grid=3, block=128),
+        Case("a is shorter: 33 and 250 in 4 blocks of 64", add_arguments(33, 250), grid=4, block=64),
     ),
     suspects=(
-        Suspect(lambda a, b, out: a - b, "This is a - b."),
-        Suspect(lambda a, b, out: a * b, "This is a * b."),
-        Suspect(lambda a, b, out: a, "This is a alone: b was not added."),
-        Suspect(lambda a, b, out: 2 * a, "This is a + a: b is never read."),
+        Suspect(_of_padded(lambda a, b: a - b), "This is a - b."),
+        Suspect(_of_padded(lambda a, b: a * b), "This is a * b."),
+        Suspect(_of_padded(lambda a, b: 2 * a), "This is a + a: b is never read."),
+        Suspect(_of_padded(lambda a, b: a), "This is a alone: b was not added."),
+        Suspect(_of_padded(lambda a, b: b), "This is b alone: a was not added."),
+        Suspect(
+            lambda a, b, out: np.array([a[min(i, len(a) - 1)] + b[min(i, len(b) - 1)] for i in range(len(out))]),
+            "Where one vector has ended, its last element was added again and again. There it counts as 0.",
+        ),
+        Suspect(
+            lambda a, b, out: np.array([a[i % len(a)] + b[i % len(b)] for i in range(len(out))], np.float64),
+            "Where one vector has ended, it was begun again from its start. There it counts as 0.",
+        ),
     ),
     advice={
         "out-of-bounds": (
-            "The grid has more threads than there are elements, and this thread has none. Let it do nothing: a guard."
+            "This thread has no such element. There may be more threads than elements, and a and b may be shorter than out: "
+            "each access needs a guard that knows the length of its own array."
         ),
         "raised-TypeError": (
             "Is one number used where there is something else? threadIdx, blockIdx and blockDim have .x, cuda.grid(1) is one "
@@ -113,9 +186,12 @@ ADD = KernelTask(
         ),
     },
     hints=(
-        "The last case starts 8 * 128 = 1024 threads for 1000 elements. What should the other 24 threads do?",
-        "Two steps: find out which element i belongs to this thread, then work only if there is such an element.",
-        "i = cuda.grid(1) is blockIdx.x * blockDim.x + threadIdx.x. Then `if i < out.size:` around the one line of work.",
+        "The fourth case starts 8 * 128 = 1024 threads for 1000 elements. What should the other 24 threads do? And in the fifth "
+        "case, what should the thread of element 100 read?",
+        "Three questions for the thread of element i: is there an out[i]? Is there an a[i]? Is there a b[i]? Each may have "
+        "its own answer.",
+        "Begin with a sum of 0 in a variable. What a has for this thread is added if i < a.size, what b has alike; the store has "
+        "a guard of its own.",
     ),
 )
 
@@ -152,7 +228,7 @@ SECTORS = PredictionTask(
     title="Predict the sectors of three loads",
     objective="Predict how many 32-byte sectors one warp needs for a load",
     points=2,
-    minutes=10,
+    minutes=8,
     questions=(
         Question(
             "neighbours",
@@ -191,6 +267,125 @@ SECTORS = PredictionTask(
         "float32 has 4 bytes; a sector is bytes 0-31, 32-63, and so on. Two lanes in one sector cost one sector.",
         "Neighbours: 32 lanes * 4 bytes = 128 bytes in a row. Divide by 32. Then do the same with the lanes 32 and 16 "
         "bytes apart.",
+    ),
+)
+
+# 07-map ------------------------------------------------------------------------------------------------------
+
+BLOCK_2D = (16, 8)  # threads along x and y
+
+
+def grid_2d(rows, columns):
+    """The grid (x, y) of blocks that covers rows x columns elements."""
+    return -(-columns // BLOCK_2D[0]), -(-rows // BLOCK_2D[1])
+
+
+def case_2d(name, make, rows, columns):
+    """A case of a kernel with a thread for each element of a matrix, columns along x."""
+    x, y = grid_2d(rows, columns)
+    where = "1 block" if x * y == 1 else f"{x} x {y} blocks"
+    return Case(f"{name}: {rows} x {columns} in {where}", make(rows, columns), grid=(x, y), block=BLOCK_2D)
+
+
+def thread_2d(index, case):
+    """(block, thread) that writes an element of a matrix."""
+    (row, column), (x, y) = index, BLOCK_2D
+    return (column // x, row // y), (column % x, row % y)
+
+
+def matrix_arguments(rows, columns):
+    """make(rng) -> x and out of shape (rows, columns)."""
+    return lambda rng: (random_values(rng, rows, columns), unwritten(rows, columns))
+
+
+BEYOND_2D = (
+    "The grid has more threads than the matrix has elements, in both directions. The row must be below the number of rows, the "
+    "column below the number of columns: out.shape has both."
+)
+TURNED = "x counts columns and y counts rows. Is one of them used as the other, in an index or in the guard?"
+GAPS_2D = (
+    "Does the index use the number of the block in both directions? And x counts columns, y counts rows: is one of them used as "
+    "the other, in an index or in the guard? Every element needs a store, whatever its value is."
+)
+
+MAP = KernelTask(
+    id="07-map",
+    section=Section("7.2", "07_fusion", "Fusion"),
+    title="ReLU of a matrix",
+    objective="Write a kernel on a grid of two dimensions",
+    points=1,
+    minutes=5,
+    spec=lambda x, out: np.maximum(x.astype(np.float64), 0),
+    cases=(
+        case_2d("one block, full", matrix_arguments, 8, 16),
+        case_2d("exact", matrix_arguments, 16, 64),
+        case_2d("ragged and tall", matrix_arguments, 37, 20),
+        case_2d("one row", matrix_arguments, 1, 50),
+    ),
+    writer=thread_2d,
+    suspects=(
+        Suspect(lambda x, out: x, "This is x itself: nothing became 0."),
+        Suspect(lambda x, out: np.abs(x), "This is |x|. Where x is negative, 0 is asked for."),
+        Suspect(lambda x, out: np.minimum(x, 0), "This keeps what is negative. ReLU keeps what is positive."),
+    ),
+    advice={"out-of-bounds": BEYOND_2D, "some-unwritten": GAPS_2D, "wrong-value": TURNED, "race": TURNED},
+    hints=(
+        "Thread (x, y) of block (bx, by), with 16 threads along x and 8 along y: which column is its own, and which row?",
+        "The column is 16 bx + x, the row 8 by + y. cuda.grid(2) returns both sums, that along x first. A row or a column can be "
+        "too large.",
+        "`column, row = cuda.grid(2)`. One `if` that asks two things, and under it one line with Python's max.",
+    ),
+)
+
+# 07-broadcast ------------------------------------------------------------------------------------------------
+
+
+def row_and_column(rows, columns):
+    """make(rng) -> row of shape (columns,), column of shape (rows,), out of shape (rows, columns)."""
+    return lambda rng: (random_values(rng, columns), random_values(rng, rows), unwritten(rows, columns))
+
+
+def _outer(row, column):
+    return column[:, None].astype(np.float64) + row
+
+
+BROADCAST = KernelTask(
+    id="07-broadcast",
+    section=Section("7.2", "07_fusion", "Fusion"),
+    title="A row and a column make a matrix",
+    objective="Index vectors that are broadcast along the rows and the columns of a matrix",
+    points=1,
+    minutes=5,
+    after="07-map",
+    spec=lambda row, column, out: _outer(row, column),
+    cases=(
+        case_2d("one block, full", row_and_column, 8, 16),
+        case_2d("wide", row_and_column, 5, 70),
+        case_2d("ragged and tall", row_and_column, 37, 20),
+        case_2d("exact and square", row_and_column, 32, 32),
+    ),
+    writer=thread_2d,
+    suspects=(
+        Suspect(
+            lambda row, column, out: _outer(column, row) if row.size == column.size else np.zeros(0),
+            "Rows and columns are exchanged: row[j] belongs to column j of the matrix.",
+        ),
+        Suspect(lambda row, column, out: 0 * column[:, None] + row, "This is the row alone: no column was added."),
+        Suspect(lambda row, column, out: column[:, None] + 0 * row, "This is the column alone: no row was added."),
+        Suspect(
+            lambda row, column, out: column[:, None] * row, "This is the product of the two. The sum is asked for."
+        ),
+    ),
+    advice={
+        "out-of-bounds": "row has an element for each column of the matrix, column one for each row. Which index does each take?",
+        "some-unwritten": GAPS_2D,
+        "race": TURNED,
+    },
+    hints=(
+        "Element [2, 5] of the matrix: which element of row does it need, and which of column?",
+        "All threads of a column of the matrix read the same element of row. Nothing is copied: an index that a vector does "
+        "not have is simply not used.",
+        "As in the task before, with the guard by out.shape. Of the two indices, row takes the one that counts columns.",
     ),
 )
 
@@ -263,7 +458,8 @@ AXPY = KernelTask(
         "There are 128 threads and 1000 elements. Which elements should thread 0 of block 0 handle? And thread 1?",
         "Let thread number t of the grid handle t, t + T, t + 2T ... where T is the number of threads in the grid. "
         "Then the 32 lanes of a warp touch 32 neighbours in every round.",
-        "cuda.grid(1) is t and cuda.gridsize(1) is T. `for i in range(t, y.size, T):` and one line in the loop.",
+        "cuda.grid(1) is t and cuda.gridsize(1) is T. Python's range takes a start, an end and a step: which of the three is "
+        "which? One line in the loop.",
     ),
 )
 
@@ -337,7 +533,136 @@ FUSED = ParallelTask(
         "x + bias on whole arrays makes an array. What would you write for one element x[i, j]?",
         "Two loops: `for i in prange(...)` over the rows, so that threads share the rows, and a plain `range` over the "
         "columns. Inside, z is one number.",
-        "z = x[i, j] + bias[j], then out[i, j] = z / (1 + math.exp(-z)), since z * sigmoid(z) = z / (1 + exp(-z)).",
+        "z * sigmoid(z) is one division: put 1 / (1 + exp(-z)) in the place of sigmoid(z). z is a variable of the inner loop, and "
+        "math.exp takes one number.",
+    ),
+)
+
+# 07-bytes ----------------------------------------------------------------------------------------------------
+
+CHAIN = 1024
+
+
+@cuda.jit
+def _multiply(x, w, out):
+    i = cuda.grid(1)
+    out[i] = x[i] * w[i]
+
+
+@cuda.jit
+def _plus(x, r, out):
+    i = cuda.grid(1)
+    out[i] = x[i] + r[i]
+
+
+@cuda.jit
+def _relu(x, out):
+    i = cuda.grid(1)
+    out[i] = max(x[i], 0)
+
+
+@cuda.jit
+def _chain(x, w, r, out):
+    i = cuda.grid(1)
+    out[i] = max(x[i] * w[i] + r[i], 0)
+
+
+@cuda.jit
+def _chain_of_a_number(x, w, r, out):
+    i = cuda.grid(1)
+    out[i] = max(x[i] * w + r[i], 0)
+
+
+@cuda.jit
+def _chain_backward(grad, x, w, r, out):
+    i = cuda.grid(1)
+    g, factor = grad[i], w[i]
+    out[i] = g * factor if x[i] * factor + r[i] > 0 else 0
+
+
+def _moved(kernel, arrays, number=None):
+    """Bytes that a launch over CHAIN elements moves, counted by the x-ray; `number`: in the place of the second argument."""
+    from simt.xray import xray
+
+    arguments = [np.ones(CHAIN, np.float32) for _ in range(arrays)]
+    if number is not None:
+        arguments.insert(1, np.float32(number))
+    return xray(kernel, CHAIN // 256, 256)(*arguments).total["bytes_moved"]
+
+
+def _apart():
+    return _moved(_multiply, 3) + _moved(_plus, 3) + _moved(_relu, 2)
+
+
+BYTES = PredictionTask(
+    id="07-bytes",
+    section=Section("7.2", "07_fusion", "Fusion"),
+    title="What fusing a chain saves",
+    objective="Predict the bytes that a chain of element-wise operations moves, before and after it is fused",
+    points=2,
+    minutes=7,
+    questions=(
+        Question(
+            "apart",
+            f"bytes of three kernels, x * w, then + r, then ReLU, n = {CHAIN}",
+            _apart,
+            {
+                8 * CHAIN: "That is the number of elements that move. A float32 has 4 bytes.",
+                4
+                * 4
+                * CHAIN: "That is each array once. What the first kernel stores, the second one loads: both move.",
+                6
+                * 4
+                * CHAIN: "Three results are stored, and more than three arrays are loaded. Write down each kernel's.",
+                9 * 4 * CHAIN: "ReLU has one operand, not two.",
+                5 * 4 * CHAIN: "Those are the loads alone. Each kernel stores a result.",
+                3 * 4 * CHAIN: "That is one array for each kernel. Count what each loads, and what it stores.",
+            },
+            "Make a table: a line for each kernel, with the arrays that it loads and the array that it stores.",
+        ),
+        Question(
+            "fused",
+            f"bytes of one kernel that does all three, n = {CHAIN}",
+            lambda: _moved(_chain, 4),
+            {
+                4 * CHAIN: "That is the number of elements that move. A float32 has 4 bytes.",
+                3 * 4 * CHAIN: "Those are the loads. The result must be stored.",
+                6 * 4 * CHAIN: "What is between the operations stays in a register.",
+                2 * 4 * CHAIN: "x is loaded and out is stored. What else does the chain need?",
+            },
+            "Which arrays does one thread load from, and to which does it store?",
+        ),
+        Question(
+            "a_number",
+            f"bytes of the fused kernel if w is one number, an argument of the kernel, n = {CHAIN}",
+            lambda: _moved(_chain_of_a_number, 3, 2),
+            {
+                4 * 4 * CHAIN: "That is with an array w. A number that is an argument is in no thread's loads.",
+                3 * 4 * CHAIN + 4: "An argument is not loaded from an array: it comes with the launch.",
+                2 * 4 * CHAIN: "r is still an array.",
+            },
+            "Which arrays does one thread still load from?",
+        ),
+        Question(
+            "backward",
+            f"bytes of a kernel that computes the gradient for x from grad, x, w and r, n = {CHAIN}",
+            lambda: _moved(_chain_backward, 5),
+            {
+                4 * 4 * CHAIN: "Four arrays are loaded. And the gradient is stored.",
+                3 * 4 * CHAIN: "The gradient passes where x * w + r is positive. What must a thread load to know that?",
+                2 * 4 * CHAIN: "The gradient passes where x * w + r is positive. What must a thread load to know that?",
+                6 * 4 * CHAIN: "w is needed twice in one thread. It is loaded once, and kept in a register.",
+                7 * 4 * CHAIN: "x * w + r is not stored: each thread computes it once more, from what it has loaded.",
+            },
+            "The gradient for x is grad * w where x * w + r > 0, else 0. Which arrays must a thread look at?",
+        ),
+    ),
+    hints=(
+        "For one kernel: from how many arrays does a thread load an element, and into how many does it store one?",
+        "An array of 1024 float32 is 4096 bytes. Count arrays: each one that a kernel loads, each one that it stores. What goes "
+        "from one kernel to the next counts twice.",
+        "apart: 3 + 3 + 2 arrays. For the fused kernel leave out all that goes from one operation to the next. A number is no "
+        "array. The backward kernel loads all that it needs to find the sign again.",
     ),
 )
 
@@ -359,7 +684,7 @@ BUG = KernelTask(
     title="Repair two bugs in a backward pass",
     objective="Debug a kernel from what its check reports",
     points=3,
-    minutes=15,
+    minutes=12,
     spec=lambda grad, x, out: np.where(x > 0, grad.astype(np.float64), 0.0),
     cases=(
         Case("one block: n = 32 in 1 block of 32", backward_arguments(32), grid=1, block=32),
@@ -403,7 +728,8 @@ BUG = KernelTask(
         "Run the check on the kernel as it is, and believe the first case that fails. Is it an index or a value?",
         "One bug is in the index: look up what gridDim.x and blockDim.x count. The other is in the condition: ReLU's "
         "gradient is 1 where its *input* was positive.",
-        "i = blockIdx.x * blockDim.x + threadIdx.x, and the test is x[i] > 0.",
+        "From one block to the next, i must grow by the number of threads in a block. And exchange the array in the condition: "
+        "which of the two was the input of the forward pass?",
     ),
 )
 
@@ -469,7 +795,7 @@ def a_list(x):
 
 
 LAUNCHES = {
-    "judge": ADD,
+    "judge": replace(ADD, id="07-sum", cases=()),
     "right": _guarded,
     "fields": {"n": Whole(1, 2048), "blocks": Whole(1, 16), "threads": Whole(1, 256)},
     "case": a_launch,
@@ -524,4 +850,159 @@ FAILS = CounterexampleTask(
     ),
 )
 
-TASKS = (LAUNCH, ADD, SECTORS, AXPY, FUSED, BUG, FAILS)
+# 07-verdicts -------------------------------------------------------------------------------------------------
+# The statement shows these kernels; a test compares.
+
+
+@cuda.jit
+def _kernel_a(x, out):
+    for i in range(cuda.grid(1), out.size, cuda.blockDim.x):
+        out[i] = max(x[i], 0.1 * x[i])
+
+
+@cuda.jit
+def _kernel_b(x, out):
+    step = cuda.gridsize(1)
+    for k in range(out.size // step + 1):
+        i = k * step + cuda.grid(1)
+        v = x[i]
+        if i < out.size:
+            out[i] = v if v > 0 else 0.1 * v
+
+
+@cuda.jit
+def _kernel_c(x, out):
+    step = cuda.gridsize(1)
+    for i in range(out.size - 1 - cuda.grid(1), -1, -step):
+        out[i] = max(x[i], 0.1 * x[i])
+
+
+@cuda.jit
+def _kernel_d(x, out):
+    step = cuda.gridsize(1)
+    for k in range(out.size // step):
+        i = k * step + cuda.grid(1)
+        out[i] = x[i] if x[i] > 0 else 0.1 * x[i]
+
+
+LEAKY = replace(
+    ADD,
+    id="07-leaky",
+    spec=lambda x, out: np.where(x > 0, x, 0.1 * x.astype(np.float64)),
+    suspects=(),
+    advice={},
+    cases=tuple(
+        Case(
+            f"n = {n} in {blocks} blocks of {threads}",
+            lambda rng, n=n: (random_values(rng, n), unwritten(n)),
+            blocks,
+            threads,
+        )
+        for n, blocks, threads in ((256, 2, 64), (200, 2, 64), (300, 3, 32))
+    ),
+)
+
+VERDICTS = DetectiveTask(
+    id="07-verdicts",
+    section=Section("7", "07_vector_add", "Rung 2: the grid-stride loop"),
+    title="Which of four loops is right?",
+    objective="Judge grid-stride loops by their text, as a reviewer must",
+    points=3,
+    minutes=12,
+    judge=LEAKY,
+    programs={"A": _kernel_a, "B": _kernel_b, "C": _kernel_c, "D": _kernel_d},
+    faults=(
+        Fault("right", "leaky ReLU of each element, for every n and every launch"),
+        Fault("outside", "a thread reads or writes outside of an array", ("out-of-bounds", "negative-index")),
+        Fault("two writers", "two threads that nothing orders store the same element", ("race", "two-writers")),
+        Fault(
+            "gaps",
+            "some elements of out are not stored",
+            ("some-unwritten", "tail", "head", "one-block", "first-round-only", "nothing-written"),
+        ),
+        Fault(
+            "wrong numbers",
+            "an element gets a wrong number",
+            ("suspect", "wrong-value", "shifted", "constant", "precision"),
+        ),
+    ),
+    hints=(
+        "Choose a small launch: 2 blocks of 4 threads, n = 10. Write down which elements thread 0 of block 1 touches in each loop.",
+        "Ask of each loop: where does a thread begin, by how much does it go on, and where does it stop? Is there an element "
+        "that nobody gets, or that two get? Is something read before the guard is asked?",
+        "max(v, 0.1 * v) and the conditional expression are the same function: the numbers are not what differs. Neither is the "
+        "direction of a loop. Look at the step of one loop, at the number of rounds of another, and at what stands before an if.",
+    ),
+)
+
+# 07-roofline -------------------------------------------------------------------------------------------------
+
+
+def swish_arguments(rows, features):
+    """make(rng) -> x (rows, features), scale and shift (features,), out (rows, features)."""
+    return lambda rng: (
+        (5 * random_values(rng, rows, features)).astype(np.float32),
+        random_values(rng, features),
+        random_values(rng, features),
+        unwritten(rows, features),
+    )
+
+
+def hard_swish(x, scale, shift, divisor=6):
+    """z * min(max(z + 3, 0), 6) / 6 with z = x * scale + shift, float64."""
+    z = x.astype(np.float64) * scale + shift
+    return z * np.clip(z + 3, 0, 6) / divisor
+
+
+ROOFLINE = MeasuredTask(
+    id="07-roofline",
+    section=Section("7.2", "07_fusion", "Under the roof"),
+    title="A fused loop of yours under the roof",
+    objective="Count the flops and bytes of a fused loop, and say what bounds it",
+    points=3,
+    minutes=12,
+    spec=lambda x, scale, shift, out: hard_swish(x, scale, shift),
+    rtol=2e-5,
+    atol=1e-5,
+    cases=(
+        Case("one element: 1 x 1", swish_arguments(1, 1)),
+        Case("square: 12 x 12", swish_arguments(12, 12)),
+        Case("tall: 40 x 7", swish_arguments(40, 7)),
+        Case("wide: 3 x 65", swish_arguments(3, 65)),
+    ),
+    suspects=(
+        Suspect(lambda x, scale, shift, out: hard_swish(x, scale, 0 * shift), "The shift was not added."),
+        Suspect(lambda x, scale, shift, out: hard_swish(x, 0 * scale + 1, shift), "x was not multiplied by the scale."),
+        Suspect(lambda x, scale, shift, out: hard_swish(x, scale, shift, 1), "The division by 6 is missing."),
+        Suspect(
+            lambda x, scale, shift, out: np.clip(x.astype(np.float64) * scale + shift + 3, 0, 6) / 6,
+            "This is the gate alone: it must be multiplied by z.",
+        ),
+        Suspect(
+            lambda x, scale, shift, out: (
+                hard_swish(x, scale[: len(x), None], shift[: len(x), None]) if len(x) <= scale.size else np.zeros(0)
+            ),
+            "scale and shift were taken by rows; scale[j] belongs to feature (column) j.",
+        ),
+    ),
+    claimed=Case("32 x 64", swish_arguments(32, 64)),
+    measured=Case("4096 x 1024", swish_arguments(4096, 1024)),
+    card=Card(peak=200e9, bandwidth=25e9),
+    advice={
+        "flops": "Write down the operations of one element as they stand in your loop: comparisons, min and max are none. Then "
+        "multiply by the number of elements.",
+        "moved": "Each element of x and out moves once, and has 4 bytes. scale and shift have one element for each feature, not "
+        "for each row.",
+        "roof": "The ridge is peak divided by bandwidth. Is your intensity to the left of it, or to the right?",
+        "raised-IndexError": "An index left its array. scale and shift have one element for each column.",
+    },
+    hints=(
+        "What would you write for one element x[i, j]? How many + - * / stand in it?",
+        "z is one number in the inner loop, so that nothing between the operations goes to memory. min and max take two numbers "
+        "in numba, and count as nothing here. The bytes are two matrices and two vectors.",
+        "z takes a multiplication and an addition; the gate an addition, inside max and min; then one multiplication and one "
+        "division. Multiply what you count by 32 * 64, and divide by all bytes.",
+    ),
+)
+
+TASKS = (ZIP, LAUNCH, ADD, MAP, BROADCAST, SECTORS, AXPY, FUSED, BYTES, BUG, FAILS, VERDICTS, ROOFLINE)

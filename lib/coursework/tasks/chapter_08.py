@@ -11,9 +11,12 @@ from ..definition import Budget, Case, Section, Slip, random_values, unwritten
 from ..golf import Golf
 from ..kinds.arrays import Suspect
 from ..kinds.compiled import CompiledTask
+from ..kinds.counterexample import CounterexampleTask, Flaw
+from ..kinds.data import Whole
 from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.function import FunctionTask
 from ..kinds.kernel import KernelTask
+from ..kinds.measured import Card, MeasuredTask
 from ..kinds.prediction import PredictionTask, Question
 
 TILE = 16
@@ -34,7 +37,7 @@ def product(a, b):
 
 
 def spec(a, b, out):
-    """What every task but the first computes."""
+    """What most tasks compute."""
     return product(a, b)
 
 
@@ -170,7 +173,7 @@ COUNT = PredictionTask(
     title="Count before you write",
     objective="Predict the flops, bytes and load requests of a matmul",
     points=2,
-    minutes=10,
+    minutes=8,
     questions=(
         Question(
             "flops",
@@ -299,8 +302,8 @@ IKJ = CompiledTask(
         "neighbours? Are b[p, j] and b[p, j + 1]?",
         "The last index of b and of out should change in the inner loop, and nothing else should. Then an element of out "
         "collects its sum over many rounds, so it must start at 0.",
-        "`out[:] = 0`, then `for i`, inside it `for p in range(a.shape[1])`, inside it `for j`: "
-        "`out[i, j] += a[i, p] * b[p, j]`.",
+        "First fill out with 0. Then the loop over i outside, that over j inside, and so that over p between them. One line in "
+        "the innermost.",
     ),
 )
 
@@ -346,8 +349,8 @@ NAIVE = KernelTask(
         "Which element of out belongs to thread (x, y) of block (bx, by)? Which threads have none?",
         "One thread computes one sum in a local variable, and stores it once at the end. The column comes from x, the row "
         "from y, and the guard checks both.",
-        "`j, i = cuda.grid(2)`, then `if i < out.shape[0] and j < out.shape[1]:` with `total = np.float32(0)`, a loop "
-        "over p with `total += a[i, p] * b[p, j]`, and `out[i, j] = total`.",
+        "cuda.grid(2) gives the column first. Under a guard that asks two things: a sum that begins with np.float32(0), a loop over "
+        "p, and the store behind the loop.",
     ),
 )
 
@@ -397,22 +400,60 @@ def naive_loads(m, k, n):
     return x * y * WARPS * 2 * k
 
 
+def turned(m, k, n):
+    """make(rng) -> at (k, m), b (k, n), out (m, n): a arrives as its transpose."""
+    return lambda rng: (random_values(rng, k, m), random_values(rng, k, n), unwritten(m, n))
+
+
+def both_turned(m, k, n):
+    """make(rng) -> at (k, m), bt (n, k), out (m, n): both operands arrive as their transposes."""
+    return lambda rng: (random_values(rng, k, m), random_values(rng, n, k), unwritten(m, n))
+
+
+def of_turned(formula, b_too=False):
+    """The formula of a and b for a task whose operands arrive as their transposes."""
+    return lambda at, b, out: formula(at.T, b.T if b_too else b, out)
+
+
+def turned_case(name, m, k, n, make=turned):
+    shown = {turned: f"({k} x {m}).T @ ({k} x {n})", both_turned: f"({k} x {m}).T @ ({n} x {k}).T"}[make]
+    x, y = blocks(m, n)
+    where = "1 block" if x * y == 1 else f"{x} x {y} blocks"
+    return Case(f"{name}: {shown}, {where}", make(m, k, n), grid=(x, y), block=SQUARE)
+
+
+def turned_suspects(b_too=False):
+    told = {
+        SUSPECTS[0].cause: "This is the transpose of the result: rows and columns of out are exchanged.",
+        SUSPECTS[1].cause: "Here at was used as if it were a. Row p of at is column p of a.",
+        SUSPECTS[2].cause: "The indices of b are exchanged." if not b_too else "Here bt was used as if it were b.",
+    }
+    return tuple(Suspect(of_turned(one.formula, b_too), told.get(one.cause, one.cause)) for one in SUSPECTS)
+
+
+_TILES_OF_BUDGET = {
+    "global_load_requests": tiled_loads(_BUDGET_M, _BUDGET_K, _BUDGET_N),
+    "barriers": 2 * (_BUDGET_K // TILE),
+    "bank_ways": 1,
+    "sectors_per_request": 4,
+}
+
 TILED = KernelTask(
     id="08-tiled",
     section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
-    title="Tiles in shared memory",
-    objective="Write a tiled matmul kernel that loads each element once per tile",
+    title="Tiles in shared memory, with a transposed",
+    objective="Write a tiled matmul kernel that loads each element once per tile, in rows of memory",
     points=3,
     minutes=20,
-    spec=spec,
+    spec=of_turned(spec),
     atol=1e-5,
     cases=(
-        case("one block, one tile", 16, 16, 16),
-        case("exact", 32, 32, 16),
-        case("ragged", 20, 19, 28),
-        case("thin", 5, 9, 37),
+        turned_case("one block, one tile", 16, 16, 16),
+        turned_case("exact", 32, 32, 16),
+        turned_case("ragged", 20, 19, 28),
+        turned_case("thin", 5, 9, 37),
     ),
-    suspects=SUSPECTS,
+    suspects=turned_suspects(),
     writer=thread_of,
     tell_first=TOLD_FIRST,
     advice=TILE_ADVICE
@@ -428,18 +469,13 @@ TILED = KernelTask(
             f"1/{TILE} of the load requests of task 3, at most two barriers for each tile, "
             "no bank conflict, at most 4 sectors per request"
         ),
-        require={
-            "global_load_requests": tiled_loads(_BUDGET_M, _BUDGET_K, _BUDGET_N),
-            "barriers": 2 * (_BUDGET_K // TILE),
-            "bank_ways": 1,
-            "sectors_per_request": 4,
-        },
+        require=_TILES_OF_BUDGET,
         over=(
-            "The result is right, but it costs more than it must. Every thread loads one element of a and one of b for "
-            "each tile, threadIdx.x chooses the column of both tiles, and the sum reads shared memory only. The tiles "
-            "need no padding: two rows of 16 fill the 32 banks."
+            "The result is right, but it costs more than it must. In a load neighbouring threads (x) should take neighbours of "
+            "a row of at, whichever element that is: another thread may need it. And two rows of 16 fill the 32 banks, so a "
+            "tile that is stored as it was loaded needs no padding. Which index of a_tile is p then?"
         ),
-        case=case("exact", _BUDGET_M, _BUDGET_K, _BUDGET_N),
+        case=turned_case("exact", _BUDGET_M, _BUDGET_K, _BUDGET_N),
         golf=Golf(
             count="global_load_requests",
             best=120,
@@ -448,13 +484,55 @@ TILED = KernelTask(
         ),
     ),
     hints=(
-        f"The {TILE} threads in a row of the block need the same row of a, each its own column of b. If each of them "
-        f"loads one element, how many of the {TILE} terms can all of them then add?",
-        "For each tile along k: every thread stores one element of a and one of b into shared memory (0 beyond the "
-        "edge); barrier; every thread adds TILE terms out of shared memory; barrier. After the last tile, store.",
-        "`for start in range(0, a.shape[1], TILE):` with `a_tile[y, x] = a[i, start + x]` and "
-        "`b_tile[y, x] = b[start + y, j]`, both guarded with `... if ... else 0`; then "
-        "`total += a_tile[y, p] * b_tile[p, x]`. One cuda.syncthreads() before this loop over p, one after it.",
+        f"The tile of a that a block needs is {TILE} x {TILE} elements of at, too. Where in at does it begin, and along which of "
+        "its indices do neighbours in memory lie?",
+        "The element that a thread loads need not be one that it uses. For each tile along k: every thread loads one element of "
+        "at and one of b, both along a row of memory (0 beyond the edge); barrier; TILE terms from shared memory; barrier.",
+        "Of at, thread (x, y) loads row start + y, and of the columns that belong to this block's rows the one numbered x: it "
+        "needs blockIdx.y, not its own i. Then a_tile has p as its first index, as b_tile has.",
+    ),
+)
+
+# 08-both -----------------------------------------------------------------------------------------------------
+
+BOTH = KernelTask(
+    id="08-both",
+    section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
+    title="Now with b transposed, too",
+    objective="Lay out a tile in shared memory so that neither its stores nor its loads have bank conflicts",
+    points=1,
+    minutes=12,
+    after="08-tiled",
+    spec=of_turned(spec, True),
+    atol=1e-5,
+    cases=(
+        turned_case("one block, one tile", 16, 16, 16, both_turned),
+        turned_case("exact", 16, 32, 48, both_turned),
+        turned_case("ragged", 20, 19, 28, both_turned),
+    ),
+    suspects=turned_suspects(True),
+    writer=thread_of,
+    tell_first=TOLD_FIRST,
+    advice=TILE_ADVICE,
+    budget=Budget(
+        points=2,
+        text="the same as in task 4, for the same lengths: loads, barriers, sectors, and no bank conflict",
+        require=_TILES_OF_BUDGET,
+        over=(
+            "The result is right, but it costs more than it must. Element [r, c] of a tile with rows of W words lies in bank "
+            "(r W + c) mod 32. The 32 lanes of a warp have 16 values of x and two of y. Write down their banks for the store and "
+            "for the load of b_tile, and choose W so that none comes twice. Lanes that load the same word do not disturb each "
+            "other."
+        ),
+        case=turned_case("exact", _BUDGET_M, _BUDGET_K, _BUDGET_N, both_turned),
+    ),
+    hints=(
+        "Of bt, the neighbours in memory lie along k. Which element should thread (x, y) load, so that a warp loads two pieces of "
+        "rows? And which elements does it use afterwards?",
+        "Somewhere a tile must be crossed: stored along a column, or read along one. Then 16 lanes are W words apart, W being the "
+        "length of a row of the tile. Which W put 16 such words, and the 16 of the other y, into 32 different banks?",
+        "Rows may be longer than 16: the rest stays unused. An odd W is the usual advice, and fits 32 lanes on one column. Here "
+        "16 lanes are on a column and two are side by side: each step of x should pass over an even number of banks.",
     ),
 )
 
@@ -466,7 +544,7 @@ BUG = KernelTask(
     title="Repair two bugs that most inputs do not show",
     objective="Debug a tiled kernel with the x-ray's findings",
     points=3,
-    minutes=15,
+    minutes=12,
     spec=spec,
     atol=1e-5,
     cases=(case("one block, one tile", 16, 16, 16), case("exact", 16, 48, 16), case("ragged", 20, 19, 28)),
@@ -499,8 +577,8 @@ BUG = KernelTask(
         "thread do while a slow one is still in the loop over p?",
         "The second shows only where a tile reaches beyond the matrix. An `if` without `else` leaves in the tile what was "
         "there before: nothing at first, then the tile before it.",
-        "A second cuda.syncthreads() as the last line of the loop over start. And an `else:` for each of the two `if`s: "
-        "`a_tile[y, x] = 0`, `b_tile[y, x] = 0`.",
+        "No tile may be filled before all have read the one before: where does the round end? And a thread whose element lies "
+        "outside has something to store, too: what adds nothing to a sum?",
     ),
 )
 
@@ -553,9 +631,8 @@ REGISTER = CompiledTask(
         "Take four values of p in one round of the loop over p. Then the inner loop adds four terms to out[i, j] at once: "
         "4 loads of b, one load and one store of out, four multiplies. What is left over after the last multiple of 4 "
         "goes through the loop of task 2.",
-        "`for p in range(0, k - k % 4, 4):`, there `x0, x1, x2, x3 = a[i, p], a[i, p + 1], a[i, p + 2], a[i, p + 3]`, "
-        "and in the inner loop one line: `out[i, j] += x0 * b[p, j] + x1 * b[p + 1, j] + x2 * ...`. Then a second loop "
-        "`for p in range(k - k % 4, k):`.",
+        "Two loops over p: one in steps of 4 up to k - k % 4, one over the rest. In the first, take the four elements of a into "
+        "variables before the loop over j; that one then has a single line, with four products in a sum.",
     ),
 )
 
@@ -617,9 +694,9 @@ FOUR = KernelTask(
         "and two of a row of b, how many products can it make?",
         "Each of the two tiles has two halves, one below the other. Every thread stores one element into each of the four "
         "halves, has four sums, and in each round of the loop over p loads one number from each half.",
-        "`top, bottom = a_tile[y, p], a_tile[y + TILE, p]` and `left, right = b_tile[p, x], b_tile[p + TILE, x]`, then "
-        "four lines such as `sums[0, 0] += top * left`. Row i is blockIdx.y * 32 + threadIdx.y, the lower one i + 16; "
-        "the columns alike.",
+        "In a round over p take four numbers into variables: of a_tile in rows y and y + TILE, of b_tile in rows p and p + TILE. "
+        "Each sum multiplies one of the first two and one of the others. The second row of the result is i + TILE, the second "
+        "column j + TILE, each with a guard of its own.",
     ),
 )
 
@@ -702,7 +779,7 @@ def _kernel_d(a, b, out):
         out[i, j] = total
 
 
-JUDGE = replace(TILED, id="08-judge", cases=(case("two tiles", 16, 32, 16), case("ragged", 5, 19, 20)), budget=None)
+JUDGE = replace(BUG, id="08-judge", cases=(case("two tiles", 16, 32, 16), case("ragged", 5, 19, 20)))
 
 VERDICTS = DetectiveTask(
     id="08-verdicts",
@@ -735,6 +812,741 @@ VERDICTS = DetectiveTask(
         "An odd text is not a wrong one: indices that are exchanged twice are right, and a barrier can stand at the top of a "
         "loop. A usual text can be wrong by a condition that is not there. Look at the last tile along k, and at the "
         "moment at which the second tile is filled.",
+    ),
+)
+
+# 08-fails ----------------------------------------------------------------------------------------------------
+# The statement shows the kernels `first` to `fourth`; a test compares.
+
+
+@cuda.jit
+def first(a, b, out):
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    (m, n), k = out.shape, a.shape[1]
+    total = np.float32(0)
+    for start in range(0, n, TILE):
+        a_tile[y, x] = a[i, start + x] if i < m and start + x < k else 0
+        b_tile[y, x] = b[start + y, j] if start + y < k and j < n else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < m and j < n:
+        out[i, j] = total
+
+
+@cuda.jit
+def second(a, b, out):
+    j, i = cuda.grid(2)
+    (m, n), k = out.shape, a.shape[1]
+    if i * n + j < m * n:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@cuda.jit
+def third(a, b, out):
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    (m, n), k = out.shape, a.shape[1]
+    total = np.float32(0)
+    for start in range(0, k, TILE):
+        if i < m and j < n:
+            a_tile[y, x] = a[i, start + x] if start + x < k else 0
+            b_tile[y, x] = b[start + y, j] if start + y < k else 0
+        cuda.syncthreads()
+        for p in range(min(TILE, k - start)):
+            if i < m and j < n:
+                total += a_tile[y, p] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < m and j < n:
+        out[i, j] = total
+
+
+@cuda.jit
+def fourth(a, b, out):
+    parts = cuda.shared.array((4, 4, TILE), np.float32)
+    x, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
+    i, j = cuda.blockIdx.y * 4 + y, cuda.blockIdx.x * TILE + x
+    (m, n), k = out.shape, a.shape[1]
+    depth = (k + 2) // 4
+    parts[z, y, x] = 0
+    if i < m and j < n:
+        for p in range(z * depth, min(k, (z + 1) * depth)):
+            parts[z, y, x] += a[i, p] * b[p, j]
+    cuda.syncthreads()
+    if z == 0 and i < m and j < n:
+        low = parts[0, y, x] + parts[1, y, x]
+        out[i, j] = low + parts[2, y, x] + parts[3, y, x]
+
+
+@cuda.jit
+def _one_each(a, b, out):
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[i, p] * b[p, j]
+        out[i, j] = total
+
+
+@cuda.jit
+def _four_parts(a, b, out):
+    parts = cuda.shared.array((4, 4, TILE), np.float32)
+    x, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
+    i, j = cuda.blockIdx.y * 4 + y, cuda.blockIdx.x * TILE + x
+    parts[z, y, x] = 0
+    if i < out.shape[0] and j < out.shape[1]:
+        for p in range(z, a.shape[1], 4):
+            parts[z, y, x] += a[i, p] * b[p, j]
+    cuda.syncthreads()
+    if z == 0 and i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = parts[0, y, x] + parts[1, y, x] + parts[2, y, x] + parts[3, y, x]
+
+
+def in_parts(m, k, n):
+    """The case of a kernel whose blocks have 4 rows of 16 elements, and four threads for each."""
+    grid = -(-n // TILE), -(-m // 4)
+    return Case(f"({m} x {k}) @ ({k} x {n})", operands(m, k, n), grid=grid, block=(TILE, 4, 4))
+
+
+SHAPES = {
+    "judge": replace(BUG, id="08-product", cases=()),
+    "right": _one_each,
+    "fields": {"m": Whole(1, 64), "k": Whole(1, 64), "n": Whole(1, 64)},
+    "case": lambda m, k, n: case("yours", m, k, n),
+}
+
+FAILS = CounterexampleTask(
+    id="08-fails",
+    section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
+    title="Find shapes for which four kernels fail",
+    objective="Find a shape that shows what is wrong with a matmul",
+    points=3,
+    minutes=12,
+    flaws=(
+        Flaw(
+            name="first",
+            wrong=first,
+            lead="The tiles go on along k. What does the loop over them end with, and when is that too early?",
+            **SHAPES,
+        ),
+        Flaw(
+            name="second",
+            wrong=second,
+            lead=(
+                "The guard counts elements as they lie in memory. Where does a thread with a column that does not exist fall "
+                "into that count, and is it let through?"
+            ),
+            **SHAPES,
+        ),
+        Flaw(
+            name="third",
+            wrong=third,
+            lead="A thread that has no element of out has something to load for others. What is missing when it loads nothing?",
+            **SHAPES,
+        ),
+        Flaw(
+            name="fourth",
+            wrong=fourth,
+            lead="Four parts of `depth` terms: how many terms are that for each k, and for which k is it too few?",
+            **SHAPES | {"right": _four_parts, "case": in_parts},
+        ),
+    ),
+    hints=(
+        "For each kernel, write down for which threads or terms the condition should hold, and for which it does. Which of the "
+        "three lengths decides?",
+        "first: compare the end of the loop over start with what is summed. second: multiples of 16 show nothing. third: which "
+        "threads fill the tiles, and who reads what they should have stored? fourth: only k matters.",
+        "first: make the sum longer than a row of out. second: the threads beyond the right edge, in a row that is not the last "
+        "one. third: leave threads of a block without an element, in one direction. fourth: try k = 4, 5, 6, 7 with a pencil.",
+    ),
+)
+
+# 08-strides --------------------------------------------------------------------------------------------------
+
+STACK = (8, 4)  # threads of a block along a row and a column
+
+
+def strided_case(name, count, m, k, n, a_turned=False, b_turned=False, b_single=False, a_every=1):
+    """A case of a stack of products; what is turned arrives as its transpose, a single b serves all."""
+
+    def make(rng):
+        a = random_values(rng, count, *((k, a_every * m) if a_turned else (m, a_every * k)))[..., ::a_every]
+        b = random_values(rng, 1 if b_single else count, *((n, k) if b_turned else (k, n)))
+        a_steps, b_steps = (np.array(x.strides) // 4 for x in (a, b))
+        whole = a.base if a.base is not None else a
+        if a_turned:
+            a_steps = a_steps[[0, 2, 1]]
+        if b_turned:
+            b_steps = b_steps[[0, 2, 1]]
+        if b_single:
+            b_steps[0] = 0
+        return (whole.reshape(-1), a_steps, b.reshape(-1), b_steps, k, unwritten(count, m, n))
+
+    x, y = -(-n // STACK[0]), -(-m // STACK[1])
+    return Case(f"{name}: {count} of ({m} x {k}) @ ({k} x {n})", make, grid=(x, y, count), block=(*STACK, 1))
+
+
+def stack_of(flat, steps, count, rows, columns):
+    """The matrices that lie in `flat` at the distances `steps`, as an array (count, rows, columns) in float64."""
+    places = np.add.outer(
+        np.add.outer(np.arange(count) * steps[0], np.arange(rows) * steps[1]), np.arange(columns) * steps[2]
+    )
+    return flat[places % flat.size].astype(np.float64)
+
+
+def strided_product(a, a_steps, b, b_steps, k, out):
+    """The specification."""
+    count, m, n = out.shape
+    return stack_of(a, a_steps, count, m, k) @ stack_of(b, b_steps, count, k, n)
+
+
+def _of_steps(change):
+    def formula(a, a_steps, b, b_steps, k, out):
+        m, n = out.shape[1:]
+        a_steps, b_steps = change(a_steps, b_steps, (m * k, k, 1), (k * n, n, 1))
+        return strided_product(a, a_steps, b, b_steps, k, out)
+
+    return formula
+
+
+STRIDES = KernelTask(
+    id="08-strides",
+    section=Section("8.3", "08_matmul_variants", "Transposed operands"),
+    title="Stacks and transposes by their strides",
+    objective="Write one kernel for stacked, transposed and repeated operands, without a copy",
+    points=2,
+    minutes=10,
+    spec=strided_product,
+    atol=1e-5,
+    cases=(
+        strided_case("a stack, one block for each, exact", 3, 4, 5, 8),
+        strided_case("a transposed", 2, 6, 7, 9, a_turned=True),
+        strided_case("b transposed, ragged", 2, 5, 3, 10, b_turned=True),
+        strided_case("one b for all", 4, 5, 6, 7, b_single=True),
+        strided_case("every second column of a", 2, 4, 6, 9, a_every=2),
+    ),
+    writer=lambda index, case: (
+        (index[2] // STACK[0], index[1] // STACK[1], index[0]),
+        (index[2] % STACK[0], index[1] % STACK[1], 0),
+    ),
+    suspects=(
+        Suspect(
+            _of_steps(lambda a, b, whole_a, whole_b: (whole_a, whole_b)),
+            "The steps were not used: this is right only for matrices that lie row by row, one after the other.",
+        ),
+        Suspect(
+            _of_steps(lambda a, b, whole_a, whole_b: ((0, *a[1:]), b)), "Every product used the first matrix of a."
+        ),
+        Suspect(
+            _of_steps(lambda a, b, whole_a, whole_b: (a, (0, *b[1:]))), "Every product used the first matrix of b."
+        ),
+        Suspect(
+            _of_steps(lambda a, b, whole_a, whole_b: ((0, *a[1:]), (0, *b[1:]))),
+            "Every product used the first matrices.",
+        ),
+        Suspect(
+            _of_steps(lambda a, b, whole_a, whole_b: (a[[0, 2, 1]], b)),
+            "The two steps within a matrix of a are exchanged.",
+        ),
+        Suspect(
+            _of_steps(lambda a, b, whole_a, whole_b: (a, b[[0, 2, 1]])),
+            "The two steps within a matrix of b are exchanged.",
+        ),
+        Suspect(_of_steps(lambda a, b, whole_a, whole_b: (a, a)), "The steps of a were used for b as well."),
+    ),
+    advice={
+        "out-of-bounds": (
+            "If the place is in a or b: it is a sum of three products, a number times a step each. If the index is of out: the grid "
+            "may be larger than a matrix, and needs a guard for rows and columns."
+        ),
+        "some-unwritten": "The matrices of the stack are counted by blockIdx.z, columns by x, rows by y.",
+    },
+    hints=(
+        "Element [row, column] of a matrix that lies row by row, with n columns, lies n * row + column places from its start. "
+        "Which numbers are the two steps here, and which would they be for its transpose?",
+        "The place of an element is the sum of three products: number of the matrix, row and column, each times its step. The "
+        "kernel need not know what is transposed or repeated: a step of 0 repeats.",
+        "Of a you need matrix z, row i, column p; of b matrix z, row p, column j. Compute each place in a line of its own, with "
+        "the three steps of that operand. The loop over p is that of task 3.",
+    ),
+)
+
+# 08-thin -----------------------------------------------------------------------------------------------------
+
+THIN_M, THIN_K, THIN_N = 256, 32, 8
+
+
+THIN = MeasuredTask(
+    id="08-thin",
+    section=Section("8", "08_matmul", "Under the roof"),
+    title="A thin product under the roof",
+    objective="Count the flops and bytes of a matmul loop, and say when memory bounds it",
+    points=3,
+    minutes=10,
+    spec=spec,
+    atol=1e-5,
+    cases=(*CPU_CASES, Case("one column: (40 x 17) @ (17 x 1)", operands(40, 17, 1))),
+    suspects=SUSPECTS,
+    claimed=Case(f"({THIN_M} x {THIN_K}) @ ({THIN_K} x {THIN_N})", operands(THIN_M, THIN_K, THIN_N)),
+    measured=Case(f"(131072 x {THIN_K}) @ ({THIN_K} x {THIN_N})", operands(1 << 17, THIN_K, THIN_N)),
+    card=Card(peak=100e9, bandwidth=20e9),
+    advice={
+        "not-finite": INITIAL_NAN,
+        "nothing-written": INITIAL_NAN,
+        "raised-ImportError": NO_LIBRARY,
+        "raised-IndexError": "An index left its array. out has the rows of a and the columns of b.",
+        "flops": f"Each of the {THIN_M} * {THIN_N} elements is a sum of {THIN_K} products. What counts is your own loop, as it "
+        "stands.",
+        "moved": "The elements of a, of b and of out, each counted once, have 4 bytes each.",
+        "roof": "A matmul need not be bound by arithmetic. Compare your intensity with the ridge: peak divided by bandwidth.",
+    },
+    hints=(
+        "How many multiplications and additions has one element of out, and how many elements are there?",
+        "The bytes are those of three matrices. Which of the three is the largest here, and how often is each of its elements used?",
+        "An element of a is used once for each column of b: 8 multiplications and 8 additions for 4 bytes. That is the "
+        "intensity, but for the bytes of out and b. The ridge is 100 divided by 20.",
+    ),
+)
+
+# 08-int8 -----------------------------------------------------------------------------------------------------
+
+
+def int8_case(name, m, k, n, change=lambda a, b: None):
+    def make(rng):
+        a, b = random_values(rng, m, k), random_values(rng, k, n)
+        a *= rng.uniform(0.1, 30, (m, 1)).astype(np.float32)  # rows of different size: a scale for all would be coarse
+        b *= rng.uniform(0.1, 30, (1, n)).astype(np.float32)
+        change(a, b)
+        return a, b
+
+    return Case(f"{name}: ({m} x {k}) @ ({k} x {n})", make)
+
+
+def _scales(x, axis):
+    """max |x| / 127 along an axis, in float64; 1 where all is 0."""
+    scale = np.abs(x.astype(np.float64)).max(axis=axis, keepdims=True) / 127
+    return np.where(scale == 0, 1.0, scale)
+
+
+def quantised_product(a, b, rounded=np.rint):
+    """(the product of the quantised matrices, the scale of each of its elements), float64."""
+    sa, sb = _scales(a, 1), _scales(b, 0)
+    return rounded(a / sa) @ rounded(b / sb), sa * sb
+
+
+def judge_int8(arguments, result):
+    """Right if the result is a sum of products of rounded numbers, with the scales of rows and columns."""
+    a, b = arguments
+    shape = (a.shape[0], b.shape[1])
+    expected = f"an array of real numbers of shape {shape}"
+    if not isinstance(result, np.ndarray) or result.shape != shape or result.dtype.kind != "f":
+        got = f"{result.dtype} of shape {result.shape}" if isinstance(result, np.ndarray) else ""
+        return Slip("type", expected, "The result is a @ b nearly: integers times two scales.", got)
+    if not np.isfinite(result).all():
+        return Slip("not-finite", "numbers", "A row or a column of zeros has the largest value 0, and nothing can be divided by "
+                    "it. Which scale would do there?", "inf or NaN")  # fmt: skip
+    integers, scale = quantised_product(a, b)
+    got = result.astype(np.float64) / scale
+    slack = 0.5 + 1e-5 * np.abs(integers)
+    off = np.abs(got - integers) > slack
+    if off.mean() <= 0.02 and np.abs(got - integers).max() <= 260:  # a number halfway may be rounded either way
+        return None
+    i, j = np.argwhere(off)[0] if off.any() else (0, 0)
+    qa, qb = (np.rint(x / _scales(x, axis)) for x, axis in ((a, 1), (b, 0)))
+    wrapped = qa.astype(np.int64) @ qb.astype(np.int64)
+    known = (
+        (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
+        (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
+        (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
+        (quantised_product(a, b, np.trunc)[0], "astype(np.int8) cuts off what is behind the point. Round first."),
+        (quantised_product(a, b, np.floor)[0], "The numbers were rounded down. Round to the nearest."),
+        (integers / scale, "These are the integers: multiply by the two scales."),
+        (integers / scale * _scales(a, 1), "The scale of b is missing."),
+        (integers / scale * _scales(b, 0), "The scale of a is missing."),
+        (_one_scale(a, b) / scale, "One scale for a whole matrix leaves few levels to its small rows. Each row of a and each "
+         "column of b has a scale of its own."),
+        (_along_the_sum(a, b) / scale, "A scale must be the same for all terms of a sum: rows of a, columns of b."),
+    )  # fmt: skip
+    cause = next(
+        (text for value, text in known if np.mean(np.abs(got - value) > 0.5 + 1e-5 * np.abs(value)) <= 0.02), ""
+    )
+    cause = (
+        cause or "Multiply the integers first, as int32; then scale element [i, j] by the scales of row i and column j."
+    )
+    number = lambda x: f"{x[i, j] * scale[i, j]:.6g}"  # noqa: E731
+    return Slip(
+        "product",
+        f"{number(integers)} in element [{i}, {j}]",
+        cause,
+        f"{number(got)}; {off.sum()} of {off.size} are off",
+    )
+
+
+def _one_scale(a, b):
+    sa, sb = (np.abs(x).max() / 127 or 1.0 for x in (a, b))
+    return (np.rint(a / sa) @ np.rint(b / sb)) * sa * sb
+
+
+def _along_the_sum(a, b):
+    sa, sb = _scales(a, 0), _scales(b, 1)
+    return (np.rint(a / sa) * sa) @ (np.rint(b / sb) * sb)
+
+
+def _zeros(a, b):
+    a[len(a) // 2] = 0
+    b[:, 0] = 0
+
+
+INT8 = FunctionTask(
+    id="08-int8",
+    section=Section("8.4", "08_fewer_bits", "Eight bits"),
+    title="A product in eight bits",
+    objective="Quantise two matrices, multiply them in integers, and scale the result back",
+    points=2,
+    minutes=10,
+    judge=judge_int8,
+    cases=(
+        int8_case("small", 3, 4, 5),
+        int8_case("long sums", 6, 200, 7),
+        int8_case("one column", 20, 33, 1),
+        int8_case("a row and a column of zeros", 5, 8, 6, _zeros),
+    ),
+    advice={
+        "raised-ValueError": "Do the shapes fit? The scales of a are one for each row, (m, 1), those of b one for each column, (1, n).",
+        "raised-OverflowError": "A number is too large for its type: the largest of a row should become 127.",
+    },
+    hints=(
+        "By which number must a row be divided, so that its largest element becomes 127 or -127? Which shape have these numbers?",
+        "Four steps: scales, with 1 where a row or column is zero; divide and round to the nearest, then int8; the product of "
+        "the two as int32; times the scale of the row and that of the column.",
+        "np.abs(x).max(axis=..., keepdims=True) gives the largest ones in a shape that fits. np.where mends the zeros. NumPy sums in "
+        "the type of its operands, so change that before @, not after.",
+    ),
+)
+
+# 08-lane -----------------------------------------------------------------------------------------------------
+
+
+def _owner(row, column, part):
+    """(lane, register) of an element in the fragments of mma.m16n8k16, from the table of the library's stand-in."""
+    from dlkernels.tensor_cores import GROUP, LANES, T
+
+    for register in range({"c": 4, "b": 2}[part]):
+        for half in range(2):
+            if part == "c":
+                if half != register % 2:
+                    continue
+                rows, columns = GROUP + 8 * (register // 2), 2 * T + half
+            else:
+                rows, columns = 2 * T + 8 * register + half, GROUP
+            found = LANES[(rows == row) & (columns == column)]
+            if found.size:
+                return int(found[0]), register
+    raise LookupError((row, column, part))
+
+
+def _lanes_of_row(row):
+    from dlkernels.tensor_cores import GROUP, LANES
+
+    return len(LANES[row % 8 == GROUP])
+
+
+LANE = PredictionTask(
+    id="08-lane",
+    section=Section("8.4", "08_fewer_bits", "On tensor cores"),
+    title="Which lane holds it?",
+    objective="Find the lane and the register that hold an element of a tensor core's matrices",
+    points=2,
+    minutes=8,
+    questions=(
+        Question(
+            "lane_of_sum",
+            "the lane that holds element [11, 5] of the sums",
+            lambda: _owner(11, 5, "c")[0],
+            {
+                46: "There are 32 lanes. Row 11 is row 3 of the lower half: group has 8 values.",
+                17: "Each lane holds two neighbouring columns: t is the column divided by 2.",
+                13: "This is 8 * row + column of something. A group is four lanes: lane = 4 * group + t.",
+                91: "That is the number of the element in the matrix, 8 * row + column.",
+            },
+            "Row 11 is row group or row group + 8. Column 5 is 2t or 2t + 1. The lane is 4 * group + t.",
+        ),
+        Question(
+            "register_of_sum",
+            "which of c0, c1, c2, c3 it is, as a number",
+            lambda: _owner(11, 5, "c")[1],
+            {
+                0: "c0 is in row group and column 2t. Is 11 below 8, and is 5 even?",
+                1: "c1 is in row group, and 11 is no group.",
+                2: "c2 is in column 2t, and 5 is odd.",
+            },
+            "There are four: 0, 1, 2 and 3.",
+        ),
+        Question(
+            "lane_of_b",
+            "the lane that holds element [9, 6] of b",
+            lambda: _owner(9, 6, "b")[0],
+            {
+                7: "In b the rows go with t, the columns with group: the other way round than in the sums.",
+                28: "Row 9 is row 2t + 9 with t = 0, not row 2t + 1.",
+                39: "There are 32 lanes. In b the columns go with group, the rows with t.",
+            },
+            "Column 6 tells the group. Row 9 is 2t, 2t + 1, 2t + 8 or 2t + 9: which t?",
+        ),
+        Question(
+            "lanes_of_a_row",
+            "lanes that hold elements of row 5 of the sums",
+            lambda: _lanes_of_row(5),
+            {
+                8: "The row has 8 elements. How many of them does one lane hold?",
+                32: "All lanes of a warp hold something, but not of this row.",
+                1: "One lane holds two elements of a row. The row has 8.",
+                2: "Each lane holds two of the row. How many lanes does that take for 8?",
+            },
+            "A row belongs to one group. How many lanes have the same lane // 4?",
+        ),
+    ),
+    hints=(
+        "Draw the matrix of sums, 16 x 8. Write group and t beside its rows and above its columns.",
+        "lane = 4 * group + t. In the sums a row gives the group (take 8 away where it is 8 or more), and a column divided by 2 "
+        "gives t. In b it is the other way round.",
+        "Row 11 is 8 + 3; column 5 is 2 * 2 + 1. For b: column 6 is the group itself, and row 9 belongs to t = 0.",
+    ),
+)
+
+# 08-waves ----------------------------------------------------------------------------------------------------
+
+WAVE_M, WAVE_N, WAVE_TILE, WAVE_THREADS, WAVE_REGISTERS, WAVE_SHARED, MULTIPROCESSORS = (
+    3000,
+    2500,
+    128,
+    256,
+    80,
+    40,
+    108,
+)
+
+
+def _launched(m=WAVE_M, n=WAVE_N):
+    x, y = blocks(m, n, WAVE_TILE)
+    return x * y
+
+
+def _resident():
+    from simt.xray.occupancy import occupancy
+
+    return occupancy("sm_80", WAVE_THREADS, WAVE_REGISTERS, WAVE_SHARED * 1024).blocks_per_sm
+
+
+def _waves():
+    return -(-_launched() // (_resident() * MULTIPROCESSORS))
+
+
+WAVES = PredictionTask(
+    id="08-waves",
+    section=Section("8.5", "08_gpu_limits", "Waves"),
+    title="How well does a grid fill a GPU?",
+    objective="Compute the blocks, residents and waves of a launch, and the share of the GPU that works",
+    points=2,
+    minutes=8,
+    questions=(
+        Question(
+            "launched",
+            f"blocks of a {WAVE_M} x {WAVE_N} product with tiles of {WAVE_TILE} x {WAVE_TILE}",
+            _launched,
+            {
+                23 * 19: "Both numbers of tiles were rounded down: the edges would have no block.",
+                458: "The tiles at the edges are blocks, too: round each direction up before you multiply.",
+                457: "The tiles at the edges are blocks, too: round each direction up before you multiply.",
+                24 + 20: "Tiles along one direction times tiles along the other.",
+            },
+            "How many tiles lie along 3000 rows, how many along 2500 columns?",
+        ),
+        Question(
+            "resident",
+            f"blocks on one multiprocessor, {WAVE_THREADS} threads of {WAVE_REGISTERS} registers and {WAVE_SHARED} KiB each",
+            _resident,
+            {
+                4: "Shared memory has room for four. Do the registers?",
+                8: "By the number of threads eight would fit. What else does a block need?",
+                2: "The last one fits: divide 65,536 by what one block's threads need.",
+                3.2: "There is no part of a block.",
+            },
+            "Three things run out: threads, registers, shared memory. Compute for each how many blocks it allows.",
+        ),
+        Question(
+            "rounds",
+            f"waves on {MULTIPROCESSORS} multiprocessors",
+            _waves,
+            {
+                1: "In one wave run all blocks that fit at once. Are all blocks of the launch among them?",
+                5: "That is with one block on each multiprocessor at a time.",
+                3: "That is with two blocks on each multiprocessor. How many fit?",
+            },
+            "How many blocks run at once on the whole GPU? How often must it be filled?",
+        ),
+        Question(
+            "share",
+            "the share of the places that are used in all waves together, as a number from 0 to 1",
+            lambda: round(_launched() / (_waves() * _resident() * MULTIPROCESSORS), 3),
+            {
+                0.48: "That is the last wave alone. Take all waves together.",
+                0.675: "That is the inverse of the number of waves before it was rounded up.",
+                1.48: "That is the number of waves before it is rounded up. Divide it by what it is rounded up to.",
+            },
+            "Blocks that are launched, divided by the places of all waves.",
+            tolerance=0.01,
+        ),
+    ),
+    hints=(
+        "Tiles first: the rows and the columns are each rounded up. Then ask of one multiprocessor: what is used up first?",
+        "Registers: 65,536, and a block needs 256 times 80. Shared memory: 164 KiB, and a block needs 40 and 1 more. Threads: 2048. "
+        "The smallest of the three numbers counts.",
+        "At once run 108 times as many as fit on one. Divide the number of blocks by that and round up: waves. The share is the "
+        "same quotient before and after rounding, one divided by the other.",
+    ),
+)
+
+# 08-listing --------------------------------------------------------------------------------------------------
+# What a compiler made of four loops for sm_80 (tests/coursework/test_08_tasks.py compiles them again).
+
+
+@cuda.jit
+def by_kind(x, kind, out):
+    sums = cuda.local.array(64, np.float32)
+    for q in range(64):
+        sums[q] = 0
+    for p in range(np.uint32(x.size)):
+        sums[np.uint32(kind[p])] += x[p]
+    total = np.float32(1)
+    for q in range(64):
+        total *= sums[np.uint32(q)]
+    out[cuda.grid(1)] = total
+
+
+@cuda.jit
+def by_two_kinds(x, kind, out):
+    zero, other = np.float32(0), np.float32(0)
+    for p in range(np.uint32(x.size)):
+        if kind[p] == 0:
+            zero += x[p]
+        else:
+            other += x[p]
+    out[cuda.grid(1)] = zero * other
+
+
+LISTINGS = {
+    "A": """
+LDG.E R7, [R6.64]
+LDG.E R4, [R4.64]
+FADD R9, R4, R7
+STG.E [R2.64], R9
+""",
+    "B": """
+LDG.E.128 R8, [R8.64]
+LDG.E.128 R12, [R12.64]
+FADD R9, R9, R13
+FADD R8, R8, R12
+FADD R11, R11, R15
+FADD R10, R10, R14
+STG.E.128 [R12.64], R8
+""",
+    "C": """
+LDG.E R2, [R2.64]
+LDG.E R4, [R4.64]
+LDL R7, [R0]
+FADD R7, R4, R7
+STL [R0], R7
+""",
+    "D": """
+LDG.E R6, [R6.64]
+LDG.E R8, [R8.64]
+ISETP.NE.AND P2, PT, R6, RZ, PT
+@!P2 FADD R17, R8, R17
+@P2 FADD R16, R8, R16
+""",
+}
+
+
+def _listing_with(word):
+    (name,) = (name for name, text in LISTINGS.items() if word in text)
+    return name
+
+
+def _loads_for(name, elements):
+    """Load instructions of one warp from global memory until it has added so many elements."""
+    text = LISTINGS[name]
+    return text.count("LDG") * elements // (32 * text.count("FADD"))
+
+
+LISTING = PredictionTask(
+    id="08-listing",
+    section=Section("8.5", "08_gpu_limits", "Registers are the price"),
+    title="Read what a compiler made",
+    objective="Find wide loads, local memory and the number of instructions in machine code",
+    points=1,
+    minutes=6,
+    questions=(
+        Question(
+            "wide",
+            "the listing whose loads bring 16 bytes for each thread",
+            lambda: _listing_with(".128"),
+            {
+                "A": "LDG.E without a number loads one word of 4 bytes.",
+                "C": "Two loads from global memory and one from local memory, of 4 bytes each.",
+                "D": "Two loads of 4 bytes. How is a load of 128 bits written?",
+            },
+            'Answer with "A", "B", "C" or "D". The size of an access stands behind LDG.E, in bits.',
+        ),
+        Question(
+            "local",
+            "the listing whose sums do not stay in registers",
+            lambda: _listing_with("LDL"),
+            {
+                "D": "R16 and R17 are sums in registers; P2 decides which of the two is added to.",
+                "A": "The sum R9 goes to global memory, where it belongs: it is the result.",
+                "B": "Its four sums go to global memory, where they belong: they are the result.",
+            },
+            'Answer with "A", "B", "C" or "D". LDL and STL are accesses to local memory.',
+        ),
+        Question(
+            "a_loads",
+            "load instructions that one warp of A needs to add 4096 pairs",
+            lambda: _loads_for("A", 4096),
+            {
+                128: "Each pair takes two loads: one of each operand.",
+                4096: "An instruction is given for the 32 lanes of a warp at once.",
+                8192: "An instruction is given for the 32 lanes of a warp at once.",
+            },
+            "How many pairs does one pass through listing A add, in a warp?",
+        ),
+        Question(
+            "b_loads",
+            "load instructions that one warp of B needs for as many",
+            lambda: _loads_for("B", 4096),
+            {
+                32: "Each four pairs take two loads: one of each operand.",
+                256: "As many as A? One pass through B has four additions.",
+                16: "128 is a number of bits: 16 bytes, four numbers of 4 bytes.",
+            },
+            "How many pairs does one pass through listing B add, in a warp?",
+        ),
+    ),
+    hints=(
+        "LDG loads from global memory, STG stores there; LDL and STL do the same with local memory, LDS and STS with shared "
+        "memory. R8 is a register, and with .128 it stands for four: R8 to R11.",
+        "A listing is one round of a loop, for one warp. Count its additions: how many elements has a warp added after one round?",
+        "A adds 32 pairs in a round with two loads, B four times as many with two loads. And which listing loads what it "
+        "stored in the round before?",
     ),
 )
 
@@ -797,7 +1609,7 @@ NETWORK = FunctionTask(
     title="A network on your own kernels",
     objective="Compose matmul, bias, activation and softmax into a network that reads digits",
     points=2,
-    minutes=10,
+    minutes=8,
     judge=judge_network,
     cases=(
         Case("one picture", network_arguments(1)),
@@ -814,4 +1626,22 @@ NETWORK = FunctionTask(
     ),
 )
 
-TASKS = (COUNT, IKJ, NAIVE, TILED, BUG, REGISTER, FOUR, VERDICTS, NETWORK)
+TASKS = (
+    COUNT,
+    IKJ,
+    NAIVE,
+    TILED,
+    BOTH,
+    BUG,
+    VERDICTS,
+    FAILS,
+    REGISTER,
+    FOUR,
+    THIN,
+    STRIDES,
+    INT8,
+    LANE,
+    WAVES,
+    LISTING,
+    NETWORK,
+)

@@ -1,0 +1,100 @@
+"""Answers to 07-broadcast."""
+
+from dlkernels import cuda
+
+
+@cuda.jit
+def by_hand(r, c, z):
+    """right"""
+    i = cuda.threadIdx.y + cuda.blockDim.y * cuda.blockIdx.y
+    j = cuda.threadIdx.x + cuda.blockDim.x * cuda.blockIdx.x
+    if i < c.size and j < r.size:
+        z[i, j] = c[i] + r[j]
+
+
+@cuda.jit
+def vectors_exchanged(row, column, out):
+    """wrong out-of-bounds: row has an element for each column"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = row[i] + column[j]
+
+
+@cuda.jit
+def no_guard(row, column, out):
+    """wrong out-of-bounds: Which index does each take"""
+    j, i = cuda.grid(2)
+    out[i, j] = row[j] + column[i]
+
+
+@cuda.jit
+def guard_of_columns_only(row, column, out):
+    """wrong out-of-bounds: column one for each row"""
+    j, i = cuda.grid(2)
+    if j < out.shape[1]:
+        out[i, j] = row[j] + column[i]
+
+
+@cuda.jit
+def row_alone(row, column, out):
+    """wrong suspect: no column was added"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = row[j]
+
+
+@cuda.jit
+def column_alone(row, column, out):
+    """wrong suspect: no row was added"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = column[i]
+
+
+@cuda.jit
+def product(row, column, out):
+    """wrong suspect: The sum is asked for"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = row[j] * column[i]
+
+
+@cuda.jit
+def x_for_rows(row, column, out):
+    """wrong some-unwritten: x counts columns, y counts rows"""
+    i, j = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = row[j] + column[i]
+
+
+@cuda.jit
+def one_block(row, column, out):
+    """wrong some-unwritten: the number of the block in both directions"""
+    i, j = cuda.threadIdx.y, cuda.threadIdx.x
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = row[j] + column[i]
+
+
+@cuda.jit
+def around(row, column, out):
+    """wrong wrong-value: element"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = row[i % row.size] + column[j % column.size]
+
+
+@cuda.jit
+def adds_to_what_was_there(row, column, out):
+    """wrong adds-to-old: Begin each sum with 0"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] += row[j] + column[i]
+
+
+@cuda.jit
+def into_the_column(row, column, out):
+    """wrong input-changed: may only be read"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        column[i] += row[j]
+        out[i, j] = column[i]

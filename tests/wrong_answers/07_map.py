@@ -1,0 +1,102 @@
+"""Answers to 07-map."""
+
+from dlkernels import cuda
+
+
+@cuda.jit
+def by_hand(x, out):
+    """right"""
+    i = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    j = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i >= out.shape[0] or j >= out.shape[1]:
+        return
+    out[i, j] = x[i, j] if x[i, j] > 0 else 0
+
+
+@cuda.jit
+def strides_of_the_grid(x, out):
+    """right"""
+    j, i = cuda.grid(2)
+    for row in range(i, x.shape[0], cuda.blockDim.y * cuda.gridDim.y):
+        for column in range(j, x.shape[1], cuda.blockDim.x * cuda.gridDim.x):
+            out[row, column] = max(x[row, column], 0)
+
+
+@cuda.jit
+def no_guard(x, out):
+    """wrong out-of-bounds: in both directions"""
+    j, i = cuda.grid(2)
+    out[i, j] = max(x[i, j], 0)
+
+
+@cuda.jit
+def guard_of_rows_only(x, out):
+    """wrong out-of-bounds: the column below the number of columns"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0]:
+        out[i, j] = max(x[i, j], 0)
+
+
+@cuda.jit
+def x_for_rows(x, out):
+    """wrong some-unwritten: x counts columns, y counts rows"""
+    i, j = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = max(x[i, j], 0)
+
+
+@cuda.jit
+def guard_turned(x, out):
+    """wrong some-unwritten: in an index or in the guard"""
+    j, i = cuda.grid(2)
+    if j < out.shape[0] and i < out.shape[1]:
+        out[i, j] = max(x[i, j], 0)
+
+
+@cuda.jit
+def one_block(x, out):
+    """wrong some-unwritten: the number of the block in both directions"""
+    j, i = cuda.threadIdx.x, cuda.threadIdx.y
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = max(x[i, j], 0)
+
+
+@cuda.jit
+def keeps_the_negative(x, out):
+    """wrong suspect: This keeps what is negative"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = min(x[i, j], 0)
+
+
+@cuda.jit
+def absolute(x, out):
+    """wrong suspect: Where x is negative, 0 is asked for"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = abs(x[i, j])
+
+
+@cuda.jit
+def copies(x, out):
+    """wrong suspect: nothing became 0"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = x[i, j]
+
+
+@cuda.jit
+def only_the_positive(x, out):
+    """wrong some-unwritten: whatever its value is"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1] and x[i, j] > 0:
+        out[i, j] = x[i, j]
+
+
+@cuda.jit
+def in_place(x, out):
+    """wrong input-changed: may only be read"""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        x[i, j] = max(x[i, j], 0)
+        out[i, j] = x[i, j]

@@ -1,0 +1,154 @@
+"""Answers to 08-strides."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+
+@cuda.jit
+def step_by_step(a, sa, b, sb, k, out):
+    """right"""
+    x, y = cuda.grid(2)
+    z = cuda.blockIdx.z
+    if x < out.shape[2] and y < out.shape[1]:
+        p, q = z * sa[0] + y * sa[1], z * sb[0] + x * sb[2]
+        total = 0.0
+        for _ in range(k):
+            total += a[p] * b[q]
+            p += sa[2]
+            q += sb[1]
+        out[z, y, x] = total
+
+
+@cuda.jit
+def three_dimensions(a, sa, b, sb, k, out):
+    """right"""
+    j, i, z = cuda.grid(3)
+    if i >= out.shape[1] or j >= out.shape[2]:
+        return
+    total = np.float32(0)
+    for p in range(k):
+        total += a[z * sa[0] + i * sa[1] + p * sa[2]] * b[z * sb[0] + p * sb[1] + j * sb[2]]
+    out[z, i, j] = total
+
+
+@cuda.jit
+def row_by_row(a, sa, b, sb, k, out):
+    """wrong suspect: The steps were not used"""
+    j, i, z = cuda.grid(3)
+    m, n = out.shape[1], out.shape[2]
+    if i < m and j < n:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[(z * m * k + i * k + p) % a.size] * b[(z * k * n + p * n + j) % b.size]
+        out[z, i, j] = total
+
+
+@cuda.jit
+def first_of_a(a, sa, b, sb, k, out):
+    """wrong suspect: Every product used the first matrix of a"""
+    j, i, z = cuda.grid(3)
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[i * sa[1] + p * sa[2]] * b[z * sb[0] + p * sb[1] + j * sb[2]]
+        out[z, i, j] = total
+
+
+@cuda.jit
+def first_of_both(a, sa, b, sb, k, out):
+    """wrong suspect: Every product used the first matrices"""
+    j, i, z = cuda.grid(3)
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[i * sa[1] + p * sa[2]] * b[p * sb[1] + j * sb[2]]
+        out[z, i, j] = total
+
+
+@cuda.jit
+def steps_of_a_for_b(a, sa, b, sb, k, out):
+    """wrong suspect: The steps of a were used for b"""
+    j, i, z = cuda.grid(3)
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[z * sa[0] + i * sa[1] + p * sa[2]] * b[(z * sa[0] + p * sa[1] + j * sa[2]) % b.size]
+        out[z, i, j] = total
+
+
+@cuda.jit
+def rows_and_columns_of_b(a, sa, b, sb, k, out):
+    """wrong suspect: within a matrix of b are exchanged"""
+    j, i, z = cuda.grid(3)
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[z * sa[0] + i * sa[1] + p * sa[2]] * b[(z * sb[0] + j * sb[1] + p * sb[2]) % b.size]
+        out[z, i, j] = total
+
+
+@cuda.jit
+def rows_and_columns_of_a(a, sa, b, sb, k, out):
+    """wrong suspect: within a matrix of a are exchanged"""
+    j, i, z = cuda.grid(3)
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[(z * sa[0] + p * sa[1] + i * sa[2]) % a.size] * b[z * sb[0] + p * sb[1] + j * sb[2]]
+        out[z, i, j] = total
+
+
+@cuda.jit
+def inner_step_of_one(a, sa, b, sb, k, out):
+    """wrong wrong-value: element"""
+    j, i, z = cuda.grid(3)
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[(z * sa[0] + i * sa[1] + p) % a.size] * b[z * sb[0] + p * sb[1] + j * sb[2]]
+        out[z, i, j] = total
+
+
+@cuda.jit
+def no_guard(a, sa, b, sb, k, out):
+    """wrong out-of-bounds: needs a guard for rows and columns"""
+    j, i, z = cuda.grid(3)
+    total = np.float32(0)
+    for p in range(k):
+        total += a[(z * sa[0] + i * sa[1] + p * sa[2]) % a.size] * b[(z * sb[0] + p * sb[1] + j * sb[2]) % b.size]
+    out[z, i, j] = total
+
+
+@cuda.jit
+def bytes_for_elements(a, sa, b, sb, k, out):
+    """wrong out-of-bounds: a sum of three products"""
+    j, i, z = cuda.grid(3)
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[4 * (z * sa[0] + i * sa[1] + p * sa[2])] * b[4 * (z * sb[0] + p * sb[1] + j * sb[2])]
+        out[z, i, j] = total
+
+
+@cuda.jit
+def one_matrix_only(a, sa, b, sb, k, out):
+    """wrong one-block: every block works on the same elements"""
+    j, i = cuda.grid(2)
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[i * sa[1] + p * sa[2]] * b[p * sb[1] + j * sb[2]]
+        out[0, i, j] = total
+
+
+@cuda.jit
+def x_for_rows(a, sa, b, sb, k, out):
+    """wrong some-unwritten: columns by x, rows by y"""
+    i, j = cuda.grid(2)
+    z = cuda.blockIdx.z
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            total += a[z * sa[0] + i * sa[1] + p * sa[2]] * b[z * sb[0] + p * sb[1] + j * sb[2]]
+        out[z, i, j] = total
