@@ -5,6 +5,7 @@ from pathlib import Path
 from coursework import build, definition
 from coursework.answer import Local
 from coursework.grading import servant
+from coursework.kinds.function import FunctionTask
 from coursework.kinds.scenario import ScenarioTask
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,7 +18,7 @@ def answer(task):
     function = next(name for name, part in definition.PARTS.items() if part == task.part)
     (last,) = (i for i, cell in enumerate(cells) if build.graded_call(cell.source) == (function, task.id))
     own = [cell.source for cell in cells[:last] if cell.id.startswith(task.id) and not build.is_check(cell)]
-    namespace, asked = servant.define(own, isinstance(task, ScenarioTask)), []
+    namespace, asked = servant.define(own, isinstance(task, ScenarioTask | FunctionTask)), []
     namespace[function] = lambda _, *given, hidden=False, **said: asked.append((given, said))
     exec(build.remove_region(cells[last].source, build.HIDDEN), namespace)
     ((given, said),) = asked

@@ -140,9 +140,16 @@ def admit(function, language, seen=()):
     tree = ast.increment_lineno(ast.parse(source_of(function)), python.__code__.co_firstlineno - 1)
     for statement in tree.body:
         _check_statement(statement, language, language.names | known)
-    for name in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & known):
+    for name in sorted(_free(tree) & known):
         if getattr(getattr(scope[name], "py_func", None), "__module__", None) == python.__module__:
             admit(scope[name], language, (*seen, python))
+
+
+def _free(tree):
+    """The names that are used and not a variable or parameter: a `row` of one's own is not the notebook's function `row`."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    return {node.id for node in names} - own - {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
 
 
 def collect(cells, name, language):
@@ -157,10 +164,9 @@ def collect(cells, name, language):
         raise LookupError(f"no function {name} with @{language.decorators[0]} above it was found")
     wanted, queue = {name}, [name]
     while queue:
-        for node in ast.walk(definitions[queue.pop()][1]):
-            if isinstance(node, ast.Name) and node.id in definitions and node.id not in wanted:
-                wanted.add(node.id)
-                queue.append(node.id)
+        more = (_free(definitions[queue.pop()][1]) & definitions.keys()) - wanted
+        wanted |= more
+        queue += more
     for needed in wanted:
         _check_statement(definitions[needed][1], language, language.names | wanted)
     return [text for needed, (text, _) in definitions.items() if needed in wanted]

@@ -122,7 +122,7 @@ def one_line_for_all(workers, runs):
 
 
 def makes_its_own_runs(workers, runs):
-    """wrong other: Medians first"""
+    """wrong input-changed: The caller still needs its list"""
     for times in runs:
         times[:] = [1.0]
     return 1.0

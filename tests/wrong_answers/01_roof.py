@@ -135,7 +135,7 @@ def one_too_many(loops, kept, peak, bandwidth):
 
 
 def empties_the_lists(loops, kept, peak, bandwidth):
-    """wrong other: the longer of flops / peak and bytes / bandwidth"""
+    """wrong input-changed: The caller still needs its list"""
     loops.clear()
     kept.clear()
     return "peak", 0.0

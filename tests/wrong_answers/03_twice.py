@@ -62,8 +62,8 @@ def numbers_of_threads():
 
 
 def small_letters():
-    """wrong unknown-thread: step 1 is 'a'"""
-    return "aabb"
+    """wrong unknown-thread: step 3 is 'x'"""
+    return "aaxb"
 
 
 def a_third_thread():

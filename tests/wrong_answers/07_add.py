@@ -64,7 +64,7 @@ def guard_one_too_far(a, b, out):
 
 @cuda.jit
 def guard_of_both(a, b, out):
-    """wrong tail: guard stop too early"""
+    """wrong tail: guard or the loop stop too early"""
     i = cuda.grid(1)
     if i < a.size and i < b.size:
         out[i] = a[i] + b[i]
@@ -80,7 +80,7 @@ def guard_of_a(a, b, out):
 
 @cuda.jit
 def guard_of_a_alone(a, b, out):
-    """wrong tail: guard stop too early"""
+    """wrong tail: guard or the loop stop too early"""
     i = cuda.grid(1)
     if i < a.size:
         out[i] = a[i] + (b[i] if i < b.size else 0)
@@ -112,7 +112,7 @@ def one_block_only(a, b, out):
 
 @cuda.jit
 def guard_too_strict(a, b, out):
-    """wrong tail: guard stop too early"""
+    """wrong tail: guard or the loop stop too early"""
     i = cuda.grid(1)
     if i < out.size - 1:
         out[i] = a[i] + b[i]

@@ -123,11 +123,7 @@ PAYS = PredictionTask(
             {
                 START
                 // EACH: "That many elements take as long as the start alone. Four threads still need their quarter.",
-                pays_from(2) // 2: "Half of the number for two threads? Of 2 n, the quarter is saved or the rest?",
                 2 * pays_from(2): "More threads save more of the work, so fewer elements are enough.",
-                4
-                * START
-                // EACH: "Did you equate the start with a quarter of the work? It is what is saved that pays.",
             },
             "Four threads save three quarters of 2 n. From which n on is that the start?",
         ),

@@ -918,7 +918,7 @@ def in_parts(m, k, n):
 
 
 SHAPES = {
-    "judge": replace(BUG, id="08-product", cases=()),
+    "judge": replace(BUG, id="08-product", cases=(), kept=None),
     "right": _one_each,
     "fields": {"m": Whole(1, 64), "k": Whole(1, 64), "n": Whole(1, 64)},
     "case": lambda m, k, n: case("yours", m, k, n),
