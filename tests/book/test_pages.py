@@ -20,7 +20,7 @@ def test_page(name, window, theme, book, browser):
     page = browser.open((book / f"{name}.html").as_uri(), width=width, height=SCREEN, dark=theme == "dark")
     found = faults(page, width, theme)
     if theme == "light" and name != "search":
-        found += too_long(page, name) if window == "desktop" else []
+        found += too_long(page, name) if window == "desktop" and name.startswith("chapters/") else []
         found += misfits(page)  # opens the answers
     assert not found, f"{name} on a {window}, {theme}:\n" + "\n".join(f"- {name} {fault}" for fault in found)
 

@@ -101,8 +101,9 @@ NOTHING = object()
 
 @row(MOST, flag="equal the public solution")
 def right(nb):
-    for name in TASKS.keys() - set(SOLVED):
-        cell(nb, name).source = cell(build.read(MASTER), name).source
+    for full in build.read(MASTER).cells:
+        if build.is_answer(full):
+            cell(nb, full.id).source = full.source
 
 
 @row(ALL, night=True)
