@@ -20,6 +20,7 @@ FACTOR, TILE = 3, 16
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("DLKERNELS_PROGRESS", str(tmp_path / "progress.json"))
+    monkeypatch.setattr(progress, "_memory", {})  # what another test could not write
     return tmp_path
 
 
