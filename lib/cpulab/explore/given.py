@@ -55,10 +55,10 @@ class Played:
     """What a schedule came to.
 
     ending: "ended" (all threads), "deadlock" (nobody can go on), "impossible" (`refused` says which step, and why),
-    "too-long", or "stopped" after the given steps. steps: the names of the threads that made them, one for each. given: how many of them the schedule named;
-    the others were played thread by thread. state: the program's plain global variables at the end. waiting: names of the
-    threads that wait. rounds: of a program that was stopped, a rounds.Round for each state that came again; nearest: of one
-    without, (number of steps, what differs) of the earlier state that is most like the last one.
+    "too-long", or "stopped" after the given steps. steps: the names of the threads that made them, one for each. given: how
+    many of them the schedule named; the others were played thread by thread. state: the program's plain global variables at
+    the end. waiting: names of the threads that wait. rounds: of a program that was stopped, a rounds.Round for each state that
+    came again; nearest: of one without, (number of steps, what differs) of the earlier state that is most like the last one.
     """
 
     ending: str
