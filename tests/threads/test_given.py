@@ -357,7 +357,7 @@ def warps():
 
 
 def test_a_barrier_lets_nobody_through_before_all_have_come():
-    assert warps().play("AA").state["read"] == [11, 20]  # B reads A's second number twice
+    assert warps().play("AA").state["read"] == [20, 11]  # A reads B's second number twice
     assert warps().play("ABABABABABAB").state["read"] == [11, 11]
     played = warps().play("AABA")
     assert played.refused == "step 4 is A, but A waits at the barrier"

@@ -33,7 +33,7 @@ def a_alone():
 
 def only_b_came_back():
     """wrong not-reached: the other thread is not asked at all"""
-    return "BAAABBBBBAA"
+    return "BAAABBBBB"
 
 
 def not_closed():

@@ -530,7 +530,7 @@ MOVED = PredictionTask(
 # 04-split, the second part of 04-moved ---------------------------------------------------------------------------
 
 VECTOR, VECTORS, BEHIND = 32, 1000, 20  # bytes of a vector; how many; bytes behind the start of a line
-ROWS, COLUMNS = 64, 100  # of a float32 matrix
+MANY_ROWS, LONG = 64, 100  # of a float32 matrix
 
 
 def in_two_lines(offset, vector=VECTOR, count=VECTORS):
@@ -544,7 +544,7 @@ def before_aligned(offset, vector=VECTOR):
     return next(n for n in range(vector) if (offset + 4 * n) % vector == 0)
 
 
-def rows_at_lines(columns, rows=ROWS):
+def rows_at_lines(columns, rows=MANY_ROWS):
     """How many rows of a float32 matrix that begins with a line begin with one."""
     return sum(4 * columns * r % LINE == 0 for r in range(rows))
 
@@ -584,19 +584,19 @@ SPLIT = PredictionTask(
         ),
         Question(
             "rows",
-            f"rows of {ROWS}, each of {COLUMNS} float32, that begin with a line",
-            lambda: rows_at_lines(COLUMNS),
+            f"rows of {MANY_ROWS}, each of {LONG} float32, that begin with a line",
+            lambda: rows_at_lines(LONG),
             {
                 1: "Row 0 does. Row r begins at byte 400 r: for which r is that a multiple of 64?",
-                ROWS: "A row has 400 bytes, which is no multiple of 64.",
-                ROWS // 2: "Row 2 begins at byte 800, which is 12 lines and a half.",
+                MANY_ROWS: "A row has 400 bytes, which is no multiple of 64.",
+                MANY_ROWS // 2: "Row 2 begins at byte 800, which is 12 lines and a half.",
             },
             "Row r begins at byte 400 r. Write down what remains of that by 64, for r = 0, 1, 2, 3, 4.",
         ),
         Question(
             "padded",
-            f"the least length of rows, {COLUMNS} or more, with which each begins with a line",
-            lambda: next(n for n in range(COLUMNS, 2 * COLUMNS) if rows_at_lines(n) == ROWS),
+            f"the least length of rows, {LONG} or more, with which each begins with a line",
+            lambda: next(n for n in range(LONG, 2 * LONG) if rows_at_lines(n) == MANY_ROWS),
             {
                 104: "With 104 each row begins with a multiple of 32 bytes, and every second one with a line.",
                 128: "That will do. A shorter one will, too.",
