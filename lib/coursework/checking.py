@@ -132,6 +132,17 @@ def attempt(task, case, run):
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause)) from None
 
 
+def first_change(before, now):
+    """The index of the first element of an array that is not what it was, () for another shape; None where all are."""
+    if before.shape != now.shape:
+        return ()
+    changed = before != now
+    if before.dtype.kind in "fc":
+        changed &= ~(np.isnan(before) & np.isnan(now))
+    places = np.argwhere(changed)
+    return tuple(int(i) for i in places[0]) if len(places) else None
+
+
 def names_of(task, cases):
     """The cases in words: visible ones by name, those kept back by number, for who knows them can prepare for them."""
     kept_back = len(cases) - len(task.cases)

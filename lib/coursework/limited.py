@@ -80,11 +80,13 @@ def _compiled(function):
     return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS))
 
 
-def interpreted(function):
-    """The numba function as Python, with `prange` as `range`; GoesOn after PYTHON_LINES rounds of its loops."""
+def interpreted(function, change=None, names=None):
+    """The numba function as Python, with `prange` as `range`; GoesOn after PYTHON_LINES rounds of its loops.
+
+    change: an ast.NodeTransformer that goes over it, and over its helpers; names: what it then uses, by name."""
 
     def helper(other):
-        return _rewritten(other, helper, PYTHON_LINES)
+        return _rewritten(other, helper, PYTHON_LINES, change, names)
 
     return _stopped_by(helper(function))
 
@@ -145,7 +147,7 @@ def _python(function):
     return getattr(function, "py_func", function)
 
 
-def _rewritten(function, helper, rounds):
+def _rewritten(function, helper, rounds, change=None, more=None):
     """The Python function with its loops counted, and one more argument, LEFT: there it notes the line of a loop that
     it had to leave. The numba functions of its module that it calls become helper(...) of themselves."""
     from simt.source.tree import tree_of
@@ -160,9 +162,10 @@ def _rewritten(function, helper, rounds):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in helpers:
             node.args.append(ast.copy_location(ast.Name(LEFT, ast.Load()), node))
     tree.decorator_list = []
+    tree = change.visit(tree) if change else tree
     tree.args.args.append(ast.arg(LEFT))
     module = ast.fix_missing_locations(ast.Module([_Counted(rounds).of(tree)], []))
-    names |= {name: helper(names[name]) for name in helpers}
+    names |= {name: helper(names[name]) for name in helpers} | (more or {})
     exec(compile(module, python.__code__.co_filename, "exec"), names)
     return names[python.__name__]
 
