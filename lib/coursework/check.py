@@ -5,7 +5,6 @@ not end is stopped. Exit status: 0 if every check of
 the chapter is right, 1 if not, 2 if there is nothing to check. Sees the visible cases only, as the notebook does.
 """
 
-import _thread
 import argparse
 import contextlib
 import functools
@@ -17,7 +16,7 @@ import sys
 import threading
 from pathlib import Path
 
-from . import definition, feedback, progress
+from . import definition, feedback, limited, progress
 
 CELL_SECONDS = 60.0  # for one cell; a check takes a second or two
 PATIENCE = 10.0  # more, for one that has been interrupted
@@ -119,22 +118,10 @@ class Watchman:
     @contextlib.contextmanager
     def cell(self, name):
         self._tell(name)
-        running, lock = True, threading.Lock()
-
-        def interrupt():
-            with lock:
-                if running:
-                    _thread.interrupt_main()
-
-        timer = threading.Timer(self.seconds, interrupt)
-        timer.start()
         try:
-            yield
+            with limited.interrupted(self.seconds):
+                yield
         finally:
-            with contextlib.suppress(KeyboardInterrupt):  # one that came as the cell was ending
-                with lock:
-                    running = False
-                timer.cancel()
             self._tell("")
 
     def _tell(self, name):

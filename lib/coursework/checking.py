@@ -24,7 +24,8 @@ SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 def check(task, answer, seed=None, hidden=False):
     """Check results. `answer` is an answer.Local or the grader's Remote; for predictions a dict name -> answer.
 
-    `seed` seeds the random numbers of all cases; `hidden` adds the cases kept back for grading.
+    `seed` seeds the random numbers of all cases; `hidden` adds the cases kept back for grading. An answer that does not come
+    to an end is stopped; how, and what cannot be stopped from within a process, limited.py says.
     """
     seed = task.seed if seed is None else seed
     begun = time.perf_counter()
