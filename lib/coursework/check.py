@@ -34,7 +34,7 @@ def find_notebook(wish):
     folders = [path] if path.is_dir() else [Path("exercises"), Path()]
     pattern = "*.ipynb" if path.is_dir() else f"{wish:0>2}_*.ipynb"
     for folder in folders:
-        notebooks = sorted(folder.glob(pattern))
+        notebooks = sorted(path for path in folder.glob(pattern) if path.is_file())
         if len(notebooks) > 1:
             raise ValueError(
                 f"{len(notebooks)} notebooks fit {wish!r}: {', '.join(map(str, notebooks))}. Name one of them."
@@ -69,8 +69,10 @@ def run(path, tell=print, seconds=CELL_SECONDS):
         with Watchman(seconds) as watchman:
             for cell in cells:
                 known, name = len(front.OUTCOMES), f"Cell {cell.get('id', '?')}"
-                with watchman.cell(name), _quiet():
+                with watchman.cell(name), _quiet() as printed:
                     result = shell.run_cell(cell.source, store_history=False)
+                if cell.get("id", "").endswith("-install") and printed.getvalue():  # of a library that is too old
+                    tell(printed.getvalue())
                 for outcome in front.OUTCOMES[known:]:
                     tell(feedback.as_text(outcome, read=progress.to_read(outcome)) + "\n")
                 error = result.error_before_exec or result.error_in_exec
@@ -86,9 +88,9 @@ def run(path, tell=print, seconds=CELL_SECONDS):
 
 @contextlib.contextmanager
 def _quiet():
-    """Keeps what cells print away from the terminal, which is for what the checks say."""
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        yield
+    """Keeps what cells print away from the terminal, which is for what the checks say; yields it."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(io.StringIO()):
+        yield printed
 
 
 class Watchman:

@@ -17,6 +17,7 @@ import linecache
 import signal
 import sys
 import threading
+import time
 
 import numpy as np
 
@@ -116,6 +117,7 @@ def interrupted(seconds):
             with lock:
                 running = False
             timer.cancel()
+            time.sleep(0.01 if fired else 0)
 
 
 def _busiest_loop(frame, runs):

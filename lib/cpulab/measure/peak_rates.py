@@ -40,7 +40,7 @@ from dlkernels.simd import (
     vector_width,
 )
 
-from ..files import write_text
+from ..files import read_text, write_text
 from . import machine
 from .cores import settle
 from .table import Table, with_unit
@@ -304,7 +304,7 @@ def _file(loops):
 def _from_disk(loops):
     """Fresh peaks of this machine, or None: also where the file is missing, damaged or of another version."""
     try:
-        stored = json.loads(_file(loops).read_text(encoding="utf-8"))
+        stored = json.loads(read_text(_file(loops)))
         kept = Peaks.from_dict(stored["peaks"])
         fresh = 0 <= time.time() - stored["measured"] < (BUSY_FRESH_FOR if kept.busy else FRESH_FOR)
         return kept if fresh else None
