@@ -1,8 +1,8 @@
 """Count what the source of a numba function does to its arguments: floating point operations, and elements touched.
 
-The function runs as Python with numbers and arrays that count, and with each + - * / between other numbers looked at, so
-that 2.0 * 3.0 is a flop, too, and an index is none. So a flop is what the student reads in the loop, not what the compiler
-makes of it, and the counts are the same on every machine.
+The function runs as Python with numbers and arrays that count, and with each + - * / between other numbers looked at: one
+that makes a number of floating point of a variable is a flop, too. So a flop is what the student reads in the loop, not
+what the compiler makes of it, and the counts are the same on every machine.
 """
 
 import ast
@@ -161,9 +161,17 @@ class Array:
 
 
 class _Flops(ast.NodeTransformer):
-    """a + b becomes flop_("+", a, b), and x += b x = flop_("+", x, b). An element of an array is a Number, and counts itself."""
+    """a + b becomes flop_("+", a, b), and x += b x = flop_("+", x, b). An element of an array is a Number, and counts itself;
+    what has no variable in it, as 1 / 6, is a number that is known before the loop."""
+
+    def visit_FunctionDef(self, node):
+        stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.variables = stored | {argument.arg for argument in node.args.args}
+        return self.generic_visit(node)
 
     def visit_BinOp(self, node):
+        if not any(isinstance(n, ast.Name) and n.id in self.variables for n in ast.walk(node)):
+            return node
         self.generic_visit(node)
         return self._flop(node, node.left, node.right) if type(node.op) in _SIGNS else node
 

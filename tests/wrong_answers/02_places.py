@@ -266,7 +266,7 @@ class AsksWithTheLock:
 
 
 class TakesAndGivesBack:
-    """wrong busy-waiting: asks again and again"""
+    """wrong livelock: Take all places at once, when they are free"""
 
     def __init__(self, count):
         self.free = threading.Semaphore(count)
