@@ -566,7 +566,7 @@ XRAY = [
 ]
 
 EXPLORE, WATCH = "tests/threads/test_explore.py", "tests/threads/test_watch.py"
-PROGRAMS = "tests/threads/test_threads_zoo.py"
+PROGRAMS, GIVEN = "tests/threads/test_threads_zoo.py", "tests/threads/test_given.py"
 LAB = [
     Fault(
         "explore: a lost update is not seen",
@@ -631,6 +631,34 @@ LAB = [
         PROGRAMS,
         "test_bug_is_found_and_explained and lock_kept_by_the_last",
         also=(("found += [_held(lock) for lock in outcome.held]", "found += []"),),
+    ),
+    Fault(
+        "explore: a barrier that opens for the first",
+        "if len(now) == self.__parties:",
+        "if len(now) >= 1:",
+        GIVEN,
+        "test_a_barrier_lets_nobody_through_before_all_have_come",
+    ),
+    Fault(
+        "explore: to go on after a barrier is a step of its own",
+        "self.running.through = True",
+        "self.running.through = False",
+        GIVEN,
+        "test_to_come_to_a_barrier_is_a_step_and_to_go_on_is_none",
+    ),
+    Fault(
+        "explore: states are told apart by their variables alone",
+        "rounds.State(tuple(shared), tuple(threads), copy",
+        "rounds.State(tuple(shared), (), copy",
+        GIVEN,
+        "test_rounds_are_those_that_a_count_by_hand_gives",
+    ),
+    Fault(
+        "explore: the best round is looked for among two states only",
+        "if state not in taken:",
+        "if state not in taken and len(circle) < 2:",
+        GIVEN,
+        "test_the_best_round_is_that_of_all_walks",
     ),
     Fault(
         "watch: false sharing is not counted",

@@ -124,7 +124,7 @@ def _why_stuck(stuck):
             return "Nobody puts anything in any more. Each consumer needs a sign that the work is over."
         if isinstance(resource, locks.Event):
             return "Nobody is left to set the event."
-        if isinstance(resource, locks.Barrier):
+        if isinstance(resource, locks.Barrier | locks.SyncThreads):
             return "Fewer threads come to the barrier than it waits for."
         if isinstance(resource, locks.Semaphore):
             return "Every acquire needs its release, on every way out; and the first value is how many may enter."

@@ -54,6 +54,8 @@ class Task:
         self.ended.acquire()
         self.ident, self.streak, self.pending = None, 0, None
         self.since = self.middle = 0  # events before its turn began, and before the second half of it
+        self.moved = False  # whether it did anything but look since it began to run
+        self.through = False  # whether it came out of `halt` just now: its next point was decided there
         self.last = NEW  # the state in which the run's end found it
 
     def __repr__(self):
@@ -263,6 +265,9 @@ class Scheduler:
         if self.stopping:
             raise Abandoned
         me = self.running
+        if me.through:
+            me.through = False
+            return
         if not self.crowd:
             self.ticks += 1
             if self.ticks > self.max_ticks:
@@ -282,6 +287,15 @@ class Scheduler:
             return True
         if seconds is not None and seconds <= 0:
             return False
+        return self._block(ready, resource, doing, seconds)
+
+    def halt(self, ready, resource, doing):
+        """Block the running thread until `ready()`, without a point before and after: who chooses it then lets it make its
+        next access."""
+        self._block(ready, resource, doing, None)
+        self.running.through = True
+
+    def _block(self, ready, resource, doing, seconds):
         me = self.running
         me.state, me.ready, me.resource, me.doing = BLOCKED, ready, resource, doing
         me.deadline = None if seconds is None else self.clock + seconds
