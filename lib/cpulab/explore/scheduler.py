@@ -54,7 +54,6 @@ class Task:
         self.ended.acquire()
         self.ident, self.streak, self.pending = None, 0, None
         self.since = self.middle = 0  # events before its turn began, and before the second half of it
-        self.moved = False  # whether it did anything but look since it began to run
         self.through = False  # whether it came out of `halt` just now: its next point was decided there
         self.last = NEW  # the state in which the run's end found it
 
