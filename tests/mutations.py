@@ -597,6 +597,34 @@ LAB = [
         "test_queues",
     ),
     Fault(
+        "explore: to take a lock and give it back is to get on",
+        'return not any(e.kind in ("write", "call") or e.deed not in before for e in events[me.middle :])',
+        'return not any(e.kind in ("write", "call") or e.text.startswith("acq") for e in events[me.middle :])',
+        EXPLORE,
+        "test_polling_under_a_lock_is_told_with_its_count",
+    ),
+    Fault(
+        "explore: who only looks polls, whatever it sees",
+        'return not any(e.kind in ("write", "call") or e.deed not in before for e in events[me.middle :])',
+        'return not any(e.kind in ("write", "call") for e in events[me.middle :])',
+        EXPLORE,
+        "test_who_goes_through_much_under_a_lock_or_gives_many_signs_does_not_poll",
+    ),
+    Fault(
+        "files: a lock that another has is no hindrance",
+        "except (BlockingIOError, PermissionError, FileNotFoundError):",
+        "except BlockingIOError:\n        return handle\n    except (PermissionError, FileNotFoundError):",
+        "tests/measure/test_files.py",
+        "test_processes_that_read_change_and_write_lose_nothing",
+    ),
+    Fault(
+        "peaks: beaten ones are kept",
+        "(not fresh and beaten is not None and beaten(known)):",
+        "(fresh and beaten is not None and beaten(known)):",
+        "tests/measure/test_peak_rates.py",
+        "test_kept_peaks_that_a_kernel_beats_are_measured_again_once",
+    ),
+    Fault(
         "explore: a lock that is still held is no finding",
         "findings += [_held(lock) for lock in outcome.held]",
         "findings += []",
@@ -687,10 +715,16 @@ COURSEWORK = [
     ),
     Fault(
         "check: a changed input is no failure",
-        "if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):",
-        "if i == out and isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):",
+        "if i != out and isinstance(x, np.ndarray) and (place := first_change(x, y)) is not None:",
+        "if i == out and isinstance(x, np.ndarray) and (place := first_change(x, x)) is not None:",
         WRONG,
         "test_answer and 07-add",
+        also=(
+            (
+                "if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):",
+                "if i == out and isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):",
+            ),
+        ),
     ),
     Fault(
         "check: a budget of scenarios compared the wrong way round",

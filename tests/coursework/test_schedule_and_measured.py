@@ -170,6 +170,25 @@ def rows(a, out):
         out[i] = total / len(out) if total > 0 else -total
 
 
+HALF = 0.5
+
+
+@njit
+def doubled(s):
+    s *= 2.0
+    return s
+
+
+@njit
+def needless(x, y):
+    one = np.float32(1) * np.float32(1)  # no flop, but a variable that never meets an array
+    for i in range(x.size - 1 + 1):  # no flops: whole numbers
+        one = one * 1.0 + HALF - HALF  # 3
+        one = doubled(one) / 2  # 2
+        y[i] = x[i] + i / 2  # 2
+        y[i] += 2.0 * 3.0 - HALF  # 1: what is added is a number
+
+
 @njit
 def whole(x, y):
     y[:] = x
@@ -180,6 +199,7 @@ def test_flops_and_bytes_are_those_of_the_source():
     assert counted.of(axpy, (2.0, x, x)) == {"flops": 20, "moved": 80, "loads": 20, "stores": 10}
     a, out = np.ones((3, 4), np.float32), np.zeros(3)
     assert counted.of(rows, (a, out)) == {"flops": 3 * 4 * 3 + 3, "moved": 4 * 12 + 8 * 3, "loads": 12, "stores": 3}
+    assert counted.of(needless, (x, x)) == {"flops": 8 * 10, "moved": 80, "loads": 20, "stores": 20}
     with pytest.raises(counted.NotCounted, match="one by one"):
         counted.of(whole, (x, x))
     assert x.tolist() == [1] * 10

@@ -1030,6 +1030,7 @@ PLACES = ThreadTask(
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "Threads take and give back again and again. Take all places at once, when they are free.",
     },
+    without={"timeout": "a wait that ends by itself is polling: the right notify makes it needless"},
     hints=(
         "What must be true before a job may take its n places? And may it touch any of them before?",
         "A Condition and a number of free places. `take` waits while fewer than n are free; `give` makes more free, and several "
