@@ -4,7 +4,7 @@
     python tests/mistakes.py --show [07-add ...]   and each message, beside what a teacher would say
 
 `mistakes/<task>.toml` holds them. Each [[mistake]] has a name, what a `teacher` would say, and the cell: `answer`, or
-`change` = [[old, new], ...] of the file's first right answer, or `numbers` of a prediction. Somebody read the message and
+`change` = [[old, new], ...] of the file's first right answer, or `numbers` of a prediction (a text is an expression). Somebody read the message and
 noted the `verdict`:
 
     right   names the cause, or leads straight to it
@@ -53,7 +53,7 @@ def _cell(task_id, table, right):
     if "numbers" in table:
         from coursework import definition
 
-        truth = {question.name: question.truth() for question in definition.find(task_id).questions}
+        truth = {question.name: repr(question.truth()) for question in definition.find(task_id).questions}
         return "\n".join(f"{name} = {value}" for name, value in (truth | table["numbers"]).items())
     text = table.get("answer", right[0]["answer"] if right else "")
     for old, new in table.get("change", ()):
@@ -105,17 +105,20 @@ class Notebook:
             if outcome.status != checking.RIGHT:
                 break
         if said["results"][0] == checking.RIGHT and task.part == "results":
-            (named,) = [a for a in _called(self.cells[f"{self.task_id}-check"]) if a in self.shell.user_ns]
-            outcome = checking.check(task, Local(self.shell.user_ns[named]), hidden=True)
+            named, *claims = _called(self.cells[f"{self.task_id}-check"])
+            claims = {name: self.shell.user_ns[name] for name in claims}
+            outcome = checking.check(task, Local(self.shell.user_ns[named], claims=claims), hidden=True)
             kind = outcome.failure.kind if outcome.failure else ""
             said["hidden"] = (outcome.status, kind, feedback.as_text(outcome, advise=False))
         return said
 
 
 def _called(cell):
+    """The names that a cell's check is given: the answer's, then those of its claims, called alike."""
     import ast
 
-    return [a.id for a in ast.walk(ast.parse(cell)) if isinstance(a, ast.Name) and a.id not in ("check", "budget")]
+    (call,) = [node for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.Call)]
+    return [call.args[1].id, *(keyword.arg for keyword in call.keywords if keyword.arg != "hidden")]
 
 
 def _play(task_id, which, start):

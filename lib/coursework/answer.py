@@ -12,6 +12,7 @@ import linecache
 import sys
 import traceback
 import tracemalloc
+import warnings
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -57,7 +58,9 @@ class Local:
     def call(self, arguments):
         """f(*copies of arguments) -> (result, arguments afterwards)."""
         arguments = _copies(arguments)
-        return self._guarded(limited.call, self.function, arguments), arguments
+        with warnings.catch_warnings():  # what comes out is another number on another machine
+            warnings.filterwarnings("error", "invalid value encountered in cast", RuntimeWarning)
+            return self._guarded(limited.call, self.function, arguments), arguments
 
     def compiled_call(self, arguments, threads=None):
         """As `call`, for a numba function: recompiled with every index checked and every loop counted. `threads`: of

@@ -1143,6 +1143,27 @@ def quantised_product(a, b, rounded=np.rint):
     return rounded(a / sa) @ rounded(b / sb), sa * sb
 
 
+def _cut_off(a, b, rounded):
+    """The product of matrices that were cut off: in float32, where the largest of a row may come out just below 127."""
+    sa, sb = (x.astype(np.float32) for x in (_scales(a, 1), _scales(b, 0)))
+    return rounded(a / sa).astype(np.float64) @ rounded(b / sb).astype(np.float64)
+
+
+def _of_the_largest(a, b, wraps):
+    """Scales of the largest number, not of the largest absolute value: numbers below -127, which int8 takes for others."""
+    (qa, sa), (qb, sb) = ((np.rint(x / s), s) for x, s in ((x, x.max(axis, keepdims=True) / 127) for x, axis in ((a, 1), (b, 0))))
+    if wraps:
+        qa, qb = (q.astype(np.int64).astype(np.int8).astype(np.float64) for q in (qa, qb))
+    return (qa.astype(np.float64) @ qb) * sa * sb
+
+
+def _by_128(a, b):
+    """128 levels, of which the largest does not fit into eight bits."""
+    sa, sb = (_scales(x, axis) * 127 / 128 for x, axis in ((a, 1), (b, 0)))
+    qa, qb = (np.rint(x / s).astype(np.int16).astype(np.int8).astype(np.float64) for x, s in ((a, sa), (b, sb)))
+    return (qa @ qb) * sa * sb
+
+
 def judge_int8(arguments, result):
     """Right if the result is a sum of products of rounded numbers, with the scales of rows and columns."""
     a, b = arguments
@@ -1161,27 +1182,8 @@ def judge_int8(arguments, result):
     if off.mean() <= 0.02 and np.abs(got - integers).max() <= 260:  # a number halfway may be rounded either way
         return None
     i, j = np.argwhere(off)[0] if off.any() else (0, 0)
-    qa, qb = (np.rint(x / _scales(x, axis)) for x, axis in ((a, 1), (b, 0)))
-    wrapped = qa.astype(np.int64) @ qb.astype(np.int64)
-    known = (
-        (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
-        (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
-        (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
-        (quantised_product(a, b, np.trunc)[0], "astype(np.int8) cuts off what is behind the point. Round first."),
-        (quantised_product(a, b, np.floor)[0], "The numbers were rounded down. Round to the nearest."),
-        (integers / scale, "These are the integers: multiply by the two scales."),
-        (integers / scale * _scales(a, 1), "The scale of b is missing."),
-        (integers / scale * _scales(b, 0), "The scale of a is missing."),
-        (_one_scale(a, b) / scale, "One scale for a whole matrix leaves few levels to its small rows. Each row of a and each "
-         "column of b has a scale of its own."),
-        (_along_the_sum(a, b) / scale, "A scale must be the same for all terms of a sum: rows of a, columns of b."),
-    )  # fmt: skip
-    cause = next(
-        (text for value, text in known if np.mean(np.abs(got - value) > 0.5 + 1e-5 * np.abs(value)) <= 0.02), ""
-    )
-    cause = (
-        cause or "Multiply the integers first, as int32; then scale element [i, j] by the scales of row i and column j."
-    )
+    with np.errstate(all="ignore"):
+        cause = _known_slip(a, b, got, integers, scale)
     number = lambda x: f"{x[i, j] * scale[i, j]:.6g}"  # noqa: E731
     return Slip(
         "product",
@@ -1189,6 +1191,32 @@ def judge_int8(arguments, result):
         cause,
         f"{number(got)}; {off.sum()} of {off.size} are off",
     )
+
+
+def _known_slip(a, b, got, integers, scale):
+    """What explains a wrong product of integers, in words."""
+    qa, qb = (np.rint(x / _scales(x, axis)) for x, axis in ((a, 1), (b, 0)))
+    wrapped = qa.astype(np.int64) @ qb.astype(np.int64)
+    known = (
+        (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
+        (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
+        (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
+        (_cut_off(a, b, np.trunc), "astype(np.int8) cuts off what is behind the point. Round first."),
+        (_cut_off(a, b, np.floor), "The numbers were rounded down. Round to the nearest."),
+        *((_of_the_largest(a, b, wraps) / scale, "A scale comes from the largest *absolute* value: the largest number of a row may be a "
+         "small one, beside others far below 0.") for wraps in (True, False)),
+        (_by_128(a, b) / scale, "With 128 the largest number does not fit: eight bits end at 127. Divide by 127."),
+        (integers / scale**2, "The sum was divided by the two scales. Each number was divided by its scale; to go back, multiply."),
+        (np.rint(a * _scales(a, 1)) @ np.rint(b * _scales(b, 0)), "Each number is divided by its scale, not multiplied by it."),
+        (integers / scale, "These are the integers: multiply by the two scales."),
+        (integers / scale * _scales(a, 1), "The scale of b is missing."),
+        (integers / scale * _scales(b, 0), "The scale of a is missing."),
+        (_one_scale(a, b) / scale, "One scale for a whole matrix leaves few levels to its small rows. Each row of a and each "
+         "column of b has a scale of its own."),
+        (_along_the_sum(a, b) / scale, "A scale must be the same for all terms of a sum: rows of a, columns of b."),
+    )  # fmt: skip
+    near = (text for value, text in known if np.mean(np.abs(got - value) > 0.5 + 1e-5 * np.abs(value)) <= 0.02)
+    return next(near, "Multiply the integers first, as int32; then scale element [i, j] by the scales of row i and column j.")
 
 
 def _one_scale(a, b):
@@ -1221,7 +1249,10 @@ INT8 = FunctionTask(
         int8_case("a row and a column of zeros", 5, 8, 6, _zeros),
     ),
     advice={
-        "raised-ValueError": "Do the shapes fit? The scales of a are one for each row, (m, 1), those of b one for each column, (1, n).",
+        "raised-ValueError": "Do the shapes fit? The scales of a are one for each row, (m, 1), those of b one for each column, (1, n). The "
+        "product of two matrices is `@`; `*` multiplies element by element.",
+        "raised-RuntimeWarning": "A number that no integer can hold became an integer: 0 / 0, or one beyond -128 to 127. A row of "
+        "zeros gets the scale 1, and the scale comes from the largest *absolute* value.",
         "raised-OverflowError": "A number is too large for its type: the largest of a row should become 127.",
     },
     hints=(
