@@ -507,6 +507,12 @@ def tell(Tally, writers, times, slack, value):
 def judge_tally(arguments, result):
     writers, times, slack, value = arguments
     expected = writers * times * value
+    if result["late"] and result["total"] == 0:
+        cause = (
+            "Nothing ever came into total[0], the list that all share. `self.total[0] += ...` changes it; `self.total = ...` only gives "
+            "a name of yours to something else."
+        )
+        return Slip("nothing", f"a total of {expected}", cause, "a total of 0")
     if result["late"]:
         return Slip(
             "late",
@@ -518,7 +524,10 @@ def judge_tally(arguments, result):
         )
     if result["total"] == expected:
         return None
-    if result["total"] > expected:
+    if result["total"] == writers * times:
+        cause = "Add the values, not their number."
+        return Slip("wrong-result", f"a total of {expected}", cause, f"a total of {result['total']}")
+    if abs(result["total"]) > abs(expected):
         cause = "Something was added twice. Is what you keep back set to nothing once it is in the total?"
         return Slip("twice", f"a total of {expected}", cause, f"a total of {result['total']}")
     if times * value <= slack * value or result["total"] % value == 0:
@@ -549,12 +558,14 @@ TALLY = ThreadTask(
         Case("one writer, 5 additions, slack 2", telling(1, 5, 2)),
         Case("two writers, 2 additions each, slack 1", telling(2, 2, 1)),
         Case("two writers, fewer additions than the slack", telling(2, 1, 3)),
+        Case("one writer adds negative numbers, slack 1", lambda rng: (1, 4, 1, -int(rng.integers(2, 9)))),
     ),
     budget=Budget(
         points=1,
         text="the lock is taken at most 10 times by 2 writers with 12 additions each and a slack of 3",
         require={"times the lock is taken": 10},
-        over="The total is right, but the lock is taken too often. May an addition wait in the object, until there are several?",
+        over="The total is right, but the lock is taken too often. May an addition wait in the object, until there are several? "
+        "`slack` is their number, whatever their values are.",
         case=Case("2 writers, 12 additions each, slack 3", telling(2, 12, 3)),
         golf=Golf(
             count="times the lock is taken",
@@ -563,6 +574,7 @@ TALLY = ThreadTask(
         ),
     ),
     advice={
+        "raised-ZeroDivisionError": "With a slack of 0 nothing may wait: each addition goes into the total at once.",
         "lock-not-released": "A lock is still closed at the end. Use `with self.lock:`, which opens it on every way out.",
         "deadlock": "A writer waits for the lock, and nobody opens it. Does a method that has the lock call one that takes it?",
     },
@@ -920,7 +932,8 @@ def share_places(Places, count, needs, meeting):
 def judge_places(arguments, result):
     count = arguments[0]
     if result > count:
-        cause = "Jobs worked that had not found their places. `take` must wait until all `n` are free, and look again after each wait."
+        cause = "Jobs worked that had not found their places. `take` must wait until all `n` are free, look again after each wait, and "
+        cause += "take `n` off."
         return Slip("too-many", f"at most {count} places taken at a time", cause, f"{result} at a time")
     return None
 

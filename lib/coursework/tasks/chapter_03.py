@@ -72,6 +72,8 @@ FIRST = ParallelTask(
         Suspect(lambda x, y, out: x * x + y * y, "This is the square of the distance: the root is missing."),
         Suspect(lambda x, y, out: np.abs(x) + np.abs(y), "This is |x| + |y|. Add the squares, and take the root."),
         Suspect(lambda x, y, out: np.sqrt(np.abs(x * x - y * y)), "The squares are added, not subtracted."),
+        Suspect(lambda x, y, out: np.sqrt(x * x - y * y), "The squares are added, not subtracted."),
+        Suspect(lambda x, y, out: np.sqrt(2) * np.abs(x), "y was not used: this is the root of x * x + x * x."),
     ),
     advice={
         "some-unwritten": "Some points were left out. From where to where does your loop run?",

@@ -48,7 +48,7 @@ ZIP = KernelTask(
         Suspect(lambda a, b, out: np.maximum(a, 0), "This is ReLU of a. The other number is that of b."),
     ),
     advice={
-        "out-of-bounds": "There are as many threads as elements here. Count from 0: the last index is out.size - 1.",
+        "none-beyond": "There are as many threads as elements here. Count from 0: the last index is out.size - 1.",
         "race": "Each thread has one element, its own. Does every thread of this kernel walk over all of them?",
         "raised-TypeError": "a and b are arrays. Compare the elements of this thread, a[i] and b[i].",
     },
@@ -179,6 +179,10 @@ ADD = KernelTask(
         "out-of-bounds": (
             "This thread has no such element. There may be more threads than elements, and a and b may be shorter than out: "
             "each access needs a guard that knows the length of its own array."
+        ),
+        "tail": (
+            "The last elements were never written. Does a guard keep out a thread that has an element of out, or is the index of a "
+            "thread another one than blockIdx.x * blockDim.x + threadIdx.x?"
         ),
         "raised-TypeError": (
             "Is one number used where there is something else? threadIdx, blockIdx and blockDim have .x, cuda.grid(1) is one "
@@ -328,7 +332,13 @@ MAP = KernelTask(
         Suspect(lambda x, out: np.abs(x), "This is |x|. Where x is negative, 0 is asked for."),
         Suspect(lambda x, out: np.minimum(x, 0), "This keeps what is negative. ReLU keeps what is positive."),
     ),
-    advice={"out-of-bounds": BEYOND_2D, "some-unwritten": GAPS_2D, "wrong-value": TURNED, "race": TURNED},
+    advice={
+        "out-of-bounds": BEYOND_2D,
+        "none-beyond": "Here each thread has an element, so no guard is missing. " + TURNED,
+        "some-unwritten": GAPS_2D,
+        "wrong-value": TURNED,
+        "race": TURNED,
+    },
     hints=(
         "Thread (x, y) of block (bx, by), with 16 threads along x and 8 along y: which column is its own, and which row?",
         "The column is 16 bx + x, the row 8 by + y. cuda.grid(2) returns both sums, that along x first. A row or a column can be "
@@ -377,7 +387,9 @@ BROADCAST = KernelTask(
         ),
     ),
     advice={
-        "out-of-bounds": "row has an element for each column of the matrix, column one for each row. Which index does each take?",
+        "out-of-bounds": BEYOND_2D,
+        "none-beyond": "row has an element for each column of the matrix, column one for each row, and out has rows first. Which index "
+        "does each take?",
         "some-unwritten": GAPS_2D,
         "race": TURNED,
     },

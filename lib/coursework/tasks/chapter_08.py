@@ -425,7 +425,8 @@ def turned_case(name, m, k, n, make=turned):
 def turned_suspects(b_too=False):
     told = {
         SUSPECTS[0].cause: "This is the transpose of the result: rows and columns of out are exchanged.",
-        SUSPECTS[1].cause: "Here at was used as if it were a. Row p of at is column p of a.",
+        SUSPECTS[1].cause: "Here at was used as if it were a. Row p of at is column p of a. Compare the two indices of the load, and "
+        "those with which its tile is stored and then read.",
         SUSPECTS[2].cause: "The indices of b are exchanged." if not b_too else "Here bt was used as if it were b.",
     }
     return tuple(Suspect(of_turned(one.formula, b_too), told.get(one.cause, one.cause)) for one in SUSPECTS)
@@ -459,8 +460,9 @@ TILED = KernelTask(
     advice=TILE_ADVICE
     | {
         "wrong-value": (
-            "One tile alone is right? Then look at how it goes on along k: start is 0, 16, 32 ..., both loads use it, one along the "
-            "row of a and one down the column of b, and total begins at 0 once, before the loop."
+            "Is one tile alone wrong? Then add all 16 terms, with the same number in both tiles. Is it right? Then look at how it goes "
+            "on along k: start is 0, 16, 32 ..., both loads use it, one along the row of a and one down the column of b, and total "
+            "begins at 0 once, before the loop."
         )
     },
     budget=Budget(
@@ -471,7 +473,8 @@ TILED = KernelTask(
         ),
         require=_TILES_OF_BUDGET,
         over=(
-            "The result is right, but it costs more than it must. In a load neighbouring threads (x) should take neighbours of "
+            "The result is right, but it costs more than it must. Each element is loaded once for its tile, and all 16 threads that "
+            "need it read it from shared memory. In a load neighbouring threads (x) should take neighbours of "
             "a row of at, whichever element that is: another thread may need it. And two rows of 16 fill the 32 banks, so a "
             "tile that is stored as it was loaded needs no padding. Which index of a_tile is p then?"
         ),
@@ -1065,10 +1068,16 @@ STRIDES = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "If the place is in a or b: it is a sum of three products, a number times a step each. If the index is of out: the grid "
-            "may be larger than a matrix, and needs a guard for rows and columns."
+            "If the place is in a or b: it is a sum of three products, a number times a step each. Steps count elements, not bytes, "
+            "and p goes from 0 to k - 1. If the index is of out, or the thread has no element of out: the grid may be larger than a "
+            "matrix, and needs a guard for rows and columns."
         ),
-        "some-unwritten": "The matrices of the stack are counted by blockIdx.z, columns by x, rows by y.",
+        "none-beyond": (
+            "Each thread has an element here, so no guard is missing. The place in a or b is a sum of three products, a number times "
+            "its own step each, in elements, not bytes. p goes from 0 to k - 1."
+        ),
+        "one-block": "Only the first matrix was written. blockIdx.z counts the matrices of the stack: out[z, row, column].",
+        "some-unwritten": "The matrices of the stack are counted by blockIdx.z, columns by x, rows by y; out.shape is (count, m, n).",
     },
     hints=(
         "Element [row, column] of a matrix that lies row by row, with n columns, lies n * row + column places from its start. "
