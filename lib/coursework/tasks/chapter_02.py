@@ -507,6 +507,8 @@ def tell(Tally, writers, times, slack, value):
 def judge_tally(arguments, result):
     writers, times, slack, value = arguments
     expected = writers * times * value
+    if result["total"] == writers * times != expected:
+        return Slip("wrong-result", f"a total of {expected}", "Add the values, not their number.", f"a total of {result['total']}")
     if result["late"] and result["total"] == 0:
         cause = (
             "Nothing ever came into total[0], the list that all share. `self.total[0] += ...` changes it; `self.total = ...` only gives "
@@ -524,13 +526,13 @@ def judge_tally(arguments, result):
         )
     if result["total"] == expected:
         return None
-    if result["total"] == writers * times:
-        cause = "Add the values, not their number."
-        return Slip("wrong-result", f"a total of {expected}", cause, f"a total of {result['total']}")
     if abs(result["total"]) > abs(expected):
-        cause = "Something was added twice. Is what you keep back set to nothing once it is in the total?"
+        cause = (
+            "Something was added twice. Is what you keep back set to nothing once it is in the total? And does each Tally keep what is "
+            "its own, in `self`?"
+        )
         return Slip("twice", f"a total of {expected}", cause, f"a total of {result['total']}")
-    if times * value <= slack * value or result["total"] % value == 0:
+    if times <= slack or result["total"] % value == 0:
         cause = (
             "Additions are missing at the end: kept back and never added (`close`), or lost to another writer. Reading, adding "
             "and writing total[0] belong under the lock that you were given."
@@ -1362,8 +1364,9 @@ PREFETCH = ThreadTask(
 
 
 def feed_shards(interleave, lengths, bound, bad, stop):
-    """Consume what `interleave` makes of shards of these lengths. Batch b of shard s is [s, b]; `bad`: the one that cannot
-    be read; `stop`: so many batches are taken, then the consumer closes the generator."""
+    """Consume what `interleave` makes of shards of these lengths. Batch b of shard s is the number 10 s + b, so that the first
+    one is 0; `bad`: [s, b] of the one that cannot be read; `stop`: so many batches are taken, then the consumer closes the
+    generator."""
     events, at_home, home, two_at_once, got, error = Events(), 0, threading.get_ident(), [], [], None
     before = threading.active_count()
 
@@ -1374,7 +1377,7 @@ def feed_shards(interleave, lengths, bound, bad, stop):
             if [s, b] == bad:
                 raise OSError(f"batch {b} of shard {s} cannot be read")
             events.enter("in_memory")
-            yield [s, b]
+            yield 10 * s + b
 
     batches = interleave([shard(s) for s in range(len(lengths))], bound)
     try:
@@ -1399,7 +1402,7 @@ def feed_shards(interleave, lengths, bound, bad, stop):
 def in_turns(lengths, bad=None):
     """The batches in the order asked for, up to the one that cannot be read."""
     order = [[s, b] for b in range(max(lengths, default=0)) for s in range(len(lengths)) if b < lengths[s]]
-    return order[: order.index(bad)] if bad else order
+    return [10 * s + b for s, b in (order[: order.index(bad)] if bad else order)]
 
 
 def judge_shards(arguments, result):
@@ -1415,7 +1418,8 @@ def judge_shards(arguments, result):
         cause = "A shard failed, and the consumer never heard of it. Hand the error over in the place of the batch."
         return Slip("error-lost", f"OSError: batch {bad[1]} of shard {bad[0]} cannot be read", cause)
     if result["got"] != expected:
-        return Slip("wrong-result", f"the batches {expected}, in this order", SHARDS_ORDER)
+        told = f"the batches {expected}, in this order (10 s + b is batch b of shard s)"
+        return Slip("wrong-result", told, SHARDS_ORDER, f"{result['got']}")
     if result["loaded"] > most:
         cause = "More batches are loaded than the bound allows. What makes a loader wait when `bound` of its batches lie ready?"
         told = f"at most {most} loaded batches at a time: {bound} ready and one in hand for each shard, one with the consumer"
@@ -1431,7 +1435,7 @@ def judge_shards(arguments, result):
 
 SHARDS_ORDER = (
     "Shards take turns: one batch of each, in the order of the shards; a shard that has no more is left out. Which queue do you "
-    "ask, whoever is faster?"
+    "ask, whoever is faster? And how do you tell the end from a batch, which may be 0 or anything else?"
 )
 
 
@@ -1462,6 +1466,8 @@ SHARDS = ThreadTask(
         "`put`, because nobody takes any more. Make room before you wait for its end.",
         "raised-RuntimeError": "The shard's own error must come out where the batches are used: `raise error`.",
         "raised-OSError": "The error stayed in the loader's thread. Catch it there, and hand it over through the queue.",
+        "raised-TypeError": "The check takes batches with `next(...)`: `interleave` must be a generator, which has a `yield`. If a line "
+        "of yours is named, what stands in it is of another type than you think.",
         "busy-waiting": "A thread asks again and again. After the sign to stop, one look into each queue is enough: how many "
         "batches can a loader still put?",
     },
@@ -1535,8 +1541,9 @@ BUG = ThreadTask(
         Case("two threads, two rounds", coming(2, 2)),
     ),
     advice={
-        "deadlock": "Somebody waits at the barrier for ever. Either nobody woke it, or it was woken and waited again: what had "
-        "the number become by the time that it looked?",
+        "deadlock": "Somebody waits at the barrier for ever. Does it open when exactly `parties` have come, also if that is one? Then "
+        "either nobody woke the others, or one was woken and waited again: with what does it compare, and what had that become by "
+        "the time that it looked?",
         "busy-waiting": "A thread asks again and again instead of sleeping until all have come. That is what `wait` is for.",
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
