@@ -349,7 +349,7 @@ def _meant_member(node, module):
 
 
 def _refuse(node, language, what=None, more=""):
-    whole = isinstance(node, ast.Slice) or isinstance(node, ast.Attribute) and ast.unparse(node).startswith("np.")
+    whole = isinstance(node, ast.Slice) or (isinstance(node, ast.Attribute) and ast.unparse(node).startswith("np."))
     more = more or (language.instead if whole else "")
     what = what or NAMED.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
     raise NotAdmitted(what, getattr(node, "lineno", 0), language.where + more)

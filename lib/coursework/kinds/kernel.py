@@ -130,7 +130,7 @@ class KernelTask(ArrayTask):
         """Where elements have no thread, others may have two: a race then says more than the gap, or than a number."""
         twice = [f for f in report["findings"] if f["kind"] == "race"]
         gaps = failure.kind in ("tail", "head", "some-unwritten")
-        if not twice or not gaps and failure.kind not in ("wrong-value", "constant", "precision"):
+        if not twice or (not gaps and failure.kind not in ("wrong-value", "constant", "precision")):
             return failure
         facts = (*failure.facts, ("and", twice[0]["message"]))
         if failure.kind in self.advice:

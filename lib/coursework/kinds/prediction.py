@@ -54,8 +54,14 @@ class PredictionTask(Task):
         if isinstance(said, str) if text else type(said) in (int, float) and math.isfinite(said):
             return
         said = f"{short(said)}, which is text" if isinstance(said, str) else short(said)
-        cause = "Answer with a letter in quotation marks." if text else "Write a number, without quotation marks or brackets."
-        raise Failed(Failure("not-a-number", f"{name} is {'no text' if text else 'not a number'}", (("got", said),), cause))
+        cause = (
+            "Answer with a letter in quotation marks."
+            if text
+            else "Write a number, without quotation marks or brackets."
+        )
+        raise Failed(
+            Failure("not-a-number", f"{name} is {'no text' if text else 'not a number'}", (("got", said),), cause)
+        )
 
     def examine(self, answer, cases, seed):
         for question in self.questions:
@@ -77,7 +83,7 @@ class PredictionTask(Task):
 def _near(said, truth, tolerance):
     if isinstance(truth, str):
         return said.strip().lower() == truth.lower()
-    return said == truth or bool(tolerance) and abs(said - truth) <= tolerance * abs(truth)
+    return said == truth or (bool(tolerance) and abs(said - truth) <= tolerance * abs(truth))
 
 
 def _slip(question, said, truth):

@@ -1014,7 +1014,9 @@ def judge_fit(arguments, result):
             f"The line through the medians is {fixed:.4g} + {slope:.4g} / n. With each number of workers it lies between the "
             "fastest and the slowest run: nothing speaks against it. Is it yours? "
         )
-        cause += "A share below 0 is returned, too." if share < 0 else "(A function without a `return` gives None, too.)"
+        cause += (
+            "A share below 0 is returned, too." if share < 0 else "(A function without a `return` gives None, too.)"
+        )
         return Slip("rejected", f"{share:.6g}", cause)
     if misses:
         n, said, low, high = misses[0]

@@ -508,7 +508,12 @@ def judge_tally(arguments, result):
     writers, times, slack, value = arguments
     expected = writers * times * value
     if result["total"] == writers * times != expected:
-        return Slip("wrong-result", f"a total of {expected}", "Add the values, not their number.", f"a total of {result['total']}")
+        return Slip(
+            "wrong-result",
+            f"a total of {expected}",
+            "Add the values, not their number.",
+            f"a total of {result['total']}",
+        )
     if result["late"] and result["total"] == 0:
         cause = (
             "Nothing ever came into total[0], the list that all share. `self.total[0] += ...` changes it; `self.total = ...` only gives "

@@ -111,10 +111,7 @@ PAYS = PredictionTask(
             "two",
             "elements from which two threads are as fast as one",
             lambda: pays_from(2),
-            {
-                START
-                // EACH: "That many elements take as long as the start alone. The two threads must still compute.",
-            },
+            {START // EACH: "That many elements take as long as the start alone. The two threads must still compute."},
             "Write both times with n elements: 2 n on one thread; the start, and half of the work, on two.",
         ),
         Question(

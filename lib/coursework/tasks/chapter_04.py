@@ -57,7 +57,7 @@ def judge_place(arguments, result):
         (
             "no-column",
             result[0] == 4 * row * columns // LINE,
-            "That is where row {row} begins. `column` elements of the row come before this one, too.".format(row=row),
+            f"That is where row {row} begins. `column` elements of the row come before this one, too.",
         ),
         (
             "padded",
@@ -499,7 +499,8 @@ MOVED = PredictionTask(
                 * SUMMED: "That is what the loop asks for. What happens to a line of out before its first element is stored?",
                 8 * SUMMED: "That is what is read. What is written moves, too.",
                 3 * SUMMED: "These are elements. How many bytes does each have?",
-                4 * SUMMED: "That is one of the arrays in bytes, or all that moves in elements. How many bytes has an element?",
+                4
+                * SUMMED: "That is one of the arrays in bytes, or all that moves in elements. How many bytes has an element?",
             },
             "Three arrays are used. One of them crosses the way to memory twice: which, and why?",
         ),
@@ -533,7 +534,8 @@ MOVED = PredictionTask(
                 -(-SUMMED // PAGE): "An element has 4 bytes.",
                 4 * SUMMED // PAGE: "The last page is not full, and is needed, too.",
                 **dict.fromkeys(
-                    (3 * -(-4 * SUMMED // PAGE), -(-3 * 4 * SUMMED // PAGE)), "Only out is new; a and b were written before."
+                    (3 * -(-4 * SUMMED // PAGE), -(-3 * 4 * SUMMED // PAGE)),
+                    "Only out is new; a and b were written before.",
                 ),
             },
             "How many bytes has out, and how many of its pages has nobody written to?",

@@ -425,7 +425,9 @@ def turned_case(name, m, k, n, make=turned):
 def turned_suspects(b_too=False):
     told = {
         SUSPECTS[0].cause: "This is the transpose of the result: rows and columns of out are exchanged.",
-        SUSPECTS[1].cause: "Here at was used as if it were a. Row p of at is column p of a. Compare the two indices of the load, and "
+        SUSPECTS[
+            1
+        ].cause: "Here at was used as if it were a. Row p of at is column p of a. Compare the two indices of the load, and "
         "those with which its tile is stored and then read.",
         SUSPECTS[2].cause: "The indices of b are exchanged." if not b_too else "Here bt was used as if it were b.",
     }
@@ -1160,7 +1162,9 @@ def _cut_off(a, b, rounded):
 
 def _of_the_largest(a, b, wraps):
     """Scales of the largest number, not of the largest absolute value: numbers below -127, which int8 takes for others."""
-    (qa, sa), (qb, sb) = ((np.rint(x / s), s) for x, s in ((x, x.max(axis, keepdims=True) / 127) for x, axis in ((a, 1), (b, 0))))
+    (qa, sa), (qb, sb) = (
+        (np.rint(x / s), s) for x, s in ((x, x.max(axis, keepdims=True) / 127) for x, axis in ((a, 1), (b, 0)))
+    )
     if wraps:
         qa, qb = (q.astype(np.int64).astype(np.int8).astype(np.float64) for q in (qa, qb))
     return (qa.astype(np.float64) @ qb) * sa * sb
@@ -1225,7 +1229,9 @@ def _known_slip(a, b, got, integers, scale):
         (_along_the_sum(a, b) / scale, "A scale must be the same for all terms of a sum: rows of a, columns of b."),
     )  # fmt: skip
     near = (text for value, text in known if np.mean(np.abs(got - value) > 0.5 + 1e-5 * np.abs(value)) <= 0.02)
-    return next(near, "Multiply the integers first, as int32; then scale element [i, j] by the scales of row i and column j.")
+    return next(
+        near, "Multiply the integers first, as int32; then scale element [i, j] by the scales of row i and column j."
+    )
 
 
 def _one_scale(a, b):
