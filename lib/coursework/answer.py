@@ -9,6 +9,7 @@ import copy
 import functools
 import io
 import linecache
+import re
 import sys
 import traceback
 import tracemalloc
@@ -286,10 +287,26 @@ def _described(error, line):
         name, text = type(cause).__name__, str(cause)
     else:
         name, text = type(error).__name__, getattr(error, "reason", None) or str(error)
+    if name == "TypingError":
+        text, line = _of_typing(text, line)
     lines = (line, getattr(error, "text", "").strip())
     if name == "TooManyIterations":  # the loop that is meant is not always the one that ran last
         lines = lines[::-1]
     return AnswerFailed(name, text, lines[0] or lines[1], getattr(error, "who", ""))
+
+
+def _of_typing(text, line):
+    """(what a page of numba's TypingError says, in a sentence; the line that it points at)."""
+    lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()  # numba's colours
+    place = next((k for k, pointer in enumerate(lines) if pointer.strip() == "^"), 0)
+    call = re.search(r">>> (\w+)\((.*)\)", text)
+    if call:
+        types = re.sub(r"Literal\[\w+\]\((.*?)\)", r"\1", call[2])
+        types = re.sub(r"array\((\w+), (\d)d, \w+\)", r"\2-D array of \1", types)
+        said = f"numba has no {call[1]}({types})"
+    else:
+        said = next((row.strip() for row in lines if row.strip() and not row.startswith("Failed in")), text)
+    return said, lines[place - 1].strip() if place else line
 
 
 @functools.lru_cache(maxsize=8)

@@ -469,3 +469,20 @@ def test_a_nan_that_becomes_an_integer_is_told():
     assert "qa" in facts["at the line"]
     assert "A row of zeros gets the scale 1" in failure.cause
     assert outcome_of("08-int8", product_mended).status == "right"
+
+
+# A page of numba's ----------------------------------------------------------------------------------------------------
+
+
+@njit(parallel=True)
+def whole_in_math(x, y, out):
+    for i in prange(x.size):
+        out[i] = math.sqrt(x * x + y * y)
+
+
+def test_a_typing_error_is_a_sentence_and_a_line():
+    failure, facts = said("03-first", whole_in_math)
+    assert failure.kind == "raised-TypingError"
+    assert facts["it said"] == "numba has no sqrt(1-D array of float64)"
+    assert facts["at the line"] == "out[i] = math.sqrt(x * x + y * y)"
+    assert "x for x[i]" in failure.cause
