@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from coursework import checking, definition, feedback
+from coursework import checking, definition, feedback, watched
 from coursework.answer import PRINTED_LINES, Local
 from dlkernels import cuda
 
@@ -486,3 +486,32 @@ def test_a_typing_error_is_a_sentence_and_a_line():
     assert facts["it said"] == "numba has no sqrt(1-D array of float64)"
     assert facts["at the line"] == "out[i] = math.sqrt(x * x + y * y)"
     assert "x for x[i]" in failure.cause
+
+
+# What nobody has set --------------------------------------------------------------------------------------------------
+
+
+@njit(parallel=True)
+def sums_of_anything(x, out):
+    own = np.empty((2, 8))
+    for t in prange(2):
+        for i in range(4 * t, 4 * t + 4):
+            own[t, 0] += x[i]
+    out[0] = own[0, 0] + own[1, 0]
+
+
+@njit(parallel=True)
+def sums_that_begin_with_0(x, out):
+    own = np.empty((2, 8))
+    for t in prange(2):
+        own[t, 0] = 0
+        for i in range(4 * t, 4 * t + 4):
+            own[t, 0] += x[i]
+    out[0] = own.sum(axis=0)[0]  # what is added beside it is not used
+
+
+def test_an_element_of_empty_that_is_read_first():
+    arguments = np.ones(8), np.zeros(1)
+    line = sums_of_anything.py_func.__code__.co_firstlineno + 5
+    assert watched.of(sums_of_anything, arguments, 2, "static", None)["unset"] == f"line {line} reads `own[t, 0]`"
+    assert watched.of(sums_that_begin_with_0, arguments, 2, "static", None)["unset"] == ""

@@ -32,6 +32,7 @@ _CARRIED = (
     "Iterations run at the same time and in any order, so one cannot use what the one before it left behind. Compute the "
     "value anew in each iteration, or make it a reduction: name += ..."
 )
+_UNSET = "np.empty makes an array that holds anything. np.zeros fills it with zeros, where a sum or a count begins."
 _ALONE = (
     "Threads share the rounds of a loop `for ... in prange(...)`, in a function with `@njit(parallel=True)`. Which of your "
     "loops can be shared?"
@@ -61,7 +62,7 @@ class ParallelTask(CompiledTask):
         refuse_unknown(self, "watch.schedule", [self.watch.schedule], SCHEDULES)
 
     def failures(self):
-        return (*super().failures(), "race", "carried-scalar", "not-parallel")
+        return (*super().failures(), "race", "carried-scalar", "not-parallel", "unset")
 
     def counts(self):
         return compiled.COUNTS | WATCHED
@@ -118,6 +119,11 @@ class ParallelTask(CompiledTask):
             facts = (("carried", f"{name} is used before the iteration has set it"),)
             raise Failed(Failure("carried-scalar", f"{where} {name} comes from another iteration", facts,
                                  self.advice.get("carried-scalar", _CARRIED)))  # fmt: skip
+        if seen["unset"]:
+            facts = (("it said", f"{seen['unset']}, and nobody has stored anything there"),)
+            raise Failed(
+                Failure("unset", f"{where} a number that nobody has set", facts, self.advice.get("unset", _UNSET))
+            )
         if seen["races"]:
             race = seen["races"][0]
             facts = tuple((str(a), str(b)) for a, b in race)
