@@ -651,8 +651,11 @@ ROOF = MeasuredParallelTask(
             lambda x, c, out: np.abs(x.astype(np.float64) - c).sum(axis=1), "Square the differences before you add."
         ),
     ),
+    watch=Watch(starts=3),
     advice={
         "race": "Two rows use one element. What belongs to a row must be a name that is made inside the prange loop.",
+        "not-parallel": "Threads share the rows: `prange` in the outer loop, in a function with `@njit(parallel=True)`, and a plain "
+        "`range` inside.",
         "flops": "Count one term: a subtraction, a multiplication, an addition. A sum that begins with 0 adds every term.",
         "moved": "Which elements of x, c and out does the loop touch? Each counts once, with 4 bytes: c, too, once for all rows.",
         "roof": "Below the ridge the bytes take longer than the flops, above it the flops do. Which side is your intensity on?",
