@@ -967,8 +967,9 @@ PLACES = ThreadTask(
         Case("a large job, and two small ones that work together: 2 places", sharing(2, 2, 1, 1, meeting=(1, 2))),
     ),
     advice={
-        "deadlock": "Jobs wait, and nobody gives. Three usual reasons: `take` keeps some places while it waits for more; whoever "
-        "gives wakes one waiter, where several may go on; jobs that fit beside each other are kept apart.",
+        "deadlock": "Jobs wait, and nobody gives. Usual reasons: `take` keeps or takes off places before it has waited; whoever "
+        "gives wakes one waiter, where several may go on; jobs that fit beside each other are kept apart, or `n` free places are "
+        "not taken for enough.",
         "busy-waiting": "`take` asks again and again instead of sleeping until places come back. That is what `wait` is for.",
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "Threads take and give back again and again. Take all places at once, when they are free.",
@@ -1539,6 +1540,7 @@ BUG = ThreadTask(
     scenario=meet,
     schedules=150,
     judge=judge_meet,
+    without={"Barrier": "what stands inside it is what you build here"},
     cases=(
         Case("one thread, two rounds", coming(1, 2)),
         Case("two threads, one round", coming(2, 1)),
