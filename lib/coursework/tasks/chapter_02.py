@@ -1416,13 +1416,14 @@ def judge_shards(arguments, result):
     expected, most = in_turns(lengths, bad)[:stop], len(lengths) * (bound + 1) + 1
     if result["at_home"]:
         cause = "The consumer's own thread read a shard, so nothing is loaded while it computes."
-        return Slip("no-thread", "each shard read by a thread of its own", cause)
+        got = f"{result['at_home']} batches read by the consumer's own thread"
+        return Slip("no-thread", "each shard read by a thread of its own", cause, got)
     if result["two_at_once"]:
         cause = "Two threads read one shard at the same time. A shard is a generator: one thread may be in it."
         return Slip("two-at-once", "one thread for each shard", cause)
     if bad and stop is None and result["error"] is None:
         cause = "A shard failed, and the consumer never heard of it. Hand the error over in the place of the batch."
-        return Slip("error-lost", f"OSError: batch {bad[1]} of shard {bad[0]} cannot be read", cause)
+        return Slip("error-lost", f"OSError: batch {bad[1]} of shard {bad[0]} cannot be read", cause, f"no error; {result['got']}")
     if result["got"] != expected:
         told = f"the batches {expected}, in this order (10 s + b is batch b of shard s)"
         return Slip("wrong-result", told, SHARDS_ORDER, f"{result['got']}")
@@ -1433,7 +1434,7 @@ def judge_shards(arguments, result):
     if result["left"]:
         cause = (
             "Loaders are still there when the generator has ended: each keeps its file open and its batches in memory. Whoever "
-            "waits in `put` is woken by somebody who takes; then it must learn that it is over."
+            "waits in `put` is woken by somebody who takes; then it must learn that it is over, and `join` waits for its end."
         )
         return Slip("left-behind", "no loader left", cause, f"{result['left']} threads left")
     return None
@@ -1468,8 +1469,9 @@ SHARDS = ThreadTask(
         Case("batch 0 of shard 1 cannot be read", sharded(4, 2, bad=[1, 0])),
     ),
     advice={
-        "deadlock": "Somebody waits for ever: the consumer for a batch that never comes, or, after an early stop, a loader in "
-        "`put`, because nobody takes any more. Make room before you wait for its end.",
+        "deadlock": "Somebody waits for ever. The consumer, for a batch that never comes: is each loader started, with its own shard "
+        "and its own queue? Or, after an early stop, a loader in `put`, because nobody takes any more: make room before you wait "
+        "for its end, and do it in a `finally`, as nothing else behind a `yield` runs then.",
         "raised-RuntimeError": "The shard's own error must come out where the batches are used: `raise error`.",
         "raised-OSError": "The error stayed in the loader's thread. Catch it there, and hand it over through the queue.",
         "raised-TypeError": "The check takes batches with `next(...)`: `interleave` must be a generator, which has a `yield`. If a line "

@@ -80,6 +80,7 @@ FIRST = ParallelTask(
         "race": "Two rounds write to the same element of out. Which element belongs to round i?",
         "not-parallel": "One thread did all of it. Which word in `for i in range(...)` makes the loop parallel?",
         "raised-IndexError": "An index left its array. How many points are there?",
+        "raised-ValueError": "The root of a number below 0? A sum of two squares never is.",
     },
     hints=(
         "What would the loop look like in plain Python? Does any round need what another one made?",

@@ -429,7 +429,10 @@ def turned_suspects(b_too=False):
             1
         ].cause: "Here at was used as if it were a. Row p of at is column p of a. Compare the two indices of the load, and "
         "those with which its tile is stored and then read.",
-        SUSPECTS[2].cause: "The indices of b are exchanged." if not b_too else "Here bt was used as if it were b.",
+        SUSPECTS[2].cause: "The indices of b are exchanged."
+        if not b_too
+        else "Here bt was used as if it were b. Compare the two indices of the load, and those with which its tile is stored and then "
+        "read: it must be crossed once.",
     }
     return tuple(Suspect(of_turned(one.formula, b_too), told.get(one.cause, one.cause)) for one in SUSPECTS)
 
@@ -518,13 +521,20 @@ BOTH = KernelTask(
     suspects=turned_suspects(True),
     writer=thread_of,
     tell_first=TOLD_FIRST,
-    advice=TILE_ADVICE,
+    advice=TILE_ADVICE
+    | {
+        "wrong-value": (
+            "Look at the load of bt. Its first index counts columns of the result: it begins at those of this block, and must stay below "
+            "n. Its second one goes along k, from start on, and must stay below k. Is it another number than the index for at?"
+        )
+    },
     budget=Budget(
         points=2,
         text="the same as in task 4, for the same lengths: loads, barriers, sectors, and no bank conflict",
         require=_TILES_OF_BUDGET,
         over=(
-            "The result is right, but it costs more than it must. Element [r, c] of a tile with rows of W words lies in bank "
+            "The result is right, but it costs more than it must. A load of many sectors jumps from row to row: neighbours of bt lie "
+            "along k. Element [r, c] of a tile with rows of W words lies in bank "
             "(r W + c) mod 32. The 32 lanes of a warp have 16 values of x and two of y. Write down their banks for the store and "
             "for the load of b_tile, and choose W so that none comes twice. Lanes that load the same word do not disturb each "
             "other."
