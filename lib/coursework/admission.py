@@ -32,6 +32,7 @@ CUDA = _words("""
     atomic add sub max min and_ or_ xor inc dec exch cas compare_and_swap nanmax nanmin cg this_grid sync
     fma popc brev clz ffs cbrt selp threadfence threadfence_block threadfence_system x y z
 """)
+MADE = _words("np.array np.zeros np.empty np.ones np.full np.zeros_like np.empty_like")
 DIMENSIONS = _words("cuda.threadIdx cuda.blockIdx cuda.blockDim cuda.gridDim")
 ARRAY = _words("shape size ndim dtype strides x y z T")
 NODES = tuple(
@@ -349,7 +350,10 @@ def _meant_member(node, module):
 
 
 def _refuse(node, language, what=None, more=""):
-    whole = isinstance(node, ast.Slice) or (isinstance(node, ast.Attribute) and ast.unparse(node).startswith("np."))
-    more = more or (language.instead if whole else "")
+    numpys = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+    if numpys in MADE and language is KERNEL:
+        more = ": cuda.shared.array is an array of a block, cuda.local.array one of a thread"
+    elif isinstance(node, ast.Slice) or numpys.startswith("np."):
+        more = more or language.instead
     what = what or NAMED.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
     raise NotAdmitted(what, getattr(node, "lineno", 0), language.where + more)

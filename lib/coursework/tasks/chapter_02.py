@@ -1423,7 +1423,12 @@ def judge_shards(arguments, result):
         return Slip("two-at-once", "one thread for each shard", cause)
     if bad and stop is None and result["error"] is None:
         cause = "A shard failed, and the consumer never heard of it. Hand the error over in the place of the batch."
-        return Slip("error-lost", f"OSError: batch {bad[1]} of shard {bad[0]} cannot be read", cause, f"no error; {result['got']}")
+        return Slip(
+            "error-lost",
+            f"OSError: batch {bad[1]} of shard {bad[0]} cannot be read",
+            cause,
+            f"no error; {result['got']}",
+        )
     if result["got"] != expected:
         told = f"the batches {expected}, in this order (10 s + b is batch b of shard s)"
         return Slip("wrong-result", told, SHARDS_ORDER, f"{result['got']}")
