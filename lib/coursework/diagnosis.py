@@ -21,6 +21,7 @@ KINDS = (
     "shifted",
     "not-finite",
     "constant",
+    "scaled",
     "precision",
     "wrong-value",
 )
@@ -140,7 +141,7 @@ def _suspected(task, comparison, arguments):
         near |= (comparison.got == guess) | (np.isnan(comparison.got) & np.isnan(guess))
         if near[written].all():
             return "suspect", suspect.cause
-        if near[wrong].all():
+        if near[wrong].all() and comparison.got[wrong].any():  # zeros come from anything
             partly = partly or suspect.cause
     if partly:
         return "suspect", partly
@@ -205,9 +206,25 @@ def _shape_of_error(comparison, threads):
             if threads
             else "Does the index on the right side change in the loops?"
         )
+    factor = _factor(got, expected)
+    if factor:
+        return (
+            "scaled",
+            f"Every number is {factor} times what it should be. Is something added several times, or a factor missing?",
+        )
     if got.dtype.kind == "f" and np.abs(got[bad] - expected[bad]).max() <= 1e-2 * max(1e-12, np.abs(expected).max()):
         return ("precision", "Nearly right: the error is too large for rounding of float32, so a term is slightly off.")
     return (
         "wrong-value",
         "The values differ. Work out the first wrong element by hand and compare it with the formula.",
     )
+
+
+def _factor(got, expected):
+    """The whole number that each of several elements is times what is expected, "" where there is none."""
+    some = np.abs(expected) > 1e-3 * np.abs(expected).max()
+    if np.count_nonzero(some) < 4:
+        return ""
+    ratios = got[some] / expected[some]
+    factor = round(float(ratios[0])) if np.isfinite(ratios).all() else 0
+    return factor if factor not in (0, 1) and np.allclose(ratios, factor, rtol=1e-4) else ""

@@ -440,6 +440,10 @@ TABLE = ParallelTask(
         ),
         "raised-IndexError": "An index left its array. A table has classes * classes places: is yours as large?",
         "some-unwritten": "Places of out were never set. A pair of classes that does not occur has the weight 0.",
+        "wrong-value": "Is it right with one thread, and wrong with several? Then samples belong to no thread, because a division was "
+        "rounded down, or the tables of some threads are not in the sum.",
+        "constant": "Every element is 0. Is a fraction cut off, by whole numbers in a table or by a `//` that leaves a thread no "
+        "samples, or is nothing added to out?",
         "not-finite": "out holds NaN at first, and NaN plus anything is NaN. Set it before you add to it.",
     },
     budget=Budget(
@@ -447,8 +451,8 @@ TABLE = ParallelTask(
         text="no cache line shared by two threads inside the loop, and at most 52 cache lines touched (48 samples of 9 classes)",
         require={"false_sharing": 0, "cache_lines": 52},
         over=(
-            "The result is right, but two threads write into one cache line, or the private tables are larger than they need be. "
-            "A line holds 8 float64. Which is padded in yours: the row of a table, or the table? Which needs to be?"
+            "The result is right, but two threads write into one cache line, or there are more private tables than threads, or larger "
+            "ones than need be. A line holds 8 float64. Which is padded in yours: the row of a table, or the table? Which needs to be?"
         ),
         case=Case("48 samples of 9 classes", table_arguments(48, 9)),
     ),
