@@ -651,6 +651,10 @@ ROOF = MeasuredParallelTask(
     ),
     suspects=(
         Suspect(lambda x, c, out: np.sqrt(_distances(x, c)), "This is the distance. Its square is asked for."),
+        Suspect(
+            lambda x, c, out: np.cumsum(_distances(x, c)),
+            "Each row goes on with the sum of the rows before it. A row's sum begins with 0, inside the prange loop.",
+        ),
         Suspect(lambda x, c, out: (x.astype(np.float64) ** 2).sum(axis=1), "The centre was not subtracted."),
         Suspect(
             lambda x, c, out: np.abs(x.astype(np.float64) - c).sum(axis=1), "Square the differences before you add."

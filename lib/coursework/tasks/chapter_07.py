@@ -966,6 +966,11 @@ def hard_swish(x, scale, shift, divisor=6):
     return z * np.clip(z + 3, 0, 6) / divisor
 
 
+def _gated(x, scale, shift, gate):
+    z = x.astype(np.float64) * scale + shift
+    return z * gate(z) / 6
+
+
 ROOFLINE = MeasuredTask(
     id="07-roofline",
     section=Section("7.2", "07_fusion", "Under the roof"),
@@ -986,6 +991,14 @@ ROOFLINE = MeasuredTask(
         Suspect(lambda x, scale, shift, out: hard_swish(x, scale, 0 * shift), "The shift was not added."),
         Suspect(lambda x, scale, shift, out: hard_swish(x, 0 * scale + 1, shift), "x was not multiplied by the scale."),
         Suspect(lambda x, scale, shift, out: hard_swish(x, scale, shift, 1), "The division by 6 is missing."),
+        Suspect(
+            lambda x, scale, shift, out: _gated(x, scale, shift, lambda z: np.clip(z, 0, 6)),
+            "The gate is that of z + 3: it opens at -3 and is open at 3.",
+        ),
+        Suspect(
+            lambda x, scale, shift, out: _gated(x, scale, shift, lambda z: 6),
+            "This is z alone, as if the gate were always open. The gate is not below 0 and not above 6: which of the two is min, which max?",
+        ),
         Suspect(
             lambda x, scale, shift, out: np.clip(x.astype(np.float64) * scale + shift + 3, 0, 6) / 6,
             "This is the gate alone: it must be multiplied by z.",

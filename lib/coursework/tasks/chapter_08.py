@@ -100,6 +100,14 @@ SUSPECTS = (
         lambda a, b, out: product(a[:, :TILE], b[:TILE]),
         f"Only the first {TILE} terms of each sum were added: the loop over the tiles must go on to the end of k.",
     ),
+    Suspect(
+        lambda a, b, out: product(a[:, : len(a)], b[: len(a)]),
+        "Each sum has as many terms as a has rows. It goes over the k columns of a, which are the rows of b.",
+    ),
+    Suspect(
+        lambda a, b, out: product(a[:, : b.shape[1]], b[: b.shape[1]]),
+        "Each sum has as many terms as b has columns. It goes over the k columns of a, which are the rows of b.",
+    ),
 )
 
 # 08-count ----------------------------------------------------------------------------------------------------
@@ -1624,6 +1632,10 @@ _SLIPS = (
     (lambda x, w1, b1, w2, b2: (x, w1, 0 * b1, w2, b2), "the bias of the hidden layer is missing"),
     (lambda x, w1, b1, w2, b2: (x, w1, b1, w2, 0 * b2), "the bias of the last layer is missing"),
     (lambda x, w1, b1, w2, b2: (x, w1, 0 * b1, w2, 0 * b2), "both biases are missing"),
+    (
+        lambda x, w1, b1, w2, b2: (x, w1, 2 * b1, w2, b2),
+        "the bias of the hidden layer is added twice: bias_silu adds it, too",
+    ),
     (lambda x, w1, b1, w2, b2: (x[:1].repeat(len(x), 0), w1, b1, w2, b2), "every row got the answer of the first"),
     (lambda x, w1, b1, w2, b2: (x[::-1], w1, b1, w2, b2), "the rows come in the opposite order"),
 )
@@ -1652,8 +1664,11 @@ def judge_network(arguments, result):
         return None
     cause = next((f"This is what comes out when {words}." for other, words in _SLIPS
                   if np.array_equal(labels, network.forward(*other(*arguments)))), "")  # fmt: skip
-    if not cause and np.array_equal(labels, ((x.astype(np.float64) @ w1 + b1) @ w2 + b2).argmax(axis=1)):
-        cause = "This is what comes out without SiLU: two matmuls in a row are no more than one."
+    straight = [((x.astype(np.float64) @ w1 + p * b1) @ w2 + q * b2).argmax(axis=1) for p in (0, 1) for q in (0, 1)]
+    if not cause and any(np.array_equal(labels, other) for other in straight):
+        cause = "This is what comes out without SiLU: two matmuls in a row are no more than one. Which array does the second one get?"
+    if not cause and not labels.any():
+        cause = "Every label is 0. Does anything write into the labels, row by row?"
     cause = cause or "Follow one picture: which shape has what you hold after each step, and which kernel wrote it?"
     return Slip("labels", f"{truth[wrong[0]]} for row {wrong[0]}", cause,
                 f"{labels[wrong[0]]}; {wrong.size} of {len(x)} rows are wrong")  # fmt: skip
@@ -1672,7 +1687,12 @@ NETWORK = FunctionTask(
         Case("64 pictures", network_arguments(64)),
         Case("33 pictures: no multiple of anything", network_arguments(33)),
     ),
-    advice={"raised-ValueError": "Do the shapes fit? A kernel writes into an array that you have made for it."},
+    advice={
+        "raised-ValueError": "Do the shapes fit, for any number of rows? A kernel writes into an array that you have made for it.",
+        "raised-TypeError": "A kernel returns nothing, None: it writes into its last argument. That must be an array, or a part of one "
+        "as `labels[i : i + 1]`, not a number.",
+        "raised-NameError": "A name is used that is not defined there. The kernels are called `mine.matmul` and so on.",
+    },
     hints=(
         "Which shape has x, which has w1? So which shape must the array have that the first matmul writes into?",
         "Each kernel writes into its last argument: make that array first, as np.empty of float32. The order is matmul, bias_silu, "
