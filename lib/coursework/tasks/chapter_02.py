@@ -524,7 +524,8 @@ def judge_tally(arguments, result):
         return Slip(
             "late",
             f"at most {slack} additions of a writer not yet in the total when `add` returns",
-            "The total may lag behind, but not by so much. How many additions may wait in the object when `add` returns?",
+            "The total may lag behind, but not by so much. How many additions may wait in the object when `add` returns? Their number "
+            "counts, whatever their values are.",
             f"{result['late']:g} additions of {writers} not yet in the total"
             if writers > 1
             else f"{result['late']:g} additions missing",

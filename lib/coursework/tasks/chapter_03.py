@@ -1119,6 +1119,10 @@ CUT = FunctionTask(
         Case("60 random costs, 7 threads", cut_arguments(60, 7)),
         Case("3000 random costs, 16 threads", cut_arguments(3000, 16)),
     ),
+    advice={
+        "raised-TooManyIterations": "There are far too many cuts to try them all. And a search that halves a range must make it smaller in "
+        "every round, also when only two numbers are left."
+    },
     hints=(
         "If somebody told you how much a part may hold at most, could you cut the loop?",
         "Go through the costs and begin a new part whenever the next one no longer fits. That takes the fewest parts for this "
