@@ -1556,8 +1556,8 @@ BUG = ThreadTask(
         Case("two threads, two rounds", coming(2, 2)),
     ),
     advice={
-        "deadlock": "Somebody waits at the barrier for ever. Does it open when exactly `parties` have come, also if that is one? Then "
-        "either nobody woke the others, or one was woken and waited again: with what does it compare, and what had that become by "
+        "deadlock": "Somebody waits at the barrier for ever. Does it open when exactly `parties` have come, also if that is one, and "
+        "in each round anew? Then either nobody woke the others, or one was woken and waited again: with what does it compare, and what had that become by "
         "the time that it looked?",
         "busy-waiting": "A thread asks again and again instead of sleeping until all have come. That is what `wait` is for.",
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
