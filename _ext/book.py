@@ -22,6 +22,10 @@ BARRIERS = (
     (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
     (r'(<figure\b[^>]*) role="group"', r"\1"),  # is one already
 )
+CELL_OF_TABLE = re.compile(r"<td\b.*?</td>", re.S)
+LONG_NAME = re.compile(r'(?<=<span class="pre">)[^<]{13,}(?=</span>)')  # in a table that a cell prints: simt.show
+SIGN = re.compile(r"(?<=[_/(=\[])(?=\w)|(?<=[a-z]\.)(?=\w)")
+FORMULA = re.compile(r'\(?<span class="math notranslate nohighlight">[^<]*</span>[.,;:?!)]+')
 LIBRARY = ("File lib/", "File .../")  # frames of a traceback in which a reader finds nothing of their own
 
 
@@ -58,6 +62,14 @@ def without_barriers(app, pagename, templatename, context, doctree):
         context["body"] = re.sub(pattern, replacement, context.get("body", ""))
 
 
+def good_breaks(app, pagename, templatename, context, doctree):
+    """Long code in a narrow table is broken after a sign, and a full stop goes with the formula before it."""
+    body = CELL_OF_TABLE.sub(
+        lambda cell: LONG_NAME.sub(lambda name: SIGN.sub("<wbr>", name[0]), cell[0]), context.get("body", "")
+    )
+    context["body"] = FORMULA.sub(r'<span class="together">\g<0></span>', body)
+
+
 def clean_outputs(app, doctree):
     """Outputs name ``lib/...``, not the machine that built the page; tracebacks show the reader's own frames."""
     for node in list(doctree.findall(lambda n: isinstance(n, nodes.literal_block | nodes.raw))):
@@ -79,5 +91,6 @@ def setup(app):
     app.connect("doctree-read", clean_outputs)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme lists the downloads
     app.connect("html-page-context", without_barriers, priority=900)
+    app.connect("html-page-context", good_breaks, priority=900)
     app.connect("html-page-context", drop_thebe, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
