@@ -3,6 +3,7 @@
 MathJax is not put under ``_static/``: jupyter-book would load every script it finds there a second time.
 """
 
+import json
 import os
 import re
 from pathlib import Path
@@ -26,6 +27,7 @@ CELL_OF_TABLE = re.compile(r"<td\b.*?</td>", re.S)
 LONG_NAME = re.compile(r'(?<=<span class="pre">)[^<]{13,}(?=</span>)')  # in a table that a cell prints: simt.show
 SIGN = re.compile(r"(?<=[_/(=\[])(?=\w)|(?<=[a-z]\.)(?=\w)")
 FORMULA = re.compile(r'\(?<span class="math notranslate nohighlight">[^<]*</span>[.,;:?!)]+')
+INSTALLS = "# Finds the course's library"  # coursework/install_cell.py
 LIBRARY = ("File lib/", "File .../")  # frames of a traceback in which a reader finds nothing of their own
 
 
@@ -62,6 +64,16 @@ def without_barriers(app, pagename, templatename, context, doctree):
         context["body"] = re.sub(pattern, replacement, context.get("body", ""))
 
 
+def fold_installation(app, docname, source):
+    """The cell with which an exercise finds the library is for Jupyter: on a page it stands behind a click."""
+    if docname.startswith("exercises/"):
+        notebook = json.loads(source[0])
+        for cell in notebook["cells"]:
+            if "".join(cell["source"]).startswith(INSTALLS):
+                cell["metadata"].setdefault("tags", []).append("hide-input")
+        source[0] = json.dumps(notebook)
+
+
 def good_breaks(app, pagename, templatename, context, doctree):
     """Long code in a narrow table is broken after a sign, and a full stop goes with the formula before it."""
     body = CELL_OF_TABLE.sub(
@@ -88,6 +100,7 @@ def clean_outputs(app, doctree):
 def setup(app):
     os.environ.setdefault("DLKERNELS_QUIET", "1")  # a page shows what a launch did, not how long it took
     app.connect("config-inited", vendored_mathjax)
+    app.connect("source-read", fold_installation)
     app.connect("doctree-read", clean_outputs)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme lists the downloads
     app.connect("html-page-context", without_barriers, priority=900)
