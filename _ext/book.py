@@ -26,6 +26,8 @@ BARRIERS = (
 CELL_OF_TABLE = re.compile(r"<td\b.*?</td>", re.S)
 LONG_NAME = re.compile(r'(?<=<span class="pre">)[^<]{13,}(?=</span>)')  # in a table that a cell prints: simt.show
 SIGN = re.compile(r"(?<=[_/(=\[])(?=\w)|(?<=[a-z]\.)(?=\w)")
+CODE = re.compile(r"(<pre\b.*?</pre>|<script\b.*?</script>)", re.S)
+TIMES = re.compile(r"(?<=\d) ([x×]) (?=\d)")
 FORMULA = re.compile(r'\(?<span class="math notranslate nohighlight">[^<]*</span>[.,;:?!)]+')
 INSTALLS = "# Finds the course's library"  # coursework/install_cell.py
 LIBRARY = ("File lib/", "File .../")  # frames of a traceback in which a reader finds nothing of their own
@@ -75,11 +77,12 @@ def fold_installation(app, docname, source):
 
 
 def good_breaks(app, pagename, templatename, context, doctree):
-    """Long code in a narrow table is broken after a sign, and a full stop goes with the formula before it."""
+    """Lines end well: long code in a table after a sign, a formula with its full stop, "4 x 4" not in its middle."""
     body = CELL_OF_TABLE.sub(
         lambda cell: LONG_NAME.sub(lambda name: SIGN.sub("<wbr>", name[0]), cell[0]), context.get("body", "")
     )
-    context["body"] = FORMULA.sub(r'<span class="together">\g<0></span>', body)
+    parts = CODE.split(FORMULA.sub(r'<span class="together">\g<0></span>', body))
+    context["body"] = "".join(part if i % 2 else TIMES.sub(r"&#160;\1&#160;", part) for i, part in enumerate(parts))
 
 
 def clean_outputs(app, doctree):
