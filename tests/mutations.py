@@ -566,7 +566,7 @@ XRAY = [
 ]
 
 EXPLORE, WATCH = "tests/threads/test_explore.py", "tests/threads/test_watch.py"
-PROGRAMS = "tests/threads/test_threads_zoo.py"
+PROGRAMS, GIVEN = "tests/threads/test_threads_zoo.py", "tests/threads/test_given.py"
 LAB = [
     Fault(
         "explore: a lost update is not seen",
@@ -597,12 +597,68 @@ LAB = [
         "test_queues",
     ),
     Fault(
+        "explore: to take a lock and give it back is to get on",
+        'return not any(e.kind in ("write", "call") or e.deed not in before for e in events[me.middle :])',
+        'return not any(e.kind in ("write", "call") or e.text.startswith("acq") for e in events[me.middle :])',
+        EXPLORE,
+        "test_polling_under_a_lock_is_told_with_its_count",
+    ),
+    Fault(
+        "explore: who only looks polls, whatever it sees",
+        'return not any(e.kind in ("write", "call") or e.deed not in before for e in events[me.middle :])',
+        'return not any(e.kind in ("write", "call") for e in events[me.middle :])',
+        EXPLORE,
+        "test_who_goes_through_much_under_a_lock_or_gives_many_signs_does_not_poll",
+    ),
+    Fault(
+        "files: a lock that another has is no hindrance",
+        "except (BlockingIOError, PermissionError, FileNotFoundError):",
+        "except BlockingIOError:\n        return handle\n    except (PermissionError, FileNotFoundError):",
+        "tests/measure/test_files.py",
+        "test_processes_that_read_change_and_write_lose_nothing",
+    ),
+    Fault(
+        "peaks: beaten ones are kept",
+        "(not fresh and beaten is not None and beaten(known)):",
+        "(fresh and beaten is not None and beaten(known)):",
+        "tests/measure/test_peak_rates.py",
+        "test_kept_peaks_that_a_kernel_beats_are_measured_again_once",
+    ),
+    Fault(
         "explore: a lock that is still held is no finding",
         "findings += [_held(lock) for lock in outcome.held]",
         "findings += []",
         PROGRAMS,
         "test_bug_is_found_and_explained and lock_kept_by_the_last",
         also=(("found += [_held(lock) for lock in outcome.held]", "found += []"),),
+    ),
+    Fault(
+        "explore: a barrier that opens for the first",
+        "if len(now) == self.__parties:",
+        "if len(now) >= 1:",
+        GIVEN,
+        "test_a_barrier_lets_nobody_through_before_all_have_come",
+    ),
+    Fault(
+        "explore: to go on after a barrier is a step of its own",
+        "self.running.through = True",
+        "self.running.through = False",
+        GIVEN,
+        "test_to_come_to_a_barrier_is_a_step_and_to_go_on_is_none",
+    ),
+    Fault(
+        "explore: states are told apart by their variables alone",
+        "rounds.State(tuple(shared), tuple(threads), copy",
+        "rounds.State(tuple(shared), (), copy",
+        GIVEN,
+        "test_rounds_are_those_that_a_count_by_hand_gives",
+    ),
+    Fault(
+        "explore: the best round is looked for among two states only",
+        "if state not in taken:",
+        "if state not in taken and len(circle) < 2:",
+        GIVEN,
+        "test_the_best_round_is_that_of_all_walks",
     ),
     Fault(
         "watch: false sharing is not counted",
@@ -659,10 +715,16 @@ COURSEWORK = [
     ),
     Fault(
         "check: a changed input is no failure",
-        "if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):",
-        "if i == out and isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):",
+        "if i != out and isinstance(x, np.ndarray) and (place := first_change(x, y)) is not None:",
+        "if i == out and isinstance(x, np.ndarray) and (place := first_change(x, x)) is not None:",
         WRONG,
         "test_answer and 07-add",
+        also=(
+            (
+                "if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):",
+                "if i == out and isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):",
+            ),
+        ),
     ),
     Fault(
         "check: a budget of scenarios compared the wrong way round",
