@@ -121,8 +121,8 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
 def conv2d_winograd(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """As `conv2d`, with 16 multiplications for 36 where the kernel is 3 x 3 and stride, dilation and groups are 1.
 
-    After Winograd (1980), F(2x2, 3x3). Results are less accurate than conv2d's where they are small beside their
-    neighbours, and an infinite or undefined pixel spreads to results beside those that see it. Host memory only.
+    After Winograd (1980), F(2x2, 3x3). Results are less accurate than conv2d's where weights or pixels are of very
+    different size, and NaN where conv2d's are infinite. Host memory only.
     """
     return call("conv2d_winograd", x, weight, bias, stride, padding, dilation, groups)
 

@@ -81,7 +81,7 @@ CONV2D = Examples(arguments, conv2d_error, SHAPES, LARGE, TIMED, values=VALUES, 
 
 
 def _winograd_error(arguments, expected, eps):
-    """By the largest numbers, not element by element (Higham, section 23.2.2, for products of the same kind)."""
+    """By the largest numbers, not by their products (as for Strassen's: Higham, section 23.2.2)."""
     x, weight, bias, *_ = arguments
     largest = [np.abs(np.asarray(a, np.float64)).max(initial=0) for a in (x, weight, 0 if bias is None else bias)]
     return conv2d_error(arguments, expected, eps) + 30 * eps * (
@@ -114,12 +114,20 @@ def gradient_arguments(draw, *shape):
 def gradient_error(arguments, expected, eps):
     grad, x, weight, bias, *rest = arguments
     sizes = [None if a is None else np.abs(np.asarray(a, np.float64)) for a in (grad, x, weight, bias)]
-    terms = weight[:, 0].size // rest[-1], grad[..., 0, :, :].size, grad[..., 0, :, :].size
+    of_bias = grad.size // len(weight)
+    terms = len(weight) * math.prod(weight.shape[2:]) // rest[-1], of_bias, of_bias
     return tuple((n + 3) * eps * part for n, part in zip(terms, reference.conv2d_backward(*sizes, *rest), strict=False))
 
 
+LARGE_GRADIENTS = ((2, 5, 7, 30, 33, 3), (1, 40, 2, 70, 61, 3))
 CONV2D_BACKWARD = Examples(
-    gradient_arguments, gradient_error, SHAPES, LARGE[:3], TIMED[:2], values=("normal", "tiny"), seeds=len(SETTINGS)
+    gradient_arguments,
+    gradient_error,
+    SHAPES,
+    LARGE_GRADIENTS,
+    TIMED[:2],
+    values=("normal", "tiny"),
+    seeds=len(SETTINGS),
 )
 
 

@@ -13,8 +13,8 @@ makes 2 x 2 results::
 
 The sum over input channels is done between the brackets, for each of the 16 places by itself: 16 products of matrices,
 (out, in) by (in, tiles). The transforms cost additions and memory for each channel once, not for each pair of channels:
-it pays where there are many. It costs accuracy: errors grow with the largest pixel of a tile, not with those that a
-result sees, and an Inf or NaN spreads to results that the definition keeps clear of it.
+it pays where there are many. It costs accuracy: weights and pixels are added before they are multiplied, so that errors
+grow with the largest of them that a result sees, not with their products. An infinite pixel becomes NaN, as Inf - Inf is.
 """
 
 import numpy as np
@@ -171,7 +171,7 @@ def fits(g):
     "conv2d_winograd",
     device="cpu",
     adds="16 multiplications for 36, on top of our fastest product of matrices",
-    limits="less accurate for pixels of very different size; Inf and NaN spread; other kernels than 3 x 3, strides, dilations "
+    limits="less accurate where weights or pixels are of very different size; Inf becomes NaN; other kernels than 3 x 3, strides, dilations "
     "and groups go the way of conv2d",
     public=True,
 )
