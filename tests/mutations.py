@@ -253,7 +253,7 @@ KERNELS = [
         "return tuple((m // 2, m - m // 2) for m in missing)",
         "return tuple((m - m // 2, m // 2) for m in missing)",
         CONVOLUTION,
-        "same_convolutions",
+        "same_convolutions and reference",
     ),
     Fault(
         "convolution on a GPU: no barrier before the next channel",
@@ -288,7 +288,7 @@ KERNELS = [
         "last = np.minimum(first + kernel, pixels + padding)",
         "last = first + kernel",
         CONVOLUTION,
-        "same_poolings",
+        "same_poolings and reference",
     ),
     Fault(
         "gradient of a product: the broadcast axes of b are not summed up",
