@@ -48,10 +48,11 @@ def _of_sums(m0, m1, m2, m3):
 
 @njit
 def _transform_weights(arguments, task, who):
-    """G w G^T of all input channels of one output channel."""
+    """G w G^T of all input channels of one output channel: first side by side, as the 16 matrices lie far apart, often by
+    a power of two, where they would share sets of the cache."""
     weight, transformed = arguments
     half = weight.dtype.type(0.5)
-    rows = np.empty((4, 3), weight.dtype)
+    rows, places = np.empty((4, 3), weight.dtype), np.empty((16, weight.shape[1]), weight.dtype)
     for c in range(weight.shape[1]):
         w = weight[task, c]
         for k in range(3):
@@ -60,9 +61,13 @@ def _transform_weights(arguments, task, who):
             rows[2, k] = half * (w[0, k] - w[1, k] + w[2, k])
         for i in range(4):
             one, two, three = rows[i, 0], rows[i, 1], rows[i, 2]
-            transformed[4 * i, task, c], transformed[4 * i + 3, task, c] = one, three
-            transformed[4 * i + 1, task, c] = half * (one + two + three)
-            transformed[4 * i + 2, task, c] = half * (one - two + three)
+            places[4 * i, c], places[4 * i + 3, c] = one, three
+            places[4 * i + 1, c] = half * (one + two + three)
+            places[4 * i + 2, c] = half * (one - two + three)
+    for i in range(16):
+        target, source = transformed[i, task], places[i]
+        for c in range(source.size):
+            target[c] = source[c]
 
 
 @njit
