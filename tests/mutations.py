@@ -253,7 +253,7 @@ KERNELS = [
         "return tuple((m // 2, m - m // 2) for m in missing)",
         "return tuple((m - m // 2, m // 2) for m in missing)",
         CONVOLUTION,
-        "same_convolutions and reference",
+        "same_convolutions",
     ),
     Fault(
         "convolution on a GPU: no barrier before the next channel",
