@@ -141,7 +141,7 @@ def _suspected(task, comparison, arguments):
         near |= (comparison.got == guess) | (np.isnan(comparison.got) & np.isnan(guess))
         if near[written].all():
             return "suspect", suspect.cause
-        if near[wrong].all() and comparison.got[wrong].any():  # zeros come from anything
+        if near[wrong].all() and comparison.got[written].any():  # nothing but zeros may come from anything
             partly = partly or suspect.cause
     if partly:
         return "suspect", partly
