@@ -288,7 +288,7 @@ KERNELS = [
         "last = np.minimum(first + kernel, pixels + padding)",
         "last = first + kernel",
         CONVOLUTION,
-        "same_poolings and reference",
+        "same_poolings",
     ),
     Fault(
         "gradient of a product: the broadcast axes of b are not summed up",
@@ -793,8 +793,8 @@ COURSEWORK = [
     ),
     Fault(
         "check: predictions ten times as far away are near",
-        "return abs(said - truth) <= tolerance * abs(truth)",
-        "return abs(said - truth) <= 10 * tolerance * abs(truth)",
+        "return said == truth or (bool(tolerance) and abs(said - truth) <= tolerance * abs(truth))",
+        "return said == truth or (bool(tolerance) and abs(said - truth) <= 10 * tolerance * abs(truth))",
         CPU_TASKS,
         "test_a_prediction_may_be_near",
     ),
