@@ -2,9 +2,10 @@
 
     python tests/mistakes.py [07-add ...]          the table
     python tests/mistakes.py --show [07-add ...]   and each message, beside what a teacher would say
+    python tests/mistakes.py --here [07-add ...]   in this process, without IPython: faster, and a hang hangs it
 
 `mistakes/<task>.toml` holds them. Each [[mistake]] has a name, what a `teacher` would say, and the cell: `answer`, or
-`change` = [[old, new], ...] of the file's first right answer, or `numbers` of a prediction. Somebody read the message and
+`change` = [[old, new], ...] of the file's first right answer, or `numbers` of a prediction (a text is an expression). Somebody read the message and
 noted the `verdict`:
 
     right   names the cause, or leads straight to it
@@ -20,6 +21,7 @@ import argparse
 import contextlib
 import io
 import json
+import linecache
 import os
 import queue
 import subprocess
@@ -53,7 +55,7 @@ def _cell(task_id, table, right):
     if "numbers" in table:
         from coursework import definition
 
-        truth = {question.name: question.truth() for question in definition.find(task_id).questions}
+        truth = {question.name: repr(question.truth()) for question in definition.find(task_id).questions}
         return "\n".join(f"{name} = {value}" for name, value in (truth | table["numbers"]).items())
     text = table.get("answer", right[0]["answer"] if right else "")
     for old, new in table.get("change", ()):
@@ -64,22 +66,35 @@ def _cell(task_id, table, right):
 
 
 class Notebook:
-    """The exercises of a chapter, as a student has them open."""
+    """The exercises of a chapter, as a student has them open; `shell`: in IPython, or by plain exec."""
 
-    def __init__(self, task_id):
+    def __init__(self, task_id, shell=True):
         import nbformat
         from IPython.core.interactiveshell import InteractiveShell
 
         (path,) = EXERCISES.glob(f"{task_id[:2]}_*.ipynb")
         self.task_id = task_id
         self.cells = {c.id: c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"}
-        self.shell = InteractiveShell(colors="nocolor")
+        self.shell = InteractiveShell(colors="nocolor") if shell else None
+        self.names = self.shell.user_ns if shell else {"__name__": f"mistakes of {task_id}"}
         self.run(self.cells[f"{task_id[:2]}-setup"])
 
     def run(self, cell):
+        """The exception with which a cell ended, or None."""
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            if self.shell is None:
+                return self._run_plainly(cell)
             result = self.shell.run_cell(cell, store_history=False)
         return result.error_before_exec or result.error_in_exec
+
+    def _run_plainly(self, cell):
+        name = f"<{self.task_id}, {len(linecache.cache)}>"
+        linecache.cache[name] = (len(cell), None, cell.splitlines(True), name)
+        try:
+            exec(compile(cell, name, "exec"), self.names)
+        except Exception as error:
+            return error
+        return None
 
     def ask(self, cell):
         """Run an answer's cell and what checks it: {part: (status, kind, message)}, hidden cases under "hidden"."""
@@ -105,17 +120,20 @@ class Notebook:
             if outcome.status != checking.RIGHT:
                 break
         if said["results"][0] == checking.RIGHT and task.part == "results":
-            (named,) = [a for a in _called(self.cells[f"{self.task_id}-check"]) if a in self.shell.user_ns]
-            outcome = checking.check(task, Local(self.shell.user_ns[named]), hidden=True)
+            named, *claims = _called(self.cells[f"{self.task_id}-check"])
+            claims = {name: self.names[name] for name in claims}
+            outcome = checking.check(task, Local(self.names[named], claims=claims), hidden=True)
             kind = outcome.failure.kind if outcome.failure else ""
             said["hidden"] = (outcome.status, kind, feedback.as_text(outcome, advise=False))
         return said
 
 
 def _called(cell):
+    """The names that a cell's check is given: the answer's, then those of its claims, called alike."""
     import ast
 
-    return [a.id for a in ast.walk(ast.parse(cell)) if isinstance(a, ast.Name) and a.id not in ("check", "budget")]
+    (call,) = [node for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.Call)]
+    return [call.args[1].id, *(keyword.arg for keyword in call.keywords if keyword.arg != "hidden")]
 
 
 def _play(task_id, which, start):
@@ -157,6 +175,12 @@ def outcomes(task_id, which="mistake", seconds=SECONDS):
     return found
 
 
+def outcomes_here(task_id, which="mistake"):
+    """As `outcomes`, in this process and without IPython."""
+    notebook = Notebook(task_id, shell=False)
+    return [notebook.ask(table["cell"]) for table in read(task_id)[which == "mistake"]]
+
+
 def _pass_on(stream, lines):
     for line in stream:
         if line.startswith("{"):
@@ -188,6 +212,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--here", action="store_true", help="in this process")
     parser.add_argument("--right", action="store_true", help="the right answers, not the mistakes")
     parser.add_argument("--play", help=argparse.SUPPRESS)
     parser.add_argument("--start", type=int, default=0, help=argparse.SUPPRESS)
@@ -199,7 +224,8 @@ def main():
     print("| task | " + " | ".join(columns) + " |\n" + "|---" * (len(columns) + 1) + "|", flush=True)
     for name in names:
         counts = Counter()
-        for table, said in zip(read(name)[which == "mistake"], outcomes(name, which), strict=True):
+        played = outcomes_here(name, which) if wish.here else outcomes(name, which)
+        for table, said in zip(read(name)[which == "mistake"], played, strict=True):
             verdict = seen(table, said) if which == "mistake" else last(said)[1]
             counts[verdict] += 1
             if wish.show or verdict == "changed":

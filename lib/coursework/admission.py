@@ -32,6 +32,8 @@ CUDA = _words("""
     atomic add sub max min and_ or_ xor inc dec exch cas compare_and_swap nanmax nanmin cg this_grid sync
     fma popc brev clz ffs cbrt selp threadfence threadfence_block threadfence_system x y z
 """)
+MADE = _words("np.array np.zeros np.empty np.ones np.full np.zeros_like np.empty_like")
+DIMENSIONS = _words("cuda.threadIdx cuda.blockIdx cuda.blockDim cuda.gridDim")
 ARRAY = _words("shape size ndim dtype strides x y z T")
 NODES = tuple(
     getattr(ast, name)
@@ -96,16 +98,24 @@ def _meant(name, known, cuda):
 
 @dataclass(frozen=True)
 class Language:
-    """The rules for one kind of function. `numpy`: names taken from np (None: all); `nodes`: more syntax."""
+    """The rules for one kind of function. `numpy`: names taken from np (None: all); `nodes`: more syntax; `instead`: what to
+    write for whole arrays, in words."""
 
     where: str
     decorators: tuple
     names: frozenset
     numpy: frozenset | None
     nodes: tuple = ()
+    instead: str = ""
 
 
-KERNEL = Language("a CUDA kernel cannot contain", ("cuda.jit",), BUILTINS | MODULES | _TYPES, SCALARS)
+KERNEL = Language(
+    "a CUDA kernel cannot contain",
+    ("cuda.jit",),
+    BUILTINS | MODULES | _TYPES,
+    SCALARS,
+    instead=": a kernel is what one thread does, with single elements such as out[i], Python's min, max, abs, and math",
+)
 # Inside njit every np.* is compiled, never interpreted: what numba does not support is a compile error.
 COMPILED = Language(
     "the compiled functions of this course cannot contain",
@@ -120,6 +130,7 @@ COUNTED = Language(
     COMPILED.decorators,
     BUILTINS | {"math", "np"} | NUMBA_NAMES,
     SCALARS,
+    instead=": write loops over single elements, with + - * /",
 )
 
 
@@ -262,8 +273,26 @@ def _check_function(function, language, known):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function.name:
             _refuse(node, language, "a function that calls itself")
     printed = {id(part) for node in nodes if _prints(node) for part in node.args}
+    _refuse_bare_dimensions(body)
     for node in nodes:
         _check_node(node, language, known | local, printed)
+
+
+def _refuse_bare_dimensions(body):
+    """cuda.threadIdx and its like are three numbers each: refused where one of them is used as if it were a number."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    followed = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    named = {}  # a name for all three, as in t = cuda.threadIdx, whose members are used
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named[id(node.value)] = node.targets[0].id
+    bare = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in followed}
+    for node in nodes:
+        if not isinstance(node, ast.Attribute) or ast.unparse(node) not in DIMENSIONS or id(node) in followed:
+            continue
+        if id(node) not in named or named[id(node)] in bare:
+            name = ast.unparse(node)
+            raise NotAdmitted(f"{name} as a number", node.lineno, f"is three numbers: {name}.x, .y and .z")
 
 
 def _prints(node):
@@ -312,13 +341,19 @@ def _check_attribute(node, language):
 
 
 def _meant_member(node, module):
-    """A sentence about a member of a module that does not exist."""
-    members = {"cuda": CUDA, "math": {n for n in dir(math) if not n.startswith("_")}, "numba": NUMBA_NAMES}.get(module)
+    """A sentence about a member, of a module or of an array, that does not exist."""
+    modules = {"cuda": CUDA, "math": {n for n in dir(math) if not n.startswith("_")}, "numba": NUMBA_NAMES}
+    members = modules.get(module, () if module == "np" else ARRAY)
     lower = {name.lower(): name for name in members or ()}
     near = difflib.get_close_matches(node.attr.lower(), sorted(lower), 1, 0.6)
     return f"; did you mean `{ast.unparse(node.value)}.{lower[near[0]]}`?" if near else ""
 
 
 def _refuse(node, language, what=None, more=""):
+    numpys = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+    if numpys in MADE and language is KERNEL:
+        more = ": cuda.shared.array is an array of a block, cuda.local.array one of a thread"
+    elif isinstance(node, ast.Slice) or numpys.startswith("np."):
+        more = more or language.instead
     what = what or NAMED.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
     raise NotAdmitted(what, getattr(node, "lineno", 0), language.where + more)

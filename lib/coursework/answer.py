@@ -9,9 +9,11 @@ import copy
 import functools
 import io
 import linecache
+import re
 import sys
 import traceback
 import tracemalloc
+import warnings
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -57,7 +59,9 @@ class Local:
     def call(self, arguments):
         """f(*copies of arguments) -> (result, arguments afterwards)."""
         arguments = _copies(arguments)
-        return self._guarded(limited.call, self.function, arguments), arguments
+        with warnings.catch_warnings():  # what comes out is another number on another machine
+            warnings.filterwarnings("error", "invalid value encountered in cast", RuntimeWarning)
+            return self._guarded(limited.call, self.function, arguments), arguments
 
     def compiled_call(self, arguments, threads=None):
         """As `call`, for a numba function: recompiled with every index checked and every loop counted. `threads`: of
@@ -285,10 +289,26 @@ def _described(error, line):
         name, text = type(cause).__name__, str(cause)
     else:
         name, text = type(error).__name__, getattr(error, "reason", None) or str(error)
+    if name == "TypingError":
+        text, line = _of_typing(text, line)
     lines = (line, getattr(error, "text", "").strip())
     if name == "TooManyIterations":  # the loop that is meant is not always the one that ran last
         lines = lines[::-1]
     return AnswerFailed(name, text, lines[0] or lines[1], getattr(error, "who", ""))
+
+
+def _of_typing(text, line):
+    """(what a page of numba's TypingError says, in a sentence; the line that it points at)."""
+    lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()  # numba's colours
+    place = next((k for k, pointer in enumerate(lines) if pointer.strip() == "^"), 0)
+    call = re.search(r">>> (\w+)\((.*)\)", text)
+    if call:
+        types = re.sub(r"Literal\[\w+\]\((.*?)\)", r"\1", call[2])
+        types = re.sub(r"array\((\w+), (\d)d, \w+\)", r"\2-D array of \1", types)
+        said = f"numba has no {call[1]}({types})"
+    else:
+        said = next((row.strip() for row in lines if row.strip() and not row.startswith("Failed in")), text)
+    return said, lines[place - 1].strip() if place else line
 
 
 @functools.lru_cache(maxsize=8)

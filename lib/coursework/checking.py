@@ -160,8 +160,11 @@ def number(value):
 
 
 def short(value):
-    """A value in a few words."""
+    """A value in a few words, on one line."""
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, int) and abs(value) > 10**100:  # Python writes none of more than 4300 digits
         return f"a number of {value.bit_length()} bits"
-    text = repr(value) if not isinstance(value, tuple) else "(" + ", ".join(repr(v) for v in value) + ")"
+    if isinstance(value, np.ndarray):
+        return " ".join(repr(value).split()) if value.size <= 8 else f"{value.dtype} array of shape {value.shape}"
+    text = repr(value) if not isinstance(value, tuple) else "(" + ", ".join(short(v) for v in value) + ")"
     return text if len(text) <= 120 else text[:117] + "..."

@@ -86,12 +86,14 @@ class Task:
         "IndexError": "A thread used an index outside the array. Which threads have nothing to do?",
         "OutOfBounds": "A thread used an index outside the array. Which threads have nothing to do?",
         "NameError": "A name is used that is not defined there. Spelt differently somewhere?",
-        "TypingError": "numba could not find out a type. Look at the line it names.",
+        "TypingError": "A type does not fit. Is a whole array used where one element is meant, x for x[i], or an element where an "
+        "array is?",
         "NotAdmitted": "Kernels are written in the part of Python that numba compiles.",
         "TooManyIterations": "A right answer needs far fewer rounds, so the check stopped it here.",
         "TraceFull": "It uses memory far more often than a right answer. Does every loop end where it should?",
         "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",
         "MemoryError": "It asked for more memory than an answer needs.",
+        "RuntimeWarning": "A number that no integer can hold (NaN, from 0 / 0, or one that is too large) became an integer.",
     }
 
     id: str

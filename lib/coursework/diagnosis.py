@@ -4,6 +4,7 @@ Every element of an output is RIGHT, WRONG or UNWRITTEN (it still holds what it 
 the three names the usual mistakes: only the first block worked, the tail is missing, the result is transposed ...
 """
 
+import inspect
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +16,12 @@ KINDS = (
     "nothing-written",
     "some-unwritten",
     "suspect",
+    "one-element",
     "transposed",
     "shifted",
     "not-finite",
     "constant",
+    "scaled",
     "precision",
     "wrong-value",
 )
@@ -138,9 +141,33 @@ def _suspected(task, comparison, arguments):
         near |= (comparison.got == guess) | (np.isnan(comparison.got) & np.isnan(guess))
         if near[written].all():
             return "suspect", suspect.cause
-        if near[wrong].all():
+        if near[wrong].all() and comparison.got[wrong].any():  # zeros come from anything
             partly = partly or suspect.cause
-    return ("suspect", partly) if partly else ("", "")
+    if partly:
+        return "suspect", partly
+    return _one_element(task, comparison, arguments, written)
+
+
+def _one_element(task, comparison, arguments, written):
+    """Whether the same element, row or column of an input was used for all of the result."""
+    names = list(inspect.signature(task.spec).parameters)
+    for place, x in enumerate(arguments):
+        if not isinstance(x, np.ndarray) or x.dtype.kind != "f" or x.size < 2 or task.out == "result":
+            continue
+        if place == task.out % len(arguments):
+            continue
+        one = x.reshape(-1)[:1].reshape((1,) * x.ndim)
+        for part, words in ((one, "element"), *(((x[:1], "row"), (x[:, :1], "column")) if x.ndim == 2 else ())):
+            changed = (*arguments[:place], np.broadcast_to(part, x.shape), *arguments[place + 1 :])
+            with np.errstate(all="ignore"):
+                guess = np.asarray(task.spec(*changed), np.float64)
+                near = np.abs(comparison.got - guess) <= task.atol + task.rtol * np.abs(guess)
+            if near[written].all():
+                return "one-element", (
+                    f"All of the result was computed with the first {words} of `{names[place]}`. Which index of it should change from "
+                    "one element of the result to the next?"
+                )
+    return "", ""
 
 
 def _shape_of_error(comparison, threads):
@@ -179,9 +206,25 @@ def _shape_of_error(comparison, threads):
             if threads
             else "Does the index on the right side change in the loops?"
         )
+    factor = _factor(got, expected)
+    if factor:
+        return (
+            "scaled",
+            f"Every number is {factor} times what it should be. Is something added several times, or a factor missing?",
+        )
     if got.dtype.kind == "f" and np.abs(got[bad] - expected[bad]).max() <= 1e-2 * max(1e-12, np.abs(expected).max()):
         return ("precision", "Nearly right: the error is too large for rounding of float32, so a term is slightly off.")
     return (
         "wrong-value",
         "The values differ. Work out the first wrong element by hand and compare it with the formula.",
     )
+
+
+def _factor(got, expected):
+    """The whole number that each of several elements is times what is expected, "" where there is none."""
+    some = np.abs(expected) > 1e-3 * np.abs(expected).max()
+    if np.count_nonzero(some) < 4:
+        return ""
+    ratios = got[some] / expected[some]
+    factor = round(float(ratios[0])) if np.isfinite(ratios).all() else 0
+    return factor if factor not in (0, 1) and np.allclose(ratios, factor, rtol=1e-4) else ""

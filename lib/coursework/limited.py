@@ -121,11 +121,16 @@ def interrupted(seconds):
 
 
 def _busiest_loop(frame, runs):
-    """The line of the loop around a running line whose head ran most often; the line itself where there is none."""
+    """The line of the loop around a running line, or around the call that led there, whose head ran most often; the line
+    itself where there is none."""
     file = frame.f_code.co_filename
     tree = ast.parse("".join(linecache.getlines(file, frame.f_globals)))
     loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
-    around = [n for n in loops if n.lineno <= frame.f_lineno <= n.end_lineno]
+    running, outer = [], frame
+    while outer is not None:
+        running += [outer.f_lineno] if outer.f_code.co_filename == file else []
+        outer = outer.f_back
+    around = [n for n in loops if any(n.lineno <= line <= n.end_lineno for line in running)]
     around = [n for n in around if isinstance(n, ast.While)] or around  # a `for` goes through something that ends
     return max((n.lineno for n in around), key=lambda n: runs.get((file, n), 0), default=frame.f_lineno)
 

@@ -6,8 +6,9 @@ MOST_RACES = 20
 
 
 def of(function, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
-    """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}, "alone": why it runs on one thread, or ""} of
-    one call; `wanted`: names of counts."""
+    """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}, "alone": why it runs on one thread, or "",
+    "unset": an element that is read before anything was stored in it, in words, or "", "started": how many parallel loops
+    were run} of one call; `wanted`: names of counts."""
     report = watch(function, threads, schedule, chunk)(*arguments)
     return {
         "races": [facts_of(race) for race in report.races[:MOST_RACES]],
@@ -15,6 +16,8 @@ def of(function, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
         "counts": report.counts(),
         "examples": examples(report, wanted),
         "alone": alone(function, report, outside),
+        "unset": unset(report.recorder),
+        "started": len(report.recorder.regions),
     }
 
 
@@ -30,6 +33,15 @@ def alone(function, report, outside):
     if sum(report.work) == most > 0 and sum(map(bool, report.iterations)) > 1:
         return f"all {most} loads and stores of the loop are thread {report.work.index(most)}'s: the others have nothing to do"
     return ""
+
+
+def unset(recorder):
+    """The first load of an element of an np.empty in which nothing was stored, in words."""
+    if not recorder.unset:
+        return ""
+    root, place = recorder.unset[0]
+    where = recorder.places[place] if place >= 0 else None
+    return f"line {where.line} reads `{where.text}`" if where and where.text else f"an element of {root.name} is read"
 
 
 def facts_of(race):

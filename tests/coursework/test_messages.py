@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from coursework import checking, definition, feedback
+from coursework import checking, definition, feedback, watched
 from coursework.answer import PRINTED_LINES, Local
 from dlkernels import cuda
 
@@ -330,3 +330,188 @@ def test_a_race_shows_both_threads_and_their_element():
     assert "out[0]" in alt
     for who in facts["happened in"].split(" and ")[:2]:
         assert who in alt
+
+
+# Numbers that were predicted ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "value", "kind", "words"),
+    [
+        ("01-bus", "chain", "3000", "not-a-number", "without quotation marks"),
+        ("01-bus", "chain", [3000], "not-a-number", "without quotation marks"),
+        ("01-bus", "chain", float("nan"), "not-a-number", "a number"),
+        ("01-bus", "from_here", 29 / 3, "prediction", "A whole number is asked for."),
+        ("01-bus", "from_here", 10**400, "prediction", "The car needs 4 n cycles"),
+        ("04-moved", "second", 400 / 3, "prediction", "how many times as fast it is"),
+        ("04-moved", "second", 0.75, "prediction", "per cent"),
+        ("04-moved", "ordinary", 16, "prediction", "the unit is another one"),
+        ("08-waves", "share", 74, "prediction", "where a share is asked for"),
+        ("08-listing", "wide", 2, "not-a-number", "a letter in quotation marks"),
+        ("08-listing", "wide", "a", "prediction", "loads one word of 4 bytes"),
+    ],
+)
+def test_a_prediction_in_another_form(task, name, value, kind, words):
+    task = definition.find(task)
+    truth = {question.name: question.truth() for question in task.questions}
+    failure = checking.check(task, truth | {name: value}).failure
+    assert failure.kind == kind
+    assert words in failure.cause
+
+
+def test_a_prediction_may_come_from_numpy_and_a_letter_may_be_small():
+    for task, name, form in (("01-bus", "chain", np.int64), ("08-listing", "wide", str.lower)):
+        task = definition.find(task)
+        truth = {question.name: question.truth() for question in task.questions}
+        assert checking.check(task, truth | {name: form(truth[name])}).status == "right"
+
+
+# One thread, one element ----------------------------------------------------------------------------------------------
+
+
+@cuda.jit
+def whole_arrays(a, b, out):
+    out[:] = a
+
+
+@cuda.jit
+def three_for_one(a, b, out):
+    i = cuda.threadIdx
+    out[i] = max(a[i], b[i])
+
+
+@cuda.jit
+def no_such_member(a, b, out):
+    i = cuda.grid(1)
+    if i < out.sizes:
+        out[i] = max(a[i], b[i])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (whole_arrays, "a kernel is what one thread does, with single elements"),
+        (three_for_one, "is three numbers: cuda.threadIdx.x, .y and .z"),
+        (no_such_member, "did you mean `out.size`?"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_what_a_kernel_cannot_contain(kernel, words):
+    failure, facts = said("07-zip", kernel)
+    assert failure.kind == "raised-NotAdmitted"
+    assert words in facts["it said"]
+
+
+@cuda.jit
+def named_for_its_members(a, b, out):
+    thread = cuda.threadIdx
+    out[thread.x] = max(a[thread.x], b[thread.x])
+
+
+def test_the_three_numbers_may_have_a_name():
+    assert outcome_of("07-zip", named_for_its_members).status == "right"
+
+
+@cuda.jit
+def always_the_first(a, b, out):
+    i = cuda.threadIdx.x
+    out[i] = max(a[i], b[0])
+
+
+@cuda.jit
+def all_in_one_place(a, b, out):
+    i = cuda.blockIdx.x
+    out[i] = max(a[i], b[i])
+
+
+@cuda.jit
+def rows_for_columns(x, out):
+    column, row = cuda.grid(2)
+    if row < out.shape[0] and column < out.shape[1]:
+        out[row, column] = max(x[column, row], 0)
+
+
+@pytest.mark.parametrize(
+    ("task", "kernel", "kind", "words"),
+    [
+        ("07-zip", always_the_first, "one-element", "the first element of `b`"),
+        ("07-zip", all_in_one_place, "two-writers", "for threads 0, 1 and 2"),
+        ("07-map", rows_for_columns, "out-of-bounds", "no guard is missing"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_an_index_that_goes_astray(task, kernel, kind, words):
+    failure, _ = said(task, kernel)
+    assert failure.kind == kind
+    assert words in failure.cause
+
+
+# What no integer can hold ---------------------------------------------------------------------------------------------
+
+
+def product_of_nothing(a, b):
+    sa, sb = np.abs(a).max(axis=1, keepdims=True) / 127, np.abs(b).max(axis=0, keepdims=True) / 127
+    with np.errstate(all="ignore"):
+        qa, qb = np.rint(a / sa), np.rint(b / sb)
+    return (qa.astype(np.int8).astype(np.int32) @ qb.astype(np.int8).astype(np.int32)) * (sa * sb)
+
+
+def product_mended(a, b):
+    sa, sb = np.abs(a).max(axis=1, keepdims=True) / 127, np.abs(b).max(axis=0, keepdims=True) / 127
+    with np.errstate(all="ignore"):
+        qa, qb = np.where(sa == 0, 0, np.rint(a / sa)), np.where(sb == 0, 0, np.rint(b / sb))
+    return (qa.astype(np.int32) @ qb.astype(np.int32)) * (sa * sb)
+
+
+def test_a_nan_that_becomes_an_integer_is_told():
+    failure, facts = said("08-int8", product_of_nothing)
+    assert failure.kind == "raised-RuntimeWarning"
+    assert "qa" in facts["at the line"]
+    assert "A row of zeros gets the scale 1" in failure.cause
+    assert outcome_of("08-int8", product_mended).status == "right"
+
+
+# A page of numba's ----------------------------------------------------------------------------------------------------
+
+
+@njit(parallel=True)
+def whole_in_math(x, y, out):
+    for i in prange(x.size):
+        out[i] = math.sqrt(x * x + y * y)
+
+
+def test_a_typing_error_is_a_sentence_and_a_line():
+    failure, facts = said("03-first", whole_in_math)
+    assert failure.kind == "raised-TypingError"
+    assert facts["it said"] == "numba has no sqrt(1-D array of float64)"
+    assert facts["at the line"] == "out[i] = math.sqrt(x * x + y * y)"
+    assert "x for x[i]" in failure.cause
+
+
+# What nobody has set --------------------------------------------------------------------------------------------------
+
+
+@njit(parallel=True)
+def sums_of_anything(x, out):
+    own = np.empty((2, 8))
+    for t in prange(2):
+        for i in range(4 * t, 4 * t + 4):
+            own[t, 0] += x[i]
+    out[0] = own[0, 0] + own[1, 0]
+
+
+@njit(parallel=True)
+def sums_that_begin_with_0(x, out):
+    own = np.empty((2, 8))
+    for t in prange(2):
+        own[t, 0] = 0
+        for i in range(4 * t, 4 * t + 4):
+            own[t, 0] += x[i]
+    out[0] = own.sum(axis=0)[0]  # what is added beside it is not used
+
+
+def test_an_element_of_empty_that_is_read_first():
+    arguments = np.ones(8), np.zeros(1)
+    line = sums_of_anything.py_func.__code__.co_firstlineno + 5
+    assert watched.of(sums_of_anything, arguments, 2, "static", None)["unset"] == f"line {line} reads `own[t, 0]`"
+    assert watched.of(sums_that_begin_with_0, arguments, 2, "static", None)["unset"] == ""

@@ -30,7 +30,8 @@ class Remote:
         seen = self._clean("watch", COMPILED, arguments=list(arguments), **how)
         lists = isinstance(seen, dict) and all(isinstance(seen.get(k), list) for k in ("races", "carried"))
         dicts = isinstance(seen, dict) and all(isinstance(seen.get(k), dict) for k in ("counts", "examples"))
-        if not lists or not dicts or not isinstance(seen.get("alone"), str):
+        words = lists and all(isinstance(seen.get(k), str) for k in ("alone", "unset"))
+        if not words or not dicts or type(seen.get("started")) is not int:
             raise AnswerFailed("NoResult", "what came back is not the report of a watched call")
         return seen
 

@@ -1,8 +1,10 @@
 """A numba function of arrays, called as `f(*arguments)`, that writes into its last argument."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..checking import arguments_of, attempt
+from ..definition import Task
 from .arrays import ArrayTask
 
 # What a budget may name: the fields of answer.Cost, and of executed.costs.
@@ -18,6 +20,10 @@ COUNTS = {
 @dataclass(frozen=True, kw_only=True)
 class CompiledTask(ArrayTask):
     """`out="result"`: the function returns its result."""
+
+    causes: ClassVar[dict] = Task.causes | {
+        "IndexError": "An index left its array. Which loop does it come from, and does that loop end where the array does?"
+    }
 
     def counts(self):
         return COUNTS

@@ -55,7 +55,7 @@ def _written(value):
 
 def _kind(value):
     names = {
-        bool: "True or False",
+        bool: "a truth value, True or False",
         int: "a number",
         float: "a number",
         str: "text",

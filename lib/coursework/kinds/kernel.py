@@ -53,6 +53,14 @@ _TWO_WRITERS = (
     "Some elements have two threads and others none, so the index is not a different one for each thread. Write it down for "
     "thread 0 of blocks 0, 1 and 2: by how much should it grow from block to block?"
 )
+_ONE_BLOCK = (
+    "All threads of the block use the same index, or some of them do. Write it down for threads 0, 1 and 2: which of the numbers "
+    "in it differ from thread to thread?"
+)
+_STORED_TWICE = (
+    "Two threads store to this place, and the last one wins. Which element belongs to a thread, and does its store have an index "
+    "for each axis of the array?"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +80,8 @@ class KernelTask(ArrayTask):
         refuse_unknown(self, "tell_first", self.tell_first, FINDINGS)
 
     def failures(self):
-        return (*super().failures(), *diagnosis.LAUNCH_KINDS, *FINDINGS, "two-writers", "replaced")
+        """`none-beyond`: an index outside where no thread is beyond the end, so that no guard is missing."""
+        return (*super().failures(), *diagnosis.LAUNCH_KINDS, *FINDINGS, "two-writers", "replaced", "none-beyond")
 
     def counts(self):
         return COUNTS
@@ -108,31 +117,38 @@ class KernelTask(ArrayTask):
     def _run(self, answer, case, arguments, require=None):
         """The x-ray's report of a run that is right; raises Failed for any other. Races are told after the result."""
         after, report = attempt(self, case, lambda: answer.xray(case.grid, case.block, arguments, require))
-        self._no_findings(case, report, WRONG_ACCESS + self.tell_first)
+        exact = diagnosis.total(case.grid) * diagnosis.threads_per_block(case) == np.size(arguments[self.out])
+        self._no_findings(case, report, WRONG_ACCESS + self.tell_first, exact)
         try:
             self.compare(case, arguments, after, again=lambda a: answer.xray(case.grid, case.block, a)[0])
         except Failed as failed:
-            raise Failed(self._with_second_writer(failed.failure, report)) from None
+            raise Failed(self._with_second_writer(failed.failure, report, case)) from None
         self._no_findings(case, report)
         return report
 
-    def _with_second_writer(self, failure, report):
-        """Where elements have no thread, others may have two: a race then says more than the gap."""
+    def _with_second_writer(self, failure, report, case):
+        """Where elements have no thread, others may have two: a race then says more than the gap, or than a number."""
         twice = [f for f in report["findings"] if f["kind"] == "race"]
-        if failure.kind not in ("tail", "head", "some-unwritten") or not twice:
+        gaps = failure.kind in ("tail", "head", "some-unwritten")
+        if not twice or (not gaps and failure.kind not in ("wrong-value", "constant", "precision")):
             return failure
         facts = (*failure.facts, ("and", twice[0]["message"]))
         if failure.kind in self.advice:
             return replace(failure, facts=facts)
-        return replace(failure, kind="two-writers", facts=facts, cause=self.advice.get("two-writers", _TWO_WRITERS))
+        gap = _ONE_BLOCK if diagnosis.total(case.grid) == 1 else _TWO_WRITERS
+        cause = self.advice.get("two-writers", gap if gaps else _STORED_TWICE)
+        return replace(failure, kind="two-writers", facts=facts, cause=cause)
 
-    def _no_findings(self, case, report, kinds=None):
+    def _no_findings(self, case, report, kinds=None, exact=False):
+        """Raises Failed for what the x-ray found. `exact`: there are as many threads as elements."""
         for finding in report["findings"]:
             if kinds and (finding["kind"] not in kinds or finding["scope"] == "grid"):
                 continue  # blocks that store the same elements: the wrong result says more
             facts = [("it said", finding["message"]), ("at", finding["text"]), ("happened in", _who(finding, case))]
             facts = [fact for fact in facts if fact[1]]
             cause = self.advice.get(finding["kind"], finding["cure"])
+            if exact and finding["kind"] in WRONG_ACCESS:
+                cause = self.advice.get("none-beyond", cause)
             said = f"{headline(case)} {finding['kind'].replace('-', ' ')}"
             raise Failed(Failure(finding["kind"], said, tuple(facts), cause, finding.get("picture", {})))
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from ..answer import AnswerFailed
 from ..checking import arguments_of, attempt, headline, short
-from ..definition import Case, Task
+from ..definition import Case
 from ..outcome import UNSOLVED, Failed, Failure
 from .compiled import CompiledTask
 from .data import Refused, number
@@ -75,7 +75,7 @@ class Card:
 class MeasuredTask(CompiledTask):
     """A CompiledTask with claims. Its work grows with the size of its output: `measured` is scaled from `claimed`."""
 
-    causes: ClassVar[dict] = Task.causes | {"NotCounted": _SOURCE, "NotAdmitted": _SOURCE}
+    causes: ClassVar[dict] = CompiledTask.causes | {"NotCounted": _SOURCE, "NotAdmitted": _SOURCE}
     claims: ClassVar[tuple] = ("flops", "moved", "intensity", "roof")
 
     claimed: Case

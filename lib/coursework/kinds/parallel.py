@@ -32,6 +32,7 @@ _CARRIED = (
     "Iterations run at the same time and in any order, so one cannot use what the one before it left behind. Compute the "
     "value anew in each iteration, or make it a reduction: name += ..."
 )
+_UNSET = "np.empty makes an array that holds anything. np.zeros fills it with zeros, where a sum or a count begins."
 _ALONE = (
     "Threads share the rounds of a loop `for ... in prange(...)`, in a function with `@njit(parallel=True)`. Which of your "
     "loops can be shared?"
@@ -41,13 +42,15 @@ _ALONE = (
 @dataclass(frozen=True)
 class Watch:
     """How `cpulab.watch` runs a ParallelTask. `case`: a small one; default: the first that is checked. `outside`: the share
-    of the loads and stores that may stand outside its parallel loops; more is no parallel function."""
+    of the loads and stores that may stand outside its parallel loops; more is no parallel function. `starts`: how many
+    parallel loops one call may run, where it is the outer loop that threads shall share."""
 
     threads: int = 2
     schedule: str = "static"
     chunk: int | None = None
     case: Case | None = None
     outside: float = 0.9
+    starts: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +64,7 @@ class ParallelTask(CompiledTask):
         refuse_unknown(self, "watch.schedule", [self.watch.schedule], SCHEDULES)
 
     def failures(self):
-        return (*super().failures(), "race", "carried-scalar", "not-parallel")
+        return (*super().failures(), "race", "carried-scalar", "not-parallel", "unset")
 
     def counts(self):
         return compiled.COUNTS | WATCHED
@@ -73,27 +76,28 @@ class ParallelTask(CompiledTask):
         _, after = attempt(self, cases[0], lambda: answer.compiled_call(first))
         self.inputs_unchanged(cases[0], first, after)
         case = self.watch.case or cases[0]
-        alone = self._watched(answer, case, arguments_of(case, seed, 2000))["alone"]
+        seen = self._watched(answer, case, arguments_of(case, seed, 2000))
+        alone, again = seen["alone"], self._started_again(seen["started"])
         for index, case in enumerate(cases):
             arguments = arguments_of(case, seed, index)
             for threads in _threads():
                 result, after = attempt(self, case, lambda a=arguments, t=threads: answer.compiled_call(a, threads=t))
                 self.compare(case, arguments, after, result, lambda a: answer.compiled_call(a)[1])
-        if alone:
-            facts, cause = (("it has", str(alone)),), self.advice.get("not-parallel", _ALONE)
-            raise Failed(
-                Failure(
-                    "not-parallel",
-                    "The result is right, but one thread computes all of it, or nearly all",
-                    facts,
-                    cause,
-                )
-            )
+        if alone or again:
+            headline = "one thread computes all of it, or nearly all" if alone else "the threads share another loop"
+            facts, cause = (("it has", str(alone or again)),), self.advice.get("not-parallel", _ALONE)
+            raise Failed(Failure("not-parallel", f"The result is right, but {headline}", facts, cause))
         said = (
             f"Compiled, with {' and '.join(map(str, _threads()))} threads.",
             "No two iterations touch the same element where one writes; nothing is carried from one to the next.",
         )
         return (*self.said(cases, seed), *said), "Cache lines and speed were not looked at."
+
+    def _started_again(self, times):
+        most = self.watch.starts
+        if most is None or times <= most:
+            return ""
+        return f"{times} parallel loops were run, one after the other: the threads share the inner loop, and wait at each of its ends"
 
     def cost(self, answer, case, arguments):
         names = set(self.budget.require)
@@ -118,6 +122,11 @@ class ParallelTask(CompiledTask):
             facts = (("carried", f"{name} is used before the iteration has set it"),)
             raise Failed(Failure("carried-scalar", f"{where} {name} comes from another iteration", facts,
                                  self.advice.get("carried-scalar", _CARRIED)))  # fmt: skip
+        if seen["unset"]:
+            facts = (("it said", f"{seen['unset']}, and nobody has stored anything there"),)
+            raise Failed(
+                Failure("unset", f"{where} a number that nobody has set", facts, self.advice.get("unset", _UNSET))
+            )
         if seen["races"]:
             race = seen["races"][0]
             facts = tuple((str(a), str(b)) for a, b in race)

@@ -1,8 +1,11 @@
 """Numbers that the student predicts before anything runs."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
+
+import numpy as np
 
 from ..checking import short
 from ..definition import Task
@@ -45,15 +48,30 @@ class PredictionTask(Task):
                 f"{self.id} asks for {', '.join(sorted(names))}; got {', '.join(sorted(answer)) or 'nothing'}."
             )
 
+    def _of_its_type(self, name, said, truth):
+        """Raises Failed for what can be no answer: text for a number, a number for text, a list."""
+        text = isinstance(truth, str)
+        if isinstance(said, str) if text else type(said) in (int, float) and math.isfinite(said):
+            return
+        said = f"{short(said)}, which is text" if isinstance(said, str) else short(said)
+        cause = (
+            "Answer with a letter in quotation marks."
+            if text
+            else "Write a number, without quotation marks or brackets."
+        )
+        raise Failed(
+            Failure("not-a-number", f"{name} is {'no text' if text else 'not a number'}", (("got", said),), cause)
+        )
+
     def examine(self, answer, cases, seed):
         for question in self.questions:
             said, truth = answer[question.name], question.truth()
+            said = said.item() if isinstance(said, np.generic) else said
             if said is None or said is ...:
                 raise Failed(Failure("unsolved", self.not_begun, (("missing", question.name),)), UNSOLVED)
-            if isinstance(said, bool) or not isinstance(said, int | float | str):
-                raise Failed(Failure("not-a-number", f"{question.name} is not a number", (("got", short(said)),)))
+            self._of_its_type(question.name, said, truth)
             if not _near(said, truth, question.tolerance):
-                cause = question.slips.get(said, question.otherwise)
+                cause = _slip(question, said, truth) or question.otherwise
                 facts = (("question", question.text), ("you said", short(said)))
                 headline = f"{question.name}: not what the machine counts"
                 picture = question.picture() if question.picture else {}
@@ -63,6 +81,29 @@ class PredictionTask(Task):
 
 
 def _near(said, truth, tolerance):
-    if tolerance and isinstance(said, int | float) and isinstance(truth, int | float):
-        return abs(said - truth) <= tolerance * abs(truth)
-    return said == truth
+    if isinstance(truth, str):
+        return said.strip().lower() == truth.lower()
+    return said == truth or (bool(tolerance) and abs(said - truth) <= tolerance * abs(truth))
+
+
+def _slip(question, said, truth):
+    """What a wrong answer rests on, in words; "" where nobody knows."""
+    if isinstance(truth, str):
+        return next((text for name, text in question.slips.items() if str(name).lower() == said.strip().lower()), "")
+    if said in question.slips or abs(said) > 1e15:
+        return question.slips.get(said, "")
+    known = [text for key, text in question.slips.items() if abs(said - key) <= 0.005 * abs(key)]
+    if known and said != int(said):  # 133.33 for 133
+        return known[0]
+    if said != int(said) and isinstance(truth, int) and abs(said - truth) < 1:
+        return f"{_WHOLE} {question.otherwise}"
+    return next((text for factor, text in _UNITS.items() if truth and abs(said * factor / truth - 1) < 0.01), "")
+
+
+_WHOLE = "A whole number is asked for. What happens to the rest: does it count as a whole one, or not at all?"
+_ELSEWHERE = "The digits are right, and the unit is another one. Read once more in which unit the answer is asked for."
+_UNITS = {  # truth / what was said
+    100: "A share for a number of per cent, or hundreds? " + _ELSEWHERE,
+    0.01: "Per cent, where a share is asked for? " + _ELSEWHERE,
+    **dict.fromkeys((1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9, 2.0**10, 2.0**20, 2.0**-10, 2.0**-20), _ELSEWHERE),
+}

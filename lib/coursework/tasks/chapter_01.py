@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..checking import short
 from ..definition import Case, Section, Slip
 from ..kinds.counterexample import CounterexampleTask, Flaw
 from ..kinds.data import Numbers, Whole
@@ -56,6 +57,7 @@ BUS_TASK = PredictionTask(
                 3000: "It begins a job in each cycle, and does not wait until the last one is done.",
                 100: "After 100 cycles the last job has begun. When is it done?",
                 130: "The first job begins in cycle 0, so the last one begins in cycle 99.",
+                400: "That is the car.",
             },
             "When does the last job begin, and how long does it take?",
         ),
@@ -66,7 +68,7 @@ BUS_TASK = PredictionTask(
             {
                 8: "For 8 jobs the car needs 32 cycles, the bus 30 + 7.",
                 9: "For 9 jobs the car needs 36 cycles, the bus 30 + 8. That is not before.",
-                11: "One fewer is enough.",
+                11: "One fewer is enough: n jobs keep the bus for 30 + (n - 1) cycles.",
             },
             "The car needs 4 n cycles, the bus 30 for the first job and one more for each other job.",
         ),
@@ -227,6 +229,12 @@ def changes(loops, kept, peak, bandwidth, model="each", saved=1):
     return times | {k: _seconds(_fused(loops, kept, k, saved), peak, bandwidth, model) for k in range(len(kept))}
 
 
+_PAIR = (
+    "Two loops that become one: the flops of both, the bytes of both less kept[k], and the longer of the two times. All other "
+    "loops stay as they were, and so do peak and bandwidth."
+)
+
+
 def judge_roof(arguments, result):
     """(choice, seconds): a change after which the least time is smallest, and that time."""
     times = changes(*arguments)
@@ -242,11 +250,18 @@ def judge_roof(arguments, result):
     if choice in best and _close(seconds, least):
         return None
     if _close(seconds, times[choice]):
+        more = f" {_PAIR}" if isinstance(best[0], int) else ""
         return Slip(
-            "not-best", expected, "The seconds belong to this choice, but another change gives less. Try them all."
+            "not-best",
+            expected,
+            f"The seconds belong to this choice, but another change gives less: {best[0]!r}. What seconds do you find for it?{more}",
         )
-    if _close(seconds, _seconds(arguments[0], *arguments[2:])):
+    before = _seconds(arguments[0], *arguments[2:])
+    if _close(seconds, before):
         return Slip("before", expected, "These are the seconds before any change.")
+    if _close(seconds, before - times[choice]):
+        cause = "These are the seconds that the change saves. The seconds that the program then takes are asked for."
+        return Slip("saved", expected, cause)
     for model, cause in (
         ("whole", "This takes the program as one loop. The loops run one after the other: each has a limit of its own, and the "
          "memory rests while a loop computes."),
@@ -256,6 +271,10 @@ def judge_roof(arguments, result):
         if _close(seconds, wrong[choice]) or _close(seconds, min(wrong.values())):
             return Slip(model, expected, cause)
     unsaved = changes(*arguments, saved=0)
+    loops, kept, peak, bandwidth = arguments
+    both_bought = (changes(loops, kept, 2 * peak, bandwidth), changes(loops, kept, peak, 2 * bandwidth))
+    if any(_close(seconds, other[choice]) for other in both_bought):
+        return Slip("two-changes", expected, "These are the seconds after two changes. You may buy one.")
     if not isinstance(choice, str) and _close(seconds, unsaved[choice]):
         return Slip(
             "nothing-saved", expected, "Fused loops do not move the bytes that `kept` names. Subtract them, once."
@@ -264,6 +283,8 @@ def judge_roof(arguments, result):
         return Slip("saved-twice", expected, "`kept` names all bytes that fusing saves. Subtract them once.")
     if _close(seconds, times[choice] * 1e9) or _close(seconds, times[choice] * 1e-9):
         return Slip("units", expected, "The rates are in GFLOP/s and GB/s. 1 G is 1e9.")
+    if not isinstance(choice, str):
+        return Slip("fused", expected, _PAIR, f"{short(result)}; {choice} gives {times[choice]:.6g} s")
     return Slip("other", expected, "For each loop: the longer of flops / peak and bytes / bandwidth. Then their sum.")
 
 
@@ -316,11 +337,12 @@ ROOF = FunctionTask(
 def _run(n, serial, parallel, starting, cores, pace, least_use, wrong=""):
     """(seconds, utilisation) with n workers. `wrong` leaves something out, as answers do."""
     slow = 1.0 if wrong == "straggler" or (n < cores and wrong != "always") else pace
-    slow = 1.0 if n == 1 else slow
+    slow = 1.0 if n == 1 else 1 / slow if wrong == "faster" else slow
     share = parallel / n
     alone = serial + (0.0 if wrong == "starting" else starting * (n - 1))
     seconds = alone + share / slow
     busy = alone + share * (n - 1) + share / slow
+    busy = n * seconds - (n - 1) * alone if wrong == "waiting" else busy
     if wrong == "mean pace":
         seconds = alone + parallel / (n - 1 + slow) if n == cores else seconds
     return seconds, busy / (n * seconds)
@@ -339,7 +361,10 @@ WORKERS_WRONG = {
     "straggler": "One of the cores is slow. With all cores, the last worker is on it, and everybody waits for that worker.",
     "always": "The slow core is taken last: with fewer workers than cores, nobody is on it.",
     "starting": "Each worker beyond the first has to be started, one after the other. That time is serial, too.",
-    "use": "This is the fastest number, but its utilisation is below what is asked for.",
+    "waiting": "Its utilisation is too low: workers that are done wait for the one on the slow core, and who waits does not work.",
+    "use": "This is the fastest number, but its utilisation is below what is asked for. While the first worker works alone, and "
+    "while it starts the others, these do not work.",
+    "faster": "On the slow core a share takes longer: share / pace.",
     "mean pace": "The shares are equal, and nobody takes over what the slow worker has not done: it needs share / pace.",
 }
 
@@ -349,16 +374,20 @@ def judge_workers(arguments, result):
     n, least = best_number(*arguments)
     expected = f"({n}, {least:.6g})"
     if not isinstance(result, list | tuple) or len(result) != 2 or not all(_number(x) for x in result):
-        return Slip("type", expected, "Return two numbers: how many workers, and the seconds with so many.")
+        cause = "Return two numbers: how many workers, and the seconds with so many."
+        return Slip("type", expected, f"{cause} One worker is always allowed." if n == 1 else cause)
     said, seconds = result
     if type(said) is not int or not 1 <= said <= arguments[3]:
-        return Slip("count", expected, "The number of workers is a whole number from 1 to `cores`.")
+        cause = "The number of workers is a whole number from 1 to `cores`, and comes first; the seconds come second."
+        return Slip("count", expected, cause)
     if said == n and _close(seconds, least):
         return None
     for wrong, cause in WORKERS_WRONG.items():
         other = best_number(*arguments, wrong=wrong)
         if said == other[0] and _close(seconds, other[1]):
-            return Slip(wrong.replace(" ", "-"), expected, cause)
+            use = _run(said, *arguments)[1]
+            got = f"({said}, {seconds:.6g}), utilisation {use:.3f}" if wrong in ("waiting", "use") else ""
+            return Slip(wrong.replace(" ", "-"), expected, cause, got)
     right, use = _run(said, *arguments)
     if not _close(seconds, right):
         cause = "serial, then starting for each worker beyond the first, then the share of the slowest worker: add up these three."
@@ -366,7 +395,8 @@ def judge_workers(arguments, result):
     if use < arguments[5]:
         cause = "Utilisation: the seconds in which workers work, added up, over workers * seconds. Who is ready waits for the slowest."
         return Slip("use", expected, cause, f"({said}, {seconds:.6g}), utilisation {use:.3f}")
-    return Slip("not-best", expected, "The seconds are right for this number. Another one is allowed, and faster.")
+    cause = "The seconds are right for this number. Another one is allowed, and faster. Do you try all numbers from 1 to `cores`, the "
+    return Slip("not-best", expected, f"{cause}last one too, and compare their seconds?")
 
 
 WORKERS = FunctionTask(
@@ -384,6 +414,7 @@ WORKERS = FunctionTask(
         Case("the fastest number is used badly", lambda rng: (2.0, 6.0, 0.1, 8, 0.9, 0.7)),
         Case("a slow core that is worth it", lambda rng: (0.0, 12.0, 0.0, 2, 0.8, 0.5)),
         Case("nearly all is serial", lambda rng: (9.0, 1.0, 0.0, 4, 1.0, 0.9)),
+        Case("who waits for the slow core does not work", lambda rng: (0.0, 12.0, 0.0, 3, 0.7, 0.95)),
     ),
     hints=(
         "Go through all numbers of workers. What are the three parts of the time, one after the other?",
@@ -979,12 +1010,18 @@ def judge_fit(arguments, result):
     if result is None:
         if misses:
             return None
-        cause = "With each number of workers the line lies between the fastest and the slowest run: nothing speaks against it."
+        cause = (
+            f"The line through the medians is {fixed:.4g} + {slope:.4g} / n. With each number of workers it lies between the "
+            "fastest and the slowest run: nothing speaks against it. Is it yours? "
+        )
+        cause += (
+            "A share below 0 is returned, too." if share < 0 else "(A function without a `return` gives None, too.)"
+        )
         return Slip("rejected", f"{share:.6g}", cause)
     if misses:
         n, said, low, high = misses[0]
         expected = "None: the model does not hold"
-        cause = f"With {n} workers the line says {said:.4g} s, and the runs took {low:.4g} to {high:.4g} s. No share describes that."
+        cause = f"With {n} worker{'s' if n > 1 else ''} the line says {said:.4g} s, and the runs took {low:.4g} to {high:.4g} s. No share describes that."
         return Slip("accepted", expected, cause)
     expected = f"{share:.6g}"
     if not _number(result):
@@ -992,6 +1029,8 @@ def judge_fit(arguments, result):
     near = lambda other: abs(result - other) <= 1e-6  # noqa: E731
     if near(share):
         return None
+    if near(100 * share):
+        return Slip("percent", expected, "That is in per cent. The share is a / (a + b).")
     if near(0) and share < 0:
         cause = "A share below 0 says that the workers are faster than they should be. Do not hide it."
         return Slip("clipped", expected, cause)
@@ -1038,6 +1077,11 @@ def _superlinear(rng):
     return [1, 2, 4], [[float(t * (1 + x)) for x in (-0.02, 0.0, 0.02)] for t in (1.0, 0.45, 0.18)]
 
 
+def _one_above(rng):
+    """With 4 workers all runs are slower than the line says; with the others the line lies between the runs."""
+    return [1, 2, 4, 8], [[0.9, 1.0, 1.1], [0.5, 0.55, 0.65], [0.4, 0.42, 0.44], [0.2, 0.22, 0.3]]
+
+
 FIT = FunctionTask(
     id="01-fit",
     section=Section("1.3", "01_scaling", "Fitted to measurements"),
@@ -1055,6 +1099,7 @@ FIT = FunctionTask(
         Case("each worker costs something", runs_of(0.1, (1, 2, 4, 8, 16), each=0.02)),
         Case("two numbers of workers only", runs_of(0.35, (1, 2), scale=2.0)),
         Case("faster than the workers explain", _superlinear),
+        Case("one number of workers is slower than the line", _one_above),
     ),
     advice={"raised-TypeError": "runs holds a list of times for each number of workers."},
     hints=(

@@ -585,21 +585,38 @@ def tell(Tally, writers, times, slack, value):
 def judge_tally(arguments, result):
     writers, times, slack, value = arguments
     expected = writers * times * value
+    if result["total"] == writers * times != expected:
+        return Slip(
+            "wrong-result",
+            f"a total of {expected}",
+            "Add the values, not their number.",
+            f"a total of {result['total']}",
+        )
+    if result["late"] and result["total"] == 0:
+        cause = (
+            "Nothing ever came into total[0], the list that all share. `self.total[0] += ...` changes it; `self.total = ...` only gives "
+            "a name of yours to something else."
+        )
+        return Slip("nothing", f"a total of {expected}", cause, "a total of 0")
     if result["late"]:
         return Slip(
             "late",
             f"at most {slack} additions of a writer not yet in the total when `add` returns",
-            "The total may lag behind, but not by so much. How many additions may wait in the object when `add` returns?",
+            "The total may lag behind, but not by so much. How many additions may wait in the object when `add` returns? Their number "
+            "counts, whatever their values are.",
             f"{result['late']:g} additions of {writers} not yet in the total"
             if writers > 1
             else f"{result['late']:g} additions missing",
         )
     if result["total"] == expected:
         return None
-    if result["total"] > expected:
-        cause = "Something was added twice. Is what you keep back set to nothing once it is in the total?"
+    if abs(result["total"]) > abs(expected):
+        cause = (
+            "Something was added twice. Is what you keep back set to nothing once it is in the total? And does each Tally keep what is "
+            "its own, in `self`?"
+        )
         return Slip("twice", f"a total of {expected}", cause, f"a total of {result['total']}")
-    if times * value <= slack * value or result["total"] % value == 0:
+    if times <= slack or result["total"] % value == 0:
         cause = (
             "Additions are missing at the end: kept back and never added (`close`), or lost to another writer. Reading, adding "
             "and writing total[0] belong under the lock that you were given."
@@ -627,12 +644,14 @@ TALLY = ThreadTask(
         Case("one writer, 5 additions, slack 2", telling(1, 5, 2)),
         Case("two writers, 2 additions each, slack 1", telling(2, 2, 1)),
         Case("two writers, fewer additions than the slack", telling(2, 1, 3)),
+        Case("one writer adds negative numbers, slack 1", lambda rng: (1, 4, 1, -int(rng.integers(2, 9)))),
     ),
     budget=Budget(
         points=1,
         text="the lock is taken at most 10 times by 2 writers with 12 additions each and a slack of 3",
         require={"times the lock is taken": 10},
-        over="The total is right, but the lock is taken too often. May an addition wait in the object, until there are several?",
+        over="The total is right, but the lock is taken too often. May an addition wait in the object, until there are several? "
+        "`slack` is their number, whatever their values are.",
         case=Case("2 writers, 12 additions each, slack 3", telling(2, 12, 3)),
         golf=Golf(
             count="times the lock is taken",
@@ -641,6 +660,7 @@ TALLY = ThreadTask(
         ),
     ),
     advice={
+        "raised-ZeroDivisionError": "With a slack of 0 nothing may wait: each addition goes into the total at once.",
         "lock-not-released": "A lock is still closed at the end. Use `with self.lock:`, which opens it on every way out.",
         "deadlock": "A writer waits for the lock, and nobody opens it. Does a method that has the lock call one that takes it?",
     },
@@ -998,7 +1018,8 @@ def share_places(Places, count, needs, meeting):
 def judge_places(arguments, result):
     count = arguments[0]
     if result > count:
-        cause = "Jobs worked that had not found their places. `take` must wait until all `n` are free, and look again after each wait."
+        cause = "Jobs worked that had not found their places. `take` must wait until all `n` are free, look again after each wait, and "
+        cause += "take `n` off."
         return Slip("too-many", f"at most {count} places taken at a time", cause, f"{result} at a time")
     return None
 
@@ -1025,8 +1046,9 @@ PLACES = ThreadTask(
         Case("a large job, and two small ones that work together: 2 places", sharing(2, 2, 1, 1, meeting=(1, 2))),
     ),
     advice={
-        "deadlock": "Jobs wait, and nobody gives. Three usual reasons: `take` keeps some places while it waits for more; whoever "
-        "gives wakes one waiter, where several may go on; jobs that fit beside each other are kept apart.",
+        "deadlock": "Jobs wait, and nobody gives. Usual reasons: `take` keeps or takes off places before it has waited; whoever "
+        "gives wakes one waiter, where several may go on; jobs that fit beside each other are kept apart, or `n` free places are "
+        "not taken for enough.",
         "busy-waiting": "`take` asks again and again instead of sleeping until places come back. That is what `wait` is for.",
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "Threads take and give back again and again. Take all places at once, when they are free.",
@@ -1428,8 +1450,9 @@ PREFETCH = ThreadTask(
 
 
 def feed_shards(interleave, lengths, bound, bad, stop):
-    """Consume what `interleave` makes of shards of these lengths. Batch b of shard s is [s, b]; `bad`: the one that cannot
-    be read; `stop`: so many batches are taken, then the consumer closes the generator."""
+    """Consume what `interleave` makes of shards of these lengths. Batch b of shard s is the number 10 s + b, so that the first
+    one is 0; `bad`: [s, b] of the one that cannot be read; `stop`: so many batches are taken, then the consumer closes the
+    generator."""
     events, at_home, home, two_at_once, got, error = Events(), 0, threading.get_ident(), [], [], None
     before = threading.active_count()
 
@@ -1440,7 +1463,7 @@ def feed_shards(interleave, lengths, bound, bad, stop):
             if [s, b] == bad:
                 raise OSError(f"batch {b} of shard {s} cannot be read")
             events.enter("in_memory")
-            yield [s, b]
+            yield 10 * s + b
 
     batches = interleave([shard(s) for s in range(len(lengths))], bound)
     try:
@@ -1465,7 +1488,7 @@ def feed_shards(interleave, lengths, bound, bad, stop):
 def in_turns(lengths, bad=None):
     """The batches in the order asked for, up to the one that cannot be read."""
     order = [[s, b] for b in range(max(lengths, default=0)) for s in range(len(lengths)) if b < lengths[s]]
-    return order[: order.index(bad)] if bad else order
+    return [10 * s + b for s, b in (order[: order.index(bad)] if bad else order)]
 
 
 def judge_shards(arguments, result):
@@ -1473,15 +1496,22 @@ def judge_shards(arguments, result):
     expected, most = in_turns(lengths, bad)[:stop], len(lengths) * (bound + 1) + 1
     if result["at_home"]:
         cause = "The consumer's own thread read a shard, so nothing is loaded while it computes."
-        return Slip("no-thread", "each shard read by a thread of its own", cause)
+        got = f"{result['at_home']} batches read by the consumer's own thread"
+        return Slip("no-thread", "each shard read by a thread of its own", cause, got)
     if result["two_at_once"]:
         cause = "Two threads read one shard at the same time. A shard is a generator: one thread may be in it."
         return Slip("two-at-once", "one thread for each shard", cause)
     if bad and stop is None and result["error"] is None:
         cause = "A shard failed, and the consumer never heard of it. Hand the error over in the place of the batch."
-        return Slip("error-lost", f"OSError: batch {bad[1]} of shard {bad[0]} cannot be read", cause)
+        return Slip(
+            "error-lost",
+            f"OSError: batch {bad[1]} of shard {bad[0]} cannot be read",
+            cause,
+            f"no error; {result['got']}",
+        )
     if result["got"] != expected:
-        return Slip("wrong-result", f"the batches {expected}, in this order", SHARDS_ORDER)
+        told = f"the batches {expected}, in this order (10 s + b is batch b of shard s)"
+        return Slip("wrong-result", told, SHARDS_ORDER, f"{result['got']}")
     if result["loaded"] > most:
         cause = "More batches are loaded than the bound allows. What makes a loader wait when `bound` of its batches lie ready?"
         told = f"at most {most} loaded batches at a time: {bound} ready and one in hand for each shard, one with the consumer"
@@ -1489,7 +1519,7 @@ def judge_shards(arguments, result):
     if result["left"]:
         cause = (
             "Loaders are still there when the generator has ended: each keeps its file open and its batches in memory. Whoever "
-            "waits in `put` is woken by somebody who takes; then it must learn that it is over."
+            "waits in `put` is woken by somebody who takes; then it must learn that it is over, and `join` waits for its end."
         )
         return Slip("left-behind", "no loader left", cause, f"{result['left']} threads left")
     return None
@@ -1497,7 +1527,7 @@ def judge_shards(arguments, result):
 
 SHARDS_ORDER = (
     "Shards take turns: one batch of each, in the order of the shards; a shard that has no more is left out. Which queue do you "
-    "ask, whoever is faster?"
+    "ask, whoever is faster? And how do you tell the end from a batch, which may be 0 or anything else?"
 )
 
 
@@ -1524,10 +1554,13 @@ SHARDS = ThreadTask(
         Case("batch 0 of shard 1 cannot be read", sharded(4, 2, bad=[1, 0])),
     ),
     advice={
-        "deadlock": "Somebody waits for ever: the consumer for a batch that never comes, or, after an early stop, a loader in "
-        "`put`, because nobody takes any more. Make room before you wait for its end.",
+        "deadlock": "Somebody waits for ever. The consumer, for a batch that never comes: is each loader started, with its own shard "
+        "and its own queue? Or, after an early stop, a loader in `put`, because nobody takes any more: make room before you wait "
+        "for its end, and do it in a `finally`, as nothing else behind a `yield` runs then.",
         "raised-RuntimeError": "The shard's own error must come out where the batches are used: `raise error`.",
         "raised-OSError": "The error stayed in the loader's thread. Catch it there, and hand it over through the queue.",
+        "raised-TypeError": "The check takes batches with `next(...)`: `interleave` must be a generator, which has a `yield`. If a line "
+        "of yours is named, what stands in it is of another type than you think.",
         "busy-waiting": "A thread asks again and again. After the sign to stop, one look into each queue is enough: how many "
         "batches can a loader still put?",
     },
@@ -1594,6 +1627,7 @@ BUG = ThreadTask(
     scenario=meet,
     schedules=150,
     judge=judge_meet,
+    without={"Barrier": "what stands inside it is what you build here"},
     cases=(
         Case("one thread, two rounds", coming(1, 2)),
         Case("two threads, one round", coming(2, 1)),
@@ -1601,8 +1635,9 @@ BUG = ThreadTask(
         Case("two threads, two rounds", coming(2, 2)),
     ),
     advice={
-        "deadlock": "Somebody waits at the barrier for ever. Either nobody woke it, or it was woken and waited again: what had "
-        "the number become by the time that it looked?",
+        "deadlock": "Somebody waits at the barrier for ever. Does it open when exactly `parties` have come, also if that is one, and "
+        "in each round anew? Then either nobody woke the others, or one was woken and waited again: with what does it compare, and what had that become by "
+        "the time that it looked?",
         "busy-waiting": "A thread asks again and again instead of sleeping until all have come. That is what `wait` is for.",
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",

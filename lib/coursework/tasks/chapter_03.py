@@ -72,12 +72,15 @@ FIRST = ParallelTask(
         Suspect(lambda x, y, out: x * x + y * y, "This is the square of the distance: the root is missing."),
         Suspect(lambda x, y, out: np.abs(x) + np.abs(y), "This is |x| + |y|. Add the squares, and take the root."),
         Suspect(lambda x, y, out: np.sqrt(np.abs(x * x - y * y)), "The squares are added, not subtracted."),
+        Suspect(lambda x, y, out: np.sqrt(x * x - y * y), "The squares are added, not subtracted."),
+        Suspect(lambda x, y, out: np.sqrt(2) * np.abs(x), "y was not used: this is the root of x * x + x * x."),
     ),
     advice={
         "some-unwritten": "Some points were left out. From where to where does your loop run?",
         "race": "Two rounds write to the same element of out. Which element belongs to round i?",
         "not-parallel": "One thread did all of it. Which word in `for i in range(...)` makes the loop parallel?",
         "raised-IndexError": "An index left its array. How many points are there?",
+        "raised-ValueError": "The root of a number below 0? A sum of two squares never is.",
     },
     hints=(
         "What would the loop look like in plain Python? Does any round need what another one made?",
@@ -109,11 +112,7 @@ PAYS = PredictionTask(
             "two",
             "elements from which two threads are as fast as one",
             lambda: pays_from(2),
-            {
-                START
-                // EACH: "That many elements take as long as the start alone. The two threads must still compute.",
-                START: "Nanoseconds of the start, divided by 1. What does an element cost on two threads at once?",
-            },
+            {START // EACH: "That many elements take as long as the start alone. The two threads must still compute."},
             "Write both times with n elements: 2 n on one thread; the start, and half of the work, on two.",
         ),
         Question(
@@ -529,6 +528,10 @@ TABLE = ParallelTask(
         ),
         "raised-IndexError": "An index left its array. A table has classes * classes places: is yours as large?",
         "some-unwritten": "Places of out were never set. A pair of classes that does not occur has the weight 0.",
+        "wrong-value": "Is it right with one thread, and wrong with several? Then samples belong to no thread, because a division was "
+        "rounded down, or the tables of some threads are not in the sum.",
+        "constant": "Every element is 0. Is a fraction cut off, by whole numbers in a table or by a `//` that leaves a thread no "
+        "samples, or is nothing added to out?",
         "not-finite": "out holds NaN at first, and NaN plus anything is NaN. Set it before you add to it.",
     },
     budget=Budget(
@@ -536,8 +539,8 @@ TABLE = ParallelTask(
         text="no cache line shared by two threads inside the loop, and at most 52 cache lines touched (48 samples of 9 classes)",
         require={"false_sharing": 0, "cache_lines": 52},
         over=(
-            "The result is right, but two threads write into one cache line, or the private tables are larger than they need be. "
-            "A line holds 8 float64. Which is padded in yours: the row of a table, or the table? Which needs to be?"
+            "The result is right, but two threads write into one cache line, or there are more private tables than threads, or larger "
+            "ones than need be. A line holds 8 float64. Which is padded in yours: the row of a table, or the table? Which needs to be?"
         ),
         case=Case("48 samples of 9 classes", table_arguments(48, 9)),
     ),
@@ -736,13 +739,20 @@ ROOF = MeasuredParallelTask(
     ),
     suspects=(
         Suspect(lambda x, c, out: np.sqrt(_distances(x, c)), "This is the distance. Its square is asked for."),
+        Suspect(
+            lambda x, c, out: np.cumsum(_distances(x, c)),
+            "Each row goes on with the sum of the rows before it. A row's sum begins with 0, inside the prange loop.",
+        ),
         Suspect(lambda x, c, out: (x.astype(np.float64) ** 2).sum(axis=1), "The centre was not subtracted."),
         Suspect(
             lambda x, c, out: np.abs(x.astype(np.float64) - c).sum(axis=1), "Square the differences before you add."
         ),
     ),
+    watch=Watch(starts=3),
     advice={
         "race": "Two rows use one element. What belongs to a row must be a name that is made inside the prange loop.",
+        "not-parallel": "Threads share the rows: `prange` in the outer loop, in a function with `@njit(parallel=True)`, and a plain "
+        "`range` inside.",
         "flops": "Count one term: a subtraction, a multiplication, an addition. A sum that begins with 0 adds every term.",
         "moved": "Which elements of x, c and out does the loop touch? Each counts once, with 4 bytes: c, too, once for all rows.",
         "roof": "Below the ridge the bytes take longer than the flops, above it the flops do. Which side is your intensity on?",
@@ -895,12 +905,16 @@ def best_chunk(costs, threads, visit):
     return min(range(1, len(costs) + 1), key=lambda chunk: visited_makespan(costs, threads, chunk, visit))
 
 
-def _alone(costs, threads, chunk, visit):
-    """A wrong time: every thread visits the counter as if it were alone."""
-    free = [0] * threads
-    for first in range(0, len(costs), chunk):
-        free[free.index(min(free))] += visit + sum(costs[first : first + chunk])
-    return max(free)
+def _misplayed(costs, threads, chunk, visit, wrong):
+    """A wrong time, as simulations have it: every thread visits the counter as if it were "alone"; it is "held" while its
+    chunk is computed; threads come by "turns"; the "first" thread that is free ends the loop."""
+    free, counter = [0] * threads, 0
+    for number, first in enumerate(range(0, len(costs), chunk)):
+        t = number % threads if wrong == "turns" else free.index(min(free))
+        visited = (free[t] if wrong == "alone" else max(free[t], counter)) + visit
+        free[t] = visited + sum(costs[first : first + chunk])
+        counter = free[t] if wrong == "held" else visited
+    return min(free) if wrong == "first" else max(free)
 
 
 def judge_chunk(arguments, result):
@@ -920,20 +934,42 @@ def judge_chunk(arguments, result):
             "tie", expected, "A smaller chunk size ends at the same time: of equal ones return the smallest.", got
         )
     slips = (
-        ("free", min(sizes, key=lambda k: makespan(costs, threads, k)), "This is best if a visit costs nothing."),
+        ("free", lambda k: makespan(costs, threads, k), "This is best if a visit costs nothing."),
         (
             "no-queue",
-            min(sizes, key=lambda k: _alone(costs, threads, k, visit)),
+            lambda k: _misplayed(costs, threads, k, visit, "alone"),
             "This is best if threads never wait for each other at the counter. Only one can be there at a time: its visit begins "
             "when it is free AND the counter is.",
         ),
-        ("static", -(-len(costs) // threads), "One chunk for each thread: the visits are few, but who ends last?"),
-        ("ones", 1, "Chunks of 1 balance best, and visit the counter most often. Count the visits, too."),
+        (
+            "turns",
+            lambda k: _misplayed(costs, threads, k, visit, "turns"),
+            "This is best if the threads come one after the other, by turns. The one that is free first comes first.",
+        ),
+        (
+            "held",
+            lambda k: _misplayed(costs, threads, k, visit, "held"),
+            "This is best if a thread keeps the counter while it computes. The counter is free again after the visit.",
+        ),
+        (
+            "first-end",
+            lambda k: _misplayed(costs, threads, k, visit, "first"),
+            "This is best for the thread that is done first. The loop ends when the last one is done.",
+        ),
     )
-    for kind, value, cause in slips:
-        if result == value:
-            return Slip(kind, expected, cause, got)
-    cause = "Play this size with paper: the thread that is free first waits for the counter, visits it, and then computes its chunk."
+    matching = [(kind, cause) for kind, ends_at, cause in slips if result == min(sizes, key=ends_at)]
+    if matching:
+        return Slip(matching[0][0], expected, " Or: ".join(cause for _, cause in matching[:2]), got)
+    if result == -(-len(costs) // threads):
+        return Slip("static", expected, "One chunk for each thread: the visits are few, but who ends last?", got)
+    if result == 1:
+        cause = (
+            "Chunks of 1 balance best, and visit the counter most often. Is every size tried (is the `return` behind the loop), and "
+            "does each begin with free threads and a free counter?"
+        )
+        return Slip("ones", expected, cause, got)
+    cause = "Play this size with paper: the thread that is free first waits for the counter, visits it, and then computes its chunk. "
+    cause += "The loop ends when the last thread does. Do you try all sizes, the last one too?"
     return Slip("other", expected, cause, got)
 
 
@@ -943,6 +979,11 @@ def triangle_visits(n, threads, visit):
 
 def random_visits(n, threads, visit, highest=40):
     return lambda rng: ([int(c) for c in rng.integers(1, highest, n)], threads, visit)
+
+
+def _one_long(rng):
+    """Whoever has the first iteration comes to the counter no more: by turns it would still get every second chunk."""
+    return [60, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 2, 1
 
 
 CHUNK = FunctionTask(
@@ -961,7 +1002,10 @@ CHUNK = FunctionTask(
         Case("6 equal rows, 2 threads, free visits", lambda rng: ([3] * 6, 2, 0)),
         Case("90 random costs, 3 threads, a visit costs 10", random_visits(90, 3, 10)),
         Case("more threads than iterations", lambda rng: ([4, 7], 4, 1)),
+        Case("a visit costs more than all the work", lambda rng: ([1, 2, 3, 4, 5], 2, 50)),
+        Case("one iteration is longer than all others", _one_long),
     ),
+    advice={"raised-ValueError": "The smallest chunk has one iteration: begin with the size 1."},
     hints=(
         "What changes in your simulation when a visit takes time? And what when two threads come at once?",
         "Besides the times at which the threads are free, keep the time at which the counter is free. A visit begins at the later "
@@ -1110,7 +1154,11 @@ def judge_cut(arguments, result):
         return Slip("type", expected, "Return a list: part t is range(borders[t], borders[t + 1]).")
     if len(borders) != threads + 1:
         return Slip(
-            "number", expected, "Each part has a beginning, and the last one an end.", f"{len(borders)} numbers"
+            "number",
+            expected,
+            "Each part has a beginning, and the last one an end; empty parts have both, too. If there are too many: the largest "
+            "part may hold more than your search allowed. It can need up to the sum of all costs.",
+            f"{len(borders)} numbers",
         )
     if borders[0] != 0 or borders[-1] != n:
         cause = "The first part begins at 0, and the last one ends after the last iteration."
@@ -1124,13 +1172,18 @@ def judge_cut(arguments, result):
     got = f"{busiest} units, in part {works.index(busiest)}"
     if busiest == _static_makespan(costs, threads):
         cause = "These parts have the same number of iterations. Equal work is asked for: where the rows are long, take fewer."
+    elif max(sum(sorted(costs)[a:b]) for a, b in pairwise(borders)) == least_busiest(sorted(costs), threads):
+        cause = "These are the best borders for the costs in order of their size. The loop keeps its own order: do not sort."
     elif busiest <= -(-sum(costs) // threads) + max(costs):
         cause = (
             "Close, but a better cut exists. If you cut where the sum passes a share of the work, every border is rounded the same "
             "way. Ask instead: with at most so many units in a part, how many parts are needed?"
         )
     else:
-        cause = "Which part is the busiest, and could one of its ends go to its neighbour?"
+        cause = (
+            "Which part is the busiest, and could one of its ends go to its neighbour? If you fill parts up to a limit: does each new "
+            "part begin with nothing in it?"
+        )
     return Slip("busier", f"{least} units in the busiest part", cause, got)
 
 
@@ -1154,6 +1207,10 @@ CUT = FunctionTask(
         Case("60 random costs, 7 threads", cut_arguments(60, 7)),
         Case("3000 random costs, 16 threads", cut_arguments(3000, 16)),
     ),
+    advice={
+        "raised-TooManyIterations": "There are far too many cuts to try them all. And a search that halves a range must make it smaller in "
+        "every round, also when only two numbers are left."
+    },
     hints=(
         "If somebody told you how much a part may hold at most, could you cut the loop?",
         "Go through the costs and begin a new part whenever the next one no longer fits. That takes the fewest parts for this "

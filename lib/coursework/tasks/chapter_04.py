@@ -43,6 +43,8 @@ def judge_place(arguments, result):
     if tuple(result) == (line, number):
         return None
     element = row * columns + column
+    if tuple(result) == (number, line):
+        return Slip("order", expected, "The line comes first, then its set.")
     slips = (
         ("element", result[0] == element, "The first number is that of the element. A line holds 16 of them."),
         ("no-bytes", result[0] == element // LINE, "An element has 4 bytes: which byte does it begin at?"),
@@ -52,6 +54,17 @@ def judge_place(arguments, result):
             result[0] == 4 * (column * columns + row) // LINE,
             "Row and column are exchanged: whole rows come before the element, `columns` elements each.",
         ),
+        (
+            "no-column",
+            result[0] == 4 * row * columns // LINE,
+            f"That is where row {row} begins. `column` elements of the row come before this one, too.",
+        ),
+        (
+            "padded",
+            result[0] == row * -(-columns // 16) + column // 16,
+            "Here each row begins with a new line. The rows follow each other without a gap: count elements, then bytes.",
+        ),
+        ("from-one", result[0] == line + 1, "The matrix begins at line 0, not at line 1."),
         ("set", result[0] == line, "The line is right. A cache keeps it in the set with the number line % 64."),
     )
     for kind, holds, cause in slips:
@@ -72,7 +85,13 @@ FIRST = FunctionTask(
     points=1,
     minutes=4,
     judge=judge_place,
-    cases=(_place_case(0, 15, 100), _place_case(0, 16, 100), _place_case(3, 7, 1000), _place_case(65, 5, 1024)),
+    cases=(
+        _place_case(5, 50, 300),
+        _place_case(0, 15, 100),
+        _place_case(0, 16, 100),
+        _place_case(3, 7, 1000),
+        _place_case(65, 5, 1024),
+    ),
     hints=(
         "How many elements come before x[row, column]?",
         "Elements before it, times their bytes, divided by the bytes of a line and rounded down: that is the line. The rest of a "
@@ -480,7 +499,8 @@ MOVED = PredictionTask(
                 * SUMMED: "That is what the loop asks for. What happens to a line of out before its first element is stored?",
                 8 * SUMMED: "That is what is read. What is written moves, too.",
                 3 * SUMMED: "These are elements. How many bytes does each have?",
-                4 * SUMMED: "That is one of the arrays.",
+                4
+                * SUMMED: "That is one of the arrays in bytes, or all that moves in elements. How many bytes has an element?",
             },
             "Three arrays are used. One of them crosses the way to memory twice: which, and why?",
         ),
@@ -513,7 +533,10 @@ MOVED = PredictionTask(
                 SUMMED // PAGE: "An element has 4 bytes.",
                 -(-SUMMED // PAGE): "An element has 4 bytes.",
                 4 * SUMMED // PAGE: "The last page is not full, and is needed, too.",
-                3 * (-(-4 * SUMMED // PAGE)): "Only out is new; a and b were written before.",
+                **dict.fromkeys(
+                    (3 * -(-4 * SUMMED // PAGE), -(-3 * 4 * SUMMED // PAGE)),
+                    "Only out is new; a and b were written before.",
+                ),
             },
             "How many bytes has out, and how many of its pages has nobody written to?",
         ),
@@ -814,14 +837,22 @@ ROOFLINE = MeasuredTask(
     spec=lambda x, c, out: _poly(x, c),
     atol=1e-5,
     cases=(
-        Case("one element, degree 3", poly_arguments(1, 3)),
         Case("n = 100, degree 12", poly_arguments(100)),
+        Case("one element, degree 3", poly_arguments(1, 3)),
         Case("n = 33, degree 0: a constant", poly_arguments(33, 0)),
     ),
     suspects=(
         Suspect(lambda x, c, out: _poly(x, c[::-1]), "The coefficients were taken backwards: c[0] is the constant."),
         Suspect(lambda x, c, out: _poly(x, c[:-1]), "The last coefficient is missing: c has c.size of them."),
         Suspect(lambda x, c, out: _poly(x, c) * x, "One multiplication by x too many: c[0] stands alone."),
+        Suspect(
+            lambda x, c, out: _poly(x, c[1:]) if c.size > 1 else c[:1] + 0 * x,
+            "c[0] is missing: `range(..., 0, -1)` ends before 0, so the inner loop never comes to it.",
+        ),
+        Suspect(
+            lambda x, c, out: _poly(x, np.append(c, c[-1])),
+            "The last coefficient went in twice: the sum begins with it, so the loop begins with the one before.",
+        ),
     ),
     claimed=Case(f"n = {ELEMENTS}, degree {DEGREE}", poly_arguments(ELEMENTS)),
     measured=Case("n = 4.2 million", poly_arguments(1 << 22)),
@@ -960,13 +991,16 @@ def judge_lab(arguments, result):
                 return Slip("full", f"at most {HAND} numbers in hand", cause, got)
         elif element not in hand:
             cause = "It was laid down before." if element in done else f"It is not in hand: take x[{j}, {i}] first."
+            if i != j and (i, j) in hand:
+                cause = f"x[{i}, {j}] is in hand, and its place is out[{j}, {i}]: rows and columns are exchanged."
             return Slip("empty", f"x[{j}, {i}] in hand", cause, got)
         else:
             hand.remove(element)
             done.add(element)
     if hand or len(done) < n * m:
         left = f"{len(hand)} in hand, {n * m - len(done) - len(hand)} never taken"
-        return Slip("left", expected, "Every element must come to its place.", left)
+        cause = "Every element must come to its place. Do the loops reach the last rows and columns, and does the `return` stand "
+        return Slip("left", expected, f"{cause}behind them?", left)
     return None
 
 
@@ -983,7 +1017,7 @@ LAB = FunctionTask(
     minutes=25,
     judge=judge_lab,
     costs={"fetches": ("lines fetched", lab_fetches)},
-    cases=(_lab_case(16, 16), _lab_case(32, 64), _lab_case(64, 64)),
+    cases=(_lab_case(16, 16), _lab_case(20, 13), _lab_case(32, 64), _lab_case(64, 64)),
     budget=Budget(
         points=4,
         text="at most 1024 lines fetched for 64 x 64, twice for each line",

@@ -48,7 +48,7 @@ ZIP = KernelTask(
         Suspect(lambda a, b, out: np.maximum(a, 0), "This is ReLU of a. The other number is that of b."),
     ),
     advice={
-        "out-of-bounds": "There are as many threads as elements here. Count from 0: the last index is out.size - 1.",
+        "none-beyond": "There are as many threads as elements here. Count from 0: the last index is out.size - 1.",
         "race": "Each thread has one element, its own. Does every thread of this kernel walk over all of them?",
         "raised-TypeError": "a and b are arrays. Compare the elements of this thread, a[i] and b[i].",
     },
@@ -179,6 +179,10 @@ ADD = KernelTask(
         "out-of-bounds": (
             "This thread has no such element. There may be more threads than elements, and a and b may be shorter than out: "
             "each access needs a guard that knows the length of its own array."
+        ),
+        "tail": (
+            "The last elements were never written. Does a guard keep out a thread that has an element of out, or is the index of a "
+            "thread another one than blockIdx.x * blockDim.x + threadIdx.x?"
         ),
         "raised-TypeError": (
             "Is one number used where there is something else? threadIdx, blockIdx and blockDim have .x, cuda.grid(1) is one "
@@ -328,7 +332,13 @@ MAP = KernelTask(
         Suspect(lambda x, out: np.abs(x), "This is |x|. Where x is negative, 0 is asked for."),
         Suspect(lambda x, out: np.minimum(x, 0), "This keeps what is negative. ReLU keeps what is positive."),
     ),
-    advice={"out-of-bounds": BEYOND_2D, "some-unwritten": GAPS_2D, "wrong-value": TURNED, "race": TURNED},
+    advice={
+        "out-of-bounds": BEYOND_2D,
+        "none-beyond": "Here each thread has an element, so no guard is missing. " + TURNED,
+        "some-unwritten": GAPS_2D,
+        "wrong-value": TURNED,
+        "race": TURNED,
+    },
     hints=(
         "Thread (x, y) of block (bx, by), with 16 threads along x and 8 along y: which column is its own, and which row?",
         "The column is 16 bx + x, the row 8 by + y. cuda.grid(2) returns both sums, that along x first. A row or a column can be "
@@ -377,7 +387,9 @@ BROADCAST = KernelTask(
         ),
     ),
     advice={
-        "out-of-bounds": "row has an element for each column of the matrix, column one for each row. Which index does each take?",
+        "out-of-bounds": BEYOND_2D,
+        "none-beyond": "row has an element for each column of the matrix, column one for each row, and out has rows first. Which index "
+        "does each take?",
         "some-unwritten": GAPS_2D,
         "race": TURNED,
     },
@@ -954,6 +966,11 @@ def hard_swish(x, scale, shift, divisor=6):
     return z * np.clip(z + 3, 0, 6) / divisor
 
 
+def _gated(x, scale, shift, gate):
+    z = x.astype(np.float64) * scale + shift
+    return z * gate(z) / 6
+
+
 ROOFLINE = MeasuredTask(
     id="07-roofline",
     section=Section("7.2", "07_fusion", "Under the roof"),
@@ -974,6 +991,14 @@ ROOFLINE = MeasuredTask(
         Suspect(lambda x, scale, shift, out: hard_swish(x, scale, 0 * shift), "The shift was not added."),
         Suspect(lambda x, scale, shift, out: hard_swish(x, 0 * scale + 1, shift), "x was not multiplied by the scale."),
         Suspect(lambda x, scale, shift, out: hard_swish(x, scale, shift, 1), "The division by 6 is missing."),
+        Suspect(
+            lambda x, scale, shift, out: _gated(x, scale, shift, lambda z: np.clip(z, 0, 6)),
+            "The gate is that of z + 3: it opens at -3 and is open at 3.",
+        ),
+        Suspect(
+            lambda x, scale, shift, out: _gated(x, scale, shift, lambda z: 6),
+            "This is z alone, as if the gate were always open. The gate is not below 0 and not above 6: which of the two is min, which max?",
+        ),
         Suspect(
             lambda x, scale, shift, out: np.clip(x.astype(np.float64) * scale + shift + 3, 0, 6) / 6,
             "This is the gate alone: it must be multiplied by z.",

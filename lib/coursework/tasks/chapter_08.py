@@ -102,6 +102,14 @@ SUSPECTS = (
         lambda a, b, out: product(a[:, :TILE], b[:TILE]),
         f"Only the first {TILE} terms of each sum were added: the loop over the tiles must go on to the end of k.",
     ),
+    Suspect(
+        lambda a, b, out: product(a[:, : len(a)], b[: len(a)]),
+        "Each sum has as many terms as a has rows. It goes over the k columns of a, which are the rows of b.",
+    ),
+    Suspect(
+        lambda a, b, out: product(a[:, : b.shape[1]], b[: b.shape[1]]),
+        "Each sum has as many terms as b has columns. It goes over the k columns of a, which are the rows of b.",
+    ),
 )
 
 # 08-count ----------------------------------------------------------------------------------------------------
@@ -427,8 +435,14 @@ def turned_case(name, m, k, n, make=turned):
 def turned_suspects(b_too=False):
     told = {
         SUSPECTS[0].cause: "This is the transpose of the result: rows and columns of out are exchanged.",
-        SUSPECTS[1].cause: "Here at was used as if it were a. Row p of at is column p of a.",
-        SUSPECTS[2].cause: "The indices of b are exchanged." if not b_too else "Here bt was used as if it were b.",
+        SUSPECTS[
+            1
+        ].cause: "Here at was used as if it were a. Row p of at is column p of a. Compare the two indices of the load, and "
+        "those with which its tile is stored and then read.",
+        SUSPECTS[2].cause: "The indices of b are exchanged."
+        if not b_too
+        else "Here bt was used as if it were b. Compare the two indices of the load, and those with which its tile is stored and then "
+        "read: it must be crossed once.",
     }
     return tuple(Suspect(of_turned(one.formula, b_too), told.get(one.cause, one.cause)) for one in SUSPECTS)
 
@@ -461,8 +475,9 @@ TILED = KernelTask(
     advice=TILE_ADVICE
     | {
         "wrong-value": (
-            "One tile alone is right? Then look at how it goes on along k: start is 0, 16, 32 ..., both loads use it, one along the "
-            "row of a and one down the column of b, and total begins at 0 once, before the loop."
+            "Is one tile alone wrong? Then add all 16 terms, with the same number in both tiles. Is it right? Then look at how it goes "
+            "on along k: start is 0, 16, 32 ..., both loads use it, one along the row of a and one down the column of b, and total "
+            "begins at 0 once, before the loop."
         )
     },
     budget=Budget(
@@ -473,7 +488,8 @@ TILED = KernelTask(
         ),
         require=_TILES_OF_BUDGET,
         over=(
-            "The result is right, but it costs more than it must. In a load neighbouring threads (x) should take neighbours of "
+            "The result is right, but it costs more than it must. Each element is loaded once for its tile, and all 16 threads that "
+            "need it read it from shared memory. In a load neighbouring threads (x) should take neighbours of "
             "a row of at, whichever element that is: another thread may need it. And two rows of 16 fill the 32 banks, so a "
             "tile that is stored as it was loaded needs no padding. Which index of a_tile is p then?"
         ),
@@ -515,13 +531,20 @@ BOTH = KernelTask(
     suspects=turned_suspects(True),
     writer=thread_of,
     tell_first=TOLD_FIRST,
-    advice=TILE_ADVICE,
+    advice=TILE_ADVICE
+    | {
+        "wrong-value": (
+            "Look at the load of bt. Its first index counts columns of the result: it begins at those of this block, and must stay below "
+            "n. Its second one goes along k, from start on, and must stay below k. Is it another number than the index for at?"
+        )
+    },
     budget=Budget(
         points=2,
         text="the same as in task 4, for the same lengths: loads, barriers, sectors, and no bank conflict",
         require=_TILES_OF_BUDGET,
         over=(
-            "The result is right, but it costs more than it must. Element [r, c] of a tile with rows of W words lies in bank "
+            "The result is right, but it costs more than it must. A load of many sectors jumps from row to row: neighbours of bt lie "
+            "along k. Element [r, c] of a tile with rows of W words lies in bank "
             "(r W + c) mod 32. The 32 lanes of a warp have 16 values of x and two of y. Write down their banks for the store and "
             "for the load of b_tile, and choose W so that none comes twice. Lanes that load the same word do not disturb each "
             "other."
@@ -1123,10 +1146,16 @@ STRIDES = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "If the place is in a or b: it is a sum of three products, a number times a step each. If the index is of out: the grid "
-            "may be larger than a matrix, and needs a guard for rows and columns."
+            "If the place is in a or b: it is a sum of three products, a number times a step each. Steps count elements, not bytes, "
+            "and p goes from 0 to k - 1. If the index is of out, or the thread has no element of out: the grid may be larger than a "
+            "matrix, and needs a guard for rows and columns."
         ),
-        "some-unwritten": "The matrices of the stack are counted by blockIdx.z, columns by x, rows by y.",
+        "none-beyond": (
+            "Each thread has an element here, so no guard is missing. The place in a or b is a sum of three products, a number times "
+            "its own step each, in elements, not bytes. p goes from 0 to k - 1."
+        ),
+        "one-block": "Only the first matrix was written. blockIdx.z counts the matrices of the stack: out[z, row, column].",
+        "some-unwritten": "The matrices of the stack are counted by blockIdx.z, columns by x, rows by y; out.shape is (count, m, n).",
     },
     hints=(
         "Element [row, column] of a matrix that lies row by row, with n columns, lies n * row + column places from its start. "
@@ -1201,6 +1230,29 @@ def quantised_product(a, b, rounded=np.rint):
     return rounded(a / sa) @ rounded(b / sb), sa * sb
 
 
+def _cut_off(a, b, rounded):
+    """The product of matrices that were cut off: in float32, where the largest of a row may come out just below 127."""
+    sa, sb = (x.astype(np.float32) for x in (_scales(a, 1), _scales(b, 0)))
+    return rounded(a / sa).astype(np.float64) @ rounded(b / sb).astype(np.float64)
+
+
+def _of_the_largest(a, b, wraps):
+    """Scales of the largest number, not of the largest absolute value: numbers below -127, which int8 takes for others."""
+    (qa, sa), (qb, sb) = (
+        (np.rint(x / s), s) for x, s in ((x, x.max(axis, keepdims=True) / 127) for x, axis in ((a, 1), (b, 0)))
+    )
+    if wraps:
+        qa, qb = (q.astype(np.int64).astype(np.int8).astype(np.float64) for q in (qa, qb))
+    return (qa.astype(np.float64) @ qb) * sa * sb
+
+
+def _by_128(a, b):
+    """128 levels, of which the largest does not fit into eight bits."""
+    sa, sb = (_scales(x, axis) * 127 / 128 for x, axis in ((a, 1), (b, 0)))
+    qa, qb = (np.rint(x / s).astype(np.int16).astype(np.int8).astype(np.float64) for x, s in ((a, sa), (b, sb)))
+    return (qa @ qb) * sa * sb
+
+
 def judge_int8(arguments, result):
     """Right if the result is a sum of products of rounded numbers, with the scales of rows and columns."""
     a, b = arguments
@@ -1219,14 +1271,32 @@ def judge_int8(arguments, result):
     if off.mean() <= 0.02 and np.abs(got - integers).max() <= 260:  # a number halfway may be rounded either way
         return None
     i, j = np.argwhere(off)[0] if off.any() else (0, 0)
+    with np.errstate(all="ignore"):
+        cause = _known_slip(a, b, got, integers, scale)
+    number = lambda x: f"{x[i, j] * scale[i, j]:.6g}"  # noqa: E731
+    return Slip(
+        "product",
+        f"{number(integers)} in element [{i}, {j}]",
+        cause,
+        f"{number(got)}; {off.sum()} of {off.size} are off",
+    )
+
+
+def _known_slip(a, b, got, integers, scale):
+    """What explains a wrong product of integers, in words."""
     qa, qb = (np.rint(x / _scales(x, axis)) for x, axis in ((a, 1), (b, 0)))
     wrapped = qa.astype(np.int64) @ qb.astype(np.int64)
     known = (
         (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
         (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
         (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
-        (quantised_product(a, b, np.trunc)[0], "astype(np.int8) cuts off what is behind the point. Round first."),
-        (quantised_product(a, b, np.floor)[0], "The numbers were rounded down. Round to the nearest."),
+        (_cut_off(a, b, np.trunc), "astype(np.int8) cuts off what is behind the point. Round first."),
+        (_cut_off(a, b, np.floor), "The numbers were rounded down. Round to the nearest."),
+        *((_of_the_largest(a, b, wraps) / scale, "A scale comes from the largest *absolute* value: the largest number of a row may be a "
+         "small one, beside others far below 0.") for wraps in (True, False)),
+        (_by_128(a, b) / scale, "With 128 the largest number does not fit: eight bits end at 127. Divide by 127."),
+        (integers / scale**2, "The sum was divided by the two scales. Each number was divided by its scale; to go back, multiply."),
+        (np.rint(a * _scales(a, 1)) @ np.rint(b * _scales(b, 0)), "Each number is divided by its scale, not multiplied by it."),
         (integers / scale, "These are the integers: multiply by the two scales."),
         (integers / scale * _scales(a, 1), "The scale of b is missing."),
         (integers / scale * _scales(b, 0), "The scale of a is missing."),
@@ -1234,18 +1304,9 @@ def judge_int8(arguments, result):
          "column of b has a scale of its own."),
         (_along_the_sum(a, b) / scale, "A scale must be the same for all terms of a sum: rows of a, columns of b."),
     )  # fmt: skip
-    cause = next(
-        (text for value, text in known if np.mean(np.abs(got - value) > 0.5 + 1e-5 * np.abs(value)) <= 0.02), ""
-    )
-    cause = (
-        cause or "Multiply the integers first, as int32; then scale element [i, j] by the scales of row i and column j."
-    )
-    number = lambda x: f"{x[i, j] * scale[i, j]:.6g}"  # noqa: E731
-    return Slip(
-        "product",
-        f"{number(integers)} in element [{i}, {j}]",
-        cause,
-        f"{number(got)}; {off.sum()} of {off.size} are off",
+    near = (text for value, text in known if np.mean(np.abs(got - value) > 0.5 + 1e-5 * np.abs(value)) <= 0.02)
+    return next(
+        near, "Multiply the integers first, as int32; then scale element [i, j] by the scales of row i and column j."
     )
 
 
@@ -1279,7 +1340,10 @@ INT8 = FunctionTask(
         int8_case("a row and a column of zeros", 5, 8, 6, _zeros),
     ),
     advice={
-        "raised-ValueError": "Do the shapes fit? The scales of a are one for each row, (m, 1), those of b one for each column, (1, n).",
+        "raised-ValueError": "Do the shapes fit? The scales of a are one for each row, (m, 1), those of b one for each column, (1, n). The "
+        "product of two matrices is `@`; `*` multiplies element by element.",
+        "raised-RuntimeWarning": "A number that no integer can hold became an integer: 0 / 0, or one beyond -128 to 127. A row of "
+        "zeros gets the scale 1, and the scale comes from the largest *absolute* value.",
         "raised-OverflowError": "A number is too large for its type: the largest of a row should become 127.",
     },
     hints=(
@@ -1712,6 +1776,10 @@ _SLIPS = (
     (lambda x, w1, b1, w2, b2: (x, w1, 0 * b1, w2, b2), "the bias of the hidden layer is missing"),
     (lambda x, w1, b1, w2, b2: (x, w1, b1, w2, 0 * b2), "the bias of the last layer is missing"),
     (lambda x, w1, b1, w2, b2: (x, w1, 0 * b1, w2, 0 * b2), "both biases are missing"),
+    (
+        lambda x, w1, b1, w2, b2: (x, w1, 2 * b1, w2, b2),
+        "the bias of the hidden layer is added twice: bias_silu adds it, too",
+    ),
     (lambda x, w1, b1, w2, b2: (x[:1].repeat(len(x), 0), w1, b1, w2, b2), "every row got the answer of the first"),
     (lambda x, w1, b1, w2, b2: (x[::-1], w1, b1, w2, b2), "the rows come in the opposite order"),
 )
@@ -1740,8 +1808,11 @@ def judge_network(arguments, result):
         return None
     cause = next((f"This is what comes out when {words}." for other, words in _SLIPS
                   if np.array_equal(labels, network.forward(*other(*arguments)))), "")  # fmt: skip
-    if not cause and np.array_equal(labels, ((x.astype(np.float64) @ w1 + b1) @ w2 + b2).argmax(axis=1)):
-        cause = "This is what comes out without SiLU: two matmuls in a row are no more than one."
+    straight = [((x.astype(np.float64) @ w1 + p * b1) @ w2 + q * b2).argmax(axis=1) for p in (0, 1) for q in (0, 1)]
+    if not cause and any(np.array_equal(labels, other) for other in straight):
+        cause = "This is what comes out without SiLU: two matmuls in a row are no more than one. Which array does the second one get?"
+    if not cause and not labels.any():
+        cause = "Every label is 0. Does anything write into the labels, row by row?"
     cause = cause or "Follow one picture: which shape has what you hold after each step, and which kernel wrote it?"
     return Slip("labels", f"{truth[wrong[0]]} for row {wrong[0]}", cause,
                 f"{labels[wrong[0]]}; {wrong.size} of {len(x)} rows are wrong")  # fmt: skip
@@ -1760,7 +1831,12 @@ NETWORK = FunctionTask(
         Case("64 pictures", network_arguments(64)),
         Case("33 pictures: no multiple of anything", network_arguments(33)),
     ),
-    advice={"raised-ValueError": "Do the shapes fit? A kernel writes into an array that you have made for it."},
+    advice={
+        "raised-ValueError": "Do the shapes fit, for any number of rows? A kernel writes into an array that you have made for it.",
+        "raised-TypeError": "A kernel returns nothing, None: it writes into its last argument. That must be an array, or a part of one "
+        "as `labels[i : i + 1]`, not a number.",
+        "raised-NameError": "A name is used that is not defined there. The kernels are called `mine.matmul` and so on.",
+    },
     hints=(
         "Which shape has x, which has w1? So which shape must the array have that the first matmul writes into?",
         "Each kernel writes into its last argument: make that array first, as np.empty of float32. The order is matmul, bias_silu, "

@@ -233,7 +233,10 @@ class NumPy:
 
         def call(*args, **kwargs):
             result = value(*args, **kwargs)
-            return as_traced(result, self.__recorder, False) if isinstance(result, np.ndarray) else result
+            result = as_traced(result, self.__recorder, False) if isinstance(result, np.ndarray) else result
+            if name in ("empty", "empty_like"):
+                result._root.unset = set(result._addresses.ravel().tolist())
+            return result
 
         return call
 

@@ -41,6 +41,7 @@ class Root:
     made: bool  # inside the function
     number: int
     array: np.ndarray
+    unset: set = field(default_factory=set)  # addresses of an np.empty in which nothing was stored yet
 
 
 @dataclass
@@ -61,6 +62,7 @@ class Recorder:
         self.rows = []  # (region, thread, iteration, place, kind, root, address)
         self.allocations = self.temporaries = 0
         self.asks_for_thread = False
+        self.unset = []  # (root, place) of loads of single elements in which nothing was stored before
         self.on = True
         self._place_of, self._positions, self._next = {}, {}, 0
         self.sources = {}  # code -> source lines
@@ -85,6 +87,8 @@ class Recorder:
         if not self.on:
             return
         who = (self.region, self.thread, self.iteration, self._place(), kind, root.number)
+        if root.unset:
+            self._look_for_unset(kind, root, addresses, who[3])
         if isinstance(addresses, int):
             self.rows.append((*who, addresses))
         else:
@@ -94,6 +98,12 @@ class Recorder:
                 f"more than {self.limit:,} accesses; watch looks at every one of them, so give it small arrays "
                 "(or a larger limit=)"
             )
+
+    def _look_for_unset(self, kind, root, addresses, place):
+        if kind == STORE:
+            root.unset.difference_update([addresses] if isinstance(addresses, int) else np.ravel(addresses).tolist())
+        elif isinstance(addresses, int) and addresses in root.unset:
+            self.unset.append((root, place))
 
     def _place(self):
         frame = sys._getframe(2)
