@@ -113,7 +113,7 @@ KERNEL = Language(
     "a CUDA kernel cannot contain",
     ("cuda.jit",),
     BUILTINS | MODULES | _TYPES,
-    SCALARS,
+    SCALARS | _words("maximum minimum"),
     instead=": a kernel is what one thread does, with single elements such as out[i], Python's min, max, abs, and math",
 )
 # Inside njit every np.* is compiled, never interpreted: what numba does not support is a compile error.

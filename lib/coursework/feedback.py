@@ -126,7 +126,7 @@ def _grid(picture):
         rows, labels = state, [f"row {i}" for i in range(len(state))]
     elif threads:
         rows = [state[i : i + threads] for i in range(0, len(state), threads)]
-        labels = [f"block {i}" for i in range(len(rows))]
+        labels = [_label(i, picture["blocks"], len(rows)) for i in range(len(rows))]
     else:
         rows, labels = [state], ["element 0"]
     first = next(i for i, row in enumerate(rows) if any(row))
@@ -135,6 +135,12 @@ def _grid(picture):
     per_cell = -(-max(len(row) for row in rows) // _LONGEST)
     rows = [[max(row[i : i + per_cell]) for i in range(0, len(row), per_cell)] for row in rows]
     return rows, labels, per_cell
+
+
+def _label(row, blocks, rows):
+    """Whose elements stand in a row. With fewer blocks than rows each thread has several, in rounds."""
+    turn, block = divmod(row, blocks)
+    return f"round {turn + 1}, block {block}" if rows > blocks else f"block {block}"
 
 
 def picture_rows(picture):

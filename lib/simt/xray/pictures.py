@@ -158,10 +158,16 @@ def meeting(report, finding):
     before = f"{finding.array}[{row}{', ' if row else ''}"
     first = max(0, column - AROUND)
     size, top = INNER / (2 * AROUND + 1), 78
+    end = _end(trace, finding)
     parts = [text(MARGIN, 14, f"{finding.kind.replace('-', ' ')}: {name}", weight="bold")]
     for k in range(2 * AROUND + 1):
         here, x = first + k == column, MARGIN + k * size
-        parts.append(rect(x, top, size - 4, 24, 0.45 if here else 0, 1.4 if here else 0.5, f"{before}{first + k}]"))
+        inside = end is None or first + k < end
+        note = f"{before}{first + k}]" + ("" if inside else f", beyond the end of {finding.array}")
+        parts.append(rect(x, top, size - 4, 24, 0.45 if here else 0, 1.4 if here else 0.5, note, "" if inside else "3 3"))
+        if first + k == end:
+            parts.append(line(x - 2, top - 6, x - 2, top + 30, 2, opacity=1))
+            parts.append(text(MARGIN + INNER, top + 60, f"{finding.array} ends at the dashes", 11, "end"))
         parts.append(text(x + (size - 4) / 2, top + 40, first + k, 11, "middle", "bold" if here else "normal"))
     target = MARGIN + (column - first) * size + (size - 4) / 2
     for k, words in enumerate(who):
@@ -171,6 +177,12 @@ def meeting(report, finding):
     alt = f"{' and '.join(who)} use {name}" if len(who) > 1 else f"{who[0]} uses {name}"
     parts.append(text(MARGIN, top + 60, f"line {' and '.join(map(str, finding.lines))}" if finding.lines else "", 11))
     return Picture(canvas(top + 66, parts, f"{alt}."), f"{alt}.", finding.message)
+
+
+def _end(trace, finding):
+    """The length of the last axis of a finding's array; None where it is not known."""
+    shapes = {a.shape[-1] for a in trace.arrays if a.name == finding.array and a.shape}
+    return shapes.pop() if len(shapes) == 1 else None
 
 
 def _sector_use(trace, rows):

@@ -62,12 +62,13 @@ def canvas(height, parts, alt):
     )
 
 
-def rect(x, y, width, height, opacity=0.0, stroke=0.5, title=""):
-    """A box: ``opacity`` of its ink, width of its outline, a note that shows under the pointer."""
+def rect(x, y, width, height, opacity=0.0, stroke=0.5, title="", dash=""):
+    """A box: ``opacity`` of its ink, width of its outline, a note that shows under the pointer, dashes of the outline."""
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
     note = f"<title>{html.escape(title)}</title>" if title else ""
     return (
         f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}" fill="currentColor" '
-        f'fill-opacity="{_n(opacity)}" stroke="currentColor" stroke-width="{_n(stroke)}">{note}</rect>'
+        f'fill-opacity="{_n(opacity)}" stroke="currentColor" stroke-width="{_n(stroke)}"{dashes}>{note}</rect>'
     )
 
 
