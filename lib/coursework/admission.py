@@ -331,7 +331,7 @@ def _check_attribute(node, language):
     elif module == "math":
         allowed = hasattr(math, node.attr)
     elif module == "np":
-        allowed = node.attr in SCALARS if language.numpy else hasattr(__import__("numpy"), node.attr)
+        allowed = node.attr in language.numpy if language.numpy else hasattr(__import__("numpy"), node.attr)
     elif module == "numba":
         allowed = node.attr in NUMBA_NAMES
     else:

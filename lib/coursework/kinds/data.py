@@ -193,7 +193,7 @@ class DataTask(Task):
 def outcome_of(judge, program, case, seed):
     """None where `program` is right on `case`, else the Failure. `judge`: a task of a kind that examines programs."""
     try:
-        judge.examine(Local(program, admitted=True), (case,), seed)
+        judge.examine(Local(program, admitted=True, printed=True), (case,), seed)
     except Failed as failed:
         return failed.failure
     return None

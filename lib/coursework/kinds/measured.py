@@ -198,7 +198,8 @@ class MeasuredTask(CompiledTask):
         more = "; more than all: the arrays were still in a cache" if share > 1 else ""
         sentence = (
             f"Measured on this machine, {self.measured.name}: your loop reaches {share:.0%} of the roof over it{more}. "
-            f"Here {roof.bound(point.intensity)} binds; the ridge lies at {roof.ridge:.3g} flops per byte."
+            f"Here {roof.bound(point.intensity)} binds; the ridge lies at {roof.ridge:.3g} flops per byte. Other programs that run "
+            "meanwhile make the share smaller."
         )
         return sentence, measure.roof_picture(point, roof)
 

@@ -54,11 +54,12 @@ def unique(prefix):
 
 
 def canvas(height, parts, alt):
-    """The <svg> element. ``alt`` is read out in its place."""
+    """The <svg> element. ``alt`` is read out in its place. Spaces keep words apart where only they are left of it, as in a
+    notebook that is not trusted."""
     name = unique("xray-title")
     return (
         f'<svg viewBox="0 0 {WIDTH} {_n(height)}" role="img" aria-labelledby="{name}" '
-        f'xmlns="http://www.w3.org/2000/svg"><title id="{name}">{html.escape(alt)}</title>{"".join(parts)}</svg>'
+        f'xmlns="http://www.w3.org/2000/svg"><title id="{name}">{html.escape(alt)}</title>{" ".join(parts)}</svg>'
     )
 
 
