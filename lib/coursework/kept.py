@@ -69,14 +69,9 @@ def keep(outcome, answer):
         with locked(target):
             old = read_text(target) if target.exists() else HEAD
             new = _with(old, outcome.task, rank, part)
-            new_file = not target.exists()
             if new != old:
                 ast.parse(new)
                 write_text(target, new)
-            if new_file:
-                print(
-                    f"{FILE}, a new file beside this notebook, keeps your solved functions: later notebooks import them."
-                )
     except NotKept as error:
         print(f"{python.__name__} is not kept in {FILE}: {error}.")
     except SyntaxError as error:

@@ -59,6 +59,10 @@ def begin(chapter):
     points = sum(points for task in tasks for _, points in progress.parts(task))
     print(device.describe())
     print(f"{len(tasks)} tasks, {points} points, about {sum(t.minutes for t in tasks)} minutes.")
+    if kept.path():
+        print(
+            f"The compiled functions that you solve are kept in {kept.FILE}, beside this notebook, for later chapters."
+        )
 
 
 def check(task_id, answer, seed=None, hidden=False, **claims):
