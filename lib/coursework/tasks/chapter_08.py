@@ -1290,6 +1290,8 @@ def _known_slip(a, b, got, integers, scale):
         (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
         (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
         (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
+        (quantised_product(a, b, np.trunc)[0], "astype(np.int8) cuts off what is behind the point. Round first."),
+        (quantised_product(a, b, np.floor)[0], "The numbers were rounded down. Round to the nearest."),
         (_cut_off(a, b, np.trunc), "astype(np.int8) cuts off what is behind the point. Round first."),
         (_cut_off(a, b, np.floor), "The numbers were rounded down. Round to the nearest."),
         *((_of_the_largest(a, b, wraps) / scale, "A scale comes from the largest *absolute* value: the largest number of a row may be a "
