@@ -169,7 +169,7 @@ class MeasuredTask(CompiledTask):
             cause = _BRANCHES
         elif name in _RATIOS:
             ratio = said[name] / truth[name]
-            cause = next((text for r, text in _RATIOS[name].items() if _near(ratio, r)), cause)
+            cause = next((text for r, text in _RATIOS[name].items() if abs(ratio - r) <= 0.01 * r), cause)
         elif name == "intensity" and _near(said[name], truth["moved"] / truth["flops"]):
             cause = "These are bytes for each flop. Flops per byte are asked for."
         elif name == "intensity" and abs(said[name] - truth[name]) <= ROUNDED * truth[name]:
