@@ -62,8 +62,9 @@ class Section:
     heading: str  # "A condition"
 
     @property
-    def words(self):
-        return f"{self.number}, {self.heading}"
+    def place(self):
+        """Where it stands, in words: for those who have the book beside the notebook, and no link to follow."""
+        return f'section {self.number} of the book, "{self.heading}"'
 
     @property
     def link(self):
@@ -88,7 +89,7 @@ class Task:
         "NameError": "A name is used that is not defined there. Spelt differently somewhere?",
         "TypingError": "A type does not fit. Is a whole array used where one element is meant, x for x[i], or an element where an "
         "array is?",
-        "NotAdmitted": "Kernels are written in the part of Python that numba compiles.",
+        "NotAdmitted": "Kernels of this course keep to plain Python, math and cuda, which run alike here and on a GPU.",
         "TooManyIterations": "A right answer needs far fewer rounds, so the check stopped it here.",
         "TraceFull": "It uses memory far more often than a right answer. Does every loop end where it should?",
         "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",
