@@ -59,8 +59,9 @@ class Local:
     def call(self, arguments):
         """f(*copies of arguments) -> (result, arguments afterwards)."""
         arguments = _copies(arguments)
-        with warnings.catch_warnings():  # what comes out is another number on another machine
-            warnings.filterwarnings("error", "invalid value encountered in cast", RuntimeWarning)
+        with warnings.catch_warnings():  # a NaN that becomes an integer is another one on another machine, or times 0 is 0
+            warnings.filterwarnings("error", "(invalid value|divide by zero) encountered", RuntimeWarning)
+            warnings.filterwarnings("ignore", "(over|under)flow encountered", RuntimeWarning)  # what comes of it is judged
             return self._guarded(limited.call, self.function, arguments), arguments
 
     def compiled_call(self, arguments, threads=None):

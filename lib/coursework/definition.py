@@ -93,7 +93,8 @@ class Task:
         "TraceFull": "It uses memory far more often than a right answer. Does every loop end where it should?",
         "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",
         "MemoryError": "It asked for more memory than an answer needs.",
-        "RuntimeWarning": "A number that no integer can hold (NaN, from 0 / 0, or one that is too large) became an integer.",
+        "RuntimeWarning": "NumPy divided by 0, or a number that no integer can hold (NaN, from 0 / 0, or one that is too large) became "
+        "an integer. Which input has a 0 there?",
     }
 
     id: str

@@ -1230,9 +1230,9 @@ def quantised_product(a, b, rounded=np.rint):
     return rounded(a / sa) @ rounded(b / sb), sa * sb
 
 
-def _cut_off(a, b, rounded):
-    """The product of matrices that were cut off: in float32, where the largest of a row may come out just below 127."""
-    sa, sb = (x.astype(np.float32) for x in (_scales(a, 1), _scales(b, 0)))
+def _cut_off(a, b, rounded, dtype):
+    """The product of matrices that were cut off: where the largest of a row comes out just below 127 depends on the dtype."""
+    sa, sb = (x.astype(dtype) for x in (_scales(a, 1), _scales(b, 0)))
     return rounded(a / sa).astype(np.float64) @ rounded(b / sb).astype(np.float64)
 
 
@@ -1290,8 +1290,10 @@ def _known_slip(a, b, got, integers, scale):
         (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
         (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
         (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
-        (_cut_off(a, b, np.trunc), "astype(np.int8) cuts off what is behind the point. Round first."),
-        (_cut_off(a, b, np.floor), "The numbers were rounded down. Round to the nearest."),
+        *((_cut_off(a, b, np.trunc, dtype), "astype(np.int8) cuts off what is behind the point. Round first.")
+          for dtype in (np.float32, np.float64)),
+        *((_cut_off(a, b, np.floor, dtype), "The numbers were rounded down. Round to the nearest.")
+          for dtype in (np.float32, np.float64)),
         *((_of_the_largest(a, b, wraps) / scale, "A scale comes from the largest *absolute* value: the largest number of a row may be a "
          "small one, beside others far below 0.") for wraps in (True, False)),
         (_by_128(a, b) / scale, "With 128 the largest number does not fit: eight bits end at 127. Divide by 127."),
@@ -1342,8 +1344,9 @@ INT8 = FunctionTask(
     advice={
         "raised-ValueError": "Do the shapes fit? The scales of a are one for each row, (m, 1), those of b one for each column, (1, n). The "
         "product of two matrices is `@`; `*` multiplies element by element.",
-        "raised-RuntimeWarning": "A number that no integer can hold became an integer: 0 / 0, or one beyond -128 to 127. A row of "
-        "zeros gets the scale 1, and the scale comes from the largest *absolute* value.",
+        "raised-RuntimeWarning": "Where `divide` is named, a row or a column of zeros was divided by its largest value: 0 / 0. Give it the "
+        "scale 1 before anything is divided. Where `cast` is named, a number that no integer can hold became an integer: 0 / 0 again, or "
+        "one beyond -128 to 127, and the scale comes from the largest *absolute* value.",
         "raised-OverflowError": "A number is too large for its type: the largest of a row should become 127.",
     },
     hints=(
