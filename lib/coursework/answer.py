@@ -59,9 +59,13 @@ class Local:
     def call(self, arguments):
         """f(*copies of arguments) -> (result, arguments afterwards)."""
         arguments = _copies(arguments)
-        with warnings.catch_warnings():  # a NaN that becomes an integer is another one on another machine, or times 0 is 0
+        with (
+            warnings.catch_warnings()
+        ):  # a NaN that becomes an integer is another one on another machine, or times 0 is 0
             warnings.filterwarnings("error", "(invalid value|divide by zero) encountered", RuntimeWarning)
-            warnings.filterwarnings("ignore", "(over|under)flow encountered", RuntimeWarning)  # what comes of it is judged
+            warnings.filterwarnings(
+                "ignore", "(over|under)flow encountered", RuntimeWarning
+            )  # what comes of it is judged
             return self._guarded(limited.call, self.function, arguments), arguments
 
     def compiled_call(self, arguments, threads=None):
@@ -187,7 +191,7 @@ class Local:
         try:
             report.require(**(require or {}))
         except BudgetExceeded as error:
-            excess = [asdict(e) for e in error.exceeded]
+            excess = [asdict(e) | {"step": _step(report, e)} for e in error.exceeded]
             picture = _picture(report, excess[0])
         findings = [
             f.to_dict() | ({"picture": _met(report, f)} if i == 0 else {}) for i, f in enumerate(report.findings)
@@ -255,6 +259,13 @@ def _map(report):
 
 def _plain(drawn):
     return {"svg": drawn.svg, "alt": drawn.alt}
+
+
+def _step(report, excess):
+    """Bytes from lane to lane where an expression jumps or meets itself in the banks."""
+    if excess.measure not in _DRAWN:
+        return None
+    return report.step(expression=excess.text, line=excess.line, kind=excess.kind)
 
 
 _DRAWN = {"sectors_per_request": "global", "efficiency": "global", "bank_ways": "shared"}  # measure: memory

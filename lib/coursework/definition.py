@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,21 @@ class Budget:
     over: str  # the likely cause when it is exceeded
     case: Case | None = None  # default: the task's last case
     golf: object | None = None  # golf.Golf: an open end beyond the budget, without points
+    causes: tuple = ()  # (test(tuple of Over), words): the first whose test holds says more than `over`
+
+    def cause(self, over):
+        return next((words for test, words in self.causes if test(over)), self.over)
+
+
+class Over(NamedTuple):
+    """A count over its limit. `where`: in words; `kind`, `step`: of a kernel's access, bytes from lane to lane."""
+
+    name: str
+    counted: float
+    limit: float
+    where: str = ""
+    kind: str = ""
+    step: int | None = None
 
 
 @dataclass(frozen=True)

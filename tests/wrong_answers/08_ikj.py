@@ -62,7 +62,7 @@ def as_the_formula_is_written(a, b, out):
 
 @njit
 def down_the_columns(a, b, out):
-    """over budget over-budget: Which index changes in your inner loop"""
+    """over budget over-budget: Which index changes fastest, in your inner loop"""
     out[:] = 0
     for j in range(out.shape[1]):
         for p in range(a.shape[1]):

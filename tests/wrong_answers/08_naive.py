@@ -22,7 +22,7 @@ def by_hand(a, b, out):
 
 @cuda.jit
 def column_of_the_grid_row_of_the_warp(a, b, out):
-    """over budget over-budget: threadIdx.x changes fastest"""
+    """over budget over-budget: `threadIdx.x` changes fastest"""
     i = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x
     j = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if i < out.shape[0] and j < out.shape[1]:

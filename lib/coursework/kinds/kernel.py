@@ -10,7 +10,7 @@ from simt.limits import dimensions
 
 from .. import diagnosis
 from ..checking import arguments_of, attempt, headline
-from ..definition import Budget, refuse_unknown
+from ..definition import Budget, Over, refuse_unknown
 from ..outcome import Failed, Failure
 from .arrays import ArrayTask
 
@@ -46,6 +46,8 @@ COUNTS = {name: name for name in (*_EACH.split(), *_SUMS.split(), *_SPLIT)} | {
     "bytes_stored": "bytes stored",
     "global_load_requests": "load requests to global memory",
     "shared_load_requests": "load requests to shared memory",
+    "global_store_requests": "store requests to global memory",
+    "shared_store_requests": "store requests to shared memory",
     "barriers": "barriers in a block",
 }
 
@@ -104,8 +106,7 @@ class KernelTask(ArrayTask):
     def overspent(self, answer, case, arguments):
         report = self._run(answer, case, arguments, self.budget.require)
         over = [
-            (e["measure"], e["counted"], e["allowed"], f", at `{e['text']}`" if e["text"] else "")
-            for e in report["excess"]
+            Over(e["measure"], e["counted"], e["allowed"], _where(e), e["kind"], e["step"]) for e in report["excess"]
         ]
         return over, report["picture"]
 
@@ -166,6 +167,10 @@ class KernelTask(ArrayTask):
 
     def threads_shown(self, case, state):
         return diagnosis.threads_per_block(case) if state.ndim == 1 else 0
+
+
+def _where(excess):
+    return f", at `{excess['text']}`" if excess["text"] else ""
 
 
 def _who(finding, case):

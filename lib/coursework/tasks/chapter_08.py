@@ -112,6 +112,12 @@ SUSPECTS = (
     ),
 )
 
+
+def over(name, kind=None):
+    """The test of a cause: a count is over its limit, at a load or a store where `kind` says so."""
+    return lambda rows: any(o.name == name and kind in (None, o.kind) for o in rows)
+
+
 # 08-count ----------------------------------------------------------------------------------------------------
 
 M, K, N = 64, 48, 96
@@ -276,6 +282,11 @@ CPU_CASES = (
 CPU_BUDGET_CASE = Case("(24 x 36) @ (36 x 80)", operands(24, 36, 80))
 VECTORISED = {"scalar_share": 0.25, "multiplies": 24 * 36 * 80 * 5 // 4}  # a quarter for the ends of loops
 
+NOT_IN_VECTORS = (
+    "The result is right, but in the loop that does the work the compiler could not fill vectors from neighbouring elements. Which "
+    "index changes fastest, in your inner loop or along your slices, and which way does it walk through `b` and `out`?"
+)
+
 IKJ = CompiledTask(
     id="08-ikj",
     section=Section("8", "08_matmul", "Rung 2: another order"),
@@ -302,8 +313,16 @@ IKJ = CompiledTask(
         text="whole vectors are multiplied, each product once, with at most 3 memory accesses for each vector",
         require=VECTORISED | {"accesses_per_multiply": 3},
         over=(
-            "The result is right, but in the loop that does the work the compiler could not fill vectors from "
-            "neighbouring elements. Which index changes in your inner loop, and which way does it walk through b and out?"
+            "The result is right, but products are made more than once. Each term of a sum is one multiply: which loop goes over it again?"
+        ),
+        causes=(
+            (over("scalar_share"), NOT_IN_VECTORS),
+            (
+                over("accesses_per_multiply"),
+                "The result is right, and whole vectors are multiplied, but something goes through memory more often than `b` and "
+                "`out` must. A line with whole rows, as `out[i] += a[i, p] * b[p]`, makes an array of its own for the product, stores "
+                "it and loads it again: write the loop over `j`, or see whether your loop stores a number that it needs once more.",
+            ),
         ),
         case=CPU_BUDGET_CASE,
     ),
@@ -349,9 +368,14 @@ NAIVE = KernelTask(
         text="at most 4 sectors for each load and each store of a warp, and each element of out stored once",
         require={"sectors_per_request": 4, "global_store_requests": 32 * 64 // 32},
         over=(
-            "The result is right, but neighbouring threads of a warp work on different rows, which lie far apart: "
-            "threadIdx.x changes fastest within a warp, so let it choose the column. Or an element of out is stored more "
-            "than once: add up in a local variable, and store at the end."
+            "The result is right, but elements of `out` are stored more than once: add up in a local variable, and store at the end."
+        ),
+        causes=(
+            (
+                over("sectors_per_request"),
+                "The result is right, but neighbouring threads of a warp work on different rows, which lie far apart: "
+                "`threadIdx.x` changes fastest within a warp, so let it choose the column.",
+            ),
         ),
         case=case("exact", 32, 24, 64),
     ),
@@ -447,6 +471,15 @@ def turned_suspects(b_too=False):
     return tuple(Suspect(of_turned(one.formula, b_too), told.get(one.cause, one.cause)) for one in SUSPECTS)
 
 
+LOADED_AGAIN = (
+    "The result is right, but elements are loaded from global memory again. Each is loaded once for its tile, and all 16 threads that "
+    "need it read it from shared memory."
+)
+TOO_MANY_BARRIERS = (
+    "The result is right, but the block waits more often than it must. In each round two barriers are enough: when are the tiles "
+    "full, and when have all read them?"
+)
+
 _TILES_OF_BUDGET = {
     "global_load_requests": tiled_loads(_BUDGET_M, _BUDGET_K, _BUDGET_N),
     "barriers": 2 * (_BUDGET_K // TILE),
@@ -488,10 +521,17 @@ TILED = KernelTask(
         ),
         require=_TILES_OF_BUDGET,
         over=(
-            "The result is right, but it costs more than it must. Each element is loaded once for its tile, and all 16 threads that "
-            "need it read it from shared memory. In a load neighbouring threads (x) should take neighbours of "
-            "a row of at, whichever element that is: another thread may need it. And two rows of 16 fill the 32 banks, so a "
-            "tile that is stored as it was loaded needs no padding. Which index of a_tile is p then?"
+            "The result is right, but lanes of a warp meet in a bank of shared memory. Two rows of 16 fill the 32 banks, so a "
+            "tile that is stored as it was loaded needs no padding. Which index of `a_tile` is `p` then?"
+        ),
+        causes=(
+            (over("global_load_requests"), LOADED_AGAIN),
+            (over("barriers"), TOO_MANY_BARRIERS),
+            (
+                over("sectors_per_request"),
+                "The result is right, but a load jumps from row to row, so that each lane needs a sector of its own. Neighbouring threads "
+                "(`x`) should take neighbours of a row of `at`, whichever element that is: another thread may need it.",
+            ),
         ),
         case=turned_case("exact", _BUDGET_M, _BUDGET_K, _BUDGET_N),
         golf=Golf(
@@ -512,6 +552,23 @@ TILED = KernelTask(
 )
 
 # 08-both -----------------------------------------------------------------------------------------------------
+
+NO_WIDTH = (
+    "The result is right, but lanes of a warp meet in a bank. A tile that is stored along its rows needs rows of W = 16 words, so that "
+    "two of them fill the 32 banks. If the same tile is then read down a column, no W serves both: with 16 or 48 the 16 words of a "
+    "column lie in two banks, and with any other W the two rows of the store meet. Cross it in the store instead, down a column: a load "
+    "along a row is free with any W."
+)
+
+
+def _crossed_in_the_load(rows):
+    """A tile that is stored along its rows, and meets itself there or where it is read."""
+    return any(o.name == "bank_ways" and (o.kind == "load" or o.step == 4) for o in rows)
+
+
+def _odd_and_crossed_in_the_store(rows):
+    return any(o.name == "bank_ways" and o.kind == "store" and o.step // 4 % 2 for o in rows)
+
 
 BOTH = KernelTask(
     id="08-both",
@@ -543,11 +600,25 @@ BOTH = KernelTask(
         text="the same as in task 4, for the same lengths: loads, barriers, sectors, and no bank conflict",
         require=_TILES_OF_BUDGET,
         over=(
-            "The result is right, but it costs more than it must. A load of many sectors jumps from row to row: neighbours of bt lie "
-            "along k. Element [r, c] of a tile with rows of W words lies in bank "
-            "(r W + c) mod 32. The 32 lanes of a warp have 16 values of x and two of y. Write down their banks for the store and "
-            "for the load of b_tile, and choose W so that none comes twice. Lanes that load the same word do not disturb each "
-            "other."
+            "The result is right, but lanes of a warp meet in a bank. Element `[r, c]` of a tile with rows of W words lies in bank "
+            "(r W + c) mod 32. The 32 lanes of a warp have 16 values of `x` and two of `y`. Write down their banks for the store of the "
+            "crossed tile, and choose W so that none comes twice."
+        ),
+        causes=(
+            (over("global_load_requests"), LOADED_AGAIN),
+            (over("barriers"), TOO_MANY_BARRIERS),
+            (
+                over("sectors_per_request"),
+                "The result is right, but a load jumps from row to row, so that each lane needs a sector of its own. Neighbours of `bt` "
+                "lie along k: which index of `bt` should grow with `x`? The tile is crossed afterwards, in shared memory.",
+            ),
+            (_crossed_in_the_load, NO_WIDTH),
+            (
+                _odd_and_crossed_in_the_store,
+                "The result is right, but two lanes of a warp meet in a bank. An odd W is for 32 lanes down one column. Here 16 lanes go "
+                "down one column and 16 down the column beside it, and with an odd W an element of the one lies in a bank of the other. "
+                "Which W keep the two columns apart, and the 16 elements of each?",
+            ),
         ),
         case=turned_case("exact", _BUDGET_M, _BUDGET_K, _BUDGET_N, both_turned),
     ),
@@ -665,6 +736,11 @@ HASTY = ScheduleTask(
 
 # 08-register -------------------------------------------------------------------------------------------------
 
+
+def _loaded_again(rows):
+    return any(o.name == "accesses_per_multiply" and o.counted < 2.9 for o in rows)  # task 2 has 3
+
+
 REGISTER = CompiledTask(
     id="08-register",
     section=Section("8", "08_matmul", "Rung 5: use what is loaded"),
@@ -701,8 +777,26 @@ REGISTER = CompiledTask(
         text="at most 1.75 memory accesses for each vector multiply (task 2 has 3), each product once, and no array allocated",
         require=VECTORISED | {"accesses_per_multiply": 1.75, "arrays": 0},
         over=(
-            "The result is right, but the loop that does the work asks memory too often, is not vectorised any more, or "
-            "works on an array of its own. Each round should load and store out[i, j] once for several terms of the sum."
+            "The result is right, but the loop that does the work asks memory too often. Each round should load and store "
+            "`out[i, j]` once for several terms of the sum."
+        ),
+        causes=(
+            (
+                over("arrays"),
+                "The result is right, but an array is allocated. Add up in `out` itself, and name single numbers.",
+            ),
+            (over("scalar_share"), NOT_IN_VECTORS),
+            (
+                over("multiplies"),
+                "The result is right, but products are made more than once. Does what is left over begin where the rounds end?",
+            ),
+            (
+                _loaded_again,
+                "The result is right, and more terms share what is loaded than in task 2. What does the formula say for your R and S? If "
+                "it says less than was counted, `b` is loaded again after each store: `out` could be the same memory, for all that the "
+                "compiler knows. Take what two rows share into variables before the first store, as "
+                "`b0, b1 = b[p, j], b[p + 1, j]`. If it says as much, let a round handle more terms, or more rows.",
+            ),
         ),
         case=CPU_BUDGET_CASE,
     ),
@@ -765,8 +859,17 @@ FOUR = KernelTask(
             "bank_ways": 1,
         },
         over=(
-            "The result is right, but something is loaded more often than it must. In one round of the loop over p a "
-            "thread needs two numbers of a and two of b: load each once into a local variable, and use it twice."
+            "The result is right, but shared memory is asked more often than it must be. In one round of the loop over `p` a "
+            "thread makes four products. Of how many different numbers, and how many does your round load?"
+        ),
+        causes=(
+            (over("global_load_requests"), LOADED_AGAIN),
+            (over("barriers"), TOO_MANY_BARRIERS),
+            (
+                over("bank_ways"),
+                "The result is right, but lanes of a warp meet in a bank. The halves of a tile lie one below the other: two rows of 16 "
+                "words fill the 32 banks, and a warp is two rows of the block. Which index grows with `x`?",
+            ),
         ),
         case=case("exact", _FOUR_M, _FOUR_K, _FOUR_N, WIDE),
     ),
