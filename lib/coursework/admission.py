@@ -113,7 +113,7 @@ KERNEL = Language(
     "a CUDA kernel cannot contain",
     ("cuda.jit",),
     BUILTINS | MODULES | _TYPES,
-    SCALARS,
+    SCALARS | _words("maximum minimum"),
     instead=": a kernel is what one thread does, with single elements such as out[i], Python's min, max, abs, and math",
 )
 # Inside njit every np.* is compiled, never interpreted: what numba does not support is a compile error.
@@ -331,7 +331,7 @@ def _check_attribute(node, language):
     elif module == "math":
         allowed = hasattr(math, node.attr)
     elif module == "np":
-        allowed = node.attr in SCALARS if language.numpy else hasattr(__import__("numpy"), node.attr)
+        allowed = node.attr in language.numpy if language.numpy else hasattr(__import__("numpy"), node.attr)
     elif module == "numba":
         allowed = node.attr in NUMBA_NAMES
     else:

@@ -14,7 +14,7 @@ import sys
 import traceback
 import tracemalloc
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -46,10 +46,10 @@ class Cost:
 
 class Local:
     """A function of this process. `admitted`: its source was looked at already. `claims`: what the student says of it, by
-    name, each with a `value()`."""
+    name, each with a `value()`. `printed`: pictures count lines as the function is printed in a statement, from 1."""
 
-    def __init__(self, function, admitted=False, claims=None):
-        self.function, self.admitted = function, admitted
+    def __init__(self, function, admitted=False, claims=None, printed=False):
+        self.function, self.admitted, self.printed = function, admitted, printed
         self.claims = {name: Local(value) for name, value in (claims or {}).items()}
 
     def value(self):
@@ -193,8 +193,9 @@ class Local:
         except BudgetExceeded as error:
             excess = [asdict(e) | {"step": _step(report, e)} for e in error.exceeded]
             picture = _picture(report, excess[0])
+        first = self.function.py_func.__code__.co_firstlineno if self.printed else 1
         findings = [
-            f.to_dict() | ({"picture": _met(report, f)} if i == 0 else {}) for i, f in enumerate(report.findings)
+            f.to_dict() | ({"picture": _met(report, f, first)} if i == 0 else {}) for i, f in enumerate(report.findings)
         ]
         return arguments, {"findings": findings, "excess": excess, "picture": picture, "map": _map(report)}
 
@@ -222,7 +223,8 @@ class Local:
 
     def _guarded(self, function, *arguments):
         try:
-            with few_lines():
+            with few_lines(), warnings.catch_warnings():
+                warnings.filterwarnings("ignore", r"\s*The keyword argument 'parallel=True'")  # a check says it itself
                 return function(*arguments)
         except AnswerFailed:
             raise
@@ -245,9 +247,12 @@ class Local:
         return ""
 
 
-def _met(report, finding):
-    """The drawing of a finding's threads at their element; {} where it is about no element."""
-    return _plain(report.meeting(finding)) if finding.threads and finding.index else {}
+def _met(report, finding, first):
+    """The drawing of a finding's threads at their element; {} where it is about no element. `first`: the line that counts
+    as 1."""
+    if not finding.threads or not finding.index:
+        return {}
+    return _plain(report.meeting(replace(finding, lines=tuple(line - first + 1 for line in finding.lines))))
 
 
 def _map(report):

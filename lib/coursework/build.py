@@ -27,6 +27,10 @@ HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
 STUB = "raise NotImplementedError"
 GOES_ON = "raises-exception"  # nbconvert and Jupyter go on after an error in a cell with this tag
 INSTALL = Path(__file__).with_name("install_cell.py")
+FOLDED = {
+    "jupyter": {"source_hidden": True},
+    "tags": ["nbval-ignore-output"],
+}  # nobody need read the cell that installs
 NOWHERE = 'ADDRESS, VERSION = "", ""'
 READ_FIRST = "**Read first:**"
 _CHECK = re.compile(rf"^({'|'.join(definition.PARTS)})\(\s*[\"']([\w-]+)[\"']", re.MULTILINE)
@@ -120,7 +124,7 @@ def with_install(notebook, chapter, where, version):
     """Let the first code cell be the one that finds the library, of this `version` or a later one, or installs it from the
     address `where`, in place."""
     source = INSTALL.read_text(encoding="utf-8").rstrip().replace(NOWHERE, f'ADDRESS, VERSION = "{where}", "{version}"')
-    cell = nbformat.v4.new_code_cell(source, id=f"{chapter}-install", metadata={"tags": ["nbval-ignore-output"]})
+    cell = nbformat.v4.new_code_cell(source, id=f"{chapter}-install", metadata=copy.deepcopy(FOLDED))
     old = next((c for c in notebook.cells if c.id == cell.id), None)
     if old is not None:
         cell.outputs, cell.execution_count = old.outputs, old.execution_count
@@ -139,7 +143,8 @@ def _with_sections(notebook, chapter):
         heading, _, rest = cell.source.partition("\n\n")
         if rest.startswith(READ_FIRST):
             rest = rest.partition("\n\n")[2]
-        link = f"{READ_FIRST} [{task.section.words}](../{task.section.link})."
+        section = task.section
+        link = f'{READ_FIRST} section {section.number} of the book, "[{section.heading}](../{section.link})".'
         cell.source = f"{heading}\n\n{link}\n\n{rest}"
 
 

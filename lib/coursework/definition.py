@@ -81,6 +81,11 @@ class Section:
         return f"{self.number}, {self.heading}"
 
     @property
+    def place(self):
+        """Where it stands, in words: for those who have the book beside the notebook, and no link to follow."""
+        return f'section {self.number} of the book, "{self.heading}"'
+
+    @property
     def link(self):
         """The heading in its page, by the anchor that MyST makes of it."""
         anchor = re.sub(r"[^\w\- ]", "", self.heading.lower()).replace(" ", "-")
@@ -103,7 +108,7 @@ class Task:
         "NameError": "A name is used that is not defined there. Spelt differently somewhere?",
         "TypingError": "A type does not fit. Is a whole array used where one element is meant, x for x[i], or an element where an "
         "array is?",
-        "NotAdmitted": "Kernels are written in the part of Python that numba compiles.",
+        "NotAdmitted": "Kernels of this course keep to plain Python, math and cuda, which run alike here and on a GPU.",
         "TooManyIterations": "A right answer needs far fewer rounds, so the check stopped it here.",
         "TraceFull": "It uses memory far more often than a right answer. Does every loop end where it should?",
         "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",

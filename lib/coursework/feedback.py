@@ -59,7 +59,7 @@ def as_text(outcome, advise=True, read=None):
             lines.append(f"  The picture. {outcome.picture['alt']}")
         return "\n".join(lines)
     failure = outcome.failure
-    lines += [f"  {label:<13} {text}" for label, text in failure.facts]
+    lines += [f"  {label:<13} {text}" for label, text in _once(failure.facts)]
     lines += [f"  {'likely cause':<13} {failure.cause}"] if failure.cause else []
     if "svg" in failure.picture:
         lines.append(f"  {'the picture':<13} {failure.picture['alt']}")
@@ -73,7 +73,7 @@ def as_text(outcome, advise=True, read=None):
         ]
     elif failure.picture and "svg" not in failure.picture:
         lines += ["", *("  " + row for row in picture_rows(failure.picture)), "  " + _LEGEND, ""]
-    lines += [f"  {'read first':<13} {read.words} ({read.link})"] if read else []
+    lines += [f"  {'read first':<13} {read.place}"] if read else []
     lines += ["  " + advice(outcome)] if advise and advice(outcome) else []
     return "\n".join(lines)
 
@@ -95,11 +95,11 @@ def as_html(outcome, read=None):
         body += [_svg(outcome.picture)] if outcome.picture else []
     else:
         failure = outcome.failure
-        rows = [*failure.facts, *([("likely cause", failure.cause)] if failure.cause else [])]
+        rows = [*_once(failure.facts), *([("likely cause", failure.cause)] if failure.cause else [])]
         body += [_facts(rows)] if rows else []
         body += [_svg(failure.picture)] if failure.picture else []
         if read:
-            body.append(f"<div>Read first: <a href='../{escape(read.link)}'>{escape(read.words)}</a></div>")
+            body.append(f"<div>Read first: {escape(read.place)}</div>")
         body += [f"<div>{sentence(advice(outcome))}</div>"]
     return card("".join(body), colour)
 
@@ -115,6 +115,12 @@ def hint_html(task_id, level, levels, text):
     return card(f"<b>Hint {level} of {levels} for {escape(task_id)}</b><div>{sentence(text)}</div>")
 
 
+def _once(facts):
+    """The facts without a place that the sentence before them has named."""
+    said = dict(facts).get("it said", "")
+    return [fact for fact in facts if fact[0] not in ("at", "at the line", "happened in") or fact[1] not in said]
+
+
 def _facts(rows):
     return table(_FACTS, rows, style="margin:.4em 0;border:0")
 
@@ -126,7 +132,7 @@ def _grid(picture):
         rows, labels = state, [f"row {i}" for i in range(len(state))]
     elif threads:
         rows = [state[i : i + threads] for i in range(0, len(state), threads)]
-        labels = [f"block {i}" for i in range(len(rows))]
+        labels = [_label(i, picture["blocks"], len(rows)) for i in range(len(rows))]
     else:
         rows, labels = [state], ["element 0"]
     first = next(i for i, row in enumerate(rows) if any(row))
@@ -135,6 +141,12 @@ def _grid(picture):
     per_cell = -(-max(len(row) for row in rows) // _LONGEST)
     rows = [[max(row[i : i + per_cell]) for i in range(0, len(row), per_cell)] for row in rows]
     return rows, labels, per_cell
+
+
+def _label(row, blocks, rows):
+    """Whose elements stand in a row. With fewer blocks than rows each thread has several, in rounds."""
+    turn, block = divmod(row, blocks)
+    return f"round {turn + 1}, block {block}" if rows > blocks else f"block {block}"
 
 
 def picture_rows(picture):
@@ -157,7 +169,7 @@ def _svg(picture):
     if svg or "table" in picture:
         return svg + (_interleaving(picture, html=True) if "table" in picture else "")
     rows, labels, per_cell = _grid(picture)
-    cell, left = 9, 70
+    cell, left = 9, max(70, 6 * max(map(len, labels)) + 8)
     width = left + max(cell * max(map(len, rows)), _WORDS)
     height = (cell + 5) * len(rows) + 22
     wrong, missing = (sum(row.count(s) for row in rows) for s in (1, 2))
@@ -174,7 +186,7 @@ def _svg(picture):
     return (
         f"<svg role='img' aria-label='{alt}' viewBox='0 0 {width} {height}' width='{width}' height='{height}' "
         "style='max-width:100%;font:11px sans-serif;white-space:pre' fill='currentColor' stroke='none'>"
-        f"<title>{alt}</title>{''.join(shapes)}</svg>"
+        f"<title>{alt}</title> {' '.join(shapes)}</svg>"
     )
 
 

@@ -23,12 +23,13 @@ import numpy as np
 
 from cpulab.files import locked, read_text, write_text
 
-from . import progress
+from . import golf, progress
 
 FILE = "my_kernels.py"
 HEAD = '''"""Your kernels, kept by the checks of the notebooks when they turned green: from my_kernels import matmul
 
-A part between >>> and <<< is replaced when you solve that task again as well or better. The rest is yours.
+A part between >>> and <<< is replaced when you solve that task again as well or better (in golf: with no higher count).
+The rest is yours.
 """
 
 import math
@@ -61,6 +62,7 @@ def keep(outcome, answer):
     if target is None or python is None:
         return
     rank = _RANKS[outcome.part == "budget"]
+    rank += f", golf {outcome.golf['count']:g}" if golf.counts_as_record(outcome.golf) else ""
     try:
         target = target.resolve()  # a link stays one
         part = f"# >>> {outcome.task}: {python.__name__} ({rank})\n{_alone(outcome.task, answer)}# <<< {outcome.task}\n"
@@ -85,12 +87,22 @@ def _with(text, task, rank, part):
     for head, end in _parts(text):
         if head[1] != task:
             continue
-        if _RANKS.index(rank) < _RANKS.index(head[2] if head[2] in _RANKS else _RANKS[0]):
+        if _worth(rank) < _worth(head[2]):
             return text
         if text[head.start() : end.end()] == part:
             return text
         return text[: head.start()].rstrip("\n") + "\n\n\n" + part + text[end.end() :]
     return text.rstrip("\n") + "\n\n\n" + part
+
+
+def _worth(rank):
+    """What the words in brackets are worth, to be compared: the budget before the result, in golf the lower count."""
+    name, _, count = rank.partition(", golf ")
+    try:
+        count = -float(count)
+    except ValueError:
+        count = -math.inf
+    return _RANKS.index(name) if name in _RANKS else 0, count
 
 
 def _parts(text):

@@ -5,6 +5,8 @@
 A check that fails shows what is wrong and raises CheckFailed, so that no tool can mistake it for success.
 """
 
+from dataclasses import replace
+
 from simt.show import sentence
 
 from . import checking, definition, feedback, kept, progress
@@ -29,6 +31,13 @@ class NotSolvedYet(CheckFailed):
     """The answer cell is still as it was shipped."""
 
 
+class Misused(ValueError):
+    """A function of this module was called with something that it does not know: one line, no stack trace."""
+
+    def _render_traceback_(self):
+        return [str(self)]
+
+
 class _Message:
     """Rich where the front end shows HTML, the same words where it shows text."""
 
@@ -50,6 +59,10 @@ def begin(chapter):
     points = sum(points for task in tasks for _, points in progress.parts(task))
     print(device.describe())
     print(f"{len(tasks)} tasks, {points} points, about {sum(t.minutes for t in tasks)} minutes.")
+    if kept.path():
+        print(
+            f"The compiled functions that you solve are kept in {kept.FILE}, beside this notebook, for later chapters."
+        )
 
 
 def check(task_id, answer, seed=None, hidden=False, **claims):
@@ -69,7 +82,12 @@ def budget(task_id, answer, seed=None):
     task = _task(task_id, "budget")
     if task.budget is None:
         raise ValueError(f"{task_id} has no budget.")
-    return _show(checking.check_budget(task, Local(answer), seed), answer)
+    outcome = checking.check_budget(task, Local(answer), seed)
+    told = next((o.failure for o in reversed(OUTCOMES) if (o.task, o.part) == (task_id, task.part)), None)
+    if outcome.status == checking.WRONG and told == outcome.failure:  # a check has just shown all of it
+        said = "first make the result right; the check above says what is wrong"
+        outcome = replace(outcome, failure=Failure(told.kind, said))
+    return _show(outcome, answer)
 
 
 def predict(task_id, **numbers):
@@ -101,12 +119,14 @@ def show(task_id, kernel):
     _display(_Message(text, feedback.card(f"<b>{sentence(head)}</b>{picture}{facts}")))
 
 
-def hint(task_id, level=None):
+def hint(task_id="", level=None):
     """Show the next hint for a task: a question, then the idea, then nearly the code. `level` 1, 2 or 3 picks one."""
+    if not task_id:
+        raise Misused('hint of which task? Write its name, as in hint("07-add").')
     task = _task(task_id, "hint")
     level = progress.next_hint(task_id) if level is None else level
     if level not in range(1, definition.HINT_LEVELS + 1):
-        raise ValueError(f"level is {level}; expected 1, 2 or 3.")
+        raise Misused(f"level is {level}; expected 1, 2 or 3.")
     levels, text = definition.HINT_LEVELS, task.hints[level - 1]
     html = feedback.hint_html(task_id, level, levels, text)
     _display(_Message(f"Hint {level} of {levels} for {task_id}\n{text}", html))
@@ -116,7 +136,7 @@ def _task(task_id, function):
     try:
         task = definition.find(task_id)
     except ValueError as error:
-        raise ValueError(f"{function}({task_id!r}): {error}") from None
+        raise Misused(f"{function}({task_id!r}): {error}") from None
     if function != "hint" and not _open(task):
         first = definition.find(task.after)
         failure = Failure("closed", f'A second part: first solve {first.id}, "{first.title}"')

@@ -362,3 +362,32 @@ def test_a_check_takes_seconds(task):
 def test_outcomes_are_plain_data():
     json.dumps(add_outcome(one_block).to_dict())
     json.dumps(add_outcome(right_add).to_dict())
+
+
+# A budget after its check, and names that nobody knows ----------------------------------------------------------------
+
+
+@cuda.jit
+def one_round(alpha, x, y):
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] += alpha * x[i]
+
+
+def test_a_budget_does_not_say_again_what_the_check_said(monkeypatch):
+    monkeypatch.setattr(notebook, "OUTCOMES", [])
+    with pytest.raises(notebook.CheckFailed, match="wrong result"):
+        notebook.budget("07-axpy", one_round)
+    with pytest.raises(notebook.CheckFailed):
+        notebook.check("07-axpy", one_round)
+    with pytest.raises(notebook.CheckFailed, match="first make the result right; the check above says what is wrong"):
+        notebook.budget("07-axpy", one_round)
+    failure = notebook.OUTCOMES[-1].failure
+    assert (failure.kind, failure.facts, failure.picture) == ("first-round-only", (), {})
+
+
+@pytest.mark.parametrize("arguments", [(), ("07-ad",), ("07-add", 4)])
+def test_a_hint_of_nothing_is_one_line(arguments):
+    with pytest.raises(notebook.Misused) as raised:
+        notebook.hint(*arguments)
+    assert raised.value._render_traceback_() == [str(raised.value)]

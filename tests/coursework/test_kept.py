@@ -355,3 +355,32 @@ def test_the_pictures_of_the_task_leave_no_doubt():
         assert case.name.startswith(("one", str(len(x))))
         p = np.sort(network.probabilities(x, *weights), axis=1)
         assert (p[:, -1] - p[:, -2] > 0.05).all()
+
+
+def test_gold_is_not_lost_to_silver(folder):
+    @cuda.jit
+    def number(out):
+        out[cuda.grid(1)] = 96
+
+    gold = number
+
+    @cuda.jit
+    def number(out):
+        out[cuda.grid(1)] = 126
+
+    file = folder / kept.FILE
+
+    def score(count):
+        golf = {"count": count, "broken": ""}
+        return Outcome("99-number", "budget", RIGHT, 1, 1, golf=golf)
+
+    kept.keep(score(126), number)
+    assert "(result and budget, golf 126)" in file.read_text()
+    kept.keep(score(96), gold)
+    best = file.read_text()
+    assert "= 96" in best
+    kept.keep(score(126), number)
+    kept.keep(green("99-number"), number)
+    assert file.read_text() == best
+    kept.keep(score(96), gold)
+    assert file.read_text().count(">>> 99-number") == 1

@@ -1,6 +1,7 @@
 """What is said of mistakes that beginners make: each names what its author can look at."""
 
 import math
+import re
 import threading
 from collections import deque
 
@@ -515,3 +516,225 @@ def test_an_element_of_empty_that_is_read_first():
     line = sums_of_anything.py_func.__code__.co_firstlineno + 5
     assert watched.of(sums_of_anything, arguments, 2, "static", None)["unset"] == f"line {line} reads `own[t, 0]`"
     assert watched.of(sums_that_begin_with_0, arguments, 2, "static", None)["unset"] == ""
+
+
+# Notebook 07, walked through by a student ------------------------------------------------------------------------------
+
+
+@cuda.jit
+def columns_as_rows(x, out):
+    i, j = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = max(x[i, j], 0)
+
+
+def test_where_there_is_one_block_its_number_is_not_the_cause():
+    failure, _ = said("07-map", columns_as_rows)
+    assert failure.kind == "some-unwritten"
+    assert "cuda.grid(2) gives x first" in failure.cause
+    assert "number of the block" not in failure.cause
+
+
+@cuda.jit
+def rounds_rounded_up(alpha, x, y):
+    step = cuda.gridsize(1)
+    for k in range(math.ceil(y.size / step)):
+        i = cuda.grid(1) + k * step
+        if i < y.size:
+            y[i] += alpha * x[i]
+
+
+@cuda.jit
+def larger_by_numpy(a, b, out):
+    i = cuda.threadIdx.x
+    out[i] = np.maximum(a[i], b[i])
+
+
+@pytest.mark.parametrize(("task", "kernel"), [("07-axpy", rounds_rounded_up), ("07-zip", larger_by_numpy)])
+def test_what_numba_compiles_for_a_gpu_is_taken(task, kernel):
+    assert outcome_of(task, kernel).status == checking.RIGHT
+
+
+@cuda.jit
+def a_float_as_index(alpha, x, y):
+    first = cuda.grid(1) * math.ceil(y.size / cuda.gridsize(1))
+    y[first] = alpha * x[first] + y[first]
+
+
+def test_a_float_as_index_says_where_floats_come_from():
+    failure, facts = said("07-axpy", a_float_as_index)
+    assert failure.headline.endswith("it was not run")
+    assert "`//` gives whole numbers" in facts["it said"]
+
+
+@cuda.jit
+def same_start(alpha, x, y):
+    for i in range(cuda.threadIdx.x, y.size, cuda.gridsize(1)):
+        y[i] += alpha * x[i]
+
+
+@cuda.jit
+def short_step(alpha, x, y):
+    for i in range(cuda.grid(1), y.size, cuda.blockDim.x):
+        y[i] += alpha * x[i]
+
+
+def test_twice_by_the_start_or_by_the_step():
+    assert "Where does thread 0 of block 0 begin" in said("07-axpy", same_start)[0].cause
+    assert "By how much does the index grow" in said("07-axpy", short_step)[0].cause
+
+
+def test_rows_of_the_picture_are_rounds_where_the_grid_is_small():
+    failure, _ = said("07-axpy", short_step)
+    rows = feedback.picture_rows(failure.picture)
+    assert [row.split(" x")[0].split(" .")[0] for row in rows[:3]] == [
+        "round 1, block 0",
+        "round 1, block 1",
+        "round 2, block 0",
+    ]
+    assert feedback.picture_rows(said("07-add", grid_for_block)[0].picture)[0].startswith("block 0 ")
+
+
+@cuda.jit
+def second_store_adds(a, b, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i]
+    if i < b.size:
+        out[i] += b[i]
+
+
+def test_a_nan_that_was_stored_was_written():
+    failure, _ = said("07-add", second_store_adds)
+    assert failure.kind == "adds-to-old"
+    assert failure.picture["state"] == [0] * 33 + [1] * 217
+    assert "_" not in "".join(row.split(" ", 2)[2] for row in feedback.picture_rows(failure.picture))
+
+
+@cuda.jit
+def reads_beyond_b(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + b[i]
+
+
+def test_an_index_outside_is_told_once_and_the_end_is_drawn():
+    outcome = outcome_of("07-add", reads_beyond_b)
+    text = feedback.as_text(outcome)
+    assert text.count("thread 70 of block 0") == 2  # in the sentence, and in the words of the picture
+    svg = outcome.failure.picture["svg"]
+    assert svg.count("stroke-dasharray") == 5  # 70 to 74
+    assert "b ends at the dashes" in svg
+    assert re.search(r"> <text", svg)  # words stay apart where a notebook that is not trusted drops the rest
+
+
+def test_lines_of_the_course_s_own_kernels_are_those_that_are_printed():
+    fails = {
+        "first": {"n": 100, "blocks": 4, "threads": 64},
+        "second": {"n": 100, "blocks": 2, "threads": 64},
+        "third": {"n": 100, "blocks": 2, "threads": 64},
+        "fourth": {"x": [100.0]},
+    }
+    outcome = outcome_of("07-fails", fails)
+    assert outcome.status == checking.RIGHT
+    assert ">line 5<" in outcome.picture["svg"]
+
+
+@njit(parallel=True)
+def no_prange(x, bias, out):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            z = x[i, j] + bias[j]
+            out[i, j] = z / (1 + math.exp(-z))
+
+
+def test_a_loop_that_is_not_shared_is_told_by_the_check_alone(recwarn):
+    _, facts = said("07-fused", no_prange)
+    assert "prange" in facts["it has"]
+    assert not [w for w in recwarn if "parallel=True" in str(w.message)]
+
+
+@njit
+def gated(x, scale, shift, out):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            z = x[i, j] * scale[j] + shift[j]
+            out[i, j] = z * min(max(z + 3, 0), 6) / 6
+
+
+@njit
+def in_branches(x, scale, shift, out):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            z = x[i, j] * scale[j] + shift[j]
+            if z <= -3:
+                out[i, j] = 0
+            elif z >= 3:
+                out[i, j] = z
+            else:
+                out[i, j] = z * (z + 3) / 6
+
+
+@njit
+def gated_by_numpy(x, scale, shift, out):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            z = x[i, j] * scale[j] + shift[j]
+            out[i, j] = z * np.minimum(np.maximum(z + 3, 0), 6) / 6
+
+
+FLOPS, MOVED = 5 * 32 * 64, 4 * (2 * 32 * 64 + 2 * 64)
+
+
+def claimed(function, **changed):
+    claims = {"flops": FLOPS, "moved": MOVED, "intensity": FLOPS / MOVED, "roof": "memory"} | changed
+    return checking.check(definition.find("07-roofline"), Local(function, claims=claims))
+
+
+def test_two_digits_of_an_intensity_are_enough():
+    assert claimed(gated, intensity=0.6).status == checking.RIGHT
+    assert "rounded too far" in claimed(gated, intensity=0.58).failure.cause
+    assert "rounded" not in claimed(gated, intensity=0.5).failure.cause
+
+
+def test_a_count_that_depends_on_the_numbers_is_told():
+    assert "depends on the numbers" in claimed(in_branches).failure.cause
+    assert "depends" not in claimed(gated, flops=FLOPS + 999).failure.cause
+
+
+def test_what_cannot_be_counted_is_told_before_the_answers_are_asked_for():
+    outcome = claimed(gated_by_numpy, flops=..., roof=...)
+    assert outcome.failure.kind == "raised-NotAdmitted"
+    assert "Python's own min, max" in outcome.failure.cause
+
+
+def test_all_that_is_missing_is_listed():
+    outcome = claimed(gated, flops=..., roof=...)
+    assert (outcome.status, dict(outcome.failure.facts)["missing"]) == (checking.UNSOLVED, "flops, roof")
+    numbers = {"neighbours": ..., "every_eighth": 32, "four_in_a_row": None}
+    outcome = checking.check(definition.find("07-sectors"), numbers)
+    assert (outcome.status, dict(outcome.failure.facts)["missing"]) == (checking.UNSOLVED, "neighbours, four_in_a_row")
+
+
+def test_a_wrong_verdict_shows_where_and_not_what():
+    verdicts = {"A": "two writers", "B": "outside", "C": "right", "D": "wrong numbers"}
+    _, facts = said("07-verdicts", verdicts)
+    assert "look at element [128]" in facts["a run of it"]
+    assert "written" not in facts["a run of it"]
+
+
+@pytest.mark.parametrize("task", ["07-map", "08-naive"])
+def test_blocks_are_counted_along_x_and_y(task):
+    names = [case.name for case in definition.find(task).cases]
+    assert any("blocks along x, " in name and name.endswith(" along y") for name in names)
+
+
+def test_headlines_name_no_class_of_the_course():
+    assert "was not run" in said("07-add", lambda a, b, out: None)[0].headline
+    assert "was not run" in said("07-add", misspelt_member)[0].headline
+
+
+def test_one_argument_is_no_tuple():
+    _, facts = said("07-launch", launch)
+    assert facts["called with"] == "1"
+    assert facts["expected"] == "at least 1 thread in all, not 0"

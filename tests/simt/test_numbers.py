@@ -216,3 +216,22 @@ def test_shifts_too_far_give_nothing():
     assert one(operator.lshift, 1, 64) == 0
     assert one(operator.rshift, -1, 70) == -1
     assert one(operator.rshift, 5, 64) == 0
+
+
+@cuda.jit
+def _counts_to(limit, step, out):
+    for k in range(limit[0]):
+        out[0] = k + 1
+    for k in range(1, limit[0] / 2, step[0]):
+        out[1] += k
+
+
+@pytest.mark.parametrize("engine", ["executor", "compiled"])
+def test_a_range_cuts_floats_off_as_numba_does(engine):
+    limit, step, out = np.array([9.75]), np.array([1]), np.zeros(2)
+    with cuda.engine(engine):
+        _counts_to[1, 1](limit, step, out)
+    compiled = np.zeros(2)
+    njit(_counts_to.py_func)(limit, step, compiled)
+    np.testing.assert_array_equal(out, compiled)
+    np.testing.assert_array_equal(out, [9, 1 + 2 + 3])

@@ -67,11 +67,14 @@ class ArrayTask(Task):
         if comparison.bad:
             failure = self._mismatch(case, arguments, comparison)
             unknown = np.isnan(comparison.got[comparison.first]) and out is not None and np.isnan(before).all()
-            if again and unknown and self._adds_to_ones(arguments, out, again, comparison.first):
+            written = self._written(arguments, out, again) if again and unknown else None
+            if written is not None and written[comparison.first]:
                 kind = "adds-to-old"
                 facts = [(label, "NaN" if label == "got" else text) for label, text in failure.facts if label != "and"]
                 cause = self.advice.get(kind, _ADDS_TO_OLD)
-                failure = replace(failure, kind=kind, facts=tuple(facts), cause=cause)
+                state = np.where(written & (comparison.state != diagnosis.RIGHT), diagnosis.WRONG, comparison.state)
+                picture = failure.picture | {"state": _rows(state)}
+                failure = replace(failure, kind=kind, facts=tuple(facts), cause=cause, picture=picture)
             raise Failed(failure)
 
     def inputs_unchanged(self, case, arguments, after):
@@ -84,17 +87,18 @@ class ArrayTask(Task):
                 raise Failed(Failure("input-changed", f"{headline(case)} an input was changed", facts, cause))
         return out
 
-    def _adds_to_ones(self, arguments, out, again, place):
-        """Whether what stood in the output before goes into the element at `place`: 1 and 3 there, not NaN, make numbers
-        that are neither what stood there nor equal."""
+    def _written(self, arguments, out, again):
+        """Elements into which goes what stood in the output before: 1 and 3 there, not NaN, make numbers that are neither
+        what stood there nor equal. None where the answer fails on those."""
         found = []
         for before in (1, 3):
             filled = (*arguments[:out], np.full_like(arguments[out], before), *arguments[out + 1 :])
             try:
-                found.append(float(again(filled)[out][place]))
+                found.append(np.asarray(again(filled)[out], np.float64))
             except AnswerFailed:
-                return False
-        return bool(np.isfinite(found).all()) and found != [1, 3] and found[0] != found[1]
+                return None
+        one, three = found
+        return np.isfinite(one) & np.isfinite(three) & ((one != 1) | (three != 3)) & (one != three)
 
     def _mismatch(self, case, arguments, comparison):
         kind, cause = diagnosis.diagnose(self, case, comparison, arguments)
@@ -108,8 +112,9 @@ class ArrayTask(Task):
         got = "what was there before: nobody wrote it" if untouched else number(comparison.got[first])
         facts.append(("got", got))
         picture = {
-            "state": state.ravel().tolist() if state.ndim != 2 else state.tolist(),
+            "state": _rows(state),
             "threads": self.threads_shown(case, state),
+            "blocks": diagnosis.total(case.grid),
         }
         return Failure(kind, f"{headline(case)} wrong result", tuple(facts), cause, picture)
 
@@ -122,6 +127,10 @@ def _returned(case, result, expected):
         facts = (("expected", wanted), ("got", kind[:120]))
         raise Failed(Failure("type", f"{headline(case)} the result is of another kind", facts, "What does it return?"))
     return np.atleast_1d(result), unwritten(*np.atleast_1d(expected).shape, dtype=np.float64)
+
+
+def _rows(state):
+    return state.ravel().tolist() if state.ndim != 2 else state.tolist()
 
 
 def _index(index):

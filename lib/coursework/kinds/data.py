@@ -193,7 +193,7 @@ class DataTask(Task):
 def outcome_of(judge, program, case, seed):
     """None where `program` is right on `case`, else the Failure. `judge`: a task of a kind that examines programs."""
     try:
-        judge.examine(Local(program, admitted=True), (case,), seed)
+        judge.examine(Local(program, admitted=True, printed=True), (case,), seed)
     except Failed as failed:
         return failed.failure
     return None
@@ -208,6 +208,8 @@ def in_words(run, tell=True):
     if "first wrong" in facts:
         owner = f", which belongs to {facts['belongs to']}," if "belongs to" in facts else ""
         first = facts["first wrong"].split(";")[0]
+        if not tell:
+            return f"{case.name}: look at {first}{owner.rstrip(',')}."
         got = "was written by nobody" if "nobody wrote it" in facts["got"] else f"is {facts['got']}"
         return f"{case.name}: {first}{owner} {got}; expected {facts['expected']}."
     place, who = facts.get("at", ""), f" in {facts['happened in']}" if "happened in" in facts else ""

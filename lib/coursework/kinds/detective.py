@@ -114,4 +114,4 @@ class DetectiveTask(DataTask):
         return Failure("verdict", count, tuple(facts), picture={"table": table} if table else {})
 
 
-_LOOK = "Follow these threads line by line on this launch. Where do they do what you did not expect?"
+_LOOK = "Work this launch out line by line for what is named here. Where does the program do what you did not expect?"

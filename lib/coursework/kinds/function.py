@@ -45,7 +45,11 @@ class FunctionTask(Task):
         result, after = attempt(self, case, lambda: answer.call(copy.deepcopy(arguments)))
         slip = _changed(arguments, after) or self.judge(arguments, result)
         if slip:
-            facts = (("called with", short(arguments)), ("expected", slip.expected), ("got", slip.got or short(result)))
+            facts = (
+                ("called with", ", ".join(map(short, arguments))),
+                ("expected", slip.expected),
+                ("got", slip.got or short(result)),
+            )
             raise Failed(Failure(slip.kind, f"{headline(case)} wrong result", facts, slip.cause, slip.picture))
         return result
 

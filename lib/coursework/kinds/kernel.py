@@ -82,8 +82,17 @@ class KernelTask(ArrayTask):
         refuse_unknown(self, "tell_first", self.tell_first, FINDINGS)
 
     def failures(self):
-        """`none-beyond`: an index outside where no thread is beyond the end, so that no guard is missing."""
-        return (*super().failures(), *diagnosis.LAUNCH_KINDS, *FINDINGS, "two-writers", "replaced", "none-beyond")
+        """`none-beyond`: an index outside where no thread is beyond the end, so that no guard is missing.
+        `gaps-in-one-block`: some-unwritten where there is one block, so that its number cannot be missing."""
+        return (
+            *super().failures(),
+            *diagnosis.LAUNCH_KINDS,
+            *FINDINGS,
+            "two-writers",
+            "replaced",
+            "none-beyond",
+            "gaps-in-one-block",
+        )
 
     def counts(self):
         return COUNTS
@@ -152,6 +161,12 @@ class KernelTask(ArrayTask):
                 cause = self.advice.get("none-beyond", cause)
             said = f"{headline(case)} {finding['kind'].replace('-', ' ')}"
             raise Failed(Failure(finding["kind"], said, tuple(facts), cause, finding.get("picture", {})))
+
+    def _mismatch(self, case, arguments, comparison):
+        failure = super()._mismatch(case, arguments, comparison)
+        if failure.kind != "some-unwritten" or diagnosis.total(case.grid) > 1:
+            return failure
+        return replace(failure, cause=self.advice.get("gaps-in-one-block", failure.cause))
 
     def owner(self, case, index, shape):
         """Which thread of which block should have written the element."""

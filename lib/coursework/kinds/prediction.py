@@ -64,11 +64,12 @@ class PredictionTask(Task):
         )
 
     def examine(self, answer, cases, seed):
+        missing = [question.name for question in self.questions if answer[question.name] in (None, ...)]
+        if missing:
+            raise Failed(Failure("unsolved", self.not_begun, (("missing", ", ".join(missing)),)), UNSOLVED)
         for question in self.questions:
             said, truth = answer[question.name], question.truth()
             said = said.item() if isinstance(said, np.generic) else said
-            if said is None or said is ...:
-                raise Failed(Failure("unsolved", self.not_begun, (("missing", question.name),)), UNSOLVED)
             self._of_its_type(question.name, said, truth)
             if not _near(said, truth, question.tolerance):
                 cause = _slip(question, said, truth) or question.otherwise

@@ -87,7 +87,9 @@ def judge_launch(arguments, result):
         )
     if blocks < 1 or blocks * threads < n:
         cause = "The number of blocks was rounded down, so the last elements have no thread. Round up."
-        return Slip("too-few", f"at least {n} threads in all, not {blocks * threads}", cause)
+        return Slip(
+            "too-few", f"at least {n} {'thread' if n == 1 else 'threads'} in all, not {blocks * threads}", cause
+        )
     if (blocks - 1) * threads >= n:
         cause = (
             "The last block has nothing to do. n // threads + 1 is one block too many when the division has no rest; and a block "
@@ -190,8 +192,8 @@ ADD = KernelTask(
         ),
     },
     hints=(
-        "The fourth case starts 8 * 128 = 1024 threads for 1000 elements. What should the other 24 threads do? And in the fifth "
-        "case, what should the thread of element 100 read?",
+        "The case of n = 1000 starts 8 * 128 = 1024 threads. What should the other 24 threads do? And where b has 70 elements and "
+        "out has 300, what should the thread of element 100 read?",
         "Three questions for the thread of element i: is there an out[i]? Is there an a[i]? Is there a b[i]? Each may have "
         "its own answer.",
         "Begin with a sum of 0 in a variable. What a has for this thread is added if i < a.size, what b has alike; the store has "
@@ -287,7 +289,7 @@ def grid_2d(rows, columns):
 def case_2d(name, make, rows, columns):
     """A case of a kernel with a thread for each element of a matrix, columns along x."""
     x, y = grid_2d(rows, columns)
-    where = "1 block" if x * y == 1 else f"{x} x {y} blocks"
+    where = "1 block" if x * y == 1 else f"{x} blocks along x, {y} along y"
     return Case(f"{name}: {rows} x {columns} in {where}", make(rows, columns), grid=(x, y), block=BLOCK_2D)
 
 
@@ -306,7 +308,10 @@ BEYOND_2D = (
     "The grid has more threads than the matrix has elements, in both directions. The row must be below the number of rows, the "
     "column below the number of columns: out.shape has both."
 )
-TURNED = "x counts columns and y counts rows. Is one of them used as the other, in an index or in the guard?"
+TURNED = (
+    "x counts columns and y counts rows, and cuda.grid(2) gives x first. Is one of them used as the other, in an index or in the "
+    "guard?"
+)
 GAPS_2D = (
     "Does the index use the number of the block in both directions? And x counts columns, y counts rows: is one of them used as "
     "the other, in an index or in the guard? Every element needs a store, whatever its value is."
@@ -336,6 +341,7 @@ MAP = KernelTask(
         "out-of-bounds": BEYOND_2D,
         "none-beyond": "Here each thread has an element, so no guard is missing. " + TURNED,
         "some-unwritten": GAPS_2D,
+        "gaps-in-one-block": TURNED + " Or does an `if` leave out a store?",
         "wrong-value": TURNED,
         "race": TURNED,
     },
@@ -391,6 +397,7 @@ BROADCAST = KernelTask(
         "none-beyond": "row has an element for each column of the matrix, column one for each row, and out has rows first. Which index "
         "does each take?",
         "some-unwritten": GAPS_2D,
+        "gaps-in-one-block": TURNED + " Or does an `if` leave out a store?",
         "race": TURNED,
     },
     hints=(
@@ -408,6 +415,11 @@ AXPY_ALPHA = 2.5
 
 def axpy_arguments(n):
     return lambda rng: (AXPY_ALPHA, random_values(rng, n), random_values(rng, n))
+
+
+def _same_start(alpha, x, y):
+    """Two blocks of 64 threads that begin at the same elements, and step by the whole grid."""
+    return np.where(np.arange(x.size) % 128 < 64, 2 * alpha * x + y, y)
 
 
 AXPY = KernelTask(
@@ -429,6 +441,11 @@ AXPY = KernelTask(
         Suspect(lambda alpha, x, y: alpha * x, "This is alpha * x: the old y is missing."),
         Suspect(lambda alpha, x, y: x + y, "This is x + y: alpha is missing."),
         Suspect(lambda alpha, x, y: alpha * (x + y), "This is alpha * (x + y): only x is multiplied."),
+        Suspect(
+            _same_start,
+            "These elements were updated twice, and others not at all. Where does thread 0 of block 0 begin, and where thread 0 of "
+            "block 1? cuda.threadIdx.x is 0 in both.",
+        ),
         Suspect(
             lambda alpha, x, y: 2 * alpha * x + y,
             "These elements were updated twice. By how much does the index grow in each round, and "
@@ -660,7 +677,7 @@ BYTES = PredictionTask(
             f"bytes of a kernel that computes the gradient for x from grad, x, w and r, n = {CHAIN}",
             lambda: _moved(_chain_backward, 5),
             {
-                4 * 4 * CHAIN: "Four arrays are loaded. And the gradient is stored.",
+                4 * 4 * CHAIN: "Which accesses of a thread are these? Write down all of one thread, and compare.",
                 3 * 4 * CHAIN: "The gradient passes where x * w + r is positive. What must a thread load to know that?",
                 2 * 4 * CHAIN: "The gradient passes where x * w + r is positive. What must a thread load to know that?",
                 6 * 4 * CHAIN: "w is needed twice in one thread. It is loaded once, and kept in a register.",

@@ -51,7 +51,7 @@ def blocks(m, n, tile=TILE):
 def case(name, m, k, n, tile=TILE):
     """A case of a kernel whose block computes a tile x tile piece of the result."""
     x, y = blocks(m, n, tile)
-    where = "1 block" if x * y == 1 else f"{x} x {y} blocks"
+    where = "1 block" if x * y == 1 else f"{x} blocks along x, {y} along y"
     return Case(f"{name}: ({m} x {k}) @ ({k} x {n}), {where}", operands(m, k, n), grid=(x, y), block=SQUARE)
 
 
@@ -452,7 +452,7 @@ def of_turned(formula, b_too=False):
 def turned_case(name, m, k, n, make=turned):
     shown = {turned: f"({k} x {m}).T @ ({k} x {n})", both_turned: f"({k} x {m}).T @ ({n} x {k}).T"}[make]
     x, y = blocks(m, n)
-    where = "1 block" if x * y == 1 else f"{x} x {y} blocks"
+    where = "1 block" if x * y == 1 else f"{x} blocks along x, {y} along y"
     return Case(f"{name}: {shown}, {where}", make(m, k, n), grid=(x, y), block=SQUARE)
 
 

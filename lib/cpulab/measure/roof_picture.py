@@ -7,7 +7,8 @@ from .plot import alt_text
 from .table import with_unit
 
 WIDTH, HEIGHT = 420, 230
-LEFT, RIGHT, TOP, BOTTOM = 60, 14, 26, 40
+LEFT, RIGHT, TOP, BOTTOM = 72, 14, 26, 40
+_LETTER = 6  # the width of one, about
 
 
 def roof_picture(point, roof):
@@ -26,6 +27,9 @@ def roof_picture(point, roof):
     base = HEIGHT - BOTTOM
     share = f"{point.rate / roof.at(point.intensity):.0%} of the roof"
     side, place = ("end", px - 8) if px > 0.65 * WIDTH else ("start", px + 8)
+    reach = _LETTER * len(f"{point.name}: {share}") * (1 if side == "start" else -1)
+    crossed = min(place, place + reach) < x(roof.ridge) < max(place, place + reach)
+    gap = f"V{py + 18:.1f}M{x(roof.ridge):.1f} {py + 2:.1f}" if crossed else ""  # for the words
     words = [
         f"<text x='{WIDTH - RIGHT}' y='{y(roof.peak) - 6:.1f}' text-anchor='end'>{escape(roof.label)}: "
         f"{with_unit(roof.peak, 'FLOP/s')}, {with_unit(roof.bandwidth, 'B/s')}</text>",
@@ -35,12 +39,13 @@ def roof_picture(point, roof):
         if abs(px - x(roof.ridge)) > 40  # else it would stand in the point's own number
         else "",
         f"<text x='{(LEFT + WIDTH - RIGHT) / 2:.1f}' y='{HEIGHT - 6}' text-anchor='middle'>FLOP per byte</text>",
-        f"<text x='2' y='{py + 4:.1f}'>{with_unit(point.rate, 'F/s', digits=1)}</text>",
+        f"<text x='2' y='{py + 4:.1f}'>{with_unit(point.rate, 'FLOP/s', digits=1)}</text>",
     ]
     lines = [
         f"<path d='M{LEFT} {TOP}V{base}H{WIDTH - RIGHT}' opacity='.5'/>",
         f"<polyline points='{corners}' stroke-width='2'/>",
-        f"<path d='M{px:.1f} {py:.1f}V{above:.1f}M{x(roof.ridge):.1f} {base}V{y(roof.peak):.1f}' stroke-dasharray='3 3'/>",
+        f"<path d='M{px:.1f} {py:.1f}V{above:.1f}M{x(roof.ridge):.1f} {base}{gap}V{y(roof.peak):.1f}' "
+        "stroke-dasharray='3 3'/>",
     ]
     alt = alt_text([point], roof)
     svg = (

@@ -215,7 +215,11 @@ class Expressions(Calls):
         if 1 <= len(parts) <= 3 and not any(isinstance(p, unusual) for p in parts):
             for part in parts:
                 if isinstance(part, (ast.Compare, ast.BoolOp)) or self.kinds.of(part) in ("f", "d"):
-                    self.source.refuse(part, "an index must be a whole number, not a truth value or a float")
+                    self.source.refuse(
+                        part,
+                        "an index must be a whole number, not a truth value or a float: `/` and functions of math give "
+                        "floats, `//` gives whole numbers",
+                    )
             return [self.expression(p) for p in parts]
         return None
 

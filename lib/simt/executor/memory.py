@@ -275,8 +275,8 @@ class Memory:
         if len(key) == 1 and isinstance(key[0], tuple):
             key = key[0]
         if sum(k is not None and k is not Ellipsis for k in key) > a.data.ndim:
-            shown = len(key)
-            self.launch.fault(NotOnAGpu, f"array {a.name!r} has {a.data.ndim} axes, but {shown} indices came", site)
+            axes = f"{a.data.ndim} ax{'i' if a.data.ndim == 1 else 'e'}s"
+            self.launch.fault(NotOnAGpu, f"array {a.name!r} has {axes}, but {len(key)} indices came", site)
         for k in key:
             if isinstance(k, (bool, np.bool_)) or not (
                 k is None or k is Ellipsis or isinstance(k, (int, np.integer, slice))

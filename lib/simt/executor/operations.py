@@ -27,8 +27,12 @@ def _comparison(function):
     return apply
 
 
+_to_int64 = numbers.caster(numbers.numba_type(int))
+
+
 def _range(*limits):
-    return range(*map(operator.index, limits))
+    """As numba has it: a float, of math.ceil in a kernel, say, becomes an integer, cut off towards 0."""
+    return range(*(_to_int64(x) if isinstance(x, (float, np.floating)) else operator.index(x) for x in limits))
 
 
 def _len(x):

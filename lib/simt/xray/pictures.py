@@ -27,8 +27,8 @@ def thread_map(report, **choice):
     top, bottom = 38, 120
     parts = [text(MARGIN, 14, _title(e), weight="bold"), *_lanes(lane, top)]
     unit = (width - gap) / traffic.SECTOR_BYTES
-    for k, sector in enumerate(sectors.tolist()):
-        parts.append(rect(MARGIN + k * width, bottom, width - gap, 16, title=f"bytes from {sector * 32}"))
+    for k in range(len(sectors)):
+        parts.append(rect(MARGIN + k * width, bottom, width - gap, 16))
     for i, k in zip(index.tolist(), slot.tolist(), strict=True):
         start = max(int(address[i]) - int(sectors[k]) * 32, 0)
         end = min(int(address[i] + size[i]) - int(sectors[k]) * 32, 32)
@@ -36,10 +36,15 @@ def thread_map(report, **choice):
         parts.append(rect(x, bottom, max((end - start) * unit, 1), 16, 0.55, 0))
         parts.append(line(_lane_x(lane[i]), top + CELL, x + (end - start) * unit / 2, bottom))
     used, moved = int(np.unique(address).size * size[0]), 32 * len(sectors)
-    parts.append(text(MARGIN, bottom + 32, f"{len(sectors)} sectors: {moved} bytes moved, {used} used"))
+    number = f"{len(sectors)} sector{'s' * (len(sectors) != 1)}"
+    parts.append(text(MARGIN, bottom + 32, f"memory, {number}: {moved} bytes moved, {used} used"))
+    idle = traffic.WARP - len(rows)
+    others = (
+        f" The other {idle} do nothing at this line: a branch, a guard or a small block keeps them out." if idle else ""
+    )
     alt = (
-        f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(rows)} lanes touch {len(sectors)} sectors of "
-        f"32 bytes; {used} of {moved} bytes are used."
+        f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(rows)} lanes touch {number} of "
+        f"32 bytes; {used} of {moved} bytes are used.{others}"
     )
     return Picture(canvas(bottom + 42, parts, alt), alt, _address_table(trace, rows))
 
@@ -150,10 +155,9 @@ def _lane_x(lane):
 def _lanes(active, y):
     active = set(active.tolist())
     cells = [
-        rect(MARGIN + k * CELL, y, CELL * 0.9, CELL * 0.9, 0.55 if k in active else 0, title=f"lane {k}")
-        for k in range(traffic.WARP)
+        rect(MARGIN + k * CELL, y, CELL * 0.9, CELL * 0.9, 0.55 if k in active else 0) for k in range(traffic.WARP)
     ]
-    return cells + [text(_lane_x(k), y - 4, k, 10, "middle") for k in _TICKS]
+    return [*cells, text(MARGIN, y - 4, "lane 0", 10), *(text(_lane_x(k), y - 4, k, 10, "middle") for k in _TICKS[1:])]
 
 
 def meeting(report, finding):
@@ -165,10 +169,18 @@ def meeting(report, finding):
     before = f"{finding.array}[{row}{', ' if row else ''}"
     first = max(0, column - AROUND)
     size, top = INNER / (2 * AROUND + 1), 78
+    end = _end(trace, finding)
     parts = [text(MARGIN, 14, f"{finding.kind.replace('-', ' ')}: {name}", weight="bold")]
     for k in range(2 * AROUND + 1):
         here, x = first + k == column, MARGIN + k * size
-        parts.append(rect(x, top, size - 4, 24, 0.45 if here else 0, 1.4 if here else 0.5, f"{before}{first + k}]"))
+        inside = end is None or first + k < end
+        note = f"{before}{first + k}]" + ("" if inside else f", beyond the end of {finding.array}")
+        parts.append(
+            rect(x, top, size - 4, 24, 0.45 if here else 0, 1.4 if here else 0.5, note, "" if inside else "3 3")
+        )
+        if first + k == end:
+            parts.append(line(x - 2, top - 6, x - 2, top + 30, 2, opacity=1))
+            parts.append(text(MARGIN + INNER, top + 60, f"{finding.array} ends at the dashes", 11, "end"))
         parts.append(text(x + (size - 4) / 2, top + 40, first + k, 11, "middle", "bold" if here else "normal"))
     target = MARGIN + (column - first) * size + (size - 4) / 2
     for k, words in enumerate(who):
@@ -178,6 +190,12 @@ def meeting(report, finding):
     alt = f"{' and '.join(who)} use {name}" if len(who) > 1 else f"{who[0]} uses {name}"
     parts.append(text(MARGIN, top + 60, f"line {' and '.join(map(str, finding.lines))}" if finding.lines else "", 11))
     return Picture(canvas(top + 66, parts, f"{alt}."), f"{alt}.", finding.message)
+
+
+def _end(trace, finding):
+    """The length of the last axis of a finding's array; None where it is not known."""
+    shapes = {a.shape[-1] for a in trace.arrays if a.name == finding.array and a.shape}
+    return shapes.pop() if len(shapes) == 1 else None
 
 
 def _sector_use(trace, rows):

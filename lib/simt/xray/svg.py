@@ -54,20 +54,22 @@ def unique(prefix):
 
 
 def canvas(height, parts, alt):
-    """The <svg> element. ``alt`` is read out in its place."""
+    """The <svg> element. ``alt`` is read out in its place. Spaces keep words apart where only they are left of it, as in a
+    notebook that is not trusted."""
     name = unique("xray-title")
     return (
         f'<svg viewBox="0 0 {WIDTH} {_n(height)}" role="img" aria-labelledby="{name}" '
-        f'xmlns="http://www.w3.org/2000/svg"><title id="{name}">{html.escape(alt)}</title>{"".join(parts)}</svg>'
+        f'xmlns="http://www.w3.org/2000/svg"><title id="{name}">{html.escape(alt)}</title>{" ".join(parts)}</svg>'
     )
 
 
-def rect(x, y, width, height, opacity=0.0, stroke=0.5, title=""):
-    """A box: ``opacity`` of its ink, width of its outline, a note that shows under the pointer."""
+def rect(x, y, width, height, opacity=0.0, stroke=0.5, title="", dash=""):
+    """A box: ``opacity`` of its ink, width of its outline, a note that shows under the pointer, dashes of the outline."""
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
     note = f"<title>{html.escape(title)}</title>" if title else ""
     return (
         f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}" fill="currentColor" '
-        f'fill-opacity="{_n(opacity)}" stroke="currentColor" stroke-width="{_n(stroke)}">{note}</rect>'
+        f'fill-opacity="{_n(opacity)}" stroke="currentColor" stroke-width="{_n(stroke)}"{dashes}>{note}</rect>'
     )
 
 
