@@ -99,7 +99,7 @@ def own_fault(error):
         ("it said", f"{type(error).__name__}: {error}"[:300]),
         ("in", f"{Path(where.filename).name}:{where.lineno}"),
     )
-    cause = "This is a fault of the course, not of your answer. Please tell your instructor."
+    cause = "This is a fault of the course, not of your answer."
     return Failure("checker-error", "The check itself failed", facts, cause)
 
 

@@ -287,6 +287,12 @@ NOT_IN_VECTORS = (
     "index changes fastest, in your inner loop or along your slices, and which way does it walk through `b` and `out`?"
 )
 
+
+def _gathers(rows):
+    """Vectors that are filled number by number; a line of slices takes 5 accesses."""
+    return any(o.name == "accesses_per_multiply" and o.counted > 6 for o in rows)
+
+
 IKJ = CompiledTask(
     id="08-ikj",
     section=Section("8", "08_matmul", "Rung 2: another order"),
@@ -317,6 +323,7 @@ IKJ = CompiledTask(
         ),
         causes=(
             (over("scalar_share"), NOT_IN_VECTORS),
+            (_gathers, NOT_IN_VECTORS),
             (
                 over("accesses_per_multiply"),
                 "The result is right, and whole vectors are multiplied, but something goes through memory more often than `b` and "
@@ -337,6 +344,12 @@ IKJ = CompiledTask(
 )
 
 # 08-naive ----------------------------------------------------------------------------------------------------
+
+EXCHANGED = (
+    "The threads of this grid are as many as the elements of `out`, and stand as they do, so no guard is missing. x counts columns, y "
+    "counts rows, and `cuda.grid(2)` gives x first: is one of them used as the other? And p runs over the columns of `a`, which are "
+    "the rows of `b`."
+)
 
 NAIVE = KernelTask(
     id="08-naive",
@@ -360,6 +373,7 @@ NAIVE = KernelTask(
             "Where does this element lie: at the right, at the bottom? x counts blocks and threads along a row of out, "
             "y along a column, and cuda.grid(2) gives x first."
         ),
+        "none-beyond": EXCHANGED,
         "not-finite": INITIAL_NAN,
         "nothing-written": INITIAL_NAN,
     },
@@ -401,6 +415,10 @@ UNEVEN = (
 # A race explains a wrong sum better than the sum does.
 TOLD_FIRST = ("race", "divergent-barrier", "barrier-after-exit", "uninitialised-shared", "uninitialised-local")
 TILE_ADVICE = {
+    "none-beyond": (
+        "The tiles end where the matrices end here, so no guard is missing. x counts columns, y counts rows, and `cuda.grid(2)` gives x "
+        "first: is one of them used as the other? Along k a tile begins at `start`. Is it a tile that is left? Compare with its shape."
+    ),
     "race": NO_BARRIER,
     "divergent-barrier": UNEVEN,
     "barrier-after-exit": UNEVEN,
@@ -716,7 +734,9 @@ HASTY = ScheduleTask(
         B=("warp", 1),
     ),
     score=lambda played: TOO_NEW[played.state["sums"][0]],
-    shown="A reads {} numbers of the next tile",
+    shown={0: "A reads no number of the next tile", 1: "A reads 1 number of the next tile"}
+    | {n: f"A reads {n} numbers of the next tile" for n in set(TOO_NEW.values()) if n > 1},
+    at_the_end=lambda played: f"the sum of A is {played.state['sums'][0]}, and should be {sum(SUMMED)}",
     slips={
         0: "A read each tile before its numbers were overwritten. Which number of a tile does B overwrite, and how far may B go while "
         "A rests?",
@@ -1919,6 +1939,11 @@ def judge_network(arguments, result):
         cause = "This is what comes out without SiLU: two matmuls in a row are no more than one. Which array does the second one get?"
     if not cause and not labels.any():
         cause = "Every label is 0. Does anything write into the labels, row by row?"
+    if not cause and ((labels < 0) | (labels >= network.DIGITS)).any():
+        cause = (
+            f"A digit is 0 to {network.DIGITS - 1}. `largest` says where the largest number of the array lies that it was given: did it get "
+            "one row of the probabilities, or all of them?"
+        )
     cause = cause or "Follow one picture: which shape has what you hold after each step, and which kernel wrote it?"
     return Slip("labels", f"{truth[wrong[0]]} for row {wrong[0]}", cause,
                 f"{labels[wrong[0]]}; {wrong.size} of {len(x)} rows are wrong")  # fmt: skip
