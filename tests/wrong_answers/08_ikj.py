@@ -187,3 +187,12 @@ def first_term_missing(a, b, out):
 def not_compiled(a, b, out):
     """wrong raised-NotCompiled: @njit"""
     out[:] = a @ b
+
+
+@njit
+def whole_rows(a, b, out):
+    """over budget over-budget: makes an array of its own for the products"""
+    for i in range(a.shape[0]):
+        out[i] = 0
+        for p in range(a.shape[1]):
+            out[i] += a[i, p] * b[p]

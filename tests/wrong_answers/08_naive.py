@@ -124,3 +124,13 @@ def stored_in_every_round(a, b, out):
         for p in range(a.shape[1]):
             total += a[i, p] * b[p, j]
             out[i, j] = total
+
+
+@cuda.jit
+def rows_for_columns_without_a_guard(a, b, out):
+    """wrong out-of-bounds: `cuda.grid(2)` gives x first"""
+    i, j = cuda.grid(2)
+    total = np.float32(0)
+    for p in range(a.shape[1]):
+        total += a[i, p] * b[p, j]
+    out[i, j] = total

@@ -289,8 +289,12 @@ NOT_IN_VECTORS = (
 
 
 def _gathers(rows):
-    """Vectors that are filled number by number; a line of slices takes 5 accesses."""
+    """Vectors that are filled number by number: an access for each."""
     return any(o.name == "accesses_per_multiply" and o.counted > 6 for o in rows)
+
+
+def _half_in_vectors(rows):
+    return any(o.name == "scalar_share" and o.counted < 0.75 for o in rows)
 
 
 IKJ = CompiledTask(
@@ -322,13 +326,18 @@ IKJ = CompiledTask(
             "The result is right, but products are made more than once. Each term of a sum is one multiply: which loop goes over it again?"
         ),
         causes=(
+            (
+                _half_in_vectors,
+                "The result is right, and products fill whole vectors, but the sums are made one number at a time. A line with whole rows, "
+                "as `out[i] += a[i, p] * b[p]`, makes an array of its own for the products, and adds them in a second loop: write the "
+                "loop over `j` yourself, so that one line multiplies and adds.",
+            ),
             (over("scalar_share"), NOT_IN_VECTORS),
             (_gathers, NOT_IN_VECTORS),
             (
                 over("accesses_per_multiply"),
-                "The result is right, and whole vectors are multiplied, but something goes through memory more often than `b` and "
-                "`out` must. A line with whole rows, as `out[i] += a[i, p] * b[p]`, makes an array of its own for the product, stores "
-                "it and loads it again: write the loop over `j`, or see whether your loop stores a number that it needs once more.",
+                "The result is right, and whole vectors are multiplied, but the inner loop asks memory more often than it must. For each "
+                "product it needs an element of `b` and one of `out`, which is loaded and stored. What else does it load or store?",
             ),
         ),
         case=CPU_BUDGET_CASE,
@@ -1277,6 +1286,8 @@ STRIDES = KernelTask(
             "Each thread has an element here, so no guard is missing. The place in a or b is a sum of three products, a number times "
             "its own step each, in elements, not bytes. p goes from 0 to k - 1."
         ),
+        "raised-OutOfBounds": "`out` has three axes, and an element of it three indices: out[z, row, column]. The two arrays of steps have "
+        "three elements each.",
         "one-block": "Only the first matrix was written. blockIdx.z counts the matrices of the stack: out[z, row, column].",
         "some-unwritten": "The matrices of the stack are counted by blockIdx.z, columns by x, rows by y; out.shape is (count, m, n).",
     },
