@@ -517,7 +517,7 @@ _TILES_OF_BUDGET = {
 TILED = KernelTask(
     id="08-tiled",
     section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
-    title="Tiles in shared memory, with a transposed",
+    title="Tiles in shared memory, from a transpose",
     objective="Write a tiled matmul kernel that loads each element once per tile, in rows of memory",
     points=3,
     minutes=20,
@@ -536,7 +536,7 @@ TILED = KernelTask(
     | {
         "wrong-value": (
             "Is one tile alone wrong? Then add all 16 terms, with the same number in both tiles. Is it right? Then look at how it goes "
-            "on along k: start is 0, 16, 32 ..., both loads use it, one along the row of a and one down the column of b, and total "
+            "on along k: start is 0, 16, 32 ..., both loads use it, for the rows of `at` and for those of `b`, and `total` "
             "begins at 0 once, before the loop."
         )
     },
@@ -600,7 +600,7 @@ def _odd_and_crossed_in_the_store(rows):
 BOTH = KernelTask(
     id="08-both",
     section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
-    title="Now with b transposed, too",
+    title="Both operands as transposes",
     objective="Lay out a tile in shared memory so that neither its stores nor its loads have bank conflicts",
     points=1,
     minutes=12,
@@ -618,7 +618,7 @@ BOTH = KernelTask(
     advice=TILE_ADVICE
     | {
         "wrong-value": (
-            "Look at the load of bt. Its first index counts columns of the result: it begins at those of this block, and must stay below "
+            "Look at the load of `bt`. Its first index counts columns of the result: it begins at those of this block, and must stay below "
             "n. Its second one goes along k, from start on, and must stay below k. Is it another number than the index for at?"
         )
     },
@@ -797,7 +797,7 @@ REGISTER = CompiledTask(
         "raised-ImportError": NO_LIBRARY,
         "some-unwritten": "These rows are left over: their number is no multiple of what you unrolled by.",
         "wrong-value": (
-            "Look at which rows are wrong. Each row of out needs the products of its *own* row of a with all p, each once: is one of "
+            "Look at which rows are wrong. Each row of `out` needs the products of its own row of `a` with all p, each once: is one of "
             "the lines a copy with an index not changed, = in the place of +=, or a step that is not as long as what is unrolled?"
         ),
     },
