@@ -59,6 +59,7 @@ OPERATIONS, VECTOR, MATMUL, DOTS = (
 TABLE = "tests/kernels/test_table.py"  # until operations had examples
 TILE = "tests/simd/test_tile.py"
 TEAM = "tests/kernels/test_team.py"
+CONVOLUTION = "tests/kernels/test_convolution.py"
 LAYOUTS, TENSOR = "tests/kernels/test_layouts.py", "tests/kernels/test_tensor_cores.py"
 KERNELS = [
     Fault(
@@ -240,6 +241,55 @@ KERNELS = [
         needs="avx512vnni",
     ),
     Fault("Strassen: a sign", "c21 -= c11", "c21 += c11", MATMUL, "test_strassen_at_sizes_where_it_works"),
+    Fault(
+        "convolution: the rows below a band are missing",
+        "for r in range(rows + c.height - c.rows):",
+        "for r in range(rows):",
+        OPERATIONS,
+        "conv2d_tile and test_large",
+    ),
+    Fault(
+        "convolution: of an odd number of zeros, one more at the beginning",
+        "return tuple((m // 2, m - m // 2) for m in missing)",
+        "return tuple((m - m // 2, m // 2) for m in missing)",
+        CONVOLUTION,
+        "same_convolutions and reference",
+    ),
+    Fault(
+        "convolution on a GPU: no barrier before the next channel",
+        "cuda.syncthreads()  # nobody reads it any more",
+        "pass",
+        CONVOLUTION,
+        "halo_each_pixel",
+    ),
+    Fault(
+        "gradient of a convolution: a band is put back at the top of the picture",
+        "i = (top + y) * g.stride_y - g.top + ky * g.dilation_y",
+        "i = y * g.stride_y - g.top + ky * g.dilation_y",
+        OPERATIONS,
+        "conv2d_backward_columns and test_large",
+    ),
+    Fault(
+        "Winograd: a sign",
+        "return d0 - d2, d1 + d2, d2 - d1, d1 - d3",
+        "return d0 - d2, d1 - d2, d2 - d1, d1 - d3",
+        OPERATIONS,
+        "conv2d_winograd_2x2 and test_shapes",
+    ),
+    Fault(
+        "largest pixel: a NaN in a column is lost",
+        "line[j] = pixel if pixel > line[j] or pixel != pixel else line[j]",
+        "line[j] = pixel if pixel > line[j] else line[j]",
+        OPERATIONS,
+        "max_pool2d_columns and test_values",
+    ),
+    Fault(
+        "mean: a window's length with padding reaches over the padding",
+        "last = np.minimum(first + kernel, pixels + padding)",
+        "last = first + kernel",
+        CONVOLUTION,
+        "same_poolings and reference",
+    ),
     Fault(
         "gradient of a product: the broadcast axes of b are not summed up",
         "unbroadcast(grad_a, a.shape), unbroadcast(grad_b, b.shape)",

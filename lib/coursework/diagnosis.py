@@ -114,7 +114,7 @@ def _pattern_of_unwritten(unwritten, n, threads, blocks):
     if where[-1] == n - 1 and np.array_equal(where, np.arange(where[0], n)):
         return "tail", (
             f"{_so_many('last', len(where))} never written. Does the guard or the loop stop too early, does a division round "
-            "down, or does the index jump over elements?"
+            "down, or does the index jump over elements? In a grid the number of a thread is blockIdx.x * blockDim.x + threadIdx.x."
         )
     if where[0] == 0 and np.array_equal(where, np.arange(len(where))):
         return "head", f"{_so_many('first', len(where))} never written. Where does the index start?"

@@ -59,11 +59,13 @@ def call(function, arguments):
     from cpulab.explore.tracing import is_foreign
 
     own = getattr(getattr(function, "__code__", None), "co_filename", None)
-    runs, left = {}, PYTHON_LINES
+    runs, left, tracers = {}, PYTHON_LINES, {}  # of each file: a first call may compile, and compilers call much
 
     def trace(frame, event, argument):
         file = frame.f_code.co_filename
-        return line if file == own or not is_foreign(file) else None
+        if file not in tracers:
+            tracers[file] = line if file == own or not is_foreign(file) else None
+        return tracers[file]
 
     def line(frame, event, argument):
         nonlocal left

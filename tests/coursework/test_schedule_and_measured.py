@@ -91,6 +91,8 @@ def test_a_round_is_shown_and_what_is_missing_to_one():
     assert "Played: BAAABBBBBAAA (12). Starvation: B gets in again and again, and A tries for ever." in text
     assert "The round is steps 5 to 12, BBBBBAAA: they lead back to where they began, for ever." in text
     assert re.search(r"More is not possible: the check followed every step from each of the \d+ states", text)
+    long = dict(outcome("02-starve", "AB" * 100).failure.facts)
+    assert long["the round"] == "is steps 3 to 200: they lead back to where they began, for ever"
     missing = outcome("02-starve", "BAB").failure
     assert missing.kind == "no-round"
     assert dict(missing.facts)["most alike"] == "the state after step 2, but B was at line 22, and is at line 24"

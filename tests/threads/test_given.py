@@ -366,13 +366,13 @@ def test_a_barrier_lets_nobody_through_before_all_have_come():
 
 def test_to_come_to_a_barrier_is_a_step_and_to_go_on_is_none():
     played = warps().play("ABABBA")
-    assert [row[1:] for row in played.table.rows[:6]] == [
-        ("A", 5, "tile[w] = k", "writes tile[w]: 1"),
-        ("B", 5, "tile[w] = k", "writes tile[w]: 1"),
-        ("A", 6, "syncthreads()", "comes to the barrier (1 of 2); waits at the barrier"),
-        ("B", 6, "syncthreads()", "comes to the barrier (2 of 2)"),
-        ("B", 7, "other = tile[1 - w]", "reads tile[1 - w]: 1"),
-        ("A", 7, "other = tile[1 - w]", "reads tile[1 - w]: 1"),
+    assert played.table.rows[:6] == [
+        (1, "A", 5, "tile[w] = k", "writes tile[w]: 1"),
+        (2, "B", 5, "tile[w] = k", "writes tile[w]: 1"),
+        (3, "A", 6, "syncthreads()", "comes to the barrier (1 of 2); waits at the barrier"),
+        (4, "B", 6, "syncthreads()", "comes to the barrier (2 of 2)"),
+        (5, "B", 7, "other = tile[1 - w]", "reads tile[1 - w]: 1"),
+        (6, "A", 7, "other = tile[1 - w]", "reads tile[1 - w]: 1"),
     ]
 
 

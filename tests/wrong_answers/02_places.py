@@ -40,7 +40,7 @@ class SemaphoreAndTurn:
 
 
 class OneAfterTheOther:
-    """wrong deadlock: keeps some places while it waits"""
+    """wrong deadlock: keeps or takes off places before it has waited"""
 
     def __init__(self, count):
         self.free = threading.Semaphore(count)

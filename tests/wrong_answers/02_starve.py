@@ -27,7 +27,7 @@ def nobody_is_asked():
 
 
 def a_alone():
-    """wrong not-reached: Both must move in the round"""
+    """wrong not-reached: Both must move in it"""
     return "BAAAAAAAAA"
 
 

@@ -51,7 +51,7 @@ class PredictionTask(Task):
     def _of_its_type(self, name, said, truth):
         """Raises Failed for what can be no answer: text for a number, a number for text, a list."""
         text = isinstance(truth, str)
-        if isinstance(said, str) if text else type(said) in (int, float) and math.isfinite(said):
+        if isinstance(said, str) if text else type(said) is int or (type(said) is float and math.isfinite(said)):
             return
         said = f"{short(said)}, which is text" if isinstance(said, str) else short(said)
         cause = (

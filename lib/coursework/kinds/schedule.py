@@ -199,7 +199,9 @@ class RoundTask(ScheduleTask):
             )
             raise Failed(Failure("no-round", headline, tuple(facts), cause, picture))
         best = max(played.rounds, key=self.score)
-        again = f"is steps {best.first} to {best.last}, {self._word(played.steps[best.first - 1 : best.last])}"
+        again = f"is steps {best.first} to {best.last}"
+        if best.last - best.first < 40:
+            again += f", {self._word(played.steps[best.first - 1 : best.last])}"
         return self.score(best), [
             ("steps", word),
             ("the round", f"{again}: they lead back to where they began, for ever"),

@@ -514,8 +514,7 @@ STARVE = RoundTask(
         2: "Starvation: B gets in again and again, and A tries for ever",
     },
     slips={
-        0: "In these steps the other thread is not asked at all: it is no wonder that nothing comes of it. Both must move in the "
-        "round.",
+        0: "Only one thread moves in this round: the other thread is not asked at all. Both must move in it.",
         1: "This can go on for ever, too, but B gets in as seldom as A. What must B find when it looks, so that it gets in? And "
         "what must A find when it looks?",
     },

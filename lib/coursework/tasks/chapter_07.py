@@ -182,10 +182,6 @@ ADD = KernelTask(
             "This thread has no such element. There may be more threads than elements, and a and b may be shorter than out: "
             "each access needs a guard that knows the length of its own array."
         ),
-        "tail": (
-            "The last elements were never written. Does a guard keep out a thread that has an element of out, or is the index of a "
-            "thread another one than blockIdx.x * blockDim.x + threadIdx.x?"
-        ),
         "raised-TypeError": (
             "Is one number used where there is something else? threadIdx, blockIdx and blockDim have .x, cuda.grid(1) is one "
             "number and cuda.grid(2) two, and an element is a[i], with brackets."

@@ -4,10 +4,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from . import locks, queues, workers
-from .scheduler import BLOCKED, DONE, LOOKS, Abandoned, NotInARun
+from .scheduler import BLOCKED, DONE, Abandoned, NotInARun
 from .tracing import source
 
 ERROR, WARNING = "error", "warning"
+LOOKS = ("acquires", "releases")  # what a thread does to look at something under a lock
 SPINS = 1  # turns that had to be forced on a thread that only looked: busy waiting
 
 

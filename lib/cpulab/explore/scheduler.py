@@ -16,8 +16,6 @@ PATIENCE = 5.0  # seconds without any step before a thread counts as stuck in so
 UNWIND = 1.0  # seconds for a thread to end after its run is over
 FAIR = 80  # points in a row after which others get a turn: whoever spins must not keep others from ending it
 
-LOOKS = ("acquires", "releases")  # what a thread does to look at something under a lock
-
 _active = None
 
 
