@@ -581,10 +581,10 @@ TILED = KernelTask(
 # 08-both -----------------------------------------------------------------------------------------------------
 
 NO_WIDTH = (
-    "The result is right, but lanes of a warp meet in a bank. A tile that is stored along its rows needs rows of W = 16 words, so that "
-    "two of them fill the 32 banks. If the same tile is then read down a column, no W serves both: with 16 or 48 the 16 words of a "
-    "column lie in two banks, and with any other W the two rows of the store meet. Cross it in the store instead, down a column: a load "
-    "along a row is free with any W."
+    "The result is right, but lanes of a warp meet in a bank. A tile that is stored along its rows needs rows of W = 16 words (or 48, "
+    "80 ...), so that two of them fill the 32 banks. If the same tile is then read down a column, no W serves both: with these the 16 "
+    "words of a column lie in two banks, and with any other the two rows of the store meet. Cross it in the store instead, down a "
+    "column: a load along a row is free with any W."
 )
 
 
