@@ -77,10 +77,6 @@ class Section:
     heading: str  # "A condition"
 
     @property
-    def words(self):
-        return f"{self.number}, {self.heading}"
-
-    @property
     def place(self):
         """Where it stands, in words: for those who have the book beside the notebook, and no link to follow."""
         return f'section {self.number} of the book, "{self.heading}"'

@@ -172,7 +172,9 @@ def test_a_task_names_a_section_that_exists_and_its_page_leads_back(task):
     notebook = next(n for n in NAMES if n.startswith(task.chapter))
     assert f"(../exercises/{notebook})" in page.read_text(encoding="utf-8")
     statement = next(c for c in pair(notebook)[1].cells if c.id == f"{task.id}-task")
-    assert f"**Read first:** [{task.section.words}](../{task.section.link})." in statement.source
+    section = task.section
+    said = f'**Read first:** section {section.number} of the book, "[{section.heading}](../{section.link})".'
+    assert said in statement.source
 
 
 @pytest.mark.parametrize(

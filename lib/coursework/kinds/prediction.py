@@ -64,7 +64,7 @@ class PredictionTask(Task):
         )
 
     def examine(self, answer, cases, seed):
-        missing = [question.name for question in self.questions if answer[question.name] in (None, ...)]
+        missing = [q.name for q in self.questions if answer[q.name] is None or answer[q.name] is ...]
         if missing:
             raise Failed(Failure("unsolved", self.not_begun, (("missing", ", ".join(missing)),)), UNSOLVED)
         for question in self.questions:
