@@ -673,7 +673,9 @@ BYTES = PredictionTask(
             f"bytes of a kernel that computes the gradient for x from grad, x, w and r, n = {CHAIN}",
             lambda: _moved(_chain_backward, 5),
             {
-                4 * 4 * CHAIN: "That is four arrays. Count those that a thread loads from, and then those that it stores into.",
+                4
+                * 4
+                * CHAIN: "That is four arrays. Count those that a thread loads from, and then those that it stores into.",
                 3 * 4 * CHAIN: "The gradient passes where x * w + r is positive. What must a thread load to know that?",
                 2 * 4 * CHAIN: "The gradient passes where x * w + r is positive. What must a thread load to know that?",
                 6 * 4 * CHAIN: "w is needed twice in one thread. It is loaded once, and kept in a register.",
