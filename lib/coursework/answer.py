@@ -59,8 +59,13 @@ class Local:
     def call(self, arguments):
         """f(*copies of arguments) -> (result, arguments afterwards)."""
         arguments = _copies(arguments)
-        with warnings.catch_warnings():  # what comes out is another number on another machine
-            warnings.filterwarnings("error", "invalid value encountered in cast", RuntimeWarning)
+        with (
+            warnings.catch_warnings()
+        ):  # a NaN that becomes an integer is another one on another machine, or times 0 is 0
+            warnings.filterwarnings("error", "(invalid value|divide by zero) encountered", RuntimeWarning)
+            warnings.filterwarnings(
+                "ignore", "(over|under)flow encountered", RuntimeWarning
+            )  # what comes of it is judged
             return self._guarded(limited.call, self.function, arguments), arguments
 
     def compiled_call(self, arguments, threads=None):
@@ -186,7 +191,7 @@ class Local:
         try:
             report.require(**(require or {}))
         except BudgetExceeded as error:
-            excess = [asdict(e) for e in error.exceeded]
+            excess = [asdict(e) | {"step": _step(report, e)} for e in error.exceeded]
             picture = _picture(report, excess[0])
         first = self.function.py_func.__code__.co_firstlineno if self.printed else 1
         findings = [
@@ -259,6 +264,13 @@ def _map(report):
 
 def _plain(drawn):
     return {"svg": drawn.svg, "alt": drawn.alt}
+
+
+def _step(report, excess):
+    """Bytes from lane to lane where an expression jumps or meets itself in the banks."""
+    if excess.measure not in _DRAWN:
+        return None
+    return report.step(expression=excess.text, line=excess.line, kind=excess.kind)
 
 
 _DRAWN = {"sectors_per_request": "global", "efficiency": "global", "bank_ways": "shared"}  # measure: memory

@@ -77,13 +77,19 @@ def check_budget(task, answer, seed=None, examined=False):
 
 def _budget(task, answer, seed):
     budget, case = task.budget, task.budget.case or task.cases[-1]
-    over, picture = task.overspent(answer, case, arguments_of(case, seed, 1000))
+    over, picture, *reached = task.overspent(answer, case, arguments_of(case, seed, 1000))
     if over:
         words = task.counts()
-        said = [(words.get(n, n), f"{number(v)}{where}; the budget is {number(b)}") for n, v, b, where in over]
+        said = [
+            (words.get(o.name, o.name), f"{number(o.counted)}{o.where}; the budget is {number(o.limit)}") for o in over
+        ]
         facts = tuple(dict.fromkeys(said))[:3]  # a load and a store of one expression read the same
-        raise Failed(Failure("over-budget", f"{headline(case)} right, but over budget", facts, budget.over, picture))
-    return (f"Case: {case.name}. The result is right.", f"Within the budget: {budget.text}.")
+        raise Failed(
+            Failure(
+                "over-budget", f"{headline(case)} right, but over budget", facts, budget.cause(tuple(over)), picture
+            )
+        )
+    return (f"Case: {case.name}. The result is right.", f"Within the budget: {budget.text}.", *reached)
 
 
 def own_fault(error):
@@ -93,7 +99,7 @@ def own_fault(error):
         ("it said", f"{type(error).__name__}: {error}"[:300]),
         ("in", f"{Path(where.filename).name}:{where.lineno}"),
     )
-    cause = "This is a fault of the course, not of your answer. Please tell your instructor."
+    cause = "This is a fault of the course, not of your answer."
     return Failure("checker-error", "The check itself failed", facts, cause)
 
 

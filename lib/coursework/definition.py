@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,21 @@ class Budget:
     over: str  # the likely cause when it is exceeded
     case: Case | None = None  # default: the task's last case
     golf: object | None = None  # golf.Golf: an open end beyond the budget, without points
+    causes: tuple = ()  # (test(tuple of Over), words): the first whose test holds says more than `over`
+
+    def cause(self, over):
+        return next((words for test, words in self.causes if test(over)), self.over)
+
+
+class Over(NamedTuple):
+    """A count over its limit. `where`: in words; `kind`, `step`: of a kernel's access, bytes from lane to lane."""
+
+    name: str
+    counted: float
+    limit: float
+    where: str = ""
+    kind: str = ""
+    step: int | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +109,8 @@ class Task:
         "TraceFull": "It uses memory far more often than a right answer. Does every loop end where it should?",
         "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",
         "MemoryError": "It asked for more memory than an answer needs.",
-        "RuntimeWarning": "A number that no integer can hold (NaN, from 0 / 0, or one that is too large) became an integer.",
+        "RuntimeWarning": "NumPy divided by 0, or a number that no integer can hold (NaN, from 0 / 0, or one that is too large) became "
+        "an integer. Which input has a 0 there?",
     }
 
     id: str

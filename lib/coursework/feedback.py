@@ -43,6 +43,8 @@ def advice(outcome):
             "Write your lines where it says YOUR CODE HERE, delete the line `raise NotImplementedError`, run that "
             f'cell, then run this one again. hint("{outcome.task}") helps to begin.'
         )
+    if outcome.failure.kind == "checker-error":
+        return "Restart the kernel (menu Kernel), run the cells from the top, then this one. If it comes again, tell your instructor."
     return f'Mend the cell above, run it, then run this one again. hint("{outcome.task}") gives a hint.'
 
 

@@ -36,6 +36,11 @@ class Golf:
     tiers: tuple = TIERS
     require: dict = field(default_factory=dict)
 
+    def next(self, count):
+        """The medal above that of a count, and the most it may take, in words; "" for the best."""
+        above = [(name, int(ratio * self.best + 1e-9)) for name, ratio in self.tiers if count > ratio * self.best]
+        return f"{above[-1][0]} from {above[-1][1]:,} on" if above else ""
+
     def tier(self, count):
         """The medal for a count, or ""."""
         return next((name for name, ratio in self.tiers if count <= ratio * self.best), "")
@@ -72,6 +77,7 @@ def _score(task, golf, answer, arguments_of):
         "limit": limit,
         "best": golf.best,
         "tier": golf.tier(counts.get(golf.count, 0)),
+        "next": golf.next(counts.get(golf.count, 0)),
         "lead": golf.lead,
         "broken": f"{_number(counts[broken[0]])} {words[broken[0]]}, allowed: {_number(golf.require[broken[0]])}"
         if broken
@@ -98,7 +104,8 @@ def said(score):
     if score["broken"]:
         return (f"Golf: not counted here, {score['broken']}.",)
     budget = f"the budget is {_number(score['limit'])}; " if score["limit"] is not None else ""
-    first = f"Golf: {_number(count)} {score['what']}; {budget}best known {_number(best)}{medal(score['tier'])}."
+    above = f" ({score['next']})" if score["next"] else ""
+    first = f"Golf: {_number(count)} {score['what']}; {budget}best known {_number(best)}{medal(score['tier'])}{above}."
     if count < best:
         return (first, "Fewer than anybody we know of! Please send your answer to your instructor, who can send it in.")
     where = (f"Counted on: {score['case']}.",) if score["limit"] is None else ()

@@ -193,6 +193,8 @@ def _scale_shift(x, scale, shift, out):
 
 
 def _largest(x, where):
+    if x.ndim != 1:
+        raise ValueError(f"largest takes one row, of shape (n,): got shape {x.shape}. Call it for each row")
     where[0] = np.argmax(x)
 
 

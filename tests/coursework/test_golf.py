@@ -70,7 +70,7 @@ def test_what_is_said_and_remembered(capsys):
     notebook.budget("08-tiled", answers["master"])
     said = capsys.readouterr().out
     assert (
-        "Golf: 288 load requests to global memory; the budget is 288; best known 120: bronze.\n"
+        "Golf: 288 load requests to global memory; the budget is 288; best known 120: bronze (silver from 168 on).\n"
         "  Which elements of a and b do several blocks load?" in said
     )
     assert "Your record" not in said
@@ -91,7 +91,10 @@ def test_what_is_said_and_remembered(capsys):
 
 def test_another_launch_is_named():
     said = golf.said(budget(AXPY, master(AXPY)).golf)
-    assert said[:2] == ("Golf: 126 requests; best known 96: silver.", "Counted on: n = 1000 in 2 blocks of 48.")
+    assert said[:2] == (
+        "Golf: 126 requests; best known 96: silver (gold from 96 on).",
+        "Counted on: n = 1000 in 2 blocks of 48.",
+    )
 
 
 def test_who_beats_us_is_asked_to_send_it_in():

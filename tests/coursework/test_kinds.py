@@ -43,7 +43,7 @@ CHAPTER = '''
 from dataclasses import dataclass
 
 from coursework.checking import arguments_of, attempt, headline, names_of
-from coursework.definition import Budget, Case, Task
+from coursework.definition import Budget, Case, Over, Task
 from coursework.outcome import Failed, Failure
 
 
@@ -66,7 +66,7 @@ class SentenceTask(Task):
 
     def overspent(self, answer, case, arguments):
         words, most = len(self._sentence(answer, case, arguments).split()), self.budget.require["words"]
-        return ([("words", words, most, "")] if words > most else []), {}
+        return ([Over("words", words, most)] if words > most else []), {}
 
     def _sentence(self, answer, case, arguments):
         sentence, _ = attempt(self, case, lambda: answer.call(arguments))

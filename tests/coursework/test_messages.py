@@ -468,7 +468,7 @@ def test_a_nan_that_becomes_an_integer_is_told():
     failure, facts = said("08-int8", product_of_nothing)
     assert failure.kind == "raised-RuntimeWarning"
     assert "qa" in facts["at the line"]
-    assert "A row of zeros gets the scale 1" in failure.cause
+    assert "0 / 0. Give it the scale 1" in failure.cause
     assert outcome_of("08-int8", product_mended).status == "right"
 
 

@@ -74,7 +74,7 @@ def no_padding(at, bt, out):
 
 @cuda.jit
 def the_usual_padding(at, bt, out):
-    """over budget over-budget: choose W so that none comes twice"""
+    """over budget over-budget: An odd W is for 32 lanes down one column"""
     a_tile = cuda.shared.array((TILE, TILE), np.float32)
     b_tile = cuda.shared.array((TILE, 17), np.float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -338,6 +338,48 @@ def one_tile_only(at, bt, out):
         cuda.syncthreads()
         for p in range(TILE):
             total += a_tile[p, y] * b_tile[p, x]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def seventeen_wide_and_crossed_in_the_load(at, bt, out):
+    """over budget over-budget: no W serves both"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, 17), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    row = cuda.blockIdx.y * TILE + x
+    column = cuda.blockIdx.x * TILE + y
+    total = np.float32(0)
+    for start in range(0, at.shape[0], TILE):
+        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
+        b_tile[y, x] = bt[column, start + x] if column < bt.shape[0] and start + x < bt.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[p, y] * b_tile[x, p]
+        cuda.syncthreads()
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = total
+
+
+@cuda.jit
+def eighteen_wide_and_crossed_in_the_load(at, bt, out):
+    """over budget over-budget: no W serves both"""
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, 18), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    row = cuda.blockIdx.y * TILE + x
+    column = cuda.blockIdx.x * TILE + y
+    total = np.float32(0)
+    for start in range(0, at.shape[0], TILE):
+        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
+        b_tile[y, x] = bt[column, start + x] if column < bt.shape[0] and start + x < bt.shape[1] else 0
+        cuda.syncthreads()
+        for p in range(TILE):
+            total += a_tile[p, y] * b_tile[x, p]
         cuda.syncthreads()
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = total

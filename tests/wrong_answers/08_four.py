@@ -46,7 +46,7 @@ def two_tall_tiles(a, b, out):
 
 @cuda.jit
 def task_4_four_times(a, b, out):
-    """over budget over-budget: 256; the budget is 128"""
+    """over budget over-budget: loaded from global memory again"""
     a_tile = cuda.shared.array((TILE, TILE), np.float32)
     b_tile = cuda.shared.array((TILE, TILE), np.float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -68,7 +68,7 @@ def task_4_four_times(a, b, out):
 
 @cuda.jit
 def each_number_loaded_twice(a, b, out):
-    """over budget over-budget: 4096; the budget is 2048"""
+    """over budget over-budget: how many does your round load"""
     a_top = cuda.shared.array((TILE, TILE), np.float32)
     a_bottom = cuda.shared.array((TILE, TILE), np.float32)
     b_left = cuda.shared.array((TILE, TILE), np.float32)

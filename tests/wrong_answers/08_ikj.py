@@ -62,7 +62,7 @@ def as_the_formula_is_written(a, b, out):
 
 @njit
 def down_the_columns(a, b, out):
-    """over budget over-budget: Which index changes in your inner loop"""
+    """over budget over-budget: Which index changes fastest, in your inner loop"""
     out[:] = 0
     for j in range(out.shape[1]):
         for p in range(a.shape[1]):
@@ -187,3 +187,12 @@ def first_term_missing(a, b, out):
 def not_compiled(a, b, out):
     """wrong raised-NotCompiled: @njit"""
     out[:] = a @ b
+
+
+@njit
+def whole_rows(a, b, out):
+    """over budget over-budget: makes an array of its own for the products"""
+    for i in range(a.shape[0]):
+        out[i] = 0
+        for p in range(a.shape[1]):
+            out[i] += a[i, p] * b[p]

@@ -96,6 +96,12 @@ def zeros_divided(a, b):
         return (np.rint(a / sa) @ np.rint(b / sb)) * (sa * sb)
 
 
+def zeros_divided_and_scaled_by_0(a, b):
+    """wrong raised-RuntimeWarning: divided by its largest value: 0 / 0"""
+    sa, sb = np.abs(a).max(1, keepdims=True) / 127, np.abs(b).max(0, keepdims=True) / 127
+    return (np.rint(a / sa).astype(np.int32) @ np.rint(b / sb).astype(np.int32)) * sa * sb
+
+
 def shapes_that_do_not_fit(a, b):
     """wrong raised-ValueError: one for each row"""
     sa = np.abs(a).max(axis=1) / 127

@@ -22,7 +22,7 @@ def by_hand(a, b, out):
 
 @cuda.jit
 def column_of_the_grid_row_of_the_warp(a, b, out):
-    """over budget over-budget: threadIdx.x changes fastest"""
+    """over budget over-budget: `threadIdx.x` changes fastest"""
     i = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x
     j = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if i < out.shape[0] and j < out.shape[1]:
@@ -124,3 +124,13 @@ def stored_in_every_round(a, b, out):
         for p in range(a.shape[1]):
             total += a[i, p] * b[p, j]
             out[i, j] = total
+
+
+@cuda.jit
+def rows_for_columns_without_a_guard(a, b, out):
+    """wrong out-of-bounds: `cuda.grid(2)` gives x first"""
+    i, j = cuda.grid(2)
+    total = np.float32(0)
+    for p in range(a.shape[1]):
+        total += a[i, p] * b[p, j]
+    out[i, j] = total

@@ -60,7 +60,7 @@ def as_task_2(a, b, out):
 
 @njit
 def four_rows(a, b, out):
-    """over budget over-budget: load and store out[i, j] once for several terms"""
+    """over budget over-budget: could not fill vectors"""
     (m, n), k = out.shape, a.shape[1]
     fours = m - m % 4
     out[:] = 0
@@ -93,7 +93,7 @@ def a_thrifty_loop_beside_the_work(a, b, out):
 
 @njit
 def a_temporary_for_each_row(a, b, out):
-    """over budget over-budget: works on an array of its own"""
+    """over budget over-budget: an array is allocated"""
     (m, n), k = out.shape, a.shape[1]
     fours = k - k % 4
     for i in range(m):
@@ -111,7 +111,7 @@ def a_temporary_for_each_row(a, b, out):
 
 @njit
 def four_sums_that_are_not_vectors(a, b, out):
-    """over budget over-budget: is not vectorised any more"""
+    """over budget over-budget: could not fill vectors"""
     (m, n), k = out.shape, a.shape[1]
     for i in range(m):
         for j in range(0, n - n % 4, 4):
@@ -198,5 +198,46 @@ def the_last_step_wrong(a, b, out):
             for j in range(n):
                 out[i, j] += x0 * b[p, j] + x1 * b[p + 1, j] + x2 * b[p + 2, j] + x3 * b[p + 2, j]
         for p in range(k - k % 4, k):
+            for j in range(n):
+                out[i, j] += a[i, p] * b[p, j]
+
+
+@njit
+def two_rows_stored_in_between(a, b, out):
+    """over budget over-budget: `b` is loaded again after each store"""
+    out[:] = 0
+    (m, n), k = out.shape, a.shape[1]
+    for i in range(0, m - m % 2, 2):
+        for p in range(0, k - k % 2, 2):
+            for j in range(n):
+                out[i, j] += a[i, p] * b[p, j] + a[i, p + 1] * b[p + 1, j]
+                out[i + 1, j] += a[i + 1, p] * b[p, j] + a[i + 1, p + 1] * b[p + 1, j]
+        for p in range(k - k % 2, k):
+            for j in range(n):
+                out[i, j] += a[i, p] * b[p, j]
+                out[i + 1, j] += a[i + 1, p] * b[p, j]
+    for i in range(m - m % 2, m):
+        for p in range(k):
+            for j in range(n):
+                out[i, j] += a[i, p] * b[p, j]
+
+
+@njit
+def two_rows_with_what_they_share_in_variables(a, b, out):
+    """right"""
+    out[:] = 0
+    (m, n), k = out.shape, a.shape[1]
+    for i in range(0, m - m % 2, 2):
+        for p in range(0, k - k % 2, 2):
+            for j in range(n):
+                b0, b1 = b[p, j], b[p + 1, j]
+                out[i, j] += a[i, p] * b0 + a[i, p + 1] * b1
+                out[i + 1, j] += a[i + 1, p] * b0 + a[i + 1, p + 1] * b1
+        for p in range(k - k % 2, k):
+            for j in range(n):
+                out[i, j] += a[i, p] * b[p, j]
+                out[i + 1, j] += a[i + 1, p] * b[p, j]
+    for i in range(m - m % 2, m):
+        for p in range(k):
             for j in range(n):
                 out[i, j] += a[i, p] * b[p, j]

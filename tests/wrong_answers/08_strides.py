@@ -152,3 +152,16 @@ def x_for_rows(a, sa, b, sb, k, out):
         for p in range(k):
             total += a[z * sa[0] + i * sa[1] + p * sa[2]] * b[z * sb[0] + p * sb[1] + j * sb[2]]
         out[z, i, j] = total
+
+
+@cuda.jit
+def an_index_is_missing(a, a_steps, b, b_steps, k, out):
+    """wrong raised-OutOfBounds: `out` has three axes"""
+    j, i = cuda.grid(2)
+    z = cuda.blockIdx.z
+    if i < out.shape[1] and j < out.shape[2]:
+        total = np.float32(0)
+        for p in range(k):
+            left = a[z * a_steps[0] + i * a_steps[1] + p * a_steps[2]]
+            total += left * b[z * b_steps[0] + p * b_steps[1] + j * b_steps[2]]
+        out[i, j] = total

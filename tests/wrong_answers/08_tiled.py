@@ -107,7 +107,7 @@ def loads_what_it_uses(at, b, out):
 
 @cuda.jit
 def crossed_while_it_is_stored(at, b, out):
-    """over budget over-budget: Which index of a_tile is p then"""
+    """over budget over-budget: Which index of `a_tile` is `p` then"""
     a_tile = cuda.shared.array((TILE, TILE), np.float32)
     b_tile = cuda.shared.array((TILE, TILE), np.float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..checking import arguments_of, attempt
-from ..definition import Task
+from ..definition import Over, Task
 from .arrays import ArrayTask
 
 # What a budget may name: the fields of answer.Cost, and of executed.costs.
@@ -40,7 +40,9 @@ class CompiledTask(ArrayTask):
         self.compare(case, arguments, after, result)
         cost, where = self.cost(answer, case, arguments)
         limits = self.budget.require.items()
-        return [(name, cost[name], limit, where.get(name, "")) for name, limit in limits if cost[name] > limit], {}
+        over = [Over(name, cost[name], limit, where.get(name, "")) for name, limit in limits if cost[name] > limit]
+        reached = [f"Counted: {round(cost[n], 2):g} {COUNTS[n]}." for n, _ in limits if n == "accesses_per_multiply"]
+        return over, {}, *reached
 
     def cost(self, answer, case, arguments):
         """({name: count}, {name: where}) of what the budget limits."""

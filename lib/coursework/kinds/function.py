@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..checking import arguments_of, attempt, first_change, headline, names_of, short
-from ..definition import Slip, Task
+from ..definition import Over, Slip, Task
 from ..outcome import Failed, Failure
 
 
@@ -36,7 +36,7 @@ class FunctionTask(Task):
         result = self._right(answer, case, arguments)
         counted = {name: self.costs[name][1](arguments, result) for name in self.budget.require}
         return [
-            (name, counted[name], most, "") for name, most in self.budget.require.items() if counted[name] > most
+            Over(name, counted[name], most) for name, most in self.budget.require.items() if counted[name] > most
         ], {}
 
     def _right(self, answer, case, arguments):

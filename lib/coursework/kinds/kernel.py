@@ -10,7 +10,7 @@ from simt.limits import dimensions
 
 from .. import diagnosis
 from ..checking import arguments_of, attempt, headline
-from ..definition import Budget, refuse_unknown
+from ..definition import Budget, Over, refuse_unknown
 from ..outcome import Failed, Failure
 from .arrays import ArrayTask
 
@@ -46,6 +46,8 @@ COUNTS = {name: name for name in (*_EACH.split(), *_SUMS.split(), *_SPLIT)} | {
     "bytes_stored": "bytes stored",
     "global_load_requests": "load requests to global memory",
     "shared_load_requests": "load requests to shared memory",
+    "global_store_requests": "store requests to global memory",
+    "shared_store_requests": "store requests to shared memory",
     "barriers": "barriers in a block",
 }
 
@@ -96,12 +98,16 @@ class KernelTask(ArrayTask):
         return COUNTS
 
     def examine(self, answer, cases, seed):
+        drawn = None
         for index, case in enumerate(cases):
-            report = self._run(answer, case, arguments_of(case, seed, index))
+            arguments = arguments_of(case, seed, index)
+            report = self._run(answer, case, arguments)
+            if drawn is None and _exact(case, arguments[self.out]):  # a budget is about full warps, too
+                drawn = report["map"]
         if self.kept:
             self._still(answer, self.kept, seed)
         said = (*self.said(cases, seed), "No data race, no access outside an array.")
-        return said, "Memory traffic and speed were not looked at.", report["map"]
+        return said, "Memory traffic and speed were not looked at.", report["map"] if drawn is None else drawn
 
     def _still(self, answer, kept, seed):
         over = self._run(answer, kept.case, arguments_of(kept.case, seed, 3000), kept.require)["excess"]
@@ -113,8 +119,7 @@ class KernelTask(ArrayTask):
     def overspent(self, answer, case, arguments):
         report = self._run(answer, case, arguments, self.budget.require)
         over = [
-            (e["measure"], e["counted"], e["allowed"], f", at `{e['text']}`" if e["text"] else "")
-            for e in report["excess"]
+            Over(e["measure"], e["counted"], e["allowed"], _where(e), e["kind"], e["step"]) for e in report["excess"]
         ]
         return over, report["picture"]
 
@@ -126,8 +131,7 @@ class KernelTask(ArrayTask):
     def _run(self, answer, case, arguments, require=None):
         """The x-ray's report of a run that is right; raises Failed for any other. Races are told after the result."""
         after, report = attempt(self, case, lambda: answer.xray(case.grid, case.block, arguments, require))
-        exact = diagnosis.total(case.grid) * diagnosis.threads_per_block(case) == np.size(arguments[self.out])
-        self._no_findings(case, report, WRONG_ACCESS + self.tell_first, exact)
+        self._no_findings(case, report, WRONG_ACCESS + self.tell_first, _exact(case, arguments[self.out]))
         try:
             self.compare(case, arguments, after, again=lambda a: answer.xray(case.grid, case.block, a)[0])
         except Failed as failed:
@@ -181,6 +185,15 @@ class KernelTask(ArrayTask):
 
     def threads_shown(self, case, state):
         return diagnosis.threads_per_block(case) if state.ndim == 1 else 0
+
+
+def _exact(case, out):
+    """Whether there are as many threads as elements."""
+    return diagnosis.total(case.grid) * diagnosis.threads_per_block(case) == np.size(out)
+
+
+def _where(excess):
+    return f", at `{excess['text']}`" if excess["text"] else ""
 
 
 def _who(finding, case):

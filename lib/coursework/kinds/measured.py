@@ -35,6 +35,7 @@ from .data import Refused, number
 from .parallel import ParallelTask
 
 TOLERANCE = 0.02  # two digits are enough
+FAR = 0.3  # a loop that reaches a smaller share is bound by neither roof
 ROUNDED = 0.06  # further off than that is no rounding
 ROOFS = ("memory", "arithmetic")
 _SOURCE = (
@@ -196,9 +197,15 @@ class MeasuredTask(CompiledTask):
             return f"Its speed could not be measured here ({type(error).__name__}: {str(error)[:120]}).", {}
         share = point.rate / roof.at(point.intensity)
         more = "; more than all: the arrays were still in a cache" if share > 1 else ""
+        lower = roof.bound(point.intensity)
+        binds = (
+            f"{lower} binds"
+            if share > FAR
+            else f"{lower}'s roof is the lower one, and your loop is far below both roofs"
+        )
         sentence = (
             f"Measured on this machine, {self.measured.name}: your loop reaches {share:.0%} of the roof over it{more}. "
-            f"Here {roof.bound(point.intensity)} binds; the ridge lies at {roof.ridge:.3g} flops per byte. Other programs that run "
+            f"Here {binds}; the ridge lies at {roof.ridge:.3g} flops per byte. Other programs that run "
             "meanwhile make the share smaller."
         )
         return sentence, measure.roof_picture(point, roof)

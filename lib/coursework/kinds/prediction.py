@@ -78,7 +78,7 @@ class PredictionTask(Task):
                 picture = question.picture() if question.picture else {}
                 raise Failed(Failure("prediction", headline, facts, cause, picture))
         asked = "; ".join(f"{q.name} = {q.truth()}" for q in self.questions)
-        return (f"Counted by running it: {asked}.",), ""
+        return (f"Computed by the check: {asked}.",), ""
 
 
 def _near(said, truth, tolerance):

@@ -6,7 +6,7 @@ from types import CodeType, FunctionType
 from typing import ClassVar
 
 from ..checking import arguments_of, attempt, headline, names_of
-from ..definition import Task
+from ..definition import Over, Task
 from ..outcome import UNSOLVED, Failed, Failure
 from ..playing import judged, short
 
@@ -80,7 +80,7 @@ class ScenarioTask(Task):
     def overspent(self, answer, case, arguments):
         counts = self._play(answer, case, arguments)["counts"]
         limits = self.budget.require.items()
-        return [(name, counts.get(name, 0), limit, "") for name, limit in limits if counts.get(name, 0) > limit], {}
+        return [Over(name, counts.get(name, 0), limit) for name, limit in limits if counts.get(name, 0) > limit], {}
 
     def _play(self, answer, case, arguments):
         """What answer.play says of a right answer; raises Failed for any other."""

@@ -66,6 +66,7 @@ class ScheduleTask(Task):
     shown: str | dict
     goal: int | None = None
     slips: dict = field(default_factory=dict)
+    at_the_end: Callable | None = None  # (played) -> what came out, in words
     otherwise: str = "Look at the table: which thread would you stop, and where, so that it does more harm later?"
 
     def failures(self):
@@ -116,6 +117,7 @@ class ScheduleTask(Task):
         if len(played.steps) > played.given:
             rest = self._word(played.steps[played.given :])
             facts.append(("then", f"{rest}: what you left open ran by itself"))
+        facts += [("at the end", self.at_the_end(played))] if self.at_the_end else []
         return self.score(played), facts
 
     @functools.cached_property

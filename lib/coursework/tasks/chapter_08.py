@@ -112,6 +112,12 @@ SUSPECTS = (
     ),
 )
 
+
+def over(name, kind=None):
+    """The test of a cause: a count is over its limit, at a load or a store where `kind` says so."""
+    return lambda rows: any(o.name == name and kind in (None, o.kind) for o in rows)
+
+
 # 08-count ----------------------------------------------------------------------------------------------------
 
 M, K, N = 64, 48, 96
@@ -276,6 +282,21 @@ CPU_CASES = (
 CPU_BUDGET_CASE = Case("(24 x 36) @ (36 x 80)", operands(24, 36, 80))
 VECTORISED = {"scalar_share": 0.25, "multiplies": 24 * 36 * 80 * 5 // 4}  # a quarter for the ends of loops
 
+NOT_IN_VECTORS = (
+    "The result is right, but in the loop that does the work the compiler could not fill vectors from neighbouring elements. Which "
+    "index changes fastest, in your inner loop or along your slices, and which way does it walk through `b` and `out`?"
+)
+
+
+def _gathers(rows):
+    """Vectors that are filled number by number: an access for each."""
+    return any(o.name == "accesses_per_multiply" and o.counted > 6 for o in rows)
+
+
+def _half_in_vectors(rows):
+    return any(o.name == "scalar_share" and o.counted < 0.75 for o in rows)
+
+
 IKJ = CompiledTask(
     id="08-ikj",
     section=Section("8", "08_matmul", "Rung 2: another order"),
@@ -302,8 +323,22 @@ IKJ = CompiledTask(
         text="whole vectors are multiplied, each product once, with at most 3 memory accesses for each vector",
         require=VECTORISED | {"accesses_per_multiply": 3},
         over=(
-            "The result is right, but in the loop that does the work the compiler could not fill vectors from "
-            "neighbouring elements. Which index changes in your inner loop, and which way does it walk through b and out?"
+            "The result is right, but products are made more than once. Each term of a sum is one multiply: which loop goes over it again?"
+        ),
+        causes=(
+            (
+                _half_in_vectors,
+                "The result is right, and products fill whole vectors, but the sums are made one number at a time. A line with whole rows, "
+                "as `out[i] += a[i, p] * b[p]`, makes an array of its own for the products, and adds them in a second loop: write the "
+                "loop over `j` yourself, so that one line multiplies and adds.",
+            ),
+            (over("scalar_share"), NOT_IN_VECTORS),
+            (_gathers, NOT_IN_VECTORS),
+            (
+                over("accesses_per_multiply"),
+                "The result is right, and whole vectors are multiplied, but the inner loop asks memory more often than it must. For each "
+                "product it needs an element of `b` and one of `out`, which is loaded and stored. What else does it load or store?",
+            ),
         ),
         case=CPU_BUDGET_CASE,
     ),
@@ -318,6 +353,12 @@ IKJ = CompiledTask(
 )
 
 # 08-naive ----------------------------------------------------------------------------------------------------
+
+EXCHANGED = (
+    "The threads of this grid are as many as the elements of `out`, and stand as they do, so no guard is missing. x counts columns, y "
+    "counts rows, and `cuda.grid(2)` gives x first: is one of them used as the other? And p runs over the columns of `a`, which are "
+    "the rows of `b`."
+)
 
 NAIVE = KernelTask(
     id="08-naive",
@@ -341,6 +382,7 @@ NAIVE = KernelTask(
             "Where does this element lie: at the right, at the bottom? x counts blocks and threads along a row of out, "
             "y along a column, and cuda.grid(2) gives x first."
         ),
+        "none-beyond": EXCHANGED,
         "not-finite": INITIAL_NAN,
         "nothing-written": INITIAL_NAN,
     },
@@ -349,9 +391,14 @@ NAIVE = KernelTask(
         text="at most 4 sectors for each load and each store of a warp, and each element of out stored once",
         require={"sectors_per_request": 4, "global_store_requests": 32 * 64 // 32},
         over=(
-            "The result is right, but neighbouring threads of a warp work on different rows, which lie far apart: "
-            "threadIdx.x changes fastest within a warp, so let it choose the column. Or an element of out is stored more "
-            "than once: add up in a local variable, and store at the end."
+            "The result is right, but elements of `out` are stored more than once: add up in a local variable, and store at the end."
+        ),
+        causes=(
+            (
+                over("sectors_per_request"),
+                "The result is right, but neighbouring threads of a warp work on different rows, which lie far apart: "
+                "`threadIdx.x` changes fastest within a warp, so let it choose the column.",
+            ),
         ),
         case=case("exact", 32, 24, 64),
     ),
@@ -377,6 +424,10 @@ UNEVEN = (
 # A race explains a wrong sum better than the sum does.
 TOLD_FIRST = ("race", "divergent-barrier", "barrier-after-exit", "uninitialised-shared", "uninitialised-local")
 TILE_ADVICE = {
+    "none-beyond": (
+        "The tiles end where the matrices end here, so no guard is missing. x counts columns, y counts rows, and `cuda.grid(2)` gives x "
+        "first: is one of them used as the other? Along k a tile begins at `start`. Is it a tile that is left? Compare with its shape."
+    ),
     "race": NO_BARRIER,
     "divergent-barrier": UNEVEN,
     "barrier-after-exit": UNEVEN,
@@ -447,6 +498,15 @@ def turned_suspects(b_too=False):
     return tuple(Suspect(of_turned(one.formula, b_too), told.get(one.cause, one.cause)) for one in SUSPECTS)
 
 
+LOADED_AGAIN = (
+    "The result is right, but elements are loaded from global memory again. Each is loaded once for its tile, and all 16 threads that "
+    "need it read it from shared memory."
+)
+TOO_MANY_BARRIERS = (
+    "The result is right, but the block waits more often than it must. In each round two barriers are enough: when are the tiles "
+    "full, and when have all read them?"
+)
+
 _TILES_OF_BUDGET = {
     "global_load_requests": tiled_loads(_BUDGET_M, _BUDGET_K, _BUDGET_N),
     "barriers": 2 * (_BUDGET_K // TILE),
@@ -457,7 +517,7 @@ _TILES_OF_BUDGET = {
 TILED = KernelTask(
     id="08-tiled",
     section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
-    title="Tiles in shared memory, with a transposed",
+    title="Tiles in shared memory, from a transpose",
     objective="Write a tiled matmul kernel that loads each element once per tile, in rows of memory",
     points=3,
     minutes=20,
@@ -476,7 +536,7 @@ TILED = KernelTask(
     | {
         "wrong-value": (
             "Is one tile alone wrong? Then add all 16 terms, with the same number in both tiles. Is it right? Then look at how it goes "
-            "on along k: start is 0, 16, 32 ..., both loads use it, one along the row of a and one down the column of b, and total "
+            "on along k: start is 0, 16, 32 ..., both loads use it, for the rows of `at` and for those of `b`, and `total` "
             "begins at 0 once, before the loop."
         )
     },
@@ -488,10 +548,17 @@ TILED = KernelTask(
         ),
         require=_TILES_OF_BUDGET,
         over=(
-            "The result is right, but it costs more than it must. Each element is loaded once for its tile, and all 16 threads that "
-            "need it read it from shared memory. In a load neighbouring threads (x) should take neighbours of "
-            "a row of at, whichever element that is: another thread may need it. And two rows of 16 fill the 32 banks, so a "
-            "tile that is stored as it was loaded needs no padding. Which index of a_tile is p then?"
+            "The result is right, but lanes of a warp meet in a bank of shared memory. Two rows of 16 fill the 32 banks, so a "
+            "tile that is stored as it was loaded needs no padding. Which index of `a_tile` is `p` then?"
+        ),
+        causes=(
+            (over("global_load_requests"), LOADED_AGAIN),
+            (over("barriers"), TOO_MANY_BARRIERS),
+            (
+                over("sectors_per_request"),
+                "The result is right, but a load jumps from row to row, so that each lane needs a sector of its own. Neighbouring threads "
+                "(`x`) should take neighbours of a row of `at`, whichever element that is: another thread may need it.",
+            ),
         ),
         case=turned_case("exact", _BUDGET_M, _BUDGET_K, _BUDGET_N),
         golf=Golf(
@@ -513,10 +580,27 @@ TILED = KernelTask(
 
 # 08-both -----------------------------------------------------------------------------------------------------
 
+NO_WIDTH = (
+    "The result is right, but lanes of a warp meet in a bank. A tile that is stored along its rows needs rows of W = 16 words (or 48, "
+    "80 ...), so that two of them fill the 32 banks. If the same tile is then read down a column, no W serves both: with these the 16 "
+    "words of a column lie in two banks, and with any other the two rows of the store meet. Cross it in the store instead, down a "
+    "column: a load along a row is free with any W."
+)
+
+
+def _crossed_in_the_load(rows):
+    """A tile that is stored along its rows, and meets itself there or where it is read."""
+    return any(o.name == "bank_ways" and (o.kind == "load" or o.step == 4) for o in rows)
+
+
+def _odd_and_crossed_in_the_store(rows):
+    return any(o.name == "bank_ways" and o.kind == "store" and o.step // 4 % 2 for o in rows)
+
+
 BOTH = KernelTask(
     id="08-both",
     section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
-    title="Now with b transposed, too",
+    title="Both operands as transposes",
     objective="Lay out a tile in shared memory so that neither its stores nor its loads have bank conflicts",
     points=1,
     minutes=12,
@@ -534,7 +618,7 @@ BOTH = KernelTask(
     advice=TILE_ADVICE
     | {
         "wrong-value": (
-            "Look at the load of bt. Its first index counts columns of the result: it begins at those of this block, and must stay below "
+            "Look at the load of `bt`. Its first index counts columns of the result: it begins at those of this block, and must stay below "
             "n. Its second one goes along k, from start on, and must stay below k. Is it another number than the index for at?"
         )
     },
@@ -543,11 +627,25 @@ BOTH = KernelTask(
         text="the same as in task 4, for the same lengths: loads, barriers, sectors, and no bank conflict",
         require=_TILES_OF_BUDGET,
         over=(
-            "The result is right, but it costs more than it must. A load of many sectors jumps from row to row: neighbours of bt lie "
-            "along k. Element [r, c] of a tile with rows of W words lies in bank "
-            "(r W + c) mod 32. The 32 lanes of a warp have 16 values of x and two of y. Write down their banks for the store and "
-            "for the load of b_tile, and choose W so that none comes twice. Lanes that load the same word do not disturb each "
-            "other."
+            "The result is right, but lanes of a warp meet in a bank. Element `[r, c]` of a tile with rows of W words lies in bank "
+            "(r W + c) mod 32. The 32 lanes of a warp have 16 values of `x` and two of `y`. Write down their banks for the store of the "
+            "crossed tile, and choose W so that none comes twice."
+        ),
+        causes=(
+            (over("global_load_requests"), LOADED_AGAIN),
+            (over("barriers"), TOO_MANY_BARRIERS),
+            (
+                over("sectors_per_request"),
+                "The result is right, but a load jumps from row to row, so that each lane needs a sector of its own. Neighbours of `bt` "
+                "lie along k: which index of `bt` should grow with `x`? The tile is crossed afterwards, in shared memory.",
+            ),
+            (_crossed_in_the_load, NO_WIDTH),
+            (
+                _odd_and_crossed_in_the_store,
+                "The result is right, but two lanes of a warp meet in a bank. An odd W is for 32 lanes down one column. Here 16 lanes go "
+                "down one column and 16 down the column beside it, and with an odd W an element of the one lies in a bank of the other. "
+                "Which W keep the two columns apart, and the 16 elements of each?",
+            ),
         ),
         case=turned_case("exact", _BUDGET_M, _BUDGET_K, _BUDGET_N, both_turned),
     ),
@@ -645,7 +743,9 @@ HASTY = ScheduleTask(
         B=("warp", 1),
     ),
     score=lambda played: TOO_NEW[played.state["sums"][0]],
-    shown="A reads {} numbers of the next tile",
+    shown={0: "A reads no number of the next tile", 1: "A reads 1 number of the next tile"}
+    | {n: f"A reads {n} numbers of the next tile" for n in set(TOO_NEW.values()) if n > 1},
+    at_the_end=lambda played: f"the sum of A is {played.state['sums'][0]}, and should be {sum(SUMMED)}",
     slips={
         0: "A read each tile before its numbers were overwritten. Which number of a tile does B overwrite, and how far may B go while "
         "A rests?",
@@ -664,6 +764,11 @@ HASTY = ScheduleTask(
 )
 
 # 08-register -------------------------------------------------------------------------------------------------
+
+
+def _loaded_again(rows):
+    return any(o.name == "accesses_per_multiply" and o.counted < 2.9 for o in rows)  # task 2 has 3
+
 
 REGISTER = CompiledTask(
     id="08-register",
@@ -692,7 +797,7 @@ REGISTER = CompiledTask(
         "raised-ImportError": NO_LIBRARY,
         "some-unwritten": "These rows are left over: their number is no multiple of what you unrolled by.",
         "wrong-value": (
-            "Look at which rows are wrong. Each row of out needs the products of its *own* row of a with all p, each once: is one of "
+            "Look at which rows are wrong. Each row of `out` needs the products of its own row of `a` with all p, each once: is one of "
             "the lines a copy with an index not changed, = in the place of +=, or a step that is not as long as what is unrolled?"
         ),
     },
@@ -701,8 +806,26 @@ REGISTER = CompiledTask(
         text="at most 1.75 memory accesses for each vector multiply (task 2 has 3), each product once, and no array allocated",
         require=VECTORISED | {"accesses_per_multiply": 1.75, "arrays": 0},
         over=(
-            "The result is right, but the loop that does the work asks memory too often, is not vectorised any more, or "
-            "works on an array of its own. Each round should load and store out[i, j] once for several terms of the sum."
+            "The result is right, but the loop that does the work asks memory too often. Each round should load and store "
+            "`out[i, j]` once for several terms of the sum."
+        ),
+        causes=(
+            (
+                over("arrays"),
+                "The result is right, but an array is allocated. Add up in `out` itself, and name single numbers.",
+            ),
+            (over("scalar_share"), NOT_IN_VECTORS),
+            (
+                over("multiplies"),
+                "The result is right, but products are made more than once. Does what is left over begin where the rounds end?",
+            ),
+            (
+                _loaded_again,
+                "The result is right, and more terms share what is loaded than in task 2. What does the formula say for your R and S? If "
+                "it says less than was counted, `b` is loaded again after each store: `out` could be the same memory, for all that the "
+                "compiler knows. Take what two rows share into variables before the first store, as "
+                "`b0, b1 = b[p, j], b[p + 1, j]`. If it says as much, let a round handle more terms, or more rows.",
+            ),
         ),
         case=CPU_BUDGET_CASE,
     ),
@@ -765,8 +888,17 @@ FOUR = KernelTask(
             "bank_ways": 1,
         },
         over=(
-            "The result is right, but something is loaded more often than it must. In one round of the loop over p a "
-            "thread needs two numbers of a and two of b: load each once into a local variable, and use it twice."
+            "The result is right, but shared memory is asked more often than it must be. In one round of the loop over `p` a "
+            "thread makes four products. Of how many different numbers, and how many does your round load?"
+        ),
+        causes=(
+            (over("global_load_requests"), LOADED_AGAIN),
+            (over("barriers"), TOO_MANY_BARRIERS),
+            (
+                over("bank_ways"),
+                "The result is right, but lanes of a warp meet in a bank. The halves of a tile lie one below the other: two rows of 16 "
+                "words fill the 32 banks, and a warp is two rows of the block. Which index grows with `x`?",
+            ),
         ),
         case=case("exact", _FOUR_M, _FOUR_K, _FOUR_N, WIDE),
     ),
@@ -1154,6 +1286,8 @@ STRIDES = KernelTask(
             "Each thread has an element here, so no guard is missing. The place in a or b is a sum of three products, a number times "
             "its own step each, in elements, not bytes. p goes from 0 to k - 1."
         ),
+        "raised-OutOfBounds": "`out` has three axes, and an element of it three indices: out[z, row, column]. The two arrays of steps have "
+        "three elements each.",
         "one-block": "Only the first matrix was written. blockIdx.z counts the matrices of the stack: out[z, row, column].",
         "some-unwritten": "The matrices of the stack are counted by blockIdx.z, columns by x, rows by y; out.shape is (count, m, n).",
     },
@@ -1230,9 +1364,9 @@ def quantised_product(a, b, rounded=np.rint):
     return rounded(a / sa) @ rounded(b / sb), sa * sb
 
 
-def _cut_off(a, b, rounded):
-    """The product of matrices that were cut off: in float32, where the largest of a row may come out just below 127."""
-    sa, sb = (x.astype(np.float32) for x in (_scales(a, 1), _scales(b, 0)))
+def _cut_off(a, b, rounded, dtype):
+    """The product of matrices that were cut off: where the largest of a row comes out just below 127 depends on the dtype."""
+    sa, sb = (x.astype(dtype) for x in (_scales(a, 1), _scales(b, 0)))
     return rounded(a / sa).astype(np.float64) @ rounded(b / sb).astype(np.float64)
 
 
@@ -1290,10 +1424,10 @@ def _known_slip(a, b, got, integers, scale):
         (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
         (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
         (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
-        (quantised_product(a, b, np.trunc)[0], "astype(np.int8) cuts off what is behind the point. Round first."),
-        (quantised_product(a, b, np.floor)[0], "The numbers were rounded down. Round to the nearest."),
-        (_cut_off(a, b, np.trunc), "astype(np.int8) cuts off what is behind the point. Round first."),
-        (_cut_off(a, b, np.floor), "The numbers were rounded down. Round to the nearest."),
+        *((_cut_off(a, b, np.trunc, dtype), "astype(np.int8) cuts off what is behind the point. Round first.")
+          for dtype in (np.float32, np.float64)),
+        *((_cut_off(a, b, np.floor, dtype), "The numbers were rounded down. Round to the nearest.")
+          for dtype in (np.float32, np.float64)),
         *((_of_the_largest(a, b, wraps) / scale, "A scale comes from the largest *absolute* value: the largest number of a row may be a "
          "small one, beside others far below 0.") for wraps in (True, False)),
         (_by_128(a, b) / scale, "With 128 the largest number does not fit: eight bits end at 127. Divide by 127."),
@@ -1344,8 +1478,9 @@ INT8 = FunctionTask(
     advice={
         "raised-ValueError": "Do the shapes fit? The scales of a are one for each row, (m, 1), those of b one for each column, (1, n). The "
         "product of two matrices is `@`; `*` multiplies element by element.",
-        "raised-RuntimeWarning": "A number that no integer can hold became an integer: 0 / 0, or one beyond -128 to 127. A row of "
-        "zeros gets the scale 1, and the scale comes from the largest *absolute* value.",
+        "raised-RuntimeWarning": "Where `divide` is named, a row or a column of zeros was divided by its largest value: 0 / 0. Give it the "
+        "scale 1 before anything is divided. Where `cast` is named, a number that no integer can hold became an integer: 0 / 0 again, or "
+        "one beyond -128 to 127, and the scale comes from the largest *absolute* value.",
         "raised-OverflowError": "A number is too large for its type: the largest of a row should become 127.",
     },
     hints=(
@@ -1815,6 +1950,11 @@ def judge_network(arguments, result):
         cause = "This is what comes out without SiLU: two matmuls in a row are no more than one. Which array does the second one get?"
     if not cause and not labels.any():
         cause = "Every label is 0. Does anything write into the labels, row by row?"
+    if not cause and ((labels < 0) | (labels >= network.DIGITS)).any():
+        cause = (
+            f"A digit is 0 to {network.DIGITS - 1}. `largest` says where the largest number of the array lies that it was given: did it get "
+            "one row of the probabilities, or all of them?"
+        )
     cause = cause or "Follow one picture: which shape has what you hold after each step, and which kernel wrote it?"
     return Slip("labels", f"{truth[wrong[0]]} for row {wrong[0]}", cause,
                 f"{labels[wrong[0]]}; {wrong.size} of {len(x)} rows are wrong")  # fmt: skip

@@ -98,9 +98,13 @@ def check_index(array, key):
                     f"index [{shown}] of array {array.name!r} is negative{where}: it would wrap round to the other end "
                     f"(shape {array.shape}). Guard the access"
                 )
-            return "out-of-bounds", (
-                f"index [{shown}] lies outside array {array.name!r} of shape {array.shape}{where}. "
-                "Guard the access, for example `if i < n:`"
+            axes = len(array.shape)
+            cure = "Guard the access, for example `if i < n:`"
+            if len(key) < axes:  # a whole row, or more, of the array
+                cure = f"An array of {axes} axes takes {axes} indices for an element, and has {len(key)} here: is one missing?"
+            return (
+                "out-of-bounds",
+                f"index [{shown}] lies outside array {array.name!r} of shape {array.shape}{where}. {cure}",
             )
     return None
 

@@ -33,6 +33,7 @@ class Excess:
     line: int | None
     text: str
     message: str
+    kind: str = ""  # "load", "store" or "atomic", where it is about one expression
 
 
 class BudgetExceeded(AssertionError):
@@ -93,7 +94,7 @@ def _check_rows(measure, allowed, rows):
                 f"line {row.line}, {row.kind} `{row.text}`:\n  {measure} is {_number(counted)}, "
                 f"the budget asks for {relation} {_number(allowed)}."
             )
-            excesses.append(Excess(measure, counted, allowed, row.line, row.text, message))
+            excesses.append(Excess(measure, counted, allowed, row.line, row.text, message, row.kind))
     return excesses
 
 

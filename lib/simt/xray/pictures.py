@@ -106,6 +106,13 @@ def bank_strip(report, **choice):
     return Picture(canvas(base + 38, parts, alt), alt, "\n".join(lines))
 
 
+def step(report, **choice):
+    """Bytes from the first lane of the costliest request to the second."""
+    rows, _ = _choose(report, ("global", "shared"), **choice)
+    first = report.trace.address[rows[:2]].astype(np.int64)
+    return int(first[1] - first[0]) if len(first) == 2 else None
+
+
 # -- choosing a request -------------------------------------------------------------------------------------
 
 

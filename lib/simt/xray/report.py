@@ -83,6 +83,10 @@ class Report:
         """The 32 banks of shared memory and the words each must serve in one request."""
         return pictures.bank_strip(self, **choice)
 
+    def step(self, **choice):
+        """Bytes from one lane to the next in the costliest request; None where there is one lane."""
+        return pictures.step(self, **choice)
+
     def meeting(self, finding):
         """The threads of a finding and the element they meet at."""
         return pictures.meeting(self, finding)
