@@ -1251,8 +1251,10 @@ BUFFERS = DetectiveTask(
 
 
 def feed_batches(prefetch, batches, bound, bad):
-    """Consume what `prefetch` loads. `load(k)` gives batches[k]; it raises OSError for k = bad."""
+    """Consume what `prefetch` loads. `load(k)` gives batches[k]; it raises OSError for k = bad. AN_ERROR among the batches
+    stands for an exception object, which is a batch like any other."""
     events, home, at_home, got, error = Events(), threading.get_ident(), 0, [], None
+    kept = OSError("this was a batch")
 
     def load(k):
         nonlocal at_home
@@ -1260,12 +1262,12 @@ def feed_batches(prefetch, batches, bound, bad):
         if k == bad:
             raise OSError(f"batch {k} cannot be read")
         events.enter("in_memory")
-        return batches[k]
+        return kept if batches[k] == AN_ERROR else batches[k]
 
     try:
         for batch in prefetch(range(len(batches)), load, bound):
             time.sleep(0)  # the consumer computes
-            got.append(batch)
+            got.append(AN_ERROR if batch is kept else batch)
             events.leave("in_memory")
     except OSError as raised:
         error = str(raised)
@@ -1288,13 +1290,21 @@ def judge_batches(arguments, result):
             "The loader failed and the consumer never heard of it: it takes the data set for shorter than it is. Catch the "
             "error in the loader, hand it over like a batch, and raise it on the other side.",
         )
+    if bad is None and result["error"] is not None:
+        got = f"it was raised: OSError: {result['error']}"
+        return Slip("batch-raised", f"the batches {expected}, in this order", BATCH_RAISED, got)
     if result["got"] != expected:
         more = len(result["got"]) - len(expected)
         cause = PREFETCH_SHORT if more < 0 else PREFETCH_LONG if more else PREFETCH_ORDER
-        return Slip("wrong-result", f"the batches {expected}, in this order", cause)
+        return Slip("wrong-result", f"the batches {expected}, in this order", cause, f"the batches {result['got']}")
     return None
 
 
+AN_ERROR = "an OSError object"
+BATCH_RAISED = (
+    "A batch was raised as if loading had failed. A batch may be anything, an exception object too, so what it is does not "
+    "tell whether loading failed: hand over with each thing which of the two it is, as in `(kind, thing)`."
+)
 PREFETCH_ORDER = "The batches came in another order. One loader and one queue keep the order by themselves."
 PREFETCH_LONG = (
     "There are more batches than items: something is handed over twice, or the sign of the end is yielded, too."
@@ -1306,11 +1316,10 @@ PREFETCH_SHORT = (
 )
 
 
-def loading(n, bound, bad=None, odd=False):
+def loading(n, bound, bad=None, odd=()):
     def make(rng):
         batches = [int(x) for x in rng.permutation(90)[:n]]
-        if odd:
-            batches[1], batches[2] = None, 0
+        batches[1 : 1 + len(odd)] = odd
         return batches, bound, bad
 
     return make
@@ -1329,7 +1338,8 @@ PREFETCH = ThreadTask(
     cases=(
         Case("three batches, bound 1", loading(3, 1)),
         Case("no batch at all", loading(0, 2)),
-        Case("batches that are None and 0", loading(4, 2, odd=True)),
+        Case("batches that are None and 0", loading(4, 2, odd=(None, 0))),
+        Case("a batch that is an exception object", loading(3, 1, odd=(AN_ERROR,))),
         Case("batch 2 of 4 cannot be read", loading(4, 1, bad=2)),
     ),
     budget=Budget(
@@ -1370,12 +1380,12 @@ PREFETCH = ThreadTask(
 # 02-shards, the second part of 02-prefetch -----------------------------------------------------------------------
 
 
-def feed_shards(interleave, lengths, bound, bad, stop):
+def feed_shards(interleave, lengths, bound, bad, stop, odd=None):
     """Consume what `interleave` makes of shards of these lengths. Batch b of shard s is the number 10 s + b, so that the first
     one is 0; `bad`: [s, b] of the one that cannot be read; `stop`: so many batches are taken, then the consumer closes the
-    generator."""
+    generator; `odd`: the number of a batch in whose place an exception object is handed over, a batch like any other."""
     events, at_home, home, two_at_once, got, error = Events(), 0, threading.get_ident(), [], [], None
-    before = threading.active_count()
+    before, kept = threading.active_count(), OSError("this was a batch")
 
     def shard(s):
         nonlocal at_home
@@ -1384,7 +1394,7 @@ def feed_shards(interleave, lengths, bound, bad, stop):
             if [s, b] == bad:
                 raise OSError(f"batch {b} of shard {s} cannot be read")
             events.enter("in_memory")
-            yield 10 * s + b
+            yield kept if 10 * s + b == odd else 10 * s + b
 
     batches = interleave([shard(s) for s in range(len(lengths))], bound)
     try:
@@ -1392,7 +1402,7 @@ def feed_shards(interleave, lengths, bound, bad, stop):
             batch = next(batches, None)
             if batch is None:
                 break
-            got.append(batch)
+            got.append(odd if batch is kept else batch)
             events.leave("in_memory")
         batches.close()
     except OSError as raised:
@@ -1413,7 +1423,7 @@ def in_turns(lengths, bad=None):
 
 
 def judge_shards(arguments, result):
-    lengths, bound, bad, stop = arguments
+    lengths, bound, bad, stop, odd = arguments
     expected, most = in_turns(lengths, bad)[:stop], len(lengths) * (bound + 1) + 1
     if result["at_home"]:
         cause = "The consumer's own thread read a shard, so nothing is loaded while it computes."
@@ -1422,6 +1432,9 @@ def judge_shards(arguments, result):
     if result["two_at_once"]:
         cause = "Two threads read one shard at the same time. A shard is a generator: one thread may be in it."
         return Slip("two-at-once", "one thread for each shard", cause)
+    if odd is not None and result["error"] is not None:
+        told = f"the batches {expected}, in this order; {odd} stands for the exception object"
+        return Slip("batch-raised", told, BATCH_RAISED, f"it was raised: OSError: {result['error']}")
     if bad and stop is None and result["error"] is None:
         cause = "A shard failed, and the consumer never heard of it. Hand the error over in the place of the batch."
         return Slip(
@@ -1452,8 +1465,8 @@ SHARDS_ORDER = (
 )
 
 
-def sharded(*lengths, bound=1, bad=None, stop=None):
-    return lambda rng: (list(lengths), bound, bad, stop)
+def sharded(*lengths, bound=1, bad=None, stop=None, odd=None):
+    return lambda rng: (list(lengths), bound, bad, stop, odd)
 
 
 SHARDS = ThreadTask(
@@ -1473,6 +1486,7 @@ SHARDS = ThreadTask(
         Case("one shard, the consumer stops after 1 of 5", sharded(5, stop=1)),
         Case("two shards, the consumer stops after 1 of 6", sharded(3, 3, stop=1)),
         Case("batch 0 of shard 1 cannot be read", sharded(4, 2, bad=[1, 0])),
+        Case("batch 1 of shard 0 is an exception object", sharded(2, 1, odd=1)),
     ),
     advice={
         "deadlock": "Somebody waits for ever. The consumer, for a batch that never comes: is each loader started, with its own shard "
