@@ -44,13 +44,14 @@ class Budget:
 @dataclass(frozen=True)
 class Slip:
     """How a result is wrong, and why that probably is. `got`: what came, in words; default: the result itself.
-    `picture`: as in outcome.Failure."""
+    `picture`: as in outcome.Failure. `until`: the step (events.told) at which it was wrong, where that is not the end."""
 
     kind: str
     expected: str
     cause: str
     got: str = ""
     picture: dict = field(default_factory=dict)
+    until: str = ""
 
 
 @dataclass(frozen=True)

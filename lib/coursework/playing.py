@@ -17,6 +17,7 @@ from .definition import Slip
 from .events import Played
 
 COURSE = Path(__file__).parent
+MOST_ROWS = 200  # of the steps that led to a failure
 PATIENCE = 10.0  # seconds for one run with real threads
 
 
@@ -87,8 +88,9 @@ def play(task, answer, arguments, seed=0):
         if slip is None:
             return None
         return Finding(
-            slip.kind, "wrong result", (("expected", slip.expected), ("got", slip.got or short(result))), slip.cause
-        )
+            slip.kind, "wrong result", (("expected", slip.expected), ("got", slip.got or short(result))), slip.cause,
+            until=slip.until,
+        )  # fmt: skip
 
     # a partial, not a lambda: the explorer must see whose code it is
     scenario = functools.partial(task.scenario, answer, *arguments)
@@ -98,7 +100,7 @@ def play(task, answer, arguments, seed=0):
         "result": last.get("result"),
         "counts": counts,
         "finding": asdict(told[0]) if told else None,
-        "table": [list(row) for row in report.table.shown(24)] if told and task.threaded else [],
+        "table": [list(row) for row in report.table.rows[-MOST_ROWS:]] if told and task.threaded else [],
         "schedules": report.schedules,
         "complete": report.complete,
         "interruptions": report.run.interruptions,

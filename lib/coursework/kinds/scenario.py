@@ -106,7 +106,7 @@ class ScenarioTask(Task):
         advice = (full and self.advice.get("deadlock-full")) or self.advice.get(kind)
         if name == "own lock":  # what was seen says it all
             advice = ""
-        if advice and finding["cause"]:
+        if advice and finding["cause"] and not finding["often"]:
             facts.append(("what happened", finding["cause"]))
         cause = advice or RULES.get(name, "") or finding["cause"]
         picture = _of_waiting(finding["waits"]) if finding["waits"] else {}

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from cpulab.explore import Program
 
 from ..definition import Budget, Case, Section, Slip
-from ..events import Events, Played
+from ..events import Events, Played, told
 from ..golf import Golf
 from ..kinds.counterexample import CounterexampleTask, Flaw
 from ..kinds.data import Whole
@@ -942,7 +942,8 @@ def judge_places(arguments, result):
     if result > count:
         cause = "Jobs worked that had not found their places. `take` must wait until all `n` are free, look again after each wait, and "
         cause += "take `n` off."
-        return Slip("too-many", f"at most {count} places taken at a time", cause, f"{result} at a time")
+        until = told("taken", result)
+        return Slip("too-many", f"at most {count} places taken at a time", cause, f"{result} at a time", until=until)
     return None
 
 

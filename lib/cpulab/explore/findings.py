@@ -21,6 +21,8 @@ class Finding:
     cause: str = ""
     severity: str = ERROR
     name: str = ""  # of the exception; "own lock": of a deadlock of a thread with itself
+    often: bool = False  # `cause` is what is often the reason, not what was seen
+    until: str = ""  # the words of the event with which it was wrong; "": at the end
     waits: tuple = ()  # of a deadlock: (thread, what it waits for, the thread that has it or "")
 
     def __str__(self):
@@ -78,8 +80,10 @@ def _deadlock(outcome):
     headline = "nobody can go on: " + " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     headline += " wait" if len(names) > 1 else " waits"
     alone = any(getattr(task.resource, "held_by", None) is task for task in stuck)
-    why, waits = _why_stuck(stuck), tuple(map(_waits, stuck))
-    return Finding("deadlock", headline, tuple(facts), why, name="own lock" if alone else "", waits=waits)
+    cause, waits = _seen_why(stuck), tuple(map(_waits, stuck))
+    often = "" if cause else _often_why([t for t in stuck if not outcome.in_check(getattr(t, "file", ""))])
+    name = "own lock" if alone else ""
+    return Finding("deadlock", headline, tuple(facts), cause or often, name=name, often=bool(often), waits=waits)
 
 
 def _waits(task):
@@ -91,7 +95,8 @@ def _waits(task):
     return task.name, getattr(resource, "label", ""), holder.name if holder is not None else ""
 
 
-def _why_stuck(stuck):
+def _seen_why(stuck):
+    """Why nobody can go on, where the locks that are held tell it."""
     ring = _ring(stuck)
     if len(ring) > 1:
         return (
@@ -108,6 +113,11 @@ def _why_stuck(stuck):
             )
         if holder is not None and holder.last == DONE:
             return f"{holder.name} ended without releasing {resource.label}: `with` releases it on every way out."
+    return ""
+
+
+def _often_why(stuck):
+    """Why threads often wait in vain for what these wait for."""
     for task in stuck:
         resource = task.resource
         if isinstance(resource, locks.Condition):

@@ -45,6 +45,12 @@ def pause():
         _active.point()
 
 
+def tell(text):
+    """A step of its own in the table of a run: what a check saw. Otherwise nothing."""
+    if _active is not None and not _active.stopping and _active.running.ident == _thread.get_ident():
+        _active.note(_active.running, "note", text)
+
+
 class Task:
     """A controlled thread."""
 
@@ -56,6 +62,7 @@ class Task:
         self.go.acquire()
         self.ended.acquire()
         self.ident, self.streak, self.pending = None, 0, None
+        self.raised = None  # the exception that was told last
         self.moved = False  # whether it did anything but look since it began to run
         self.last = NEW  # the state in which the run's end found it
 
