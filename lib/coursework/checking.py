@@ -17,7 +17,7 @@ from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome
 
 # What the check itself says of an answer: it would not end, or uses what the task is to build.
 SAID = dict.fromkeys(("TooManyIterations", "TraceFull", "TimeLimit"), "it went on and on")
-SAID["Spoils"] = "it was not run"
+SAID |= dict.fromkeys(("Spoils", "NotAdmitted"), "it was not run")
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 
 

@@ -126,6 +126,10 @@ class Task:
         """The seed of the random numbers of a student's own check: the same on every machine."""
         return zlib.crc32(self.id.encode()) % 10_000
 
+    def section_for(self, failure):
+        """What to read before another try."""
+        return self.section
+
     # What a kind says of itself ---------------------------------------------------------------------------------
 
     def failures(self):

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from cpulab.explore import Program
 
+from ..checking import short
 from ..definition import Budget, Case, Section, Slip
 from ..events import Events, Played, told
 from ..golf import Golf
@@ -128,34 +129,39 @@ def judge_feed(arguments, result):
     writers, times, value, _, refused = arguments
     for pair in (result["end"], *result["seen"]):
         if len(pair) != 2:
-            return Slip("type", "(count, total)", "`read` returns the two numbers.", repr(pair[0]))
+            return Slip("type", "(count, total)", "`read` returns the two numbers.", short(pair[0]))
     if refused and result["raised"] is None:
-        return Slip("accepted", "add('three') raises an error", "Let the error of the addition go out of `add`.")
+        return Slip(
+            "accepted", "add('three') raises an error", "Let the error of the addition go out of `add`.", "no error"
+        )
     for count, total in result["seen"]:
         if total != count * value:
             return Slip(
                 "torn-read",
                 f"a total of {count} times {value}: {count * value}, not {total}",
                 "`read` saw one number before an addition and the other after it. Reading needs the lock as well.",
+                f"(count, total) = {(count, total)} from `read`",
             )
     expected = [writers * times, writers * times * value]
+    got = f"(count, total) = {tuple(result['end'])}"
     if result["end"] == expected[::-1]:
-        return Slip("exchanged", f"(count, total) = {tuple(expected)} at the end", "`read` gives the count first.")
+        return Slip("exchanged", f"(count, total) = {tuple(expected)} at the end", "`read` gives the count first.", got)
     if writers == 1 and not result["seen"] and result["end"] != expected:
         cause = (
             "One thread alone, so nothing was lost between threads. Does each Mean have numbers of its own, set to 0 in "
             "`__init__`, and does `add` count one and add the value once?"
         )
-        return Slip("counted", f"(count, total) = {tuple(expected)} at the end", cause)
+        return Slip("counted", f"(count, total) = {tuple(expected)} at the end", cause, got)
     if refused and result["end"] == [expected[0] + 1, expected[1]]:
         return Slip(
             "half-added",
             f"(count, total) = {tuple(expected)}: what cannot be added is not counted",
             "The value that cannot be added was counted: `count` had changed before the addition raised its error. Do first "
             "what may fail.",
+            got,
         )
     if result["end"] != expected:
-        return Slip("wrong-result", f"(count, total) = {tuple(expected)} at the end", MEAN_CAUSE)
+        return Slip("wrong-result", f"(count, total) = {tuple(expected)} at the end", MEAN_CAUSE, got)
     return None
 
 
@@ -267,7 +273,7 @@ PREDICT = PredictionTask(
     title="Predict what threads can do",
     objective="Predict the number of orders, the worst lost update and the memory that a queue bounds",
     points=5,
-    minutes=20,
+    minutes=14,
     questions=(
         Question(
             "orders",
@@ -289,7 +295,7 @@ PREDICT = PredictionTask(
             lambda: least_count(2, 3),
             {
                 6: "6 is the largest value: nothing lost. How low can it get?",
-                3: "One thread's additions all lost gives 3. But a thread that has read *early* may write *late*, "
+                3: "One thread's additions all lost gives 3. But a thread that has read early may write late, "
                 "over much more than one addition.",
                 4: "More can be lost. Let A read 0 and sleep while B makes two of its additions. What does A write then?",
                 5: "That is one lost addition. Can an old value be written over several additions?",
@@ -310,6 +316,7 @@ PREDICT = PredictionTask(
                 7: "That would be all of them: put waits when the queue is full.",
             },
             "Stop the film when the queue is full: what does the loader hold in its hands, and what the consumer?",
+            section=Section("2.3", "02_queues", "What the bound is for"),
         ),
     ),
     hints=(
@@ -656,6 +663,7 @@ def map_in_chunks(chunked_map, items, chunk, bad):
 def judge_map(arguments, result):
     items, chunk, bad = arguments
     got, expected = result["result"], [3 * x + 1 for x in items]
+    came = short(got)
     if result["changed"]:
         cause = "The caller still needs its list: take slices of it, and remove nothing."
         return Slip("input-changed", "items as they were", cause, "another list")
@@ -669,6 +677,7 @@ def judge_map(arguments, result):
                 "error-lost",
                 f"the error of the job: ValueError: {bad} is bad",
                 "A job raised an error and nobody heard of it. `result()` of its future raises it again.",
+                came,
             )
         return None
     if result["at_home"] and result["jobs"]:
@@ -677,35 +686,40 @@ def judge_map(arguments, result):
             "`function` called by the threads of the pool",
             "The jobs ended at once, and the work was done afterwards, in your own thread. `map` and generators do nothing "
             "until somebody takes their results: let the job make a list.",
+            f"{result['at_home']} calls by your own thread",
         )
     if not result["jobs"] and items:
-        return Slip("no-jobs", "the work handed over with submit", "Nothing was handed over: the threads had no work.")
+        cause = "Nothing was handed over: the threads had no work."
+        return Slip("no-jobs", "the work handed over with submit", cause, "no call of submit")
     if isinstance(got, list) and None in got:
         cause = "A result was used before its job had ended: ask each future for its `result()`, which waits."
-        return Slip("too-early", str(expected), cause)
+        return Slip("too-early", str(expected), cause, came)
     if isinstance(got, list) and got != expected and sorted(map(str, got)) == sorted(map(str, expected)):
         return Slip(
             "order",
             str(expected),
             "The results are right, but in another order: who ends first must not come first. Keep the futures in the order "
             "of the items, and ask them in that order.",
+            came,
         )
     if (
         isinstance(got, list)
         and all(isinstance(x, list) for x in got)
         and list(itertools.chain(*got)) == expected != got
     ):
-        return Slip("nested", str(expected), "A list for each job stands in the result. Join them into one list.")
+        cause = "A list for each job stands in the result. Join them into one list."
+        return Slip("nested", str(expected), cause, came)
     if isinstance(got, list) and 0 < len(got) < len(expected) and got == expected[: len(got)]:
-        return Slip("tail", str(expected), "The last items are missing. The last chunk may be shorter than the others.")
+        cause = "The last items are missing. The last chunk may be shorter than the others."
+        return Slip("tail", str(expected), cause, came)
     if isinstance(got, list) and len(got) != len(expected):
         cause = (
             f"There are {len(got)} results for {len(expected)} items. A chunk is items[k : k + chunk], and the next one begins "
             "at k + chunk: does each item lie in exactly one?"
         )
-        return Slip("slices", str(expected), cause)
+        return Slip("slices", str(expected), cause, came)
     if got != expected:
-        return Slip("wrong-result", str(expected), MAP_CAUSE)
+        return Slip("wrong-result", str(expected), MAP_CAUSE, came)
     if result["empty"]:
         return Slip(
             "empty-job",
@@ -719,13 +733,14 @@ def judge_map(arguments, result):
             "all jobs handed over before the first result is asked for",
             "A result was asked for before the next job was handed over, so the threads worked one after another. First "
             "submit everything, then collect.",
+            f"{result['late']} of {result['jobs']} jobs handed over after the first `result()`",
         )
     return None
 
 
 MAP_CAUSE = (
     "Some chunks are missing or there twice. A function that is made in a loop sees the loop's variable as it is when the "
-    "job *runs*, not as it was when the job was handed over. Pass what the job needs as arguments of submit."
+    "job runs, not as it was when the job was handed over. Pass what the job needs as arguments of submit."
 )
 
 
@@ -881,6 +896,7 @@ FAILS = CounterexampleTask(
             right=_job_in_turn,
             fields={"places": Whole(6, 9), "A": Whole(1, 3), "B": Whole(1, 3), "C": Whole(1, 3)},
             case=lambda places, A, B, C: Case(f"{places} places, needs {A}, {B}, {C}", lambda rng: (places, [A, B, C])),
+            agrees="all three jobs end, in every schedule tried",
             lead="How many places can the three jobs hold so that none of them has all it needs?",
         ),
         Flaw(
@@ -901,6 +917,7 @@ FAILS = CounterexampleTask(
                     "the two accounts of a payment have different locks: source % 3 != target % 3",
                 ),
             ),
+            agrees="both payments are made, in every schedule tried",
             lead="Write down which two locks each payment takes, and which of them first. The accounts are in order; are the locks?",
         ),
     ),
@@ -1033,22 +1050,33 @@ def judge_through(arguments, result):
     if result["held"] > bound:
         return Slip(
             "over-bound",
-            f"at most {bound} items put and not yet asked for, not {result['held']}",
+            f"at most {bound} items put and not yet asked for",
             "`put` must wait while `bound` items (or more) are in the buffer, and look again after each `wait`: `while`, not "
             "`if`. What it cannot add yet must not push another item out.",
+            f"{result['held']} items",
         )
     if every != [[k, number] for k in range(producers) for number in range(each)]:
         cause = (
-            "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty *and* closed? And does "
+            "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty and closed? And does "
             "`close` leave in the buffer what is there?"
         )
-        return Slip("wrong-result", f"each of the {producers * each} items exactly once", cause)
+        return Slip(
+            "wrong-result",
+            f"each of the {producers * each} items exactly once",
+            cause,
+            f"[producer, number]: {short(every)}",
+        )
     for taken in result["taken"]:
         for k in range(producers):
             numbers = [number for maker, number in taken if maker == k]
             if numbers != sorted(numbers):
                 cause = "The item that came first must leave first: append on one side, popleft on the other."
-                return Slip("order", f"the items of producer {k} in the order in which it put them", cause)
+                return Slip(
+                    "order",
+                    f"the items of producer {k} in the order in which it put them",
+                    cause,
+                    f"the numbers {numbers}",
+                )
     return None
 
 
@@ -1283,6 +1311,7 @@ def judge_batches(arguments, result):
             "no-thread",
             "load called in another thread than the consumer's",
             "The consumer's own thread called load, so nothing is loaded while it computes.",
+            f"{result['at_home']} calls by the consumer's own thread",
         )
     if bad is not None and result["error"] is None:
         return Slip(
@@ -1290,6 +1319,7 @@ def judge_batches(arguments, result):
             f"OSError: batch {bad} cannot be read, raised where the batches are used",
             "The loader failed and the consumer never heard of it: it takes the data set for shorter than it is. Catch the "
             "error in the loader, hand it over like a batch, and raise it on the other side.",
+            f"no error; the batches {short(result['got'])}",
         )
     if bad is None and result["error"] is not None:
         got = f"it was raised: OSError: {result['error']}"
@@ -1297,7 +1327,9 @@ def judge_batches(arguments, result):
     if result["got"] != expected:
         more = len(result["got"]) - len(expected)
         cause = PREFETCH_SHORT if more < 0 else PREFETCH_LONG if more else PREFETCH_ORDER
-        return Slip("wrong-result", f"the batches {expected}, in this order", cause, f"the batches {result['got']}")
+        return Slip(
+            "wrong-result", f"the batches {expected}, in this order", cause, f"the batches {short(result['got'])}"
+        )
     return None
 
 
@@ -1432,7 +1464,7 @@ def judge_shards(arguments, result):
         return Slip("no-thread", "each shard read by a thread of its own", cause, got)
     if result["two_at_once"]:
         cause = "Two threads read one shard at the same time. A shard is a generator: one thread may be in it."
-        return Slip("two-at-once", "one thread for each shard", cause)
+        return Slip("two-at-once", "one thread for each shard", cause, "ValueError: generator already executing")
     if odd is not None and result["error"] is not None:
         told = f"the batches {expected}, in this order; {odd} stands for the exception object"
         return Slip("batch-raised", told, BATCH_RAISED, f"it was raised: OSError: {result['error']}")
@@ -1581,7 +1613,7 @@ BUG = ThreadTask(
     hints=(
         "Run the check on the code as it is. Who should have been woken, and was not? Then mend that, and run it again.",
         "How many threads wait when the last one comes? And can a thread be back at the barrier before another one has left it?",
-        "A thread waits for the end of *its* round. Number the rounds: who comes keeps the number that it found; the last one "
+        "A thread waits for the end of its own round. Number the rounds: who comes keeps the number that it found; the last one "
         "raises it. What must the loop compare then?",
     ),
 )

@@ -138,7 +138,12 @@ class Tracer:
     def _raises(self, error):
         """The running thread raises `error` in the program's code, or does not catch it there."""
         scheduler, me = self.scheduler, self.scheduler.running
-        if scheduler.stopping or error is me.raised or not isinstance(error, Exception) or isinstance(error, StopIteration):
+        if (
+            scheduler.stopping
+            or error is me.raised
+            or not isinstance(error, Exception)
+            or isinstance(error, StopIteration)
+        ):
             return
         self._settle(me)
         me.raised = error
