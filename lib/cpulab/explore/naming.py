@@ -7,7 +7,6 @@ import sys
 
 from . import sites
 
-
 _given = [None]
 
 
