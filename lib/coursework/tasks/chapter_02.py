@@ -205,7 +205,7 @@ MEAN = ThreadTask(
     hints=(
         "Which numbers must change together, so that nobody ever sees the one without the other?",
         "One lock for the object, made once in `__init__`. Both methods take it, `read` too.",
-        "with self.lock: then first `self.total += value` (it may raise), then `self.count += 1`. In read: "
+        "`with self.lock:` then first `self.total += value` (it may raise), then `self.count += 1`. In read: "
         "`with self.lock: return self.count, self.total`.",
     ),
 )
@@ -740,7 +740,7 @@ def judge_map(arguments, result):
 
 MAP_CAUSE = (
     "Some chunks are missing or there twice. A function that is made in a loop sees the loop's variable as it is when the "
-    "job runs, not as it was when the job was handed over. Pass what the job needs as arguments of submit."
+    "job runs, not as it was when the job was handed over. Pass what the job needs as arguments of `submit`."
 )
 
 
@@ -774,13 +774,13 @@ MAP = ThreadTask(
         require={"jobs": 3},
         over=(
             "The result is right, but the work was handed over in smaller pieces than asked for. Handing over costs more "
-            "than a small job: one submit for a whole chunk. `chunk` is the number of items in a job, not the number of jobs."
+            "than a small job: one `submit` for a whole chunk. `chunk` is the number of items in a job, not the number of jobs."
         ),
         case=Case("10 items in chunks of 4", mapping(10, 4)),
     ),
     advice={
         "raised-AttributeError": (
-            "What submit returns has `result()`, which waits until the job has ended. To ask again and again keeps a core busy."
+            "What `submit` returns has `result()`, which waits until the job has ended. To ask again and again keeps a core busy."
         ),
         "raised-TimeoutError": "A job that is not ready yet is no error: `result()` without a timeout waits for it.",
         "raised-TypeError": (
@@ -789,11 +789,11 @@ MAP = ThreadTask(
         ),
     },
     hints=(
-        "What is one job: one item, or a list of items? And what do you keep from each submit?",
-        "A helper that works on a whole list of items. Submit it once for each slice items[k : k + chunk], keep the futures "
+        "What is one job: one item, or a list of items? And what do you keep from each `submit`?",
+        "A helper that works on a whole list of items. Submit it once for each slice `items[k : k + chunk]`, keep the futures "
         "in a list, and only then go through the list and ask for the results.",
-        "futures = [submit(work, function, items[k : k + chunk]) for k in range(0, len(items), chunk)], with "
-        "work(function, part) returning [function(x) for x in part]. Then join the lists of `f.result()` in that order.",
+        "`futures = [submit(work, function, items[k : k + chunk]) for k in range(0, len(items), chunk)]`, with "
+        "`work(function, part)` returning `[function(x) for x in part]`. Then join the lists of `f.result()` in that order.",
     ),
 )
 
@@ -995,7 +995,7 @@ PLACES = ThreadTask(
     },
     hints=(
         "What must be true before a job may take its n places? And may it touch any of them before?",
-        "A Condition and a number of free places. `take` waits while fewer than n are free; `give` makes more free, and several "
+        "A `Condition` and a number of free places. `take` waits while fewer than n are free; `give` makes more free, and several "
         "jobs may be able to go on then.",
         "In `take`, the loop that waits compares the free places with n, and stands before the only subtraction. In `give`, one "
         "addition; who has to look again after it?",
@@ -1103,11 +1103,11 @@ BUFFER = ThreadTask(
     ),
     advice={
         "deadlock": (
-            "Somebody waits in `wait` and is never told. Whom does each of put, get and close have to wake: one thread, or "
+            "Somebody waits in `wait` and is never told. Whom does each of `put`, `get` and `close` have to wake: one thread, or "
             "all that may be concerned, while it holds the same lock? And does it look at the state before it waits: may a "
             "getter wait although it is closed, a putter although there is room?"
         ),
-        "raised-RuntimeError": "wait and notify need the lock of their condition: put them inside `with` of that condition.",
+        "raised-RuntimeError": "`wait` and `notify` need the lock of their condition: put them inside `with` of that condition.",
         "raised-IndexError": (
             "A thread took from an empty buffer. It had been told of an item, but another was faster. After `wait`, look "
             "again: `while`, not `if`."
@@ -1122,11 +1122,11 @@ BUFFER = ThreadTask(
         "timeout": "a wait that ends by itself is polling: the right notify makes it needless",
     },
     hints=(
-        "For each of put and get: what must be true before it may go on? And who can make it true?",
-        "One Condition. put waits while the buffer is full; get waits while it is empty and not closed. Whoever changes "
-        "something (put, get, close) calls notify_all.",
-        "get: `with self.changed:` `while not self.items and not self.closed: self.changed.wait()`; if there is an item, "
-        "popleft it, notify_all and return it, else return None.",
+        "For each of `put` and `get`: what must be true before it may go on? And who can make it true?",
+        "One `Condition`. `put` waits while the buffer is full; `get` waits while it is empty and not closed. Whoever changes "
+        "something (`put`, `get`, `close`) calls `notify_all`.",
+        "`get`: `with self.changed:` `while not self.items and not self.closed: self.changed.wait()`; if there is an item, "
+        "`popleft` it, `notify_all` and return it, else return `None`.",
     ),
 )
 
@@ -1310,7 +1310,7 @@ def judge_batches(arguments, result):
         return Slip(
             "no-thread",
             "load called in another thread than the consumer's",
-            "The consumer's own thread called load, so nothing is loaded while it computes.",
+            "The consumer's own thread called `load`, so nothing is loaded while it computes.",
             f"{result['at_home']} calls by the consumer's own thread",
         )
     if bad is not None and result["error"] is None:
@@ -1403,10 +1403,10 @@ PREFETCH = ThreadTask(
     },
     hints=(
         "Two things must reach the consumer besides batches. Which?",
-        "Put pairs into the queue: (kind, thing), with the kinds batch, end and error. The loader's loop stands in `try`; "
+        "Put pairs into the queue: `(kind, thing)`, with the kinds batch, end and error. The loader's loop stands in `try`; "
         "`except Exception as error` puts the error.",
         "The consumer: `kind, thing = ahead.get()` in a `while True`; return at the end, `raise thing` for an error, else "
-        "`yield thing`. The queue: queue.Queue(maxsize=bound).",
+        "`yield thing`. The queue: `queue.Queue(maxsize=bound)`.",
     ),
 )
 
@@ -1534,9 +1534,9 @@ SHARDS = ThreadTask(
     },
     hints=(
         "Who keeps the order if each shard has a queue of its own? And what runs when a generator is closed?",
-        "A thread and a bounded queue for each shard; the consumer asks the queues in turn. In `finally`: set an Event, which each "
-        "loader looks at after each `put`; take what lies in the queues, so that nobody waits in `put`; then join.",
-        "The queues that are not at their end stand in a deque: take the first, get from it, yield, append it again. After the "
+        "A thread and a bounded queue for each shard; the consumer asks the queues in turn. In `finally`: set an `Event`, which each "
+        "loader looks at after each `put`; take what lies in the queues, so that nobody waits in `put`; then `join`.",
+        "The queues that are not at their end stand in a `deque`: take the first, `get` from it, `yield`, append it again. After the "
         "Event is set, a loader puts one thing more at most: is there room for it, once the queue was emptied?",
     ),
 )
