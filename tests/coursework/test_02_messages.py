@@ -108,3 +108,24 @@ def test_no_stars_in_words_that_are_shown_as_they_are():
 def test_the_message_has_the_steps_as_text_and_as_html(half_added):
     assert "raises TypeError" in feedback.as_text(half_added)
     assert "raises TypeError" in feedback.as_html(half_added)
+
+
+def test_of_a_program_that_the_course_brings_the_lines_are_shown():
+    verdicts = {"A": "right", "B": "sleeps on", "C": "overfull", "D": "crashes"}
+    outcome = checking.check(definition.find("02-buffers"), Local(verdicts))
+    code = [row[3] for row in outcome.failure.picture["table"]]
+    assert "self.changed.wait()" in code
+    assert "(check)" in code
+    assert not any(row[2] for row in outcome.failure.picture["table"])  # the reader's lines have other numbers
+
+
+def test_the_picture_of_two_deadlocks_is_the_one_with_a_ring():
+    payments = {"source_1": 1, "target_1": 2, "source_2": 2, "target_2": 4}
+    fails = {"places": {"places": 6, "A": 3, "B": 3, "C": 3}, "payments": payments}
+    outcome = checking.check(definition.find("02-fails"), Local(fails))
+    assert outcome.status == checking.RIGHT
+    assert "That is a ring" in outcome.picture["alt"]
+
+
+def test_boxes_that_stand_in_no_relation_are_not_drawn():
+    assert "svg" not in outcome_of("02-places", "WakesOne").failure.picture

@@ -75,7 +75,9 @@ class CounterexampleTask(DataTask):
             except Failed as failed:
                 raise Failed(self._with_count(failed.failure, found)) from None
             found.append((flaw.name, run))
-            picture = picture or (run[1].picture if "svg" in run[1].picture else {})
+            drawn = run[1].picture if "svg" in run[1].picture else {}
+            if not picture or "ring" in drawn.get("alt", ""):  # of two, the one that shows who waits for whom
+                picture = drawn
         if missing:
             self.unanswered(missing, [(name, f"refuted. {in_words(run)}") for name, run in found])
         checked = [f"{name} fails. {in_words(run)}" for name, run in found]

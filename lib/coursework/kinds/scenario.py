@@ -123,6 +123,8 @@ class ScenarioTask(Task):
 def _of_waiting(waits):
     from .. import pictures  # knows the x-ray's SVG: loaded when there is something to draw
 
+    if not any(whom and what != pictures.END for _, what, whom in waits):
+        return {}  # nobody has what another one waits for: boxes without a relation
     return pictures.waiting([tuple(map(str, wait)) for wait in waits])
 
 

@@ -75,13 +75,14 @@ def _deadlock(outcome):
             who = "which it holds itself" if holder is task else f"which {holder.name} holds"
             said += f", {who} since line {task.resource.held_since}"
             said += " and will not release: it has ended" if holder.last == DONE else ""
-        facts.append((task.name, f"{said} ({_position(outcome, task)})"))
+        checks = outcome.is_checks_own(getattr(task, "file", ""), task.line)
+        facts.append((task.name, f"{said} ({'in the check' if checks else _position(outcome, task)})"))
     names = [t.name for t in stuck]
     headline = "nobody can go on: " + " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     headline += " wait" if len(names) > 1 else " waits"
     alone = any(getattr(task.resource, "held_by", None) is task for task in stuck)
     cause, waits = _seen_why(stuck), tuple(map(_waits, stuck))
-    often = "" if cause else _often_why([t for t in stuck if not outcome.in_check(getattr(t, "file", ""))])
+    often = "" if cause else _often_why([t for t in stuck if not outcome.is_checks_own(getattr(t, "file", ""), t.line)])
     name = "own lock" if alone else ""
     return Finding("deadlock", headline, tuple(facts), cause or often, name=name, often=bool(often), waits=waits)
 

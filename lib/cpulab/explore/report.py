@@ -92,7 +92,7 @@ class Run:
         for event in self.outcome.events[: self._end()]:
             if event.site is not None and event.site not in (self.shared if focus is None else focus):
                 continue
-            check = self.outcome.in_check(event.file)
+            check = self.outcome.is_checks_own(event.file, event.line)
             if check and event.site is not None:  # its own lists and counts: nothing that the program's author wrote
                 continue
             text = described(event)
@@ -100,7 +100,8 @@ class Run:
             if key == last and rows and text not in rows[-1][-1]:
                 rows[-1][-1].append(text)
             else:
-                line, code = ("", CHECK) if check else (event.line, source(event.file, event.line))
+                line = "" if self.outcome.in_check(event.file) else event.line
+                code = CHECK if check else source(event.file, event.line)
                 rows.append([event.task, line, code, [text]])
                 last = key
         return Table([(i + 1, task, line or "", code, "; ".join(t)) for i, (task, line, code, t) in enumerate(rows)])

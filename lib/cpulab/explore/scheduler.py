@@ -109,11 +109,16 @@ class Outcome:
     held: list = field(default_factory=list)  # locks still held at the end
     spins: dict = field(default_factory=dict)  # task name -> how often it had to be made to wait
     clock: float = 0.0
+    given: tuple = ()  # (file, first line, last line) of a program that a check brings: shown, without numbers of lines
     check_folders: tuple = ()  # code in them belongs to the check, not to the program
 
     def in_check(self, file):
         """Whether `file` belongs to the check: its line numbers mean nothing to who wrote the program."""
         return file.startswith(self.check_folders)
+
+    def is_checks_own(self, file, line):
+        """Whether the line is nothing that the reader has seen: in the check, and not in a program that it brings."""
+        return self.in_check(file) and not any(file == f and first <= line <= last for f, first, last in self.given)
 
     @property
     def schedule(self):
