@@ -54,8 +54,9 @@ def of(outcome, judge):
 
 
 def _at(outcome, file, line):
-    where = "in the check" if outcome.in_check(file) else f"line {line}"
-    return f"{where}: `{source(file, line)}`"
+    if outcome.in_check(file):
+        return ("in the check: " if outcome.is_checks_own(file, line) else "") + f"`{source(file, line)}`"
+    return f"line {line}: `{source(file, line)}`"
 
 
 def _position(outcome, task):
