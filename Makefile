@@ -8,9 +8,9 @@ PY := .venv/bin/python
 READY := .venv/.ready
 BUILD := .venv/bin/jupyter-book build . --all -W -n --keep-going -q >_build/build.log 2>&1
 PYTEST := $(PY) -m pytest
-# A file's tests stay in one process: what they compile is compiled once. One process more than cores: browsers, sandboxes
+# A file's tests stay in one process: what they compile is compiled once. Two processes more than cores: browsers, sandboxes
 # and limits of time are waited for.
-FILES = -n $(shell expr $(JOBS) + 1) --dist loadfile --no-loadscope-reorder
+FILES = -n $(shell expr $(JOBS) + 2) --dist loadfile --no-loadscope-reorder
 
 # Some containers set it: each of thousands of processes would then compile the course's files again.
 unexport PYTHONDONTWRITEBYTECODE

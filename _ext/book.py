@@ -3,6 +3,7 @@
 MathJax is not put under ``_static/``: jupyter-book would load every script it finds there a second time.
 """
 
+import json
 import os
 import re
 from pathlib import Path
@@ -22,6 +23,13 @@ BARRIERS = (
     (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
     (r'(<figure\b[^>]*) role="group"', r"\1"),  # is one already
 )
+CELL_OF_TABLE = re.compile(r"<td\b.*?</td>", re.S)
+LONG_NAME = re.compile(r'(?<=<span class="pre">)[^<]{13,}(?=</span>)')  # in a table that a cell prints: simt.show
+SIGN = re.compile(r"(?<=[_/(=\[])(?=\w)|(?<=[a-z]\.)(?=\w)")
+CODE = re.compile(r"(<pre\b.*?</pre>|<script\b.*?</script>)", re.S)
+TIMES = re.compile(r"(?<=\d) ([x×]) (?=\d)")
+FORMULA = re.compile(r'\(?<span class="math notranslate nohighlight">[^<]*</span>[.,;:?!)]+')
+INSTALLS = "# Finds the course's library"  # coursework/install_cell.py
 LIBRARY = ("File lib/", "File .../")  # frames of a traceback in which a reader finds nothing of their own
 
 
@@ -58,6 +66,25 @@ def without_barriers(app, pagename, templatename, context, doctree):
         context["body"] = re.sub(pattern, replacement, context.get("body", ""))
 
 
+def fold_installation(app, docname, source):
+    """The cell with which an exercise finds the library is for Jupyter: on a page it stands behind a click."""
+    if docname.startswith("exercises/"):
+        notebook = json.loads(source[0])
+        for cell in notebook["cells"]:
+            if "".join(cell["source"]).startswith(INSTALLS):
+                cell["metadata"].setdefault("tags", []).append("hide-input")
+        source[0] = json.dumps(notebook)
+
+
+def good_breaks(app, pagename, templatename, context, doctree):
+    """Lines end well: long code in a table after a sign, a formula with its full stop, "4 x 4" not in its middle."""
+    body = CELL_OF_TABLE.sub(
+        lambda cell: LONG_NAME.sub(lambda name: SIGN.sub("<wbr>", name[0]), cell[0]), context.get("body", "")
+    )
+    parts = CODE.split(FORMULA.sub(r'<span class="together">\g<0></span>', body))
+    context["body"] = "".join(part if i % 2 else TIMES.sub(r"&#160;\1&#160;", part) for i, part in enumerate(parts))
+
+
 def clean_outputs(app, doctree):
     """Outputs name ``lib/...``, not the machine that built the page; tracebacks show the reader's own frames."""
     for node in list(doctree.findall(lambda n: isinstance(n, nodes.literal_block | nodes.raw))):
@@ -76,8 +103,10 @@ def clean_outputs(app, doctree):
 def setup(app):
     os.environ.setdefault("DLKERNELS_QUIET", "1")  # a page shows what a launch did, not how long it took
     app.connect("config-inited", vendored_mathjax)
+    app.connect("source-read", fold_installation)
     app.connect("doctree-read", clean_outputs)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme lists the downloads
     app.connect("html-page-context", without_barriers, priority=900)
+    app.connect("html-page-context", good_breaks, priority=900)
     app.connect("html-page-context", drop_thebe, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

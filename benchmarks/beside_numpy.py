@@ -5,14 +5,13 @@
 A round: NumPy multiplies two matrices with its own threads; a pause; three calls of ours. Rounds with all threads and
 with one take turns, so that both find the same machine: caches, pages and a clock that a pause left cold slow down the
 first call of either. Reported are the medians over the rounds of the 1st, 2nd and 3rd call, and the largest ratio of
-"all threads" to "one thread". `warm` is the median of calls one after the other, without NumPy.
+"all threads" to "one thread". `warm` is the median of calls one after the other, without NumPy, in rounds that take turns, too.
 
 Everything runs once with the library's team of threads and once with each of numba's threading layers that can be
 loaded, each in a process of its own, without the variables that slow NumPy down (cpulab.measure.peers).
 """
 
 import json
-import statistics
 import subprocess
 import sys
 import time
@@ -28,7 +27,7 @@ from dlkernels import team
 
 WAYS = ("team", "omp", "workqueue", "tbb")
 PAUSES = (0, 0.005, 0.05, 0.5)  # seconds
-ROUNDS, WARM = 7, 60
+ROUNDS, WARM, WARM_ROUNDS = 7, 30, 9
 
 
 PIECES = 16  # of the job whose timeline is kept
@@ -110,11 +109,13 @@ def measure(quick):
     threads = numba.get_num_threads()
     rows = []
     for name, call in operations(quick).items():
-        row = {"name": name, "pauses": {}}
-        for count, label in ((threads, "warm"), (1, "warm, one thread")):
-            numba.set_num_threads(count)
-            call()
-            row[label] = statistics.median(np.concatenate([three(call) for _ in range(WARM // 3)]))
+        row, warm = {"name": name, "pauses": {}}, {threads: [], 1: []}
+        for _ in range(WARM_ROUNDS):  # in turns: a disturbance of some milliseconds meets both, and one round only
+            for count, samples in warm.items():
+                numba.set_num_threads(count)
+                call()
+                samples += [three(call) for _ in range(WARM // 3)]
+        row["warm"], row["warm, one thread"] = (float(np.median(samples)) for samples in warm.values())
         for pause in PAUSES[-1:] if quick else PAUSES:
             found = {threads: [], 1: []}
             for _ in range(3 if quick else ROUNDS):

@@ -81,12 +81,29 @@ def torch_linear(x, weight, bias, activation):
     return lambda: act(torch.nn.functional.linear(x, weight, bias))
 
 
+def torch_function(name):
+    """PyTorch's function of that name, which takes the same arguments as ours."""
+
+    def peer(*arguments):
+        import torch
+
+        given = tensors(*arguments)
+        return lambda: getattr(torch.nn.functional, name)(*given)
+
+    return peer
+
+
 #: operation -> {name of the peer: what does the same as the public function}
 PEERS = {
     "matmul_backward": {"NumPy": numpy_matmul_backward},
     "matmul_half": {"NumPy": numpy_half, "ours in float32": in_float32, "PyTorch": torch_half},
     "matmul_int8": {"NumPy": numpy_int8, "ours in float32": in_float32, "PyTorch": torch_int8},
     "linear": {"NumPy": numpy_linear, "PyTorch": torch_linear},
+    "conv2d_winograd": {"PyTorch": torch_function("conv2d")},
+    **{
+        name: {"PyTorch": torch_function(name)}
+        for name in ("conv2d", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d")
+    },
 }
 
 

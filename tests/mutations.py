@@ -59,6 +59,7 @@ OPERATIONS, VECTOR, MATMUL, DOTS = (
 TABLE = "tests/kernels/test_table.py"  # until operations had examples
 TILE = "tests/simd/test_tile.py"
 TEAM = "tests/kernels/test_team.py"
+CONVOLUTION = "tests/kernels/test_convolution.py"
 LAYOUTS, TENSOR = "tests/kernels/test_layouts.py", "tests/kernels/test_tensor_cores.py"
 KERNELS = [
     Fault(
@@ -240,6 +241,55 @@ KERNELS = [
         needs="avx512vnni",
     ),
     Fault("Strassen: a sign", "c21 -= c11", "c21 += c11", MATMUL, "test_strassen_at_sizes_where_it_works"),
+    Fault(
+        "convolution: the rows below a band are missing",
+        "for r in range(rows + c.height - c.rows):",
+        "for r in range(rows):",
+        OPERATIONS,
+        "conv2d_tile and test_large",
+    ),
+    Fault(
+        "convolution: of an odd number of zeros, one more at the beginning",
+        "return tuple((m // 2, m - m // 2) for m in missing)",
+        "return tuple((m - m // 2, m // 2) for m in missing)",
+        CONVOLUTION,
+        "same_convolutions",
+    ),
+    Fault(
+        "convolution on a GPU: no barrier before the next channel",
+        "cuda.syncthreads()  # nobody reads it any more",
+        "pass",
+        CONVOLUTION,
+        "halo_each_pixel",
+    ),
+    Fault(
+        "gradient of a convolution: a band is put back at the top of the picture",
+        "i = (top + y) * g.stride_y - g.top + ky * g.dilation_y",
+        "i = y * g.stride_y - g.top + ky * g.dilation_y",
+        OPERATIONS,
+        "conv2d_backward_columns and test_large",
+    ),
+    Fault(
+        "Winograd: a sign",
+        "return d0 - d2, d1 + d2, d2 - d1, d1 - d3",
+        "return d0 - d2, d1 - d2, d2 - d1, d1 - d3",
+        OPERATIONS,
+        "conv2d_winograd_2x2 and test_shapes",
+    ),
+    Fault(
+        "largest pixel: a NaN in a column is lost",
+        "line[j] = pixel if pixel > line[j] or pixel != pixel else line[j]",
+        "line[j] = pixel if pixel > line[j] else line[j]",
+        OPERATIONS,
+        "max_pool2d_columns and test_values",
+    ),
+    Fault(
+        "mean: a window's length with padding reaches over the padding",
+        "last = np.minimum(first + kernel, pixels + padding)",
+        "last = first + kernel",
+        CONVOLUTION,
+        "same_poolings and reference",
+    ),
     Fault(
         "gradient of a product: the broadcast axes of b are not summed up",
         "unbroadcast(grad_a, a.shape), unbroadcast(grad_b, b.shape)",
@@ -566,7 +616,7 @@ XRAY = [
 ]
 
 EXPLORE, WATCH = "tests/threads/test_explore.py", "tests/threads/test_watch.py"
-PROGRAMS = "tests/threads/test_threads_zoo.py"
+PROGRAMS, GIVEN = "tests/threads/test_threads_zoo.py", "tests/threads/test_given.py"
 LAB = [
     Fault(
         "explore: a lost update is not seen",
@@ -597,12 +647,68 @@ LAB = [
         "test_queues",
     ),
     Fault(
+        "explore: to take a lock and give it back is to get on",
+        'return not any(e.kind in ("write", "call") or e.deed not in before for e in events[me.middle :])',
+        'return not any(e.kind in ("write", "call") or e.text.startswith("acq") for e in events[me.middle :])',
+        EXPLORE,
+        "test_polling_under_a_lock_is_told_with_its_count",
+    ),
+    Fault(
+        "explore: who only looks polls, whatever it sees",
+        'return not any(e.kind in ("write", "call") or e.deed not in before for e in events[me.middle :])',
+        'return not any(e.kind in ("write", "call") for e in events[me.middle :])',
+        EXPLORE,
+        "test_who_goes_through_much_under_a_lock_or_gives_many_signs_does_not_poll",
+    ),
+    Fault(
+        "files: a lock that another has is no hindrance",
+        "except (BlockingIOError, PermissionError, FileNotFoundError):",
+        "except BlockingIOError:\n        return handle\n    except (PermissionError, FileNotFoundError):",
+        "tests/measure/test_files.py",
+        "test_processes_that_read_change_and_write_lose_nothing",
+    ),
+    Fault(
+        "peaks: beaten ones are kept",
+        "(not fresh and beaten is not None and beaten(known)):",
+        "(fresh and beaten is not None and beaten(known)):",
+        "tests/measure/test_peak_rates.py",
+        "test_kept_peaks_that_a_kernel_beats_are_measured_again_once",
+    ),
+    Fault(
         "explore: a lock that is still held is no finding",
         "findings += [_held(lock) for lock in outcome.held]",
         "findings += []",
         PROGRAMS,
         "test_bug_is_found_and_explained and lock_kept_by_the_last",
         also=(("found += [_held(lock) for lock in outcome.held]", "found += []"),),
+    ),
+    Fault(
+        "explore: a barrier that opens for the first",
+        "if len(now) == self.__parties:",
+        "if len(now) >= 1:",
+        GIVEN,
+        "test_a_barrier_lets_nobody_through_before_all_have_come",
+    ),
+    Fault(
+        "explore: to go on after a barrier is a step of its own",
+        "self.running.through = True",
+        "self.running.through = False",
+        GIVEN,
+        "test_to_come_to_a_barrier_is_a_step_and_to_go_on_is_none",
+    ),
+    Fault(
+        "explore: states are told apart by their variables alone",
+        "rounds.State(tuple(shared), tuple(threads), copy",
+        "rounds.State(tuple(shared), (), copy",
+        GIVEN,
+        "test_rounds_are_those_that_a_count_by_hand_gives",
+    ),
+    Fault(
+        "explore: the best round is looked for among two states only",
+        "if state not in taken:",
+        "if state not in taken and len(circle) < 2:",
+        GIVEN,
+        "test_the_best_round_is_that_of_all_walks",
     ),
     Fault(
         "watch: false sharing is not counted",
@@ -659,10 +765,16 @@ COURSEWORK = [
     ),
     Fault(
         "check: a changed input is no failure",
-        "if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):",
-        "if i == out and isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):",
+        "if i != out and isinstance(x, np.ndarray) and (place := first_change(x, y)) is not None:",
+        "if i == out and isinstance(x, np.ndarray) and (place := first_change(x, x)) is not None:",
         WRONG,
         "test_answer and 07-add",
+        also=(
+            (
+                "if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):",
+                "if i == out and isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):",
+            ),
+        ),
     ),
     Fault(
         "check: a budget of scenarios compared the wrong way round",

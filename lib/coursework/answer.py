@@ -223,6 +223,8 @@ class Local:
             raise
         except limited.GoesOn as error:
             raise AnswerFailed("TooManyIterations", *limited.said(error, self.function)) from None
+        except limited.NeverEnds as error:
+            raise AnswerFailed("TimeLimit", str(error), self._line_of(error)) from None
         except Exception as error:
             if isinstance(error, SystemError) and error.__cause__:
                 error = error.__cause__  # how numba reports what was raised inside prange

@@ -27,6 +27,7 @@ HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
 STUB = "raise NotImplementedError"
 GOES_ON = "raises-exception"  # nbconvert and Jupyter go on after an error in a cell with this tag
 INSTALL = Path(__file__).with_name("install_cell.py")
+NOWHERE = 'ADDRESS, VERSION = "", ""'
 READ_FIRST = "**Read first:**"
 _CHECK = re.compile(rf"^({'|'.join(definition.PARTS)})\(\s*[\"']([\w-]+)[\"']", re.MULTILINE)
 
@@ -101,15 +102,24 @@ def is_check(cell):
 def address(root):
     """Where pip finds the course if no wheel lies beside a notebook: the repository of pyproject.toml; "" if it names
     none."""
-    path = Path(root) / "pyproject.toml"
-    project = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    repository = project.get("project", {}).get("urls", {}).get("Repository", "")
+    repository = _project(root).get("urls", {}).get("Repository", "")
     return repository and f"git+{repository}"
 
 
-def with_install(notebook, chapter, where):
-    """Let the first code cell be the one that finds or installs the library, from the address `where`, in place."""
-    source = INSTALL.read_text(encoding="utf-8").rstrip().replace('ADDRESS = ""', f'ADDRESS = "{where}"')
+def version(root):
+    """The library's version, of pyproject.toml; "" where there is none."""
+    return _project(root).get("version", "")
+
+
+def _project(root):
+    path = Path(root) / "pyproject.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")).get("project", {}) if path.is_file() else {}
+
+
+def with_install(notebook, chapter, where, version):
+    """Let the first code cell be the one that finds the library, of this `version` or a later one, or installs it from the
+    address `where`, in place."""
+    source = INSTALL.read_text(encoding="utf-8").rstrip().replace(NOWHERE, f'ADDRESS, VERSION = "{where}", "{version}"')
     cell = nbformat.v4.new_code_cell(source, id=f"{chapter}-install", metadata={"tags": ["nbval-ignore-output"]})
     old = next((c for c in notebook.cells if c.id == cell.id), None)
     if old is not None:
@@ -137,11 +147,11 @@ def is_install(cell):
     return cell.id.endswith("-install")
 
 
-def annotate(notebook, name, where=""):
+def annotate(notebook, name, where="", version=""):
     """Write what the build adds to a master, in place: the metadata of every code cell, the cell that installs, links."""
     seen, graded = set(), []
     if notebook.cells:
-        with_install(notebook, name[:2], where)
+        with_install(notebook, name[:2], where, version)
         _with_sections(notebook, name[:2])
     for cell in notebook.cells:
         if cell.id in seen or not re.fullmatch(r"[\w-]{1,64}", cell.id):
@@ -219,7 +229,7 @@ def build(root, write=True):
     changed = []
     for path in masters(root):
         try:
-            master = annotate(read(path), path.name, address(root))
+            master = annotate(read(path), path.name, address(root), version(root))
             exercise = exercise_of(master)
         except BuildError as error:
             raise BuildError(f"{path.name}: {error}") from None

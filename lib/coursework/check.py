@@ -5,7 +5,6 @@ not end is stopped. Exit status: 0 if every check of
 the chapter is right, 1 if not, 2 if there is nothing to check. Sees the visible cases only, as the notebook does.
 """
 
-import _thread
 import argparse
 import contextlib
 import functools
@@ -17,7 +16,7 @@ import sys
 import threading
 from pathlib import Path
 
-from . import definition, feedback, progress
+from . import definition, feedback, limited, progress
 
 CELL_SECONDS = 60.0  # for one cell; a check takes a second or two
 PATIENCE = 10.0  # more, for one that has been interrupted
@@ -35,7 +34,7 @@ def find_notebook(wish):
     folders = [path] if path.is_dir() else [Path("exercises"), Path()]
     pattern = "*.ipynb" if path.is_dir() else f"{wish:0>2}_*.ipynb"
     for folder in folders:
-        notebooks = sorted(folder.glob(pattern))
+        notebooks = sorted(path for path in folder.glob(pattern) if path.is_file())
         if len(notebooks) > 1:
             raise ValueError(
                 f"{len(notebooks)} notebooks fit {wish!r}: {', '.join(map(str, notebooks))}. Name one of them."
@@ -70,8 +69,10 @@ def run(path, tell=print, seconds=CELL_SECONDS):
         with Watchman(seconds) as watchman:
             for cell in cells:
                 known, name = len(front.OUTCOMES), f"Cell {cell.get('id', '?')}"
-                with watchman.cell(name), _quiet():
+                with watchman.cell(name), _quiet() as printed:
                     result = shell.run_cell(cell.source, store_history=False)
+                if cell.get("id", "").endswith("-install") and printed.getvalue():  # of a library that is too old
+                    tell(printed.getvalue())
                 for outcome in front.OUTCOMES[known:]:
                     tell(feedback.as_text(outcome, read=progress.to_read(outcome)) + "\n")
                 error = result.error_before_exec or result.error_in_exec
@@ -87,9 +88,9 @@ def run(path, tell=print, seconds=CELL_SECONDS):
 
 @contextlib.contextmanager
 def _quiet():
-    """Keeps what cells print away from the terminal, which is for what the checks say."""
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        yield
+    """Keeps what cells print away from the terminal, which is for what the checks say; yields it."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(io.StringIO()):
+        yield printed
 
 
 class Watchman:
@@ -119,22 +120,10 @@ class Watchman:
     @contextlib.contextmanager
     def cell(self, name):
         self._tell(name)
-        running, lock = True, threading.Lock()
-
-        def interrupt():
-            with lock:
-                if running:
-                    _thread.interrupt_main()
-
-        timer = threading.Timer(self.seconds, interrupt)
-        timer.start()
         try:
-            yield
+            with limited.interrupted(self.seconds):
+                yield
         finally:
-            with contextlib.suppress(KeyboardInterrupt):  # one that came as the cell was ending
-                with lock:
-                    running = False
-                timer.cancel()
             self._tell("")
 
     def _tell(self, name):

@@ -24,7 +24,8 @@ SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 def check(task, answer, seed=None, hidden=False):
     """Check results. `answer` is an answer.Local or the grader's Remote; for predictions a dict name -> answer.
 
-    `seed` seeds the random numbers of all cases; `hidden` adds the cases kept back for grading.
+    `seed` seeds the random numbers of all cases; `hidden` adds the cases kept back for grading. An answer that does not come
+    to an end is stopped; how, and what cannot be stopped from within a process, limited.py says.
     """
     seed = task.seed if seed is None else seed
     begun = time.perf_counter()
@@ -130,6 +131,17 @@ def attempt(task, case, run):
         cause = task.advice.get(kind) or task.causes.get(error.name, "")
         said = SAID.get(error.name, f"it stopped with {error.name}")
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause)) from None
+
+
+def first_change(before, now):
+    """The index of the first element of an array that is not what it was, () for another shape; None where all are."""
+    if before.shape != now.shape:
+        return ()
+    changed = before != now
+    if before.dtype.kind in "fc":
+        changed &= ~(np.isnan(before) & np.isnan(now))
+    places = np.argwhere(changed)
+    return tuple(int(i) for i in places[0]) if len(places) else None
 
 
 def names_of(task, cases):

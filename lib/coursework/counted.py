@@ -1,10 +1,13 @@
 """Count what the source of a numba function does to its arguments: floating point operations, and elements touched.
 
-The function runs as Python with numbers and arrays that count. So a flop is what the student reads in the loop, not what
-the compiler makes of it, and the counts are the same on every machine.
+The function runs as Python with numbers and arrays that count, and with each + - * / between other numbers looked at: one
+that makes a number of floating point of a variable is a flop, too. So a flop is what the student reads in the loop, not
+what the compiler makes of it, and the counts are the same on every machine.
 """
 
+import ast
 import math
+import operator
 
 import numpy as np
 
@@ -14,6 +17,11 @@ CURE = (
     "work with the elements of arrays as they are, one by one: + - * / and comparisons can be counted; **, //, %, float(), "
     "np.float32() and math functions of an element cannot"
 )
+
+
+FLOP = "flop_"
+_SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 
 
 class NotCounted(Exception):
@@ -27,6 +35,12 @@ class Tally:
     def __init__(self):
         self.flops = self.loads = self.stores = 0
         self.touched = []
+
+    def flop(self, sign, a, b):
+        """a + b, or another sign: a flop if a number of floating point comes out. A Number counts its own."""
+        result = _OPERATIONS[sign](a, b)
+        self.flops += isinstance(result, float | np.floating)
+        return result
 
     def to_dict(self):
         moved = sum(len(places) * itemsize for places, itemsize in self.touched)
@@ -146,6 +160,33 @@ class Array:
             self.array[place] = _plain(value)
 
 
+class _Flops(ast.NodeTransformer):
+    """a + b becomes flop_("+", a, b), and x += b x = flop_("+", x, b). An element of an array is a Number, and counts itself;
+    what has no variable in it, as 1 / 6, is a number that is known before the loop."""
+
+    def visit_FunctionDef(self, node):
+        stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.variables = stored | {argument.arg for argument in node.args.args}
+        return self.generic_visit(node)
+
+    def visit_BinOp(self, node):
+        if not any(isinstance(n, ast.Name) and n.id in self.variables for n in ast.walk(node)):
+            return node
+        self.generic_visit(node)
+        return self._flop(node, node.left, node.right) if type(node.op) in _SIGNS else node
+
+    def visit_AugAssign(self, node):
+        self.generic_visit(node)
+        if type(node.op) not in _SIGNS or not isinstance(node.target, ast.Name):
+            return node
+        old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        return ast.copy_location(ast.Assign([node.target], self._flop(node, old, node.value)), node)
+
+    def _flop(self, node, left, right):
+        call = ast.Call(ast.Name(FLOP, ast.Load()), [ast.Constant(_SIGNS[type(node.op)]), left, right], [])
+        return ast.copy_location(call, node)
+
+
 def _plain(value):
     return value.value if isinstance(value, Number) else float(value)
 
@@ -157,5 +198,5 @@ def of(function, arguments):
         Array(tally, x) if isinstance(x, np.ndarray) else Number(tally, x) if isinstance(x, float | np.floating) else x
         for x in arguments
     ]
-    limited.interpreted(function)(*counting)
+    limited.interpreted(function, _Flops(), {FLOP: tally.flop})(*counting)
     return tally.to_dict()

@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from cpulab.files import write_text
+from cpulab.files import locked, read_text, write_text
 
 from . import progress
 
@@ -40,7 +40,7 @@ from numba import get_num_threads, get_thread_id, njit, prange
 from dlkernels import cuda
 '''
 _KNOWN = {"math", "numba", "np", "get_num_threads", "get_thread_id", "njit", "prange", "cuda"}
-_PART = re.compile(r"\n*^# >>> (\S+): (\w+) \((.*?)\)\n(.*?)^# <<< \1\n", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(r"^# (?:>>> (\S+): \w+ \((.*?)\)|<<< (\S+))\n", re.MULTILINE)
 _RANKS = ("result", "result and budget")
 _ROOTS = ("math", "numpy", "numba", "dlkernels", "simt")
 
@@ -63,13 +63,13 @@ def keep(outcome, answer):
     rank = _RANKS[outcome.part == "budget"]
     try:
         target = target.resolve()  # a link stays one
-        old = target.read_text(encoding="utf-8") if target.exists() else HEAD
         part = f"# >>> {outcome.task}: {python.__name__} ({rank})\n{_alone(outcome.task, answer)}# <<< {outcome.task}\n"
-        new = _with(old, outcome.task, rank, part)
-        if new == old:
-            return
-        ast.parse(new)
-        write_text(target, new)
+        with locked(target):
+            old = read_text(target) if target.exists() else HEAD
+            new = _with(old, outcome.task, rank, part)
+            if new != old:
+                ast.parse(new)
+                write_text(target, new)
     except NotKept as error:
         print(f"{python.__name__} is not kept in {FILE}: {error}.")
     except SyntaxError as error:
@@ -82,14 +82,27 @@ def keep(outcome, answer):
 
 def _with(text, task, rank, part):
     """The file with a part added, or in the place of that task's old one, unless the old one is better."""
-    for old in _PART.finditer(text):
-        if old[1] != task:
+    for head, end in _parts(text):
+        if head[1] != task:
             continue
-        same = old[4] == _PART.search("\n" + part)[4]
-        if _RANKS.index(rank) < _RANKS.index(old[3] if old[3] in _RANKS else _RANKS[0]) or (same and old[3] == rank):
+        if _RANKS.index(rank) < _RANKS.index(head[2] if head[2] in _RANKS else _RANKS[0]):
             return text
-        return text[: old.start()].rstrip("\n") + "\n\n\n" + part + text[old.end() :]
+        if text[head.start() : end.end()] == part:
+            return text
+        return text[: head.start()].rstrip("\n") + "\n\n\n" + part + text[end.end() :]
     return text.rstrip("\n") + "\n\n\n" + part
+
+
+def _parts(text):
+    """(its >>> line, its <<< line), as matches, of each part; one without an end, or with another one inside, is the
+    student's own text."""
+    head = None
+    for mark in _MARK.finditer(text):
+        if mark[1]:
+            head = mark
+        elif head is not None and mark[3] == head[1]:
+            yield head, mark
+            head = None
 
 
 def _alone(task, answer):
@@ -202,9 +215,10 @@ def kernels(*names):
 def _mine():
     """({name: what makes a kernel} of the file, why there are none)."""
     target = path()
-    if target is None or not target.is_file():
+    if target is None or not target.exists():
         return {}, ""
     try:
+        read_text(target)  # refuses what is no file, which an import would wait for
         spec = importlib.util.spec_from_file_location("my_kernels", target)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

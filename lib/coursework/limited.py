@@ -1,15 +1,23 @@
 """An answer that goes on and on is stopped: its loops are counted, in compiled code and in plain Python.
 
 Kernels are counted by the executor (simt.budget), threads under a schedule by cpulab.explore. All limits are many times
-what right answers need; a test holds that.
+what right answers need; a test holds that. Plain Python that waits (a sleep, a lock, a question to the user) has no loop to
+count: it is interrupted after PYTHON_SECONDS. Both hold wherever a check is called, but not under a debugger, and the second
+in the main thread only. Nothing within the process stops one call that stays in C, such as sum(itertools.count()): a shell's
+check then ends the process (check.Watchman), the grader its sandbox; in a notebook the kernel is restarted by hand.
 """
 
+import _thread
 import ast
 import builtins
+import contextlib
 import copy
 import functools
 import linecache
+import signal
 import sys
+import threading
+import time
 
 import numpy as np
 
@@ -17,49 +25,107 @@ KERNEL_ROUNDS = 100_000, 1_500_000  # of the loops of one thread, of all threads
 KERNEL_ACCESSES = 6_000_000
 COMPILED_ROUNDS = 100_000_000  # of the loops of one call, or of one iteration of its prange: about a second
 PYTHON_LINES = 2_000_000  # about as long
+PYTHON_SECONDS = 45.0  # of one call that does not count lines; a first call may compile what it calls
 LEFT = "left_at_line_"
 
 
 class GoesOn(Exception):
-    """A loop was stopped. Carries the number of its line."""
+    """A loop was stopped: the number of its line, its file and the names it knows (default: those of the answer)."""
+
+    def __init__(self, line, file=None, names=None):
+        super().__init__(line)
+        self.line, self.file, self.names = line, file, names
+
+
+class NeverEnds(Exception):
+    """A call was interrupted; its traceback ends where it stood."""
 
 
 def said(error, function):
     """What a GoesOn means, in a sentence; and the line."""
     from simt.source import endless
 
-    code, line = _python(function).__code__, int(error.args[0])
-    question = endless.question(code.co_filename, line, _python(function).__globals__)
-    return f"this loop goes on and on: the check stopped it. {question}", linecache.getline(
-        code.co_filename, line
-    ).strip()
+    file = error.file or _python(function).__code__.co_filename
+    question = endless.question(file, error.line, error.names or _python(function).__globals__)
+    line = linecache.getline(file, error.line, error.names).strip()
+    return f"this loop goes on and on: the check stopped it. {question}", line
 
 
 def call(function, arguments):
-    """function(*arguments) of plain Python; GoesOn once its own lines have run PYTHON_LINES times."""
-    if sys.gettrace() is not None or not hasattr(function, "__code__"):  # a debugger, which counts nothing away
+    """function(*arguments) of plain Python. GoesOn once its lines, and those of what it calls outside of libraries, have run
+    PYTHON_LINES times; NeverEnds after PYTHON_SECONDS."""
+    if sys.gettrace() is not None:  # a debugger
         return function(*arguments)
-    file, runs, left = function.__code__.co_filename, {}, PYTHON_LINES
+    from cpulab.explore.tracing import is_foreign
+
+    own = getattr(getattr(function, "__code__", None), "co_filename", None)
+    runs, left, tracers = {}, PYTHON_LINES, {}  # of each file: a first call may compile, and compilers call much
+
+    def trace(frame, event, argument):
+        file = frame.f_code.co_filename
+        if file not in tracers:
+            tracers[file] = line if file == own or not is_foreign(file) else None
+        return tracers[file]
 
     def line(frame, event, argument):
         nonlocal left
         if event == "line":
-            runs[frame.f_lineno] = runs.get(frame.f_lineno, 0) + 1
+            place = frame.f_code.co_filename, frame.f_lineno
+            runs[place] = runs.get(place, 0) + 1
             left -= 1
             if left < 0:
-                raise GoesOn(_busiest_loop(file, frame, runs))
+                raise GoesOn(_busiest_loop(frame, runs), frame.f_code.co_filename, frame.f_globals)
         return line
 
-    sys.settrace(lambda frame, event, argument: line if frame.f_code.co_filename == file else None)
     try:
-        return function(*arguments)
+        with interrupted(PYTHON_SECONDS) as fired:
+            sys.settrace(trace)
+            try:
+                return function(*arguments)
+            finally:
+                sys.settrace(None)
+    except KeyboardInterrupt as error:
+        if not fired:
+            raise
+        told = NeverEnds(f"it had not come to an end after {PYTHON_SECONDS:g} seconds. What does it wait for?")
+        raise told.with_traceback(error.__traceback__) from None
+
+
+@contextlib.contextmanager
+def interrupted(seconds):
+    """KeyboardInterrupt in a block that runs longer; the list that it yields has an element then. Only in the main thread,
+    and not while compiled code runs."""
+    main = threading.main_thread()
+    fired, lock = [], threading.Lock()
+    running = threading.current_thread() is main and callable(signal.getsignal(signal.SIGINT))
+
+    def interrupt():
+        with lock:
+            if not running:
+                return
+            fired.append(seconds)
+            if hasattr(signal, "pthread_kill"):  # ends a sleep, too
+                signal.pthread_kill(main.ident, signal.SIGINT)
+            else:
+                _thread.interrupt_main()
+
+    timer = threading.Timer(seconds, interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield fired
     finally:
-        sys.settrace(None)
+        with contextlib.suppress(KeyboardInterrupt):  # one that came as the block was ending
+            with lock:
+                running = False
+            timer.cancel()
+            time.sleep(0.01 if fired else 0)
 
 
-def _busiest_loop(file, frame, runs):
+def _busiest_loop(frame, runs):
     """The line of the loop around a running line, or around the call that led there, whose head ran most often; the line
     itself where there is none."""
+    file = frame.f_code.co_filename
     tree = ast.parse("".join(linecache.getlines(file, frame.f_globals)))
     loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
     running, outer = [], frame
@@ -68,7 +134,7 @@ def _busiest_loop(file, frame, runs):
         outer = outer.f_back
     around = [n for n in loops if any(n.lineno <= line <= n.end_lineno for line in running)]
     around = [n for n in around if isinstance(n, ast.While)] or around  # a `for` goes through something that ends
-    return max((n.lineno for n in around), key=lambda n: runs.get(n, 0), default=frame.f_lineno)
+    return max((n.lineno for n in around), key=lambda n: runs.get((file, n), 0), default=frame.f_lineno)
 
 
 @functools.lru_cache(maxsize=8)
@@ -85,11 +151,13 @@ def _compiled(function):
     return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS))
 
 
-def interpreted(function):
-    """The numba function as Python, with `prange` as `range`; GoesOn after PYTHON_LINES rounds of its loops."""
+def interpreted(function, change=None, names=None):
+    """The numba function as Python, with `prange` as `range`; GoesOn after PYTHON_LINES rounds of its loops.
+
+    change: an ast.NodeTransformer that goes over it, and over its helpers; names: what it then uses, by name."""
 
     def helper(other):
-        return _rewritten(other, helper, PYTHON_LINES)
+        return _rewritten(other, helper, PYTHON_LINES, change, names)
 
     return _stopped_by(helper(function))
 
@@ -150,7 +218,7 @@ def _python(function):
     return getattr(function, "py_func", function)
 
 
-def _rewritten(function, helper, rounds):
+def _rewritten(function, helper, rounds, change=None, more=None):
     """The Python function with its loops counted, and one more argument, LEFT: there it notes the line of a loop that
     it had to leave. The numba functions of its module that it calls become helper(...) of themselves."""
     from simt.source.tree import tree_of
@@ -165,9 +233,10 @@ def _rewritten(function, helper, rounds):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in helpers:
             node.args.append(ast.copy_location(ast.Name(LEFT, ast.Load()), node))
     tree.decorator_list = []
+    tree = change.visit(tree) if change else tree
     tree.args.args.append(ast.arg(LEFT))
     module = ast.fix_missing_locations(ast.Module([_Counted(rounds).of(tree)], []))
-    names |= {name: helper(names[name]) for name in helpers}
+    names |= {name: helper(names[name]) for name in helpers} | (more or {})
     exec(compile(module, python.__code__.co_filename, "exec"), names)
     return names[python.__name__]
 

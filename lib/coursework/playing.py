@@ -95,7 +95,9 @@ def play(task, answer, arguments, seed=0):
 
     # a partial, not a lambda: the explorer must see whose code it is
     scenario = functools.partial(task.scenario, answer, *arguments)
-    report = explore(scenario, judge=judge, seed=seed, check_folders=[COURSE], given=_given(answer), **task.exploration())
+    report = explore(
+        scenario, judge=judge, seed=seed, check_folders=[COURSE], given=_given(answer), **task.exploration()
+    )
     told = [f for f in report.findings if f.kind != "busy-waiting" or not task.allow_busy_waiting]
     return {
         "result": last.get("result"),

@@ -7,13 +7,15 @@ the notebook is closed.
 """
 
 import argparse
+import contextlib
+import copy
 import json
 import math
 import os
 from dataclasses import replace
 from pathlib import Path
 
-from cpulab.files import write_text
+from cpulab.files import locked, read_text, write_text
 
 from . import definition, golf
 
@@ -31,14 +33,13 @@ def file(folder="."):
 
 def read(folder="."):
     """What is known, {"07-add results": {"status", "points", "tries"}, "07-add hints": 2, ...}."""
-    if _memory:
-        return json.loads(json.dumps(_memory))
     path = file(folder)
     try:
-        known = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        known = json.loads(read_text(path)) if path else {}
     except (OSError, ValueError, RecursionError):
-        return {}
-    return {name: value for name, value in known.items() if _fits(name, value)} if isinstance(known, dict) else {}
+        known = {}
+    known = {name: value for name, value in known.items() if _fits(name, value)} if isinstance(known, dict) else {}
+    return known | copy.deepcopy(_memory)
 
 
 def _fits(name, value):
@@ -53,8 +54,18 @@ def _fits(name, value):
     return isinstance(value.get("status"), str) and all(type(n) is int and n >= 0 for n in counts)
 
 
-def _write(known, folder="."):
-    path = file(folder)
+@contextlib.contextmanager
+def _known():
+    """What is known, to be changed in the block and written after it; other notebooks wait meanwhile."""
+    path = file()
+    with locked(path) if path else contextlib.nullcontext():
+        known = read()
+        yield known
+        _write(known)
+
+
+def _write(known):
+    path = file()
     if path is None:
         _memory.update(known)
         return
@@ -71,18 +82,17 @@ def _write(known, folder="."):
 
 def note(outcome):
     """Remember an outcome, and return it with the record of golf. A task once right stays right."""
-    known = read()
-    entry = known.setdefault(f"{outcome.task} {outcome.part}", {"status": "", "points": 0, "tries": 0})
-    entry["tries"] += 1
-    if outcome.status == "wrong":
-        entry["wrong"] = entry.get("wrong", 0) + 1
-    if entry["status"] != "right":
-        entry.update(status=outcome.status, points=outcome.points)
-    if golf.counts_as_record(outcome.golf):
-        best = min(outcome.golf["count"], _record(known, outcome.task) or outcome.golf["count"])
-        known[f"{outcome.task} golf"] = best
-        outcome = replace(outcome, golf=outcome.golf | {"record": best})
-    _write(known)
+    with _known() as known:
+        entry = known.setdefault(f"{outcome.task} {outcome.part}", {"status": "", "points": 0, "tries": 0})
+        entry["tries"] += 1
+        if outcome.status == "wrong":
+            entry["wrong"] = entry.get("wrong", 0) + 1
+        if entry["status"] != "right":
+            entry.update(status=outcome.status, points=outcome.points)
+        if golf.counts_as_record(outcome.golf):
+            best = min(outcome.golf["count"], _record(known, outcome.task) or outcome.golf["count"])
+            known[f"{outcome.task} golf"] = best
+            outcome = replace(outcome, golf=outcome.golf | {"record": best})
     return outcome
 
 
@@ -109,10 +119,8 @@ def waits_for(task, solved=(), known=None):
 
 def next_hint(task_id):
     """The level of the next hint, 1 to 3; remembers that it was asked for."""
-    known = read()
-    level = min(known.get(f"{task_id} hints", 0) + 1, definition.HINT_LEVELS)
-    known[f"{task_id} hints"] = level
-    _write(known)
+    with _known() as known:
+        level = known[f"{task_id} hints"] = min(known.get(f"{task_id} hints", 0) + 1, definition.HINT_LEVELS)
     return level
 
 
@@ -152,7 +160,20 @@ def main(argv=None):
     known = read(folder)
     print(table(known))
     if not known:
-        print(f"No check has been run yet in {folder}.")
+        print(_why_nothing(folder))
+
+
+def _why_nothing(folder):
+    """Why nothing is known of a folder, in a sentence."""
+    path = file(folder)
+    try:
+        if path is not None:
+            read_text(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        return f"{path} cannot be read ({error.strerror})."
+    return f"No check has been run yet in {folder}."
 
 
 if __name__ == "__main__":

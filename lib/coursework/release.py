@@ -91,7 +91,7 @@ def release(root, out, address=None):
         (out.parent / made.name).write_bytes(content[made.name])
         for name, data in content.items():
             if address and name.startswith("exercises/") and name.endswith(".ipynb"):
-                data = _addressed(data, Path(name).name, address)
+                data = _addressed(data, Path(name).name, address, build.version(root))
             entry = zipfile.ZipInfo(name, _DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
@@ -99,10 +99,10 @@ def release(root, out, address=None):
     return list(content)
 
 
-def _addressed(data, name, address):
+def _addressed(data, name, address, version):
     """An exercise whose first cell installs from `address`."""
     notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
-    build.with_install(notebook, name[:2], address)
+    build.with_install(notebook, name[:2], address, version)
     return build.text_of(notebook).encode("utf-8")
 
 

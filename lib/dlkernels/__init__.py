@@ -6,6 +6,18 @@ from dlkernels import implementations   implementations.of("add", device="cpu"):
 """
 
 from . import implementations
+from .convolution import (
+    adaptive_avg_pool2d,
+    adaptive_avg_pool2d_backward,
+    avg_pool2d,
+    avg_pool2d_backward,
+    conv2d,
+    conv2d_backward,
+    conv2d_winograd,
+    max_pool2d,
+    max_pool2d_backward,
+    max_pool2d_with_indices,
+)
 from .device import cuda
 from .matrix import linear, linear_backward, matmul, matmul_backward, matmul_half, matmul_int8, matmul_strassen
 from .vector import (
@@ -29,9 +41,16 @@ from .vector import (
 )
 
 __all__ = [
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool2d_backward",
     "add",
+    "avg_pool2d",
+    "avg_pool2d_backward",
     "axpy",
     "bias_activation",
+    "conv2d",
+    "conv2d_backward",
+    "conv2d_winograd",
     "cuda",
     "elu",
     "elu_backward",
@@ -47,6 +66,9 @@ __all__ = [
     "matmul_half",
     "matmul_int8",
     "matmul_strassen",
+    "max_pool2d",
+    "max_pool2d_backward",
+    "max_pool2d_with_indices",
     "relu",
     "relu_backward",
     "sigmoid",

@@ -190,6 +190,12 @@ def _now():
 
 
 @njit
+def _learnt(price, cost):
+    """The price of ringing after one more ring. One that the system interrupted, by milliseconds, changes it little."""
+    return price + (min(cost, 4 * price + 1000) - price) // 4
+
+
+@njit
 def _ring(team, helpers):
     """Wake helpers, and remember what it cost."""
     before = _now()
@@ -198,7 +204,7 @@ def _ring(team, helpers):
     fetch_add(team, BELL, 1)
     _wake(team, 1 << 30 if helpers < 3 else 2)  # the others are woken by these
     after = _now()
-    team[PRICE] += (after - before - team[PRICE]) // 4
+    team[PRICE] = _learnt(team[PRICE], after - before)
     return after
 
 

@@ -8,7 +8,7 @@ from html import escape
 
 def code(text):
     """Text as code."""
-    return f"<code>{escape(text)}</code>"
+    return f"<code>{breakable(text)}</code>"
 
 
 def axes(*shapes):
@@ -29,10 +29,10 @@ def who(thread, block, block_shape, grid):
 
 
 def breakable(text):
-    """Text whose long names may be broken after an underline, a dot or a stroke, where a line is too short for them."""
-    return re.sub(
-        r"[\w./]{13,}", lambda name: re.sub(r"(?<=[_/])(?![_/])|(?<=[a-z]\.)", "<wbr>", name[0]), escape(text)
-    )
+    """Text whose long names and calls may be broken after an underline, a dot, a stroke, a sign of equality or a bracket
+    that opens, where a line is too short for them."""
+    places = r"(?<=[_/(\[=])(?![_/])|(?<=[a-z]\.)"
+    return re.sub(r"[\w./(\[=]{13,}", lambda name: re.sub(places, "<wbr>", name[0]), escape(text))
 
 
 def sentence(text):

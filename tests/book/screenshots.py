@@ -11,6 +11,7 @@ from built import BOOK, ROOT
 
 SHOTS = {  # name: (page, width of the window, JavaScript for the element to show)
     "race": ("chapters/xray", 560, "found(/sum_racy/, /race/)"),
+    "race-phone": ("chapters/xray", 390, "found(/sum_racy/, /race/).querySelector('.bad')"),
     "ladder": ("chapters/08_matmul", 400, "drawn(/peak of one thread/i)"),
     "thread-map": ("chapters/xray", 400, "drawn(/lane/i)"),
 }

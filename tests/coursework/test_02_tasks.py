@@ -2,14 +2,20 @@
 
 import itertools
 import math
+import re
 import threading
+from pathlib import Path
 
 import pytest
 
+from coursework import build, definition, progress
 from coursework.tasks import chapter_02 as tasks
 from cpulab.explore import explore
 
 pytestmark = pytest.mark.quick
+
+MASTER = {c.id: c.source for c in build.read(Path(__file__).resolve().parents[2] / "solutions/02_threads.ipynb").cells}
+LEFT_OUT = "It can be left out.*"
 
 
 def final_value(order, times):
@@ -80,3 +86,33 @@ def test_verdicts_on_a_buffer(taken, held, kind):
 def test_a_torn_read_is_seen(pair):
     result = {"seen": [[0, 0], pair], "end": [2, 10], "raised": None}
     assert tasks.judge_feed((1, 2, 5, 2, False), result).kind == "torn-read"
+
+
+def test_the_core_takes_two_hours_and_the_title_names_it():
+    core, others, seconds, number = [], [], [], 0
+    minutes = {True: 0, False: 0}
+    for task in definition.of_chapter("02"):
+        statement = MASTER[f"{task.id}-task"]
+        left_out = LEFT_OUT in statement
+        minutes[left_out] += task.minutes
+        numbered = re.match(r"## (\d+)\. ", statement)
+        number = int(numbered[1]) if numbered else number
+        if numbered:
+            (others if left_out else core).append(number)
+        elif left_out and number in core:
+            seconds.append(number)
+    assert minutes[False] <= 120
+    assert abs(minutes[True] - minutes[False]) < 20  # "as long again"
+    title = MASTER["02-title"]
+    for before, numbers, after in (
+        ("Tasks ", core, " are the core, about two hours."),
+        ("tasks ", others, ", and the second"),
+        ("second parts of ", seconds, "."),
+    ):
+        *most, last = map(str, numbers)
+        assert f"{before}{', '.join(most)} and {last}{after}" in title
+    assert (
+        f"{sum(points for task in definition.of_chapter('02') for _, points in progress.parts(task))} points." in title
+    )
+    after = {task.after for task in definition.of_chapter("02") if LEFT_OUT not in MASTER[f"{task.id}-task"]} - {""}
+    assert not any(LEFT_OUT in MASTER[f"{first}-task"] for first in after)  # what the core opens with is of the core

@@ -106,3 +106,17 @@ def test_predictions_are_counted_for_lines_of_64_bytes_everywhere():
         "small_cache": 200,
         "larger_cache": 100,
     }
+
+
+def test_alignment_is_counted_alike_by_the_line_map_of_the_page():
+    from cpulab.measure import empty_aligned, line_map
+
+    for offset in (0, 4, 16, 20, 32):
+        for vector in (16, 32, 64):
+            x = empty_aligned(100, np.dtype(f"V{vector}"), offset, line=64)
+            assert tasks.in_two_lines(offset, vector, 100) == line_map(x, line=64).split
+    x = empty_aligned(64 * 112, line=64).reshape(64, 112)
+    begins = [row.ctypes.data for row in x]
+    assert sum(address % 64 == 0 for address in begins) == tasks.rows_at_lines(112) == 64
+    shifted = empty_aligned(40, np.float32, tasks.BEHIND, line=64)
+    assert shifted[tasks.before_aligned(tasks.BEHIND) :].ctypes.data % tasks.VECTOR == 0

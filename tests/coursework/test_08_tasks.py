@@ -1,6 +1,7 @@
 """Chapter 08: the missing barrier is found by its line, and each budget is at most half of the step before."""
 
 import ast
+import functools
 import inspect
 import re
 import textwrap
@@ -11,6 +12,8 @@ import pytest
 from coursework import build, checking, definition
 from coursework.answer import Local
 from coursework.grading import servant
+from coursework.tasks import chapter_08 as tasks
+from cpulab.explore import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "08_matmul.ipynb").cells}
@@ -128,3 +131,28 @@ def test_the_listings_are_what_a_compiler_makes():
         for line in tasks.LISTINGS[name].strip().splitlines():
             assert line in found[place + 1 :], (name, line)
             place = found.index(line, place + 1)
+
+
+def test_strips_are_those_of_the_page():
+    """The cell of page 8.5 counts them by other functions."""
+    page = (ROOT / "chapters" / "08_gpu_limits.md").read_text(encoding="utf-8")
+    cell = re.search(r"^def strips\(.*?(?=^for n in)", page, re.DOTALL | re.MULTILINE)[0]
+    names = {}
+    exec(cell, names)
+    side, at_once = tasks.SIDE, tasks.AT_ONCE
+    assert names["strips"](names["by_rows"], side, at_once) == tasks.strips_by_rows()
+    for rows in (2, 4, 8, 16):
+        tile_of = functools.partial(names["in_groups"], rows=rows)
+        assert names["strips"](tile_of, side, at_once) == tasks.strips(rows)
+
+
+def test_the_missing_barrier_does_all_the_harm():
+    """With it, no order of the two warps' steps makes A read a number of the next tile."""
+    hasty = definition.find("08-hasty")
+    last = "            total += tile[p]\n"
+    mended = Program(hasty.program.text.replace(last, last + "        syncthreads()\n"), **hasty.program.threads)
+    assert mended.text.count("syncthreads()") == 2
+    most, _, _, complete = mended.furthest(hasty.score)
+    assert (most, complete) == (0, True)
+    assert set(tasks.TOO_NEW.values()) == {0, 1, 2}
+    assert len(tasks.TOO_NEW) == 4

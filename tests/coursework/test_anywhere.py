@@ -68,16 +68,70 @@ def test_a_release_has_the_wheel_and_the_address(tmp_path, wheel):
         assert pack.read(WHEEL) == wheel.read_bytes()
         shipped = json.loads(pack.read(f"exercises/{NAMES[0]}"))
     install = next(cell for cell in shipped["cells"] if cell["cell_type"] == "code")
-    assert 'ADDRESS = "https://example.org/course.whl"' in "".join(install["source"])
+    wanted = f'ADDRESS, VERSION = "https://example.org/course.whl", "{build.version(ROOT)}"'
+    assert wanted in "".join(install["source"])
 
 
 # The first cell ------------------------------------------------------------------------------------------------------
 
 
-def run_first_cell(folder):
-    """As in a Python that has none of our packages (-S: no site-packages)."""
-    source = next(c for c in build.read(ROOT / "exercises" / NAMES[0]).cells if c.cell_type == "code").source
-    return subprocess.run([sys.executable, "-S", "-c", source], cwd=folder, capture_output=True, text=True)
+PIP = """
+import pathlib, shutil, sys, zipfile
+here = pathlib.Path(__file__).parents[1]
+if (here / "pip says").exists():
+    sys.exit((here / "pip says").read_text())
+for old in here.glob("dlkernels-*.dist-info"):
+    shutil.rmtree(old)
+zipfile.ZipFile(sys.argv[-1]).extractall(here)
+"""
+
+
+def library(version):
+    """The files of a library in little."""
+    metadata = f"Metadata-Version: 2.1\nName: dlkernels\nVersion: {version}\n"
+    return {"coursework/__init__.py": "", f"dlkernels-{version}.dist-info/METADATA": metadata}
+
+
+def little_wheel(folder, version):
+    with zipfile.ZipFile(folder / f"dlkernels-{version}-py3-none-any.whl", "w") as pack:
+        for name, text in library(version).items():
+            pack.writestr(name, text)
+
+
+@pytest.fixture
+def there(tmp_path):
+    """run(version of the notebook, address) runs the first cell in tmp_path/work, in a Python that has nothing (-S: no
+    site-packages) but `there.packages`: a pip that only unpacks."""
+    packages, work = tmp_path / "packages", tmp_path / "work"
+    (packages / "pip").mkdir(parents=True)
+    work.mkdir()
+    (packages / "pip" / "__init__.py").write_text("")
+    (packages / "pip" / "__main__.py").write_text(PIP)
+
+    class There:
+        def has(self, version):
+            for name, text in library(version).items():
+                (packages / name).parent.mkdir(exist_ok=True)
+                (packages / name).write_text(text)
+
+        def pip_says(self, text):
+            (packages / "pip says").write_text(text)
+
+        def run(self, version="", address="", before=""):
+            cell = build.INSTALL.read_text().replace(build.NOWHERE, f"ADDRESS, VERSION = {address!r}, {version!r}")
+            environment = os.environ | {"PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
+            command = [sys.executable, "-S", "-c", before + cell]
+            done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True)
+            assert "Traceback" not in done.stderr
+            return done.returncode, done.stdout + done.stderr
+
+        @property
+        def version(self):
+            return [path.name.split("-")[1].removesuffix(".dist") for path in packages.glob("dlkernels-*.dist-info")]
+
+    found = There()
+    found.packages, found.work = packages, work
+    return found
 
 
 @pytest.mark.quick
@@ -86,31 +140,122 @@ def test_every_notebook_begins_with_the_cell_that_installs(name):
     for folder in ("solutions", "exercises"):
         first = next(c for c in build.read(ROOT / folder / name).cells if c.cell_type == "code")
         assert build.is_install(first)
-        assert first.source == build.INSTALL.read_text(encoding="utf-8").rstrip()
+        cell = build.INSTALL.read_text(encoding="utf-8").rstrip()
+        assert cell.count(build.NOWHERE) == 1
+        assert first.source == cell.replace(build.NOWHERE, f'ADDRESS, VERSION = "", "{build.version(ROOT)}"')
         assert not first.outputs  # here all is there
 
 
 @pytest.mark.quick
-def test_the_first_cell_says_what_is_missing(tmp_path):
-    done = run_first_cell(tmp_path)
-    assert done.returncode == 1
-    assert "no dlkernels-*.whl lies in this folder" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_the_first_cell_says_what_is_missing(there):
+    code, said = there.run("0.2.0")
+    assert code == 1
+    assert "is not installed. No dlkernels-*.whl of version 0.2.0 or later lies in this folder" in said
+    little_wheel(there.work, "0.1.9")
+    assert there.run("0.2.0") == (code, said)
+
+
+@pytest.mark.parametrize(
+    ("beside", "above", "newest"),
+    [
+        (["0.9.0", "0.10.0"], [], "0.10.0"),
+        (["0.9.0"], ["0.10.0", "0.2.0"], "../0.10.0"),
+        (["1.0rc1", "1.0"], ["0.99"], "1.0"),
+        (["0.10"], ["0.10"], "0.10"),
+    ],
+)
+def test_of_several_wheels_the_newest_is_taken(there, beside, above, newest):
+    for folder, versions in ((there.work, beside), (there.work.parent, above)):
+        for version in versions:
+            little_wheel(folder, version)
+    (there.work / "dlkernels-9.9-py3-none-any.whl").mkdir()  # no file
+    version = newest.split("/")[-1]
+    code, said = there.run()
+    path = newest.replace(version, f"dlkernels-{version}-py3-none-any.whl")
+    assert (code, said) == (0, f"Installed the library of this course from {path}.\n")
+    assert there.version == [version]
+    assert there.run() == (0, "")
+
+
+@pytest.mark.quick
+def test_an_older_library_gives_way_to_a_newer_wheel(there):
+    there.has("0.9.0")
+    little_wheel(there.work, "0.8.0")
+    assert there.run("0.9.0") == (0, "")
+    little_wheel(there.work, "0.10.0")
+    code, said = there.run("0.9.0")
+    wheel = "dlkernels-0.10.0-py3-none-any.whl"
+    assert (code, said) == (0, f"Installed the library of this course from {wheel}, in the place of version 0.9.0.\n")
+    assert there.run("0.9.0") == (0, "")
+    little_wheel(there.work, "0.11.0")
+    code, said = there.run("0.9.0", before="import coursework\n")
+    assert code == 0
+    assert said.endswith("restart the kernel (menu Kernel), and run this cell again.\n")
+
+
+def test_a_library_older_than_the_notebook_is_told_and_used(there):
+    there.has("0.9.0")
+    code, said = there.run("0.10.0")
+    assert code == 0
+    assert "is of version 0.9.0, and this notebook is newer. No dlkernels-*.whl of version 0.10.0 or later" in said
+    little_wheel(there.packages, "0.10.0")
+    address = str(there.packages / "dlkernels-0.10.0-py3-none-any.whl")
+    assert f"from {address}, in the place of version 0.9.0." in there.run("0.10.0", address)[1]
+    assert there.version == ["0.10.0"]
+
+
+def test_a_library_without_a_version_is_that_of_a_checkout(there):
+    (there.packages / "coursework").mkdir()
+    (there.packages / "coursework" / "__init__.py").write_text("")
+    little_wheel(there.work, "0.10.0")
+    assert there.run("0.11.0") == (0, "")
 
 
 @pytest.mark.parametrize("place", [".", ".."])
-def test_the_first_cell_says_why_a_wheel_was_not_installed(tmp_path, place):
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / place / WHEEL).write_text("no wheel")
-    done = run_first_cell(tmp_path / "work")
-    assert done.returncode == 1
-    assert f"could not be installed from {WHEEL if place == '.' else '../' + WHEEL}" in done.stderr
-    assert "pip said: " in done.stderr
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("how", ["text", "cut", "changed", "empty"])
+def test_a_damaged_wheel_is_told_as_such(there, place, how):
+    little_wheel(there.work / place, "0.10.0")
+    wheel = there.work / place / "dlkernels-0.10.0-py3-none-any.whl"
+    whole = wheel.read_bytes()
+    changed = whole.replace(b"Name: dl", b"Name: ld")
+    wheel.write_bytes({"text": b"<html>Please log in", "cut": whole[:-30], "changed": changed, "empty": b""}[how])
+    code, said = there.run()
+    assert code == 1
+    assert f"{'' if place == '.' else '../'}{wheel.name} is damaged (" in said
+    assert "copied only in part? Get it again" in said
+    assert "network" not in said
+    there.has("0.9.0")
+    assert there.run()[0] == 0  # told, and the old one used
+
+
+OFFLINE = """WARNING: Retrying (Retry(total=1)) after connection broken by 'NewConnectionError(...)': /simple/numba/
+ERROR: Could not find a version that satisfies the requirement numba>=0.61 (from dlkernels) (from versions: none)
+ERROR: No matching distribution found for numba>=0.61"""
+
+
+@pytest.mark.parametrize(
+    ("stderr", "told", "network"),
+    [
+        (OFFLINE, "pip said: ERROR: Could not find a version that satisfies the requirement numba", True),
+        ("/usr/bin/python3: No module named pip", "pip said: /usr/bin/python3: No module named pip", False),
+        ("error: externally-managed-environment\n\nhint: See PEP 668", "said: error: externally-managed", False),
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left", "No space left", False),
+        ("ERROR: Package 'dlkernels' requires a different Python: 3.10.1 not in '>=3.11'", "a different Python", False),
+    ],
+    ids=("offline", "no pip", "managed", "full", "old Python"),
+)
+def test_why_pip_failed_is_told_and_the_network_blamed_for_what_it_does(there, stderr, told, network):
+    little_wheel(there.work, "0.10.0")
+    there.pip_says(stderr)
+    code, said = there.run()
+    assert code == 1
+    assert "It could not be installed from dlkernels-0.10.0-py3-none-any.whl." in said
+    assert told in said
+    assert ("It needs the network, for numba and other packages: is there one?" in said) == network
 
 
 def test_a_repository_in_pyproject_is_the_address(tmp_path):
-    assert build.address(tmp_path) == ""
+    assert (build.address(tmp_path), build.version(tmp_path)) == ("", "")
     (tmp_path / "pyproject.toml").write_text('[project.urls]\nRepository = "https://example.org/r"\n')
     assert build.address(tmp_path) == "git+https://example.org/r"
 

@@ -315,9 +315,11 @@ def test_check_from_a_shell_notices_missing_cells_and_broken_ones(tmp_path):
     nb = build.read(path)
     nb.cells = [c for c in nb.cells if c.id != "07-bug-check"]
     next(c for c in nb.cells if c.id == "07-launch").source = "def launch(n:\n    return 1"
+    build.with_install(nb, "07", "", "99.0")
     path.write_text(build.text_of(nb))
     done = run_check(tmp_path, str(path))
     assert done.returncode == 1
+    assert "and this notebook is newer. No dlkernels-*.whl of version 99.0 or later lies" in done.stdout
     assert "07-bug: its results check did not run" in done.stdout
     assert "SyntaxError" in done.stdout
 
@@ -333,9 +335,12 @@ def test_check_of_nothing_says_so(tmp_path, wish):
 def test_find_notebook_asks_when_several_fit(tmp_path, monkeypatch):
     for name in ("07_a.ipynb", "07_b.ipynb"):
         (tmp_path / name).write_text("{}")
+    (tmp_path / "08_c.ipynb").mkdir()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="2 notebooks fit '07'"):
         check.find_notebook("07")
+    with pytest.raises(ValueError, match="No notebook 08"):  # a folder is none
+        check.find_notebook("08")
 
 
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)

@@ -4,6 +4,9 @@ import importlib.util
 import inspect
 import os
 import re
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -130,6 +133,90 @@ def test_a_file_or_folder_that_cannot_be_written_is_told(folder, monkeypatch, ca
     monkeypatch.setenv("DLKERNELS_PROGRESS", "off")
     kept.keep(green("03-largest"), largest)
     assert capsys.readouterr().out == ""
+
+
+def test_a_file_of_unfinished_parts_is_read_once(folder):
+    """What one could have pasted: each >>> would look for its <<< through all of the rest, and each line for the next."""
+    text = kept.HEAD + "".join(f"# >>> 99-{k}: f (result)\n" for k in range(20_000)) + "\n" * 20_000 + "MINE = 7\n"
+    (folder / kept.FILE).write_text(text)
+    begun = time.process_time()
+    kept.keep(green("03-largest"), largest)
+    kept.keep(green("03-largest", "budget"), largest)
+    assert time.process_time() - begun < 5  # it was minutes
+    assert (folder / kept.FILE).read_text().startswith(text.rstrip("\n"))
+    assert (folder / kept.FILE).read_text().count("def largest(") == 1
+
+
+def test_what_stands_between_an_unfinished_part_and_a_whole_one_stays(folder):
+    kept.keep(green("03-largest"), largest)
+    file = folder / kept.FILE
+    file.write_text(file.read_text().replace("# >>> 03", "# >>> 03-largest: largest (result)\nMINE = 7\n\n\n# >>> 03"))
+    kept.keep(green("03-largest", "budget"), largest)
+    assert module(folder).MINE == 7
+    assert file.read_text().count("def largest(") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_what_is_no_file_is_told_and_left_alone(folder, capsys, make):
+    kind = {os.mkdir: "a folder", os.mkfifo: "a named pipe"}[make]
+    make(folder / kept.FILE)
+    make(folder / "progress.json")
+    kept.keep(green("03-largest"), largest)
+    assert f"cannot be read or written (it is {kind}, not a file)" in capsys.readouterr().out
+    assert kept.kernels("largest").largest is kept.LIBRARY["largest"][2]
+    assert f"my_kernels.py could not be used: OSError: [Errno 22] it is {kind}" in capsys.readouterr().out
+    for _ in range(2):
+        progress.note(green("03-largest"))
+    told = capsys.readouterr().out
+    assert told.count("kept only until this notebook is closed") == 1
+    assert f"cannot be written (it is {kind}, not a file)" in told
+    assert progress.read()["03-largest results"]["tries"] == 2
+    progress._memory.clear()
+    progress.main([])
+    assert f"progress.json cannot be read (it is {kind}, not a file)." in capsys.readouterr().out
+
+
+# Two notebooks at once ------------------------------------------------------------------------------------------------
+
+NOTEBOOK = """
+import importlib
+import sys
+from coursework import kept, progress
+from coursework.outcome import RIGHT, Outcome
+
+me = sys.argv[1]
+mine = vars(importlib.import_module("kernels_of_" + me))
+print("ready", flush=True)
+sys.stdin.readline()
+for k in range(40):
+    outcome = Outcome(f"99-{me}{k}", "results", RIGHT, 1, 1)
+    progress.note(outcome)
+    progress.next_hint("99-both")
+    if k % 4 == 0:
+        kept.keep(outcome, mine[f"f{k}"])
+"""
+
+
+def test_two_notebooks_that_write_at_once_lose_nothing(folder):
+    notebooks = []
+    for me in "ab":
+        kernels = "".join(f"\n\n@njit\ndef f{k}(x):\n    return x + {k}\n" for k in range(0, 40, 4))
+        (folder / f"kernels_of_{me}.py").write_text(f"from numba import njit\n{kernels}")
+        command, pipes = [sys.executable, "-c", NOTEBOOK, me], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        notebooks.append(subprocess.Popen(command, cwd=folder, text=True, **pipes))
+    for process in notebooks:
+        assert process.stdout.readline() == "ready\n"
+    for process in notebooks:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in notebooks:
+        assert process.communicate()[0] == ""
+    known = progress.read()
+    assert sum(name.endswith(" results") for name in known) == 80
+    assert (folder / kept.FILE).read_text().count("# <<< 99-") == 20
+    module(folder)
+    assert not list(folder.glob(".*.lock"))
 
 
 def test_a_kernel_that_cannot_stand_alone_is_told(folder, capsys):

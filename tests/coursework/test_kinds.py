@@ -28,7 +28,7 @@ from coursework.kinds.measured import MeasuredTask
 from coursework.kinds.parallel import ParallelTask, Watch
 from coursework.kinds.prediction import PredictionTask, Question
 from coursework.kinds.scenario import ScenarioTask
-from coursework.kinds.schedule import ScheduleTask
+from coursework.kinds.schedule import RoundTask, ScheduleTask
 from coursework.kinds.thread import ThreadTask
 from cpulab.explore import Program
 
@@ -201,6 +201,7 @@ KINDS = {
     ThreadTask: {"scenario": counted, "spec": abs, "cases": CASES},
     MeasuredTask: {"spec": np.add, "cases": CASES, "claimed": CASES[0], "measured": CASES[0], "card": None},
     ScheduleTask: {"program": Program("", A=("f",)), "score": len, "shown": "{}"},
+    RoundTask: {"program": Program("", A=("f",)), "score": len, "shown": {}},
     PredictionTask: {"questions": (Question("q", "?", lambda: 1),)},
 }
 JUDGE = FunctionTask(id="99-j", **COMMON, **KINDS[FunctionTask])
@@ -247,6 +248,8 @@ def limits(**require):
         (MeasuredTask, {"advice": {"flop": "?"}}, "advice has no 'flop'; did you mean 'flops'?"),
         (MeasuredTask, {"budget": limits(arrays=0)}, "budget has no 'arrays'; a MeasuredTask takes none"),
         (ScheduleTask, {"advice": {"imposible": "?"}}, "advice has no 'imposible'; did you mean 'impossible'?"),
+        (ScheduleTask, {"advice": {"no-round": "?"}}, "advice has no 'no-round'"),
+        (RoundTask, {"advice": {"noround": "?"}}, "advice has no 'noround'; did you mean 'no-round'?"),
         (PredictionTask, {"advice": {"deadlock": "?"}}, "advice has no 'deadlock'; a PredictionTask takes none"),
         (PredictionTask, {"budget": limits(arrays=0)}, "budget has no 'arrays'; a PredictionTask takes none"),
         (CounterexampleTask, {"advice": {"agree": "?"}}, "advice has no 'agree'; did you mean 'agrees'?"),

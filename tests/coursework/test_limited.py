@@ -1,9 +1,14 @@
 """A check never hurts: what goes on and on is stopped, and the message names its loop."""
 
+import functools
+import importlib
+import itertools
 import json
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -228,6 +233,77 @@ def test_plain_python_without_end_is_told():
     )
     assert Local(counts_for_ever).call((0,))[0] == 0
     assert sys.gettrace() is None
+
+
+class Counts:
+    """An answer that is no function."""
+
+    def __call__(self, n):
+        return counts_for_ever(n)
+
+
+def goes_through(n):
+    return [0 for _ in itertools.count(n)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "argument", "line"),
+    [
+        (Counts(), 3, "while n > 0:"),
+        (functools.partial(counts_for_ever), 3, "while n > 0:"),
+        (lambda n: counts_for_ever(n), 3, "while n > 0:"),
+        (goes_through, 3, "return [0 for _ in itertools.count(n)]"),
+        (lambda n: any(False for _ in itertools.count()), 3, ""),
+    ],
+    ids=("object", "partial", "helper", "comprehension", "generator"),
+)
+def test_plain_python_without_end_is_told_in_whatever_form_it_comes(answer, argument, line, monkeypatch):
+    monkeypatch.setattr(limited, "PYTHON_LINES", 20_000)
+    error = failed(Local(answer).call, (argument,))
+    assert error.name == "TooManyIterations"
+    assert line in error.line
+
+
+def test_a_helper_in_another_file_is_counted_and_named(tmp_path, monkeypatch):
+    (tmp_path / "my_helper.py").write_text("def settle(n):\n    while n != 0:\n        n = n - 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(limited, "PYTHON_LINES", 20_000)
+    helper = importlib.import_module("my_helper")
+    error = failed(Local(lambda n: helper.settle(n)).call, (3,))
+    assert (error.name, error.line) == ("TooManyIterations", "while n != 0:")
+    assert "come closer to the end" in error.text
+
+
+def asleep(n):
+    time.sleep(n)
+
+
+def stands_before_a_lock(n):
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+
+
+@pytest.mark.parametrize("waits", [asleep, stands_before_a_lock])
+def test_plain_python_that_waits_is_interrupted(waits, monkeypatch):
+    monkeypatch.setattr(limited, "PYTHON_SECONDS", 0.5)
+    begun = time.monotonic()
+    error = failed(Local(waits).call, (600,))
+    assert time.monotonic() - begun < 60
+    assert error.name == "TimeLimit"
+    assert "it had not come to an end after 0.5 seconds" in error.text
+    assert error.line in ("time.sleep(n)", "lock.acquire()")
+    assert Local(asleep).call((0,))[0] is None
+    time.sleep(0.7)  # nothing comes later
+    assert sys.gettrace() is None
+
+
+def test_an_interrupt_of_the_user_stays_one(monkeypatch):
+    def interrupted(n):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Local(interrupted).call((1,))
 
 
 # From a shell -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from coursework import build, checking, counted, definition, feedback, notebook,
 from coursework.answer import AnswerFailed, Local
 from coursework.grading import grade, plugin, sandbox
 from coursework.kinds.measured import MeasuredTask
-from coursework.kinds.schedule import ScheduleTask
+from coursework.kinds.schedule import RoundTask, ScheduleTask
+from coursework.outcome import Failed
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEDULES = [task for task in definition.everything() if isinstance(task, ScheduleTask)]
@@ -47,11 +48,32 @@ def test_the_statement_shows_the_program_that_is_played(task):
 def test_the_best_is_found_and_no_hint_gives_it_away(task):
     most, steps, _, complete = task.most
     assert complete
-    assert task.score(task.program.play(steps)) == most
-    for hint in task.hints:
-        for word in re.findall(r"\b[ABC]{4,}\b", hint):
-            assert task.score(task.program.play(word)) < most
+    assert worth(task, steps) == most
+    (path,) = (ROOT / "solutions").glob(f"{task.chapter}_*.ipynb")
+    (statement,) = (c.source for c in build.read(path).cells if c.id == f"{task.id}-task")
+    for text in (statement, *task.hints):
+        for word in re.findall(r"\b[ABC]{4,}\b", text):
+            assert worth(task, word) < most
     assert all(reached < most for reached in task.slips)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("task", [t for t in SCHEDULES if t.id != "02-hang"], ids=lambda task: task.id)
+def test_no_plain_order_is_the_best(task):
+    """Neither thread by thread nor in turns: something must be thought of. (To hang, threads only have to take turns.)"""
+    names = list(task.program.threads)
+    plain = [turns * n for turns in (names, names[::-1]) for n in (1, 2, 3, 4, 6, 8, 12, 20)]
+    plain += [] if isinstance(task, RoundTask) else [[name] for name in names]  # a round ends where its steps do
+    assert all(worth(task, steps) < task.most[0] for steps in plain)
+
+
+def worth(task, steps):
+    """The score of a schedule; below all others if it cannot be played, or comes to nothing that has one."""
+    played = task.play(steps)
+    try:
+        return -1 if played.ending == "impossible" else task.came_to(played, {})[0]
+    except Failed:
+        return -1
 
 
 @pytest.mark.quick
@@ -61,6 +83,30 @@ def test_green_shows_what_was_played_and_says_that_more_is_not_possible():
     assert re.search(r"More is not possible: the check played \d+ schedules", text)
     assert re.search(r"12  B +8  value = seen \+ 1  writes value: 2; ends", text)
     assert "<table" in feedback.as_html(outcome("02-lose", LOSING))
+
+
+@pytest.mark.quick
+def test_a_round_is_shown_and_what_is_missing_to_one():
+    text = feedback.as_text(outcome("02-starve", "BAAABBBBBAAA"))
+    assert "Played: BAAABBBBBAAA (12). Starvation: B gets in again and again, and A tries for ever." in text
+    assert "The round is steps 5 to 12, BBBBBAAA: they lead back to where they began, for ever." in text
+    assert re.search(r"More is not possible: the check followed every step from each of the \d+ states", text)
+    long = dict(outcome("02-starve", "AB" * 100).failure.facts)
+    assert long["the round"] == "is steps 3 to 200: they lead back to where they began, for ever"
+    missing = outcome("02-starve", "BAB").failure
+    assert missing.kind == "no-round"
+    assert dict(missing.facts)["most alike"] == "the state after step 2, but B was at line 22, and is at line 24"
+    ended = outcome("02-starve", "AAAA").failure
+    assert (ended.kind, ended.headline) == ("no-round", "No state comes again")
+
+
+@pytest.mark.quick
+def test_a_barrier_is_told_as_one():
+    told = outcome("08-hasty", "AAA")
+    assert dict(told.failure.facts)["impossible"] == "step 3 is A, but A waits at the barrier"
+    rows = [row[-1] for row in outcome("08-hasty", "ABABB").failure.picture["table"]]
+    assert rows[2] == "comes to the barrier (1 of 2); waits at the barrier"
+    assert rows[3:5] == ["comes to the barrier (2 of 2)", "reads tile[p]: 1"]
 
 
 @pytest.mark.quick
@@ -124,6 +170,25 @@ def rows(a, out):
         out[i] = total / len(out) if total > 0 else -total
 
 
+HALF = 0.5
+
+
+@njit
+def doubled(s):
+    s *= 2.0
+    return s
+
+
+@njit
+def needless(x, y):
+    one = np.float32(1) * np.float32(1)  # no flop, but a variable that never meets an array
+    for i in range(x.size - 1 + 1):  # no flops: whole numbers
+        one = one * 1.0 + HALF - HALF  # 3
+        one = doubled(one) / 2  # 2
+        y[i] = x[i] + i / 2  # 2
+        y[i] += 2.0 * 3.0 - HALF  # 1: what is added is a number
+
+
 @njit
 def whole(x, y):
     y[:] = x
@@ -134,6 +199,7 @@ def test_flops_and_bytes_are_those_of_the_source():
     assert counted.of(axpy, (2.0, x, x)) == {"flops": 20, "moved": 80, "loads": 20, "stores": 10}
     a, out = np.ones((3, 4), np.float32), np.zeros(3)
     assert counted.of(rows, (a, out)) == {"flops": 3 * 4 * 3 + 3, "moved": 4 * 12 + 8 * 3, "loads": 12, "stores": 3}
+    assert counted.of(needless, (x, x)) == {"flops": 8 * 10, "moved": 80, "loads": 20, "stores": 20}
     with pytest.raises(counted.NotCounted, match="one by one"):
         counted.of(whole, (x, x))
     assert x.tolist() == [1] * 10

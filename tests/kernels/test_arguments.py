@@ -79,7 +79,7 @@ def test_device_out_is_written():
 
 
 def test_the_table_answers_wrong_questions_with_a_sentence():
-    with pytest.raises(ValueError, match="no operation is called 'ad'; there are add, "):
+    with pytest.raises(ValueError, match=r"no operation is called 'ad'; there are .*add, "):
         implementations.of("ad")
     with pytest.raises(ValueError, match="device is 'tpu'; expected 'cpu', 'gpu' or None"):
         implementations.of("add", "tpu")

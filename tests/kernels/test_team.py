@@ -151,6 +151,18 @@ def test_the_bell_is_rung_when_it_is_worth_its_price():
     assert memory[team.BELL] == 0, "nobody sleeps"
 
 
+def test_one_interrupted_ring_changes_the_price_little_and_many_do():
+    assert team._learnt(20_000, 10_000_000) < 40_000
+    price = 20_000
+    for _ in range(40):
+        price = team._learnt(price, 1_000_000)
+    assert 950_000 < price <= 1_000_000
+    for _ in range(40):
+        price = team._learnt(price, 20_000)
+    assert 19_000 < price < 21_000
+    assert team._learnt(0, 5_000) > 0
+
+
 @here
 def test_a_processor_without_a_bit_touches_no_other_word(monkeypatch):
     monkeypatch.setattr(team.os, "sched_getaffinity", lambda _: {0, 63, 64, 1023, 1024, 4000})

@@ -1,12 +1,18 @@
 """A file is replaced in one step: whatever goes wrong, and however many write, a reader sees a whole one."""
 
+import errno
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from cpulab.files import write_text
+from cpulab import files
+from cpulab.files import locked, read_text, write_text
 
 
 def test_it_writes_text_and_makes_folders(tmp_path):
@@ -64,3 +70,111 @@ def test_a_link_in_its_place_is_replaced_and_not_followed(tmp_path):
     path.symlink_to(other)
     write_text(path, "new")
     assert (path.read_text(), other.read_text(), path.is_symlink()) == ("new", "mine", False)
+
+
+# what is no file ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are no files there")
+@pytest.mark.parametrize(("kind", "words"), [("pipe", "a named pipe"), ("folder", "a folder"), ("device", "a device")])
+def test_what_is_no_file_is_refused_and_left_alone(tmp_path, kind, words):
+    path = tmp_path / "a.json"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path = Path(os.devnull)
+    before = os.stat(path).st_mode
+    with pytest.raises(OSError, match=f"it is {words}, not a file"):
+        read_text(path)
+    with pytest.raises(OSError, match=f"it is {words}, not a file"):
+        write_text(path, "new")
+    assert os.stat(path).st_mode == before
+
+
+# one after the other --------------------------------------------------------------------------------------------------
+
+ADD = """
+import sys
+from cpulab.files import locked, read_text, write_text
+for _ in range(int(sys.argv[2])):
+    with locked(sys.argv[1], patience=60):
+        write_text(sys.argv[1], str(int(read_text(sys.argv[1])) + 1))
+"""
+HOLD = """
+import sys, time
+from cpulab.files import locked
+with locked(sys.argv[1]):
+    print("has it", flush=True)
+    time.sleep(600)
+"""
+
+
+def start(program, *arguments):
+    return subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+
+
+def test_processes_that_read_change_and_write_lose_nothing(tmp_path):
+    path = tmp_path / "count"
+    path.write_text("0")
+    adders = [start(ADD, path, 200) for _ in range(3)]
+    assert [adder.wait() for adder in adders] == [0] * 3
+    assert path.read_text() == "600"
+    assert [p.name for p in tmp_path.iterdir() if os.name != "nt"] == ["count"]
+
+
+def test_threads_that_read_change_and_write_lose_nothing(tmp_path):
+    path = tmp_path / "new" / "count"
+
+    def add():
+        for _ in range(50):
+            with locked(path, patience=60):
+                write_text(path, str(int(read_text(path)) + 1 if path.exists() else 1))
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_text() == "200"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_who_was_stopped_with_the_lock_is_waited_for_no_longer_than_a_second(tmp_path):
+    path = tmp_path / "count"
+    holder = start(HOLD, path)
+    assert holder.stdout.readline() == "has it\n"
+    try:
+        holder.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        with locked(path):
+            assert 1 <= time.monotonic() - begun < 5
+        holder.kill()
+        holder.wait()
+        with locked(path, patience=600):  # the lock of a process that is no more is nobody's
+            assert (tmp_path / ".count.lock").exists()
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        holder.kill()
+
+
+@pytest.mark.parametrize("wrong", ["no locks", "no right"])
+def test_where_there_are_no_locks_all_goes_on_at_once(tmp_path, monkeypatch, wrong):
+    def fail(*_, **__):
+        raise OSError(errno.ENOLCK if wrong == "no locks" else errno.EROFS, "not here")
+
+    monkeypatch.setattr(*((files, "_lock") if wrong == "no locks" else (os, "open")), fail)
+    begun = time.monotonic()
+    with locked(tmp_path / "count", patience=600):
+        pass
+    assert time.monotonic() - begun < 60
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are no files there")
+def test_a_pipe_in_the_place_of_the_lock_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / ".count.lock")
+    begun = time.monotonic()
+    with locked(tmp_path / "count", patience=600):
+        pass
+    assert time.monotonic() - begun < 60

@@ -129,7 +129,7 @@ def test_a_line_of_this_machine():
 def test_the_picture_says_what_it_shows():
     sums = empty_aligned(2, np.int64, line=LINE)
     figure = line_picture(line_map(sums, writers=[0, 1], line=LINE))
-    assert figure.alt_text == ("One cache line of 64 bytes, and who writes to them: line 0 by thread 0 and thread 1.")
+    assert figure.alt_text == ("One cache line of 64 bytes, and who writes to it: line 0 by thread 0 and thread 1.")
     labels = [text.get_text() for text in figure.axes[0].texts]
     assert labels == ["0", "1"]
     figure = line_picture(line_map(empty_aligned((9, 16), line=LINE), line=LINE), most=2)

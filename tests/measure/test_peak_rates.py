@@ -10,6 +10,7 @@ import numba
 import numpy as np
 import pytest
 
+from cpulab.measure import Point, roofline, roofline_table, roofs
 from dlkernels.simd import instruction_set, vector_width
 
 pytestmark = pytest.mark.quick
@@ -136,6 +137,57 @@ def test_peaks_are_measured_once_then_remembered_then_read_from_disk(counted, mo
     assert len(kept_files(tmp_path)) == 1
     module.peaks(refresh=True)
     assert len(counted) == 2
+
+
+def faster(peaks, times):
+    """The same peaks, but for memory, which is so many times as fast."""
+    stream = {loop: {kind: {n: times * rate for n, rate in rates.items()} for kind, rates in by_store.items()}
+              for loop, by_store in peaks.stream.items()}  # fmt: skip
+    return module.dataclasses.replace(peaks, stream=stream)
+
+
+def test_kept_peaks_that_a_kernel_beats_are_measured_again_once(counted, monkeypatch):
+    point = Point("copy", 1e9, 22.1e9, 1.0)  # EXAMPLE's memory gives 20 GB/s
+    under = Point("copy", 1e9, 21.9e9, 1.0)
+    module._to_disk(("triad",), EXAMPLE)
+    assert roofs(points=[under])[0].bandwidth == 20e9
+    assert counted == []
+    quiet = module.measure_peaks
+    monkeypatch.setattr(module, "measure_peaks", lambda loops: faster(quiet(loops), 1.2))
+    assert roofs(points=[under, point])[0].bandwidth == 24e9
+    assert len(counted) == 1
+    assert roofs(points=[Point("in a cache", 1e9, 90e9, 1.0)])[0].bandwidth == 24e9  # now it is the machine
+    assert len(counted) == 1
+    monkeypatch.setattr(module, "_remembered", {})  # another process finds the new ones
+    assert roofs(points=[point])[0].bandwidth == 24e9
+    assert len(counted) == 1
+
+
+def test_a_second_measurement_in_a_slower_hour_lowers_no_peak(counted, monkeypatch):
+    busy = module.dataclasses.replace(faster(EXAMPLE, 0.5), flops={1: 60e9, 2: 90e9}, busy=True)
+    module._to_disk(("triad",), EXAMPLE)
+    monkeypatch.setattr(module, "measure_peaks", lambda loops: busy)
+    again = module.peaks(beaten=lambda known: True)
+    assert again == module.dataclasses.replace(EXAMPLE, flops={1: 60e9, 2: 100e9})
+
+
+def test_peaks_measured_here_or_given_are_not_measured_again(counted):
+    fast = Point("copy", 1e9, 90e9, 1.0)
+    assert roofs(points=[fast])[0].bandwidth == 20e9
+    assert len(counted) == 1
+    assert roofs(EXAMPLE, points=[fast])[0].bandwidth == 20e9
+    assert roofs(threads=[1], points=[fast])[0].bandwidth == 10e9
+    assert len(counted) == 1
+
+
+def test_the_figure_has_the_roof_that_was_measured_again(counted, monkeypatch):
+    module._to_disk(("triad",), EXAMPLE)
+    quiet = module.measure_peaks
+    monkeypatch.setattr(module, "measure_peaks", lambda loops: faster(quiet(loops), 2))
+    points = [("copy", 1e9, 40e9, 1.0)]
+    assert "100% of the bound set by memory" in roofline(points).alt_text
+    assert roofline_table(points).rows[0][-1] == "100%"
+    assert len(counted) == 1
 
 
 @pytest.mark.parametrize("damage", ["old", "future", "half", "other", "list"])

@@ -1,6 +1,7 @@
 """The explorer itself: the same every time, never hangs, says what it saw, leaves the process as it was."""
 
 import queue
+import re
 import sys
 import threading
 import time
@@ -198,6 +199,87 @@ def test_polling_with_sleep_is_told_whatever_run_it_is_in(nap):
     assert told == "busy-waiting"
     assert "sleeps, looks, and sleeps again" in str(report.finding)
     assert "time.sleep(0.1)" in str(report.finding)  # not work(), which sleeps and does not look
+
+
+def looks_under_a_lock(box, lock):
+    with lock:
+        return box.n < 3
+
+
+def gives_the_lock_back_and_takes_it(box, lock):
+    lock.acquire()
+    while box.n < 3:
+        lock.release()
+        lock.acquire()
+    lock.release()
+    return False
+
+
+def takes_what_there_is_and_gives_it_back(box, lock):
+    if box.n == 3:
+        return False
+    if lock.acquire(blocking=False):
+        lock.release()
+    return True
+
+
+@pytest.mark.parametrize(
+    "nap", [looks_under_a_lock, gives_the_lock_back_and_takes_it, takes_what_there_is_and_gives_it_back]
+)
+def test_polling_under_a_lock_is_told_with_its_count(nap):
+    report = explore(lambda: polled(nap), schedules=20)
+    assert report.ok  # a warning
+    (told,) = {f.kind for f in report.findings}
+    assert told == "busy-waiting"
+    assert re.search(r"asks again and again, \d\d+ times in this run, line", str(report.finding))
+
+
+def test_a_semaphore_taken_in_part_and_given_back_is_polling():
+    def scenario():
+        places, box = threading.Semaphore(0), Box(n=0)
+
+        def take():
+            while True:
+                got = 0
+                while got < 2 and places.acquire(blocking=False):
+                    got += 1
+                if got == 2:
+                    return
+                for _ in range(got):
+                    places.release()
+
+        def give():
+            for _ in range(2):
+                time.sleep(1)
+                places.release()
+
+        run(take, give)
+        return box.n
+
+    assert {f.kind for f in explore(scenario, schedules=20).findings} == {"busy-waiting"}
+
+
+def test_who_goes_through_much_under_a_lock_or_gives_many_signs_does_not_poll():
+    def scenario():
+        box, lock, signs = Box(sums=[], items=list(range(60))), threading.Lock(), threading.Semaphore(0)
+
+        def read():
+            total = 0
+            for i in range(60):
+                with lock:
+                    total += box.items[i]
+            with lock:
+                box.sums.append(total)
+
+        def signal():
+            for _ in range(100):
+                signs.release()
+
+        run(read, read, signal, signal)
+        return box.sums
+
+    report = explore(scenario, [1770, 1770], schedules=40)
+    assert not report.findings, report.finding
 
 
 def test_who_does_not_get_a_lock_and_backs_off_does_not_poll():

@@ -106,7 +106,7 @@ def clipped(workers, runs):
 
 
 def in_per_cent(workers, runs):
-    """wrong other: Medians first"""
+    """wrong percent: That is in per cent"""
     a, b = _fit(workers, [statistics.median(t) for t in runs])
     return None if _rejected(workers, runs, a, b) else 100 * a / (a + b)
 

@@ -264,7 +264,7 @@ class LeavesEarly:
 
 
 class AsksAgainAndAgain:
-    """wrong endless: without waiting for anything"""
+    """wrong busy-waiting: That is what `wait` is for"""
 
     def __init__(self, bound):
         self.items, self.bound, self.closed = deque(), bound, False

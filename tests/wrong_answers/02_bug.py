@@ -44,7 +44,7 @@ class TwoDoors:
 
 
 class AsGiven:
-    """wrong deadlock: Either nobody woke it"""
+    """wrong deadlock: either nobody woke the others"""
 
     def __init__(self, parties):
         self.parties, self.came = parties, 0
@@ -61,7 +61,7 @@ class AsGiven:
 
 
 class WakesAll:
-    """wrong deadlock: it was woken and waited again"""
+    """wrong deadlock: one was woken and waited again"""
 
     def __init__(self, parties):
         self.parties, self.came = parties, 0
@@ -78,7 +78,7 @@ class WakesAll:
 
 
 class RoundsButOneWoken:
-    """wrong deadlock: Either nobody woke it"""
+    """wrong deadlock: either nobody woke the others"""
 
     def __init__(self, parties):
         self.parties, self.came, self.round = parties, 0, 0

@@ -40,7 +40,7 @@ class SemaphoreAndTurn:
 
 
 class OneAfterTheOther:
-    """wrong deadlock: keeps some places while it waits"""
+    """wrong deadlock: keeps or takes off places before it has waited"""
 
     def __init__(self, count):
         self.free = threading.Semaphore(count)
@@ -224,4 +224,80 @@ class Spins:
 
     def give(self, n):
         with self.lock:
+            self.free += n
+
+
+class AsksUnderTheLock:
+    """wrong busy-waiting: That is what `wait` is for"""
+
+    def __init__(self, count):
+        self.free, self.lock = count, threading.Lock()
+
+    def take(self, n):
+        self.lock.acquire()
+        while self.free < n:
+            self.lock.release()
+            self.lock.acquire()
+        self.free -= n
+        self.lock.release()
+
+    def give(self, n):
+        with self.lock:
+            self.free += n
+
+
+class AsksWithTheLock:
+    """wrong busy-waiting: times in this run"""
+
+    def __init__(self, count):
+        self.free, self.lock, self.asked = count, threading.Lock(), 0
+
+    def take(self, n):
+        self.asked += 1
+        while True:
+            with self.lock:
+                if self.free >= n:
+                    self.free -= n
+                    return
+
+    def give(self, n):
+        with self.lock:
+            self.free += n
+
+
+class TakesAndGivesBack:
+    """wrong livelock: Take all places at once, when they are free"""
+
+    def __init__(self, count):
+        self.free = threading.Semaphore(count)
+
+    def take(self, n):
+        while True:
+            got = 0
+            while got < n and self.free.acquire(blocking=False):
+                got += 1
+            if got == n:
+                return
+            for _ in range(got):
+                self.free.release()
+
+    def give(self, n):
+        for _ in range(n):
+            self.free.release()
+
+
+class WaitsAWhile:
+    """wrong raised-Spoils: a wait that ends by itself"""
+
+    def __init__(self, count):
+        self.free, self.changed = count, threading.Condition()
+
+    def take(self, n):
+        with self.changed:
+            while self.free < n:
+                self.changed.wait(0.01)
+            self.free -= n
+
+    def give(self, n):
+        with self.changed:
             self.free += n

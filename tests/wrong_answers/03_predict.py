@@ -8,7 +8,7 @@ WRONG = (
     ({"chunks": 4}, "chunks of 2"),
     ({"dynamic": 18}, "perfect balance"),
     ({"dynamic": 26}, "the static schedule gives"),
-    ({"dynamic": 21}, "chunks of 1"),
+    ({"dynamic": 20}, "chunks of 1"),
     ({"folded": 9}, "one pair of rows"),
     ({"folded": 36}, "Two threads share it"),
     ({"folded": "a half"}, ""),

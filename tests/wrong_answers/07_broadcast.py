@@ -22,14 +22,14 @@ def vectors_exchanged(row, column, out):
 
 @cuda.jit
 def no_guard(row, column, out):
-    """wrong out-of-bounds: Which index does each take"""
+    """wrong out-of-bounds: The row must be below the number of rows"""
     j, i = cuda.grid(2)
     out[i, j] = row[j] + column[i]
 
 
 @cuda.jit
 def guard_of_columns_only(row, column, out):
-    """wrong out-of-bounds: column one for each row"""
+    """wrong out-of-bounds: The row must be below the number of rows"""
     j, i = cuda.grid(2)
     if j < out.shape[1]:
         out[i, j] = row[j] + column[i]

@@ -67,7 +67,7 @@ def every_thread_all(a, b, out):
 
 @cuda.jit
 def the_block_number(a, b, out):
-    """wrong two-writers: not a different one for each thread"""
+    """wrong two-writers: All threads of the block use the same index"""
     i = cuda.blockIdx.x
     out[i] = max(a[i], b[i])
 

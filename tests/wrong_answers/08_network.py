@@ -82,6 +82,33 @@ def nothing(x, w1, b1, w2, b2):
     """wrong type: as an array or a list"""
 
 
+def scales_its_input(x, w1, b1, w2, b2):
+    """wrong input-changed: The caller still needs its array"""
+    said = layers(x, w1, b1, w2, b2).argmax(axis=1)
+    x /= 2
+    return said
+
+
+def standardises_its_input(x, w1, b1, w2, b2):
+    """wrong input-changed: argument 1, of shape (1, 63), as it was"""
+    x -= x.mean(axis=1, keepdims=True)
+    return layers(x, w1, b1, w2, b2).argmax(axis=1)
+
+
+def spoils_a_bias(x, w1, b1, w2, b2):
+    """wrong input-changed: argument 5, of shape (10,), as it was"""
+    y = layers(x, w1, b1, w2, b2)
+    b2[:] = 0
+    return y.argmax(axis=1)
+
+
+def flattens_its_input(x, w1, b1, w2, b2):
+    """wrong input-changed: shape (63, 1)"""
+    said = layers(x, w1, b1, w2, b2).argmax(axis=1)
+    x.resize((63, len(x)), refcheck=False)
+    return said
+
+
 def wrong_shapes(x, w1, b1, w2, b2):
     """wrong raised-ValueError: Do the shapes fit"""
     return (w1 @ x).argmax(axis=1)

@@ -133,7 +133,7 @@ def bytes_for_elements(a, sa, b, sb, k, out):
 
 @cuda.jit
 def one_matrix_only(a, sa, b, sb, k, out):
-    """wrong one-block: every block works on the same elements"""
+    """wrong one-block: Only the first matrix was written"""
     j, i = cuda.grid(2)
     if i < out.shape[1] and j < out.shape[2]:
         total = np.float32(0)

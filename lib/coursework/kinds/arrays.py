@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import diagnosis
 from ..answer import AnswerFailed
-from ..checking import SECRET, headline, names_of, number
+from ..checking import SECRET, first_change, headline, names_of, number
 from ..definition import Task, unwritten
 from ..outcome import Failed, Failure
 
@@ -78,8 +78,8 @@ class ArrayTask(Task):
         """The place of the output among the arguments, None where it is the result; raises Failed if an input changed."""
         out = None if self.out == "result" else self.out % len(arguments)
         for i, (x, y) in enumerate(zip(arguments, after, strict=True)):
-            if i != out and isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=True):
-                facts = (("first change", f"element {_index(np.argwhere(x != y)[0])} of argument {i + 1}"),)
+            if i != out and isinstance(x, np.ndarray) and (place := first_change(x, y)) is not None:
+                facts = (("first change", f"element {_index(place)} of argument {i + 1}"),)
                 cause = "Inputs may only be read. Which of your stores writes to the wrong array?"
                 raise Failed(Failure("input-changed", f"{headline(case)} an input was changed", facts, cause))
         return out

@@ -8,7 +8,9 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..checking import arguments_of, attempt, headline, names_of, short
+import numpy as np
+
+from ..checking import arguments_of, attempt, first_change, headline, names_of, short
 from ..definition import Slip, Task
 from ..outcome import Failed, Failure
 
@@ -38,7 +40,8 @@ class FunctionTask(Task):
         ], {}
 
     def _right(self, answer, case, arguments):
-        """The result for a case; raises Failed if it is not right, or if the caller's lists are not what they were."""
+        """The result for a case; raises Failed if it is not right, or if the caller's lists or arrays are not what they
+        were."""
         result, after = attempt(self, case, lambda: answer.call(copy.deepcopy(arguments)))
         slip = _changed(arguments, after) or self.judge(arguments, result)
         if slip:
@@ -48,8 +51,12 @@ class FunctionTask(Task):
 
 
 def _changed(arguments, after):
-    """A Slip if a list that was handed in is not what it was."""
-    for before, now in zip(arguments, after, strict=True):
+    """A Slip if a list or an array that was handed in is not what it was."""
+    for number, (before, now) in enumerate(zip(arguments, after, strict=True), start=1):
+        if isinstance(before, np.ndarray) and (place := first_change(before, now)) is not None:
+            cause = "The caller still needs its array. Write into one of your own, as `np.empty_like(...)` or `.copy()` makes it."
+            got = f"element {list(place)} is {now[place]}, and was {before[place]}" if place else f"shape {now.shape}"
+            return Slip("input-changed", f"argument {number}, of shape {before.shape}, as it was", cause, got)
         if isinstance(before, list) and before != now:
             cause = "The caller still needs its list. Work on a copy, as `list(...)` or `sorted(...)` makes one."
             return Slip("input-changed", f"the list {short(before)} as it was", cause, short(now))

@@ -167,9 +167,9 @@ class MeasuredTask(CompiledTask):
                 return "", {}
             from cpulab import measure
 
-            roof = measure.roofs(threads=[threads])[0]
             grown = _elements(self, arguments) / _elements(self, arguments_of(self.claimed, seed, 3000))
             point = measure.Point("your loop", truth["flops"] * grown, truth["moved"] * grown, seconds)
+            roof = measure.roofs(threads=[threads], points=[point])[0]
         except Exception as error:  # a measurement that fails must not cost points
             return f"Its speed could not be measured here ({type(error).__name__}: {str(error)[:120]}).", {}
         share = point.rate / roof.at(point.intensity)

@@ -15,9 +15,21 @@ How to define one (the program stands in the statement of the notebook, word for
         hints=(...),
     )
 
-The answer is a string of thread names, "ABBA", or a list of them; spaces, commas and small letters do no harm. The goal is the largest score of all schedules, which
-the course finds by playing them (cpulab.explore.Program.furthest); `goal=` asks for less. What a score looks at is how
-the run ends: a starved thread or a broken invariant is counted by the program itself, in a global variable.
+The answer is a string of thread names, "ABBA", or a list of them; spaces, commas and small letters do no harm. The goal is the
+largest score of all schedules, which the course finds by playing them (cpulab.explore.Program.furthest); `goal=` asks for
+less. What a score looks at is how the run ends: a broken invariant is counted by the program itself, in a global variable.
+`syncthreads()` in a program is a barrier of all its threads, which then stand for warps.
+
+What goes on for ever is a `RoundTask`: threads that step aside for each other, a thread that never gets its turn. There the steps
+must come back to a state in which the program was before, and what has a score is that round
+(cpulab.explore.rounds.Round): which threads make a step in it, which values the variables take.
+
+    STARVE = RoundTask(
+        id="02-starve", ...
+        program=Program("...", A=("a",), B=("b",)),
+        score=lambda round: len(round.threads),
+        shown={1: "one thread goes round alone", 2: "both go round, and nobody gets in"},
+    )
 """
 
 import functools
@@ -35,22 +47,23 @@ from ..checking import short
 from ..definition import Task
 from ..outcome import UNSOLVED, Failed, Failure
 
-LONGEST = 1000  # steps of an answer that are looked at at all
-
 
 @dataclass(frozen=True, kw_only=True)
 class ScheduleTask(Task):
     """`score(played)` of the program under the answer's schedule must reach `goal` (None: the most there is).
 
-    `shown`: a score in words. `slips` maps a score to what to think of next; `otherwise` is for any other.
+    `shown`: a score in words, as "{} lost" or {score: words}. `slips` maps a score to what to think of next; `otherwise` is for
+    any other.
     """
 
     not_begun: ClassVar[str] = "Not answered yet"
     cases: ClassVar[tuple] = ()
+    longest: ClassVar[int] = 1000  # steps of an answer that are looked at at all
+    proof: ClassVar[str] = "the check played {} schedules, every step in every state that the threads can reach."
 
     program: Program
     score: Callable
-    shown: str
+    shown: str | dict
     goal: int | None = None
     slips: dict = field(default_factory=dict)
     otherwise: str = "Look at the table: which thread would you stop, and where, so that it does more harm later?"
@@ -61,7 +74,7 @@ class ScheduleTask(Task):
     def examine(self, answer, cases, seed):
         steps = self._steps(answer)
         try:
-            played = self.program.play(steps)
+            played = self.play(steps)
         except ValueError as error:
             cause = self.advice.get("unknown-thread", "Name a thread for every step, as the statement writes it.")
             raise Failed(
@@ -74,32 +87,48 @@ class ScheduleTask(Task):
             )
             facts = (("impossible", played.refused), ("before it", self._word(played.steps) or "nothing"))
             raise Failed(Failure("impossible", "A step that cannot be made", facts, cause, picture))
-        reached, (most, _, count, complete) = self.score(played), self.most
+        (reached, facts), (most, _, count, complete) = self.came_to(played, picture), self.most
         goal = most if self.goal is None else self.goal
-        left = len(played.steps) - played.given
-        facts = [("steps", f"{self._word(played.steps[: played.given]) or 'none'} ({played.given})")]
-        facts += (
-            [("then", f"{self._word(played.steps[played.given :])}: what you left open ran by itself")] if left else []
-        )
         if reached < goal:
-            facts += [("asked for", self.shown.format(goal))] if goal != most else []
-            facts += [("possible" if complete else "best known", self.shown.format(most))]
-            headline = f"{self.shown.format(reached)}; more is possible"
+            told = list(facts)
+            told += [("asked for", self._words(goal))] if goal != most else []
+            told += [("possible" if complete else "best known", self._words(most))]
+            headline = f"{self._words(reached)}; more is possible"
             raise Failed(
-                Failure("not-reached", headline, tuple(facts), self.slips.get(reached, self.otherwise), picture)
+                Failure("not-reached", headline, tuple(told), self.slips.get(reached, self.otherwise), picture)
             )
-        best = "More is not possible" if reached >= most else f"Possible: {self.shown.format(most)}"
-        best = best if complete else f"The best known: {self.shown.format(most)}"
-        said = [f"Played: {facts[0][1]}. {self.shown.format(reached)}.", *(f"Then {text}." for _, text in facts[1:2])]
-        said.append(
-            f"{best}: the check played {count} schedules, every step in every state that the threads can reach."
-        )
+        best = "More is not possible" if reached >= most else f"Possible: {self._words(most)}"
+        best = best if complete else f"The best known: {self._words(most)}"
+        said = [
+            f"Played: {facts[0][1]}. {self._words(reached)}.",
+            *(f"{label.capitalize()} {text}." for label, text in facts[1:]),
+        ]
+        said.append(f"{best}: {self.proof.format(count)}")
         return said, "", picture
+
+    def play(self, steps):
+        """Played, of steps as an answer has them."""
+        return self.program.play(steps)
+
+    def came_to(self, played, picture):
+        """(its score, facts in words: the steps, and what came of itself); raises Failed where there is nothing to score."""
+        facts = [("steps", f"{self._word(played.steps[: played.given]) or 'none'} ({played.given})")]
+        if len(played.steps) > played.given:
+            rest = self._word(played.steps[played.given :])
+            facts.append(("then", f"{rest}: what you left open ran by itself"))
+        return self.score(played), facts
 
     @functools.cached_property
     def most(self):
         """What Program.furthest says of this task."""
         return self.program.furthest(self.score)
+
+    def enough(self):
+        """A fact for whoever wrote too many steps."""
+        return "the program", f"has {len(self.program.play('').steps)} when no thread is interrupted"
+
+    def _words(self, score):
+        return self.shown.format(score) if isinstance(self.shown, str) else self.shown[score]
 
     def _word(self, steps):
         return ("" if all(len(name) == 1 for name in self.program.threads) else " ").join(steps)
@@ -121,9 +150,8 @@ class ScheduleTask(Task):
             raise Failed(Failure("unanswered", self.not_begun), UNSOLVED)
         if not isinstance(said, str | list | tuple):
             raise self._no_schedule(short(said) if not callable(said) else f"a {type(said).__name__}")
-        if len(said) > LONGEST:
-            needed = len(self.program.play("").steps)
-            facts = (("got", f"{len(said)} steps"), ("the program", f"has {needed} when no thread is interrupted"))
+        if len(said) > self.longest:
+            facts = (("got", f"{len(said)} steps"), self.enough())
             raise Failed(Failure("too-many-steps", "Too many steps", facts, self.advice.get("too-many-steps", "")))
         steps, capital = list(said), {name.lower(): name for name in self.program.threads}
         for number, name in enumerate(steps, 1):
@@ -136,3 +164,51 @@ class ScheduleTask(Task):
         facts = (("expected", f'the names of threads, as in "{"".join((names * 2)[:4])}"'), ("got", got[:120]))
         cause = self.advice.get("type", "Write a string with one letter for each step.")
         return Failed(Failure("type", "This is no schedule", facts, cause))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundTask(ScheduleTask):
+    """The answer must come back to a state: `score(round)` of the best of its rounds must reach the most of all rounds.
+
+    A score may not fall when a round gets longer: then the round through all states that lead to each other has the most.
+    """
+
+    longest: ClassVar[int] = 300
+    proof: ClassVar[str] = "the check followed every step from each of the {} states that the threads can reach."
+
+    def failures(self):
+        return (*super().failures(), "no-round")
+
+    def play(self, steps):
+        return self.program.play(steps, to_the_end=False)
+
+    def came_to(self, played, picture):
+        word = f"{self._word(played.steps)} ({len(played.steps)})"
+        if not played.rounds:
+            facts = [("steps", word)]
+            if played.nearest:
+                number, apart = played.nearest
+                was = f"the state after step {number}" if number else "the start"
+                facts.append(("most alike", f"{was}, but {apart}"))
+            headline = "No state comes again" if played.ending == "stopped" else "The program has come to its end"
+            cause = self.advice.get(
+                "no-round",
+                "After the last step all must be as it was once before: each variable, and the line of each thread.",
+            )
+            raise Failed(Failure("no-round", headline, tuple(facts), cause, picture))
+        best = max(played.rounds, key=self.score)
+        again = f"is steps {best.first} to {best.last}"
+        if best.last - best.first < 40:
+            again += f", {self._word(played.steps[best.first - 1 : best.last])}"
+        return self.score(best), [
+            ("steps", word),
+            ("the round", f"{again}: they lead back to where they began, for ever"),
+        ]
+
+    @functools.cached_property
+    def most(self):
+        """What Program.furthest_round says of this task."""
+        return self.program.furthest_round(self.score)
+
+    def enough(self):
+        return "a round", f"can be had with {len(self.most[1])} steps"

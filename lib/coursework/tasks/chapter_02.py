@@ -17,7 +17,7 @@ from ..kinds.counterexample import CounterexampleTask, Flaw
 from ..kinds.data import Whole
 from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.prediction import PredictionTask, Question
-from ..kinds.schedule import ScheduleTask
+from ..kinds.schedule import RoundTask, ScheduleTask
 from ..kinds.thread import ThreadTask
 
 # 02-gil ------------------------------------------------------------------------------------------------------
@@ -459,6 +459,83 @@ HANG = ScheduleTask(
         "one asks for its second.",
         "One letter for each thread to look, one for each to set the flag. Who must take the next two steps, so that A holds "
         "red and B holds blue?",
+    ),
+)
+
+# 02-starve, the second part of 02-hang ---------------------------------------------------------------------------
+
+
+def kept_out(round):
+    """0: only one thread moves in the round; 1: both, and nobody gets in; 2: both, and B gets in. A, once in, ends."""
+    if len(round.threads) < 2:
+        return 0
+    return 1 + (len({state["inside"] for state in round.states}) > 1)
+
+
+STARVE = RoundTask(
+    id="02-starve",
+    section=Section("2.2", "02_waiting", "Starvation"),
+    title="Now starve a polite thread",
+    objective="Choose steps that can be repeated for ever, in which a thread tries again and again and never has its turn",
+    after="02-hang",
+    points=2,
+    minutes=10,
+    program=Program(
+        """
+        wants_a = wants_b = False
+        inside = ""
+
+
+        def a():
+            global wants_a, inside
+            wants_a = True
+            while True:
+                if not wants_b:
+                    break
+                wants_a = False  # after you
+                wants_a = True
+            inside = "A"
+            wants_a = False
+
+
+        def b():
+            global wants_b, inside
+            while True:
+                wants_b = True
+                while True:
+                    if not wants_a:
+                        break
+                    wants_b = False  # after you
+                    wants_b = True
+                inside = "B"
+                inside = ""
+                wants_b = False
+        """,
+        A=("a",),
+        B=("b",),
+    ),
+    score=kept_out,
+    shown={
+        0: "A round of one thread alone",
+        1: "A livelock: both step aside for ever, and nobody gets in",
+        2: "Starvation: B gets in again and again, and A tries for ever",
+    },
+    slips={
+        0: "Only one thread moves in this round: the other thread is not asked at all. Both must move in it.",
+        1: "This can go on for ever, too, but B gets in as seldom as A. What must B find when it looks, so that it gets in? And "
+        "what must A find when it looks?",
+    },
+    advice={
+        "no-round": "After the last step all must be as it was once before: the three variables, and the line that each thread "
+        "comes to next. What is missing until then?",
+        "impossible": "A thread that has got in as A, or that has ended, makes no further step. In a round for ever A must not get in.",
+    },
+    hints=(
+        "What does A see each time it looks, if it is to step aside again? And what does B see each time it looks, if it is to "
+        "get in?",
+        "B may look only in the moment in which A has stepped aside. A may look at any moment in which B wants to be in.",
+        "Begin so: B says that it wants in; A says so, looks, and steps aside. Here the round can begin. B looks now. How far does B "
+        "go, before A comes back and looks again?",
     ),
 )
 
@@ -993,6 +1070,7 @@ PLACES = ThreadTask(
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "Threads take and give back again and again. Take all places at once, when they are free.",
     },
+    without={"timeout": "a wait that ends by itself is polling: the right notify makes it needless"},
     hints=(
         "What must be true before a job may take its n places? And may it touch any of them before?",
         "A `Condition` and a number of free places. `take` waits while fewer than n are free; `give` makes more free, and several "
@@ -1618,4 +1696,7 @@ BUG = ThreadTask(
     ),
 )
 
-TASKS = (*(GIL, MEAN, LOSE, LOCK, PREDICT, TALLY, MAP, HANG, FAILS, PLACES), *(BUFFER, BUFFERS, BUG, PREFETCH, SHARDS))
+TASKS = (
+    *(GIL, MEAN, LOSE, LOCK, PREDICT, TALLY, MAP, HANG, STARVE, FAILS, PLACES),
+    *(BUFFER, BUFFERS, BUG, PREFETCH, SHARDS),
+)

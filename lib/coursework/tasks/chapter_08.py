@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cpulab.explore import Program
 from dlkernels import cuda
 
 from .. import network
@@ -18,6 +19,7 @@ from ..kinds.function import FunctionTask
 from ..kinds.kernel import KernelTask
 from ..kinds.measured import Card, MeasuredTask
 from ..kinds.prediction import PredictionTask, Question
+from ..kinds.schedule import ScheduleTask
 
 TILE = 16
 SQUARE = (TILE, TILE)  # the block of every kernel here: 256 threads, 8 warps of two rows
@@ -602,6 +604,62 @@ BUG = KernelTask(
         "there before: nothing at first, then the tile before it.",
         "No tile may be filled before all have read the one before: where does the round end? And a thread whose element lies "
         "outside has something to store, too: what adds nothing to a sum?",
+    ),
+)
+
+# 08-hasty, the second part of 08-bug ---------------------------------------------------------------------------
+
+SUMMED = (1, 2, 4, 8, 16, 32)
+# What A adds up, and how many numbers of the next tile are in it: no two choices have the same sum.
+TOO_NEW = {
+    sum(SUMMED[::2]) + SUMMED[1 + 2 * one] + SUMMED[3 + 2 * two] + SUMMED[5]: one + two
+    for one in (0, 1)
+    for two in (0, 1)
+}
+
+HASTY = ScheduleTask(
+    id="08-hasty",
+    section=Section("8.2", "08_matmul_gpu", "Rung 3: a tile in shared memory"),
+    title="Be the scheduler of two warps",
+    objective="Choose the steps of two warps by which a missing barrier does most harm to one of them",
+    after="08-bug",
+    points=2,
+    minutes=8,
+    program=Program(
+        """
+        a = (1, 2, 4, 8, 16, 32)
+        tile = [0, 0]  # in shared memory
+        sums = [0, 0]
+
+
+        def warp(w):
+            total = 0
+            for start in (0, 2, 4):
+                tile[w] = a[start + w]
+                syncthreads()
+                for p in range(2):
+                    total += tile[p]
+            sums[w] = total
+        """,
+        A=("warp", 0),
+        B=("warp", 1),
+    ),
+    score=lambda played: TOO_NEW[played.state["sums"][0]],
+    shown="A reads {} numbers of the next tile",
+    slips={
+        0: "A read each tile before its numbers were overwritten. Which number of a tile does B overwrite, and how far may B go while "
+        "A rests?",
+        1: "Once A read a number that was too new. The barrier is open again when the late one has come. Who must go first "
+        "then, so that A is late once more?",
+    },
+    advice={
+        "impossible": "Who has come to the barrier makes no step until the other one has come, too. Name the other one there."
+    },
+    hints=(
+        "Once a warp has read a tile: what keeps it from storing its next number?",
+        "A comes to the barrier, and then rests. How far may B go before it has to wait for A?",
+        "Both store and both come to the barrier. B alone goes on until it stands at the next barrier; then A reads one number that "
+        "is too new, and goes there, too. Now nobody waits. Who should go on?",
     ),
 )
 
@@ -1232,6 +1290,8 @@ def _known_slip(a, b, got, integers, scale):
         (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
         (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
         (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
+        (quantised_product(a, b, np.trunc)[0], "astype(np.int8) cuts off what is behind the point. Round first."),
+        (quantised_product(a, b, np.floor)[0], "The numbers were rounded down. Round to the nearest."),
         (_cut_off(a, b, np.trunc), "astype(np.int8) cuts off what is behind the point. Round first."),
         (_cut_off(a, b, np.floor), "The numbers were rounded down. Round to the nearest."),
         *((_of_the_largest(a, b, wraps) / scale, "A scale comes from the largest *absolute* value: the largest number of a row may be a "
@@ -1480,6 +1540,92 @@ WAVES = PredictionTask(
     ),
 )
 
+# 08-order, the second part of 08-waves --------------------------------------------------------------------------
+
+SIDE, AT_ONCE, STRIP_K = 32, 64, 4096  # tiles along a side of out; blocks that run at once; the length k
+
+
+def strips(rows):
+    """Strips of a and of b that the first AT_ONCE blocks need, if blocks go down through groups of `rows` rows of tiles."""
+    tiles = [(t % rows, t // rows) for t in range(AT_ONCE)]
+    return len({row for row, _ in tiles}) + len({column for _, column in tiles})
+
+
+def strips_by_rows():
+    """The same, if blocks go through the rows of tiles one after the other."""
+    tiles = [divmod(t, SIDE) for t in range(AT_ONCE)]
+    return len({row for row, _ in tiles}) + len({column for _, column in tiles})
+
+
+BEST_ROWS = min((2, 4, 8, 16, 32), key=strips)
+
+ORDER = PredictionTask(
+    id="08-order",
+    section=Section("8.5", "08_gpu_limits", "The order of tiles"),
+    title="In which order should the blocks go?",
+    objective="Count what the blocks that run at once need together, and choose the order in which they share most of it",
+    after="08-waves",
+    points=1,
+    minutes=5,
+    questions=(
+        Question(
+            "by_rows",
+            f"strips of a and b that the first {AT_ONCE} of {SIDE} x {SIDE} blocks need, row by row",
+            strips_by_rows,
+            {
+                AT_ONCE: "Blocks share: all in a row of tiles need one strip of a, all in a column one of b. Count each once.",
+                2 * AT_ONCE: "That is two for each block. But all in one row of tiles need the same strip of a.",
+                SIDE: "These are the strips of b. Blocks need strips of a, too.",
+                2: "These are the strips of a. Blocks need strips of b, too.",
+            },
+            "How many rows of tiles do the blocks fill, and how many columns? A row is a strip of a, a column one of b.",
+        ),
+        Question(
+            "in_groups",
+            f"strips that the first {AT_ONCE} need in groups of 4 rows",
+            lambda: strips(4),
+            {
+                4: "These are the strips of a. How many columns of tiles do 64 blocks reach, 4 in each?",
+                AT_ONCE // 4: "These are the strips of b. The strips of a are needed, too.",
+                4 * (AT_ONCE // 4): "That is the number of blocks. Add rows and columns, do not multiply them.",
+            },
+            "The blocks cover 4 rows of tiles. How many columns?",
+        ),
+        Question(
+            "rows",
+            "rows in a group, 2, 4, 8, 16 or 32, with which they need fewest strips",
+            lambda: BEST_ROWS,
+            {
+                SIDE: "That is column by column, which needs as many as row by row.",
+                2: "Two rows and 32 columns: that is row by row.",
+                4: "With more rows they reach fewer columns. Is the sum smaller still?",
+                16: "16 rows and 4 columns need as many as 4 rows and 16 columns.",
+            },
+            "Rows times columns is 64. When is their sum least?",
+        ),
+        Question(
+            "mib",
+            f"MiB that the fewest strips have, for k = {STRIP_K}",
+            lambda: strips(BEST_ROWS) * WAVE_TILE * STRIP_K * 4 // 2**20,
+            {
+                strips(BEST_ROWS): "That is the number of strips. How many MiB has one?",
+                strips(BEST_ROWS)
+                * WAVE_TILE
+                * STRIP_K
+                // 2**20: "These are millions of numbers (2**20 of them). One has 4 bytes.",
+                strips_by_rows() * WAVE_TILE * STRIP_K * 4 // 2**20: "That is row by row.",
+            },
+            "A strip has 128 rows, or columns, of k numbers of 4 bytes.",
+        ),
+    ),
+    hints=(
+        "Draw the 32 x 32 tiles, and fill in the first 64 blocks in each of the orders. Which rows and which columns do they touch?",
+        "A strip of a belongs to a row of tiles, a strip of b to a column: count the rows and the columns, each once, and add.",
+        "Row by row, 64 blocks fill whole rows of 32. In groups of r rows they reach 64 / r columns: the sum is r + 64 / r. A strip "
+        "is 128 x 4096 numbers of 4 bytes.",
+    ),
+)
+
 # 08-listing --------------------------------------------------------------------------------------------------
 # What a compiler made of four loops for sm_80 (tests/coursework/test_08_tasks.py compiles them again).
 
@@ -1709,6 +1855,7 @@ TASKS = (
     TILED,
     BOTH,
     BUG,
+    HASTY,
     VERDICTS,
     FAILS,
     REGISTER,
@@ -1718,6 +1865,7 @@ TASKS = (
     INT8,
     LANE,
     WAVES,
+    ORDER,
     LISTING,
     NETWORK,
 )

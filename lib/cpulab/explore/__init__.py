@@ -8,6 +8,7 @@ tell      a step of its own in the table, for what a check sees
 
 scheduler.py one run     policies.py who goes on    exploration.py the search      locks.py, queues.py, workers.py stand-ins
 tracing.py points        sites.py what is accessed  substitution.py names          findings.py, report.py, picture.py
+rounds.py states that come again
 """
 
 from .exploration import Schedule, explore, replay

@@ -48,7 +48,9 @@ def explore(
 
     Returns a Report. The same arguments give the same report.
     """
-    return Search(scenario, expected, judge, seed, preemptions, schedules, seconds, keep_going, check_folders, given).run()
+    return Search(
+        scenario, expected, judge, seed, preemptions, schedules, seconds, keep_going, check_folders, given
+    ).run()
 
 
 def replay(scenario, schedule=None, expected=None, *, judge=None):

@@ -4,10 +4,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from . import locks, queues, workers
-from .scheduler import BLOCKED, DONE, LOOKS, Abandoned, NotInARun
+from .scheduler import BLOCKED, DONE, Abandoned, NotInARun
 from .tracing import source
 
 ERROR, WARNING = "error", "warning"
+LOOKS = ("acquires", "releases")  # what a thread does to look at something under a lock
 SPINS = 1  # turns that had to be forced on a thread that only looked: busy waiting
 
 
@@ -135,7 +136,7 @@ def _often_why(stuck):
             return "Nobody puts anything in any more. Each consumer needs a sign that the work is over."
         if isinstance(resource, locks.Event):
             return "Nobody is left to set the event."
-        if isinstance(resource, locks.Barrier):
+        if isinstance(resource, locks.Barrier | locks.SyncThreads):
             return "Fewer threads come to the barrier than it waits for."
         if isinstance(resource, locks.Semaphore):
             return "Every acquire needs its release, on every way out; and the first value is how many may enter."
@@ -291,8 +292,9 @@ def _held(lock):
 def _busy(outcome, name):
     task = next(t for t in outcome.tasks if t.name == name)
     lines = Counter((e.file, e.line) for e in outcome.events if e.task == name)
-    (file, line), _ = lines.most_common(1)[0] if lines else ((getattr(task, "file", ""), task.line), 0)
-    facts = ((name, f"asks again and again, {_at(outcome, file, line)}"),)
+    (file, line), times = lines.most_common(1)[0] if lines else ((getattr(task, "file", ""), task.line), 0)
+    said = f"asks again and again{f', {times} times in this run' if times > 1 else ''}, {_at(outcome, file, line)}"
+    facts = ((name, said),)
     cause = (
         "A core is kept busy with waiting. A Condition, an Event or a queue lets the thread sleep until it is woken."
     )

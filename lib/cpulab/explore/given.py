@@ -13,10 +13,16 @@
     counter.furthest(lambda played: -played.state["value"])  # (-2, the steps that do it, schedules tried, all of them?)
 
 A **step** is what a thread does from one access to something shared (a global variable that is written, a lock) to just
-before its next: here, a reading or a writing of `value`. The schedule names a thread for every step. `Lock` is there;
-nothing else of `threading` is.
+before its next: here, a reading or a writing of `value`. The schedule names a thread for every step. `Lock` is there, and
+`syncthreads()`, a barrier of all threads; nothing else of `threading` is.
+
+A program that goes round for ever is played no further than the steps say (`to_the_end=False`). What counts are its rounds:
+
+    polite.play("ABABABAB", to_the_end=False).rounds[0].threads   # {"A", "B"}: steps 3 to 8 lead back to the state after step 2
+    polite.furthest_round(lambda r: len(r.threads))
 """
 
+import copy
 import functools
 import linecache
 import reprlib
@@ -26,7 +32,7 @@ import unicodedata
 import zlib
 from dataclasses import dataclass, field
 
-from . import findings, locks, policies
+from . import findings, locks, policies, rounds
 from .report import Run, Table, described
 from .scheduler import BLOCKED, DONE, Scheduler, active
 from .tracing import source, tracer
@@ -48,10 +54,11 @@ def _spelt(name):
 class Played:
     """What a schedule came to.
 
-    ending: "ended" (all threads), "deadlock" (nobody can go on), "impossible" (`refused` says which step, and why) or
-    "too-long". steps: the names of the threads that made them, one for each. given: how many of them the schedule named;
-    the others were played thread by thread. state: the program's plain global variables at the end. waiting: names of the
-    threads that wait.
+    ending: "ended" (all threads), "deadlock" (nobody can go on), "impossible" (`refused` says which step, and why),
+    "too-long", or "stopped" after the given steps. steps: the names of the threads that made them, one for each. given: how
+    many of them the schedule named; the others were played thread by thread. state: the program's plain global variables at
+    the end. waiting: names of the threads that wait. rounds: of a program that was stopped, a rounds.Round for each state that
+    came again; nearest: of one without, (number of steps, what differs) of the earlier state that is most like the last one.
     """
 
     ending: str
@@ -61,6 +68,8 @@ class Played:
     waiting: tuple
     refused: str = ""
     why: tuple = ()  # (label, text) of a deadlock, or of an error of the program
+    rounds: tuple = ()
+    nearest: tuple = ()
     table: Table = field(default=None, compare=False)
 
 
@@ -82,12 +91,12 @@ class Program:
     def focus(self):
         """The places where threads touch what another one writes: found out by running."""
         known = set()
-        for policy in (_Opening(), _InTurns()):
+        for policy in (*(_First(number) for number in range(1, len(self.threads) + 1)), _InTurns()):
             known |= self._run(policy, None).shared
         return frozenset(known)
 
-    def play(self, steps):
-        """Play `steps`, a string or list of the names of threads; what they leave is played thread by thread.
+    def play(self, steps, to_the_end=True):
+        """Play `steps`, a string or list of the names of threads; what they leave is played thread by thread, `to_the_end`.
 
         Returns Played. Raises ValueError for a name that no thread has.
         """
@@ -96,6 +105,8 @@ class Program:
             if name not in names:
                 raise ValueError(f"step {number} is {_spelt(name)}; the threads are called {', '.join(names)}")
         policy = _Given([names.index(name) + 1 for name in steps])
+        if not to_the_end:
+            policy.state = self._state
         run = self._run(policy, self.focus)
         return self._played(run, policy)
 
@@ -104,11 +115,9 @@ class Program:
 
         Tries every step in every state that can be reached; schedules that lead to the same state go on only once.
         """
-        seen, waiting, best, steps, count = set(), [()], None, (), 0
-        while waiting and count < most_runs:
-            policy = _Search(waiting.pop(), seen, self._state)
-            run, count = self._run(policy, self.focus), count + 1
-            waiting += policy.others
+        best, steps, count, waiting = None, (), 0, [((), None)]
+        for run, policy in self._schedules(waiting, most_runs):
+            count += 1
             if policy.known:
                 continue
             played = self._played(run, policy)
@@ -119,13 +128,49 @@ class Program:
                 best, steps = reached, played.steps
         return best, steps, count, not waiting
 
+    def furthest_round(self, score, most_runs=MAX_RUNS):
+        """(largest `score(round)` of all rounds.Round, steps that end with one that reaches it, states found, all of them?).
+
+        `score` must not fall when a round gets longer. (None, (), ...) for a program that comes back to no state.
+        """
+        follows, names, start, waiting = {}, list(self.threads), None, [((), None)]
+        for run, policy in self._schedules(waiting, most_runs):
+            if run.outcome.errors or run.ending == "too-long":
+                raise RuntimeError(f"the program came to {run.ending} {run.outcome.errors}")
+            start = start or policy.new[0]
+            for state in policy.new:
+                follows.setdefault(state, {})
+            for state, number, after in policy.edges:
+                follows[state][names[number - 1]] = after
+        most, steps = rounds.best(follows, start, score)
+        return most, steps, len(follows), not waiting
+
+    def _schedules(self, waiting, most_runs):
+        """(run, its policy) of every step in every state. `waiting`: the beginnings that are still to be tried, each with the
+        state before its last step."""
+        seen = set()
+        for _ in range(most_runs):
+            policy = _Search(*waiting.pop(), seen, self._state)
+            run = self._run(policy, self.focus)
+            if missed := run.shared - self.focus:
+                lines = sorted({site.line for site in missed})
+                raise RuntimeError(
+                    f"lines {lines} are reached only in orders that `focus` does not try: let it try one"
+                )
+            waiting += policy.others
+            yield run, policy
+            if not waiting:
+                return
+
     def _run(self, policy, focus):
         linecache.cache[self.file] = (len(self.text), None, self.text.splitlines(keepends=True), self.file)
         tracing = tracer(focus, {self.file})
         policy.program = self
 
         def main():
-            run, self.names = active(), {"__name__": "program", "Lock": locks.Lock}
+            run = active()
+            barrier = locks.SyncThreads(len(self.threads))
+            self.names = {"__name__": "program", "Lock": locks.Lock, "syncthreads": barrier}
             exec(self.code, self.names)
             tasks = [run.spawn(name) for name in self.threads]
             for task, (function, *arguments) in zip(tasks, self.threads.values(), strict=True):
@@ -145,13 +190,17 @@ class Program:
         why = tuple(
             fact for f in told for fact in (*f.facts, *((("why", f.cause),) if f.cause else ())) if fact[0] != "main"
         )
-        ending, refused = out.ending, ""
+        ending, refused = "stopped" if out.ending == "refused" else out.ending, ""
         if policy.refused:
             ending, refused = "impossible", self._refusal(out, policy)
         elif out.errors:
             ending = "failed"
+        circles = rounds.of_steps(steps, policy.states)
+        nearest = rounds.nearest(policy.states, names) if ending == "stopped" and steps and not circles else ()
         given = min(len(getattr(policy, "order", steps)), len(steps))
-        return Played(ending, steps, given, run.state, waiting, refused, why, self._table(run, policy))
+        return Played(
+            ending, steps, given, run.state, waiting, refused, why, circles, nearest, self._table(run, policy)
+        )
 
     def _refusal(self, out, policy):
         """Why the thread of the next step could not make it."""
@@ -180,25 +229,26 @@ class Program:
         return Table([(n, task, line or "", code, "; ".join(said)) for n, (task, line, code, said) in rows.items()])
 
     def _state(self):
-        """What decides how the run can go on: shared variables, locks, and where each thread stands with which values."""
+        """The rounds.State in which the run stands."""
         run, frames = active(), sys._current_frames()
-        shared = [
-            (name, value.held_by.name if value.held_by else "")
-            if isinstance(value, locks.Lock)
-            else (name, repr(value))
-            for name, value in self.names.items()
-            if isinstance(value, (*_PLAIN, locks.Lock)) and not name.startswith("__")
-        ]
-        threads = []
+        values = {k: v for k, v in self.names.items() if isinstance(v, _PLAIN) and not k.startswith("__")}
+        shared = [(name, repr(value)) for name, value in values.items()]
+        for name, value in self.names.items():
+            if isinstance(value, locks.Lock):
+                shared.append((name, f"held by {value.held_by.name}" if value.held_by else "open"))
+        threads, lines = [], []
         for task in run.tasks[1:]:
-            frame, places = frames.get(task.ident) if task.state is not DONE else None, []
+            frame, places, line = frames.get(task.ident) if task.state is not DONE else None, [], 0
             while frame is not None:
                 if frame.f_code.co_filename == self.file:
                     own = sorted((k, repr(v)) for k, v in frame.f_locals.items() if isinstance(v, _PLAIN))
                     places.append((frame.f_code.co_name, frame.f_lasti, *own))
+                    line = line or frame.f_lineno
                 frame = frame.f_back
-            threads.append((task.state, task.doing if task.state is BLOCKED else "", *places))
-        return repr((shared, threads))
+            stuck = task.state is BLOCKED
+            threads.append((task.state, stuck and (task.doing, task.ready()), *places))
+            lines.append(f"at line {line}" if line else "at its end")
+        return rounds.State(tuple(shared), tuple(threads), copy.deepcopy(values), tuple(lines))
 
 
 class _Opening(policies.Policy):
@@ -231,6 +281,17 @@ class _Opening(policies.Policy):
         return default
 
 
+class _First(_Opening):
+    """One thread as long as it can; then the others."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def step(self, default, options):
+        return self.number if self.number in options else default
+
+
 class _InTurns(_Opening):
     """The threads take turns step by step."""
 
@@ -240,15 +301,22 @@ class _InTurns(_Opening):
 
 
 class _Given(_Opening):
-    """The steps of a given order; then the thread that ran goes on as long as it can."""
+    """The steps of a given order; then the thread that ran goes on as long as it can.
+
+    Where `state` is set, it stops after them, and `states` holds what that found before each step, and at the end.
+    """
+
+    state = None
 
     def __init__(self, order):
         super().__init__()
-        self.order = order
+        self.order, self.states = order, []
 
     def step(self, default, options):
+        if self.state:
+            self.states.append(self.state())
         if len(self.made) >= len(self.order):
-            return default if self.made else min(options)
+            return None if self.state else default if self.made else min(options)
         wish = self.order[len(self.made)]
         if wish not in options:
             self.refused = wish
@@ -257,19 +325,28 @@ class _Given(_Opening):
 
 
 class _Search(_Given):
-    """A given beginning; then the first thread that can, until a state comes that was seen. others: beginnings to try."""
+    """A given beginning; then the first thread that can, until a state comes that was seen.
 
-    def __init__(self, order, seen, state):
+    before: the state in which the last step of the beginning is made. others: (beginning, its `before`) to try next.
+    new: the states that nobody saw before. edges: (state, thread, state after its step). known: the last state was seen before.
+    """
+
+    def __init__(self, order, before, seen, look):
         super().__init__(order)
-        self.seen, self.state, self.others, self.known = seen, state, [], False
+        self.before, self.seen, self.look, self.known = before, seen, look, False
+        self.new, self.edges, self.others = [], [], []
 
     def step(self, default, options):
         if len(self.made) < len(self.order):
             return super().step(default, options)
-        state = self.state()
+        state = self.look()
+        if self.made:
+            self.edges.append((self.before, self.made[-1], state))
         if state in self.seen:
             self.known = True
             return None
         self.seen.add(state)
-        self.others += [(*self.made, other) for other in options[1:]]
+        self.new.append(state)
+        self.others += [((*self.made, other), state) for other in options[1:]]
+        self.before = state
         return options[0]

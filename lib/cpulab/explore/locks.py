@@ -378,6 +378,25 @@ class Barrier(StandIn):
         self.__round["broken"] = True
 
 
+class SyncThreads(StandIn):
+    """syncthreads() of a block of `parties` threads. To come is a step. To go on is none: who is chosen when all have come
+    makes its next access."""
+
+    def __init__(self, parties):
+        super().__init__("barrier", "the barrier")
+        self.__parties, self.__came = parties, []
+
+    def __call__(self):
+        run, now = _run(self), self.__came
+        run.point()
+        now.append(run.running)
+        _note(run, f"comes to the barrier ({len(now)} of {self.__parties})")
+        if len(now) == self.__parties:
+            self.__came = []
+        else:
+            run.halt(lambda: now is not self.__came, self, "waits at the barrier")
+
+
 def sleep(seconds):
     """time.sleep without waiting. Others may run any time meanwhile: a sleep makes nothing safe."""
     run = active()

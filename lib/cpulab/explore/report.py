@@ -204,5 +204,6 @@ def _findings_html(findings):
     parts = []
     for f in findings:
         rows = [*f.facts, *([("why", f.cause)] if f.cause else [])]
-        parts.append(f"<p>{escape(f.kind.replace('-', ' '))}: {escape(f.headline)}</p>{show.table(_FACTS, rows)}")
+        facts = show.table(_FACTS, rows, kind="facts")
+        parts.append(f"<p>{escape(f.kind.replace('-', ' '))}: {escape(f.headline)}</p>{facts}")
     return "".join(parts)

@@ -16,9 +16,6 @@ PATIENCE = 5.0  # seconds without any step before a thread counts as stuck in so
 UNWIND = 1.0  # seconds for a thread to end after its run is over
 FAIR = 80  # points in a row after which others get a turn: whoever spins must not keep others from ending it
 
-LOOKS = ("acquires", "releases")  # what a thread does to look at something under a lock
-IDLE = ("does not get", "finds", "sleeps", "waits", *LOOKS)  # what a thread does that gets nowhere
-
 _active = None
 
 
@@ -63,7 +60,8 @@ class Task:
         self.ended.acquire()
         self.ident, self.streak, self.pending = None, 0, None
         self.raised = None  # the exception that was told last
-        self.moved = False  # whether it did anything but look since it began to run
+        self.since = self.middle = 0  # events before its turn began, and before the second half of it
+        self.through = False  # whether it came out of `halt` just now: its next point was decided there
         self.last = NEW  # the state in which the run's end found it
 
     def __repr__(self):
@@ -83,6 +81,11 @@ class Event:
     value: str = ""
     site: object = None
     point: int = -1
+
+    @property
+    def deed(self):
+        """What was done, with what came of it: the same when it is done again for nothing."""
+        return self.file, self.line, self.kind, self.text, self.value
 
 
 @dataclass
@@ -273,6 +276,9 @@ class Scheduler:
         if self.stopping:
             raise Abandoned
         me = self.running
+        if me.through:
+            me.through = False
+            return
         if not self.crowd:
             self.ticks += 1
             if self.ticks > self.max_ticks:
@@ -292,6 +298,15 @@ class Scheduler:
             return True
         if seconds is not None and seconds <= 0:
             return False
+        return self._block(ready, resource, doing, seconds)
+
+    def halt(self, ready, resource, doing):
+        """Block the running thread until `ready()`, without a point before and after: who chooses it then lets it make its
+        next access."""
+        self._block(ready, resource, doing, None)
+        self.running.through = True
+
+    def _block(self, ready, resource, doing, seconds):
         me = self.running
         me.state, me.ready, me.resource, me.doing = BLOCKED, ready, resource, doing
         me.deadline = None if seconds is None else self.clock + seconds
@@ -324,7 +339,7 @@ class Scheduler:
         if turn and default is not me:
             able.remove(me)
             self.policy.tired(me.number)
-        if turn and default is not me and not me.moved:
+        if turn and default is not me and self._goes_round(me):
             self.out.spins[me.name] = self.out.spins.get(me.name, 0) + 1
         chosen = default
         if len(able) + len(late) > 1 or self.policy.every_step:
@@ -345,8 +360,18 @@ class Scheduler:
         if chosen.deadline is not None and not chosen.ready():
             self.clock = max(self.clock, chosen.deadline)
         me.streak = me.streak + 1 if chosen is me else 0
-        me.moved &= chosen is me
+        if chosen is not me:
+            chosen.since = chosen.middle = len(self.out.events)
+        elif me.streak == FAIR // 2:
+            me.middle = len(self.out.events)
         return chosen
+
+    def _goes_round(self, me):
+        """Whether a thread only looked in the second half of its turn, at what it had seen in the first. To take a lock and
+        give it back is to look."""
+        events = self.out.events
+        before = {event.deed for event in events[me.since : me.middle]}
+        return not any(e.kind in ("write", "call") or e.deed not in before for e in events[me.middle :])
 
     def _can_go(self, task):
         return task.ready() or (task.deadline is not None and task.deadline <= self.clock)
@@ -385,7 +410,6 @@ class Scheduler:
         file, line = self.tracer.where(task) if self.tracer else ("", 0)
         event = Event(task.name, file, line, kind, text, point=len(self.out.points), **more)
         self.out.events.append(event)
-        task.moved |= kind in ("write", "call") or (kind == "sync" and not text.startswith(IDLE))
         return event
 
     def label(self, name, several=False):

@@ -26,6 +26,11 @@ _SIMPLE = (int, float, str, bool, type(None))
 _RENEW = sys.version_info < (3, 13)
 
 
+def is_foreign(file):
+    """Whether a file is Python's, of an installed package, or of this library."""
+    return file.startswith(_FOREIGN)
+
+
 class Tracer:
     """`focus`: the sites at which a thread can be interrupted; None: wherever something is accessed.
 
@@ -60,7 +65,7 @@ class Tracer:
         """Whether `file` belongs to the program."""
         known = self.known_files.get(file)
         if known is None:
-            known = file in self.own_files or not file.startswith(_FOREIGN)
+            known = file in self.own_files or not is_foreign(file)
             self.known_files[file] = known
         return known
 

@@ -83,4 +83,4 @@ def _in_words(lines, rows):
         for line, threads in lines.writers.items()
         if line < rows
     ]
-    return f"{text}, and who writes to them: {'; '.join(said) or 'nobody'}."
+    return f"{text}, and who writes to {'them' if rows > 1 else 'it'}: {'; '.join(said) or 'nobody'}."

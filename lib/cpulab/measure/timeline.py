@@ -180,9 +180,14 @@ class Timeline:
     def alt_text(self):
         """What the picture shows, in words."""
         share = "; ".join(
-            f"{thread}: {len(self.of(thread))} pieces, {share:.0%} busy" for thread, share in self.busy().items()
+            f"{thread}: {counted(len(self.of(thread)), 'piece')}, {share:.0%} busy"
+            for thread, share in self.busy().items()
         )
-        return f"Timeline of {len(self.threads)} threads over {with_unit(self.elapsed, 's')}. {share}."
+        return f"Timeline of {counted(len(self.threads), 'thread')} over {with_unit(self.elapsed, 's')}. {share}."
+
+
+def counted(number, noun):
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def union(pieces):

@@ -92,6 +92,16 @@ def _unit(seconds):
     return "ns", 1e9
 
 
+def _named(pieces, longest):
+    """The pieces of a row that have room for their label; of those with a number all or none."""
+    inches = 1e-9 / longest * WIDTH * 0.78  # of a nanosecond; the rest is the rows' names
+    work = [piece for piece in pieces if piece.kind != WAIT]
+    fit = [piece for piece in work if (len(str(piece.label)) + 0.5) * LETTER < (piece.end - piece.start) * inches]
+    if all(piece in fit for piece in work if str(piece.label).isdigit()):
+        return fit
+    return [piece for piece in fit if not str(piece.label).isdigit()]
+
+
 def _draw(axes, timeline, scale, longest, colours, by_number):
     from .. import figures
 
@@ -99,6 +109,7 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
     axes.barh(range(len(threads)), timeline.elapsed * scale, height=0.72, color="0.5", alpha=0.15)  # idle
     for row, thread in enumerate(threads):
         pieces = timeline.of(thread)
+        named = _named(pieces, longest)
         for first, last, piece in _cells(pieces, longest / CELLS * 1e9) if by_number else _whole(pieces):
             left, width = (first - origin) * 1e-9 * scale, (last - first) * 1e-9 * scale
             bar = [(left, width)], (row - 0.36, 0.72)
@@ -106,8 +117,7 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
                 axes.broken_barh(*bar, facecolor=colours.of_number(piece.label), linewidth=0, antialiased=False)
                 continue
             axes.broken_barh(*bar, edgecolor=figures.INK, **colours.of_kind(piece.kind))
-            room = (last - first) * 1e-9 / longest * WIDTH * 0.78  # inches; the rest is the rows' names
-            if piece.kind != WAIT and len(str(piece.label)) * LETTER < room:
+            if piece in named:
                 axes.text(left + width / 2, row, str(piece.label), ha="center", va="center", fontsize=8)
         if by_number and pieces:
             busy = _spans(pieces, longest / CELLS * 1e9)

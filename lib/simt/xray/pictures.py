@@ -33,7 +33,8 @@ def thread_map(report, **choice):
         start = max(int(address[i]) - int(sectors[k]) * 32, 0)
         end = min(int(address[i] + size[i]) - int(sectors[k]) * 32, 32)
         x = MARGIN + k * width + start * unit
-        parts.append(rect(x, bottom, max((end - start) * unit, 1), 16, 0.55, 0))
+        seen = min(max((end - start) * unit, 2), (32 - start) * unit)
+        parts.append(rect(x, bottom, seen, 16, 0.55, 0))
         parts.append(line(_lane_x(lane[i]), top + CELL, x + (end - start) * unit / 2, bottom))
     used, moved = int(np.unique(address).size * size[0]), 32 * len(sectors)
     parts.append(text(MARGIN, bottom + 32, f"{len(sectors)} sectors: {moved} bytes moved, {used} used"))
@@ -88,9 +89,10 @@ def bank_strip(report, **choice):
             parts.append(text(x + CELL / 2, y + 6, label, 6.5, "middle"))
     parts += [text(MARGIN + (b + 0.5) * CELL, base + 12, b, 10, "middle") for b in _TICKS]
     parts.append(text(MARGIN, base + 28, f"bank; in the boxes the lanes. {ways}-way{part_of}"))
+    served = f"and the busiest serves {ways} different words one after another" if ways > 1 else "each for one word"
     alt = (
-        f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(stacks)} of 32 banks are used and the busiest "
-        f"serves {ways} different word{'s' * (ways != 1)} one after another ({ways}-way{part_of})."
+        f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(stacks)} of 32 banks are used, "
+        f"{served} ({ways}-way{part_of})."
     )
     lines = ["bank  words  lanes of each word"] + [
         f"{bank:>4}  {len(words):>5}  {'; '.join(','.join(map(str, lanes)) for _, lanes in words)}"

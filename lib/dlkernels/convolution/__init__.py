@@ -1,0 +1,269 @@
+"""Convolutions of pictures.
+
+Names, argument orders and defaults are PyTorch's. Pictures are (batch, channels, height, width), or (channels, height,
+width) without a batch; float32 or float64, of any strides, in host or device memory. What is computed from device arrays
+stays on the device, in float32. Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
+
+Padded zeros are not stored anywhere that a caller sees, and an implementation may leave them out of a sum: where a weight
+is infinite or NaN, results at the rim may be NaN or not.
+"""
+
+import numbers
+
+from ..arguments import float_array, one_place, output, same
+from ..device import is_device_array
+from ..implementations import call, operation, public_rung, run
+from . import examples, geometry, reference
+
+
+def check_pictures(x, name="x"):
+    """Raise unless x is an array of pictures, with or without batch."""
+    float_array(name, x)
+    if x.ndim not in (3, 4) or 0 in tuple(x.shape)[-2:]:
+        raise ValueError(
+            f"{name} has shape {tuple(x.shape)}; expected (batch, channels, height, width) or (channels, height, width), "
+            f"with at least one pixel. One picture without channels is {name}[None]."
+        )
+
+
+def check_convolution(x, weight, bias, stride, padding, dilation, groups):
+    """(Geometry, shape of the result) of a convolution; ValueError or TypeError where there is none."""
+    check_pictures(x)
+    given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+    for name, one in given.items():
+        float_array(name, one)
+    one_place(**given)
+    same("dtype", **given)
+    if isinstance(groups, bool) or not isinstance(groups, numbers.Integral):
+        raise TypeError(f"groups is {groups!r}; expected a whole number.")
+    if groups < 1:
+        raise ValueError(f"groups is {groups}; expected at least 1.")
+    if weight.ndim != 4 or 0 in (weight.shape[0], *tuple(weight.shape)[2:]):
+        raise ValueError(
+            f"weight has shape {tuple(weight.shape)}; expected (out_channels, in_channels / groups, height, width), with at "
+            "least one output channel and one pixel."
+        )
+    channels, (outs, ins) = x.shape[x.ndim - 3], tuple(weight.shape)[:2]
+    if channels != ins * groups:
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}, so {channels} channels, but weight has shape {tuple(weight.shape)} and groups is "
+            f"{groups}: {ins} x {groups} = {ins * groups} channels; expected the same number."
+        )
+    if outs % groups:
+        raise ValueError(f"weight has {outs} output channels and groups is {groups}; expected a multiple of groups.")
+    if bias is not None and tuple(bias.shape) != (outs,):
+        raise ValueError(f"bias has shape {tuple(bias.shape)}; expected ({outs},), one number for each output channel.")
+    picture, kernel = tuple(x.shape)[-2:], tuple(weight.shape)[2:]
+    g, sizes = geometry.convolution(picture, kernel, stride, padding, dilation, int(groups))
+    return g, (*tuple(x.shape)[:-3], outs, *sizes)
+
+
+@operation("conv2d", reference.conv2d, examples.CONV2D)
+def _prepare_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
+    return x, weight, bias, g, output(None, shape, x.dtype, x=x)
+
+
+@operation("conv2d_winograd", reference.conv2d, examples.WINOGRAD)
+def _prepare_winograd(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    for name, array in (("x", x), ("weight", weight), ("bias", bias)):
+        if is_device_array(array):
+            raise ValueError(
+                f"{name} is in device memory; expected host memory: conv2d_winograd runs on the CPU. Use "
+                f"{name}.copy_to_host(), or conv2d."
+            )
+    return _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
+
+
+@operation("conv2d_backward", reference.conv2d_backward, examples.CONV2D_BACKWARD, backward_of="conv2d")
+def _prepare_conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
+    check_gradient(grad, shape, x=x, weight=weight)
+    return bias, g, grad, x, weight
+
+
+def check_gradient(grad, shape, **others):
+    """Raise unless grad is what may arrive at a result of that shape."""
+    float_array("grad", grad)
+    one_place(grad=grad, **others)
+    same("dtype", **others, grad=grad)
+    if tuple(grad.shape) != tuple(shape):
+        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {tuple(shape)}, the shape of the result.")
+
+
+from . import choose, cpu, gpu, winograd  # noqa: E402, F401
+from .pictures import with_batch  # noqa: E402
+
+
+def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, explain=False):
+    """The convolution of pictures, as torch.nn.functional.conv2d.
+
+    x: (batch, in_channels, height, width) or (in_channels, height, width). weight: (out_channels, in_channels / groups,
+    kernel height, kernel width). bias: (out_channels,) or None. One dtype: float32 or float64 (on a GPU: float32).
+    stride, padding, dilation: a whole number, or two for y and x. padding may also be "valid" (none) or "same": the
+    result has the picture's size, with stride 1; where an odd number of zeros is needed, the odd one stands at the end.
+    groups: input and output channels are cut into so many groups, and each group sees its own only.
+    Returns a new array, (batch, out_channels, out_height, out_width), or without batch if x has none.
+    explain: True returns (result, choice): how it was computed, why so, its multiply-adds and its workspace in bytes.
+    """
+    if not explain:
+        return call("conv2d", x, weight, bias, stride, padding, dilation, groups)
+    x, weight, bias, g, out = arguments = _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
+    rung = public_rung("conv2d", "gpu" if is_device_array(x) else "cpu", x.dtype)
+    if rung.device == "gpu":
+        terms = weight.shape[1] * g.kernel_y * g.kernel_x
+        choice = choose.Choice(rung.name, f"on a GPU: {rung.adds}.", out.size * terms, 0)
+    else:
+        choice = choose.explained(with_batch(x), weight, g, with_batch(out))
+    return run(rung, arguments), choice
+
+
+def conv2d_winograd(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """As `conv2d`, with 16 multiplications for 36 where the kernel is 3 x 3 and stride, dilation and groups are 1.
+
+    After Winograd (1980), F(2x2, 3x3). Results are less accurate than conv2d's where weights or pixels are of very
+    different size, and NaN where conv2d's are infinite. Host memory only.
+    """
+    return call("conv2d_winograd", x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """The gradients of x, weight and (if there is one) bias, given `grad`, the one with respect to conv2d(...)."""
+    return call("conv2d_backward", grad, x, weight, bias, stride, padding, dilation, groups)
+
+
+# ---- pooling -----------------------------------------------------------------------------------------------------------
+
+
+def _result_shape(x, sizes):
+    return (*tuple(x.shape)[:-2], *sizes)
+
+
+def _prepare_max(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    check_pictures(x)
+    g, sizes = geometry.pooling(tuple(x.shape)[-2:], kernel_size, stride, padding, dilation, ceil_mode)
+    return x, g, output(None, _result_shape(x, sizes), x.dtype, x=x)
+
+
+operation("max_pool2d", reference.max_pool2d, examples.MAX_POOL2D)(_prepare_max)
+operation("max_pool2d_with_indices", reference.max_pool2d_with_indices, examples.MAX_POOL2D)(_prepare_max)
+
+
+def mean_windows(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    """(windows along y, along x, divisor or 0) of an average pooling."""
+    check_pictures(x)
+    if divisor_override is not None and (
+        isinstance(divisor_override, bool) or not isinstance(divisor_override, numbers.Integral)
+    ):
+        raise TypeError(f"divisor_override is {divisor_override!r}; expected a whole number, or None.")
+    if divisor_override == 0:
+        raise ValueError("divisor_override is 0; expected another number, or None for the number of pixels.")
+    picture = tuple(x.shape)[-2:]
+    g, sizes = geometry.pooling(picture, kernel_size, stride, padding, 1, ceil_mode)
+    return *geometry.windows(picture, sizes, g, count_include_pad), int(divisor_override or 0)
+
+
+@operation("avg_pool2d", reference.avg_pool2d, examples.AVG_POOL2D)
+def _prepare_avg(
+    x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+):
+    down, across, divisor = mean_windows(
+        x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+    return x, down, across, divisor, output(None, _result_shape(x, (len(down), len(across))), x.dtype, x=x)
+
+
+@operation("adaptive_avg_pool2d", reference.adaptive_avg_pool2d, examples.ADAPTIVE_AVG_POOL2D)
+def _prepare_adaptive(x, output_size):
+    check_pictures(x)
+    down, across = geometry.adaptive_windows(tuple(x.shape)[-2:], output_size)
+    return x, down, across, 0, output(None, _result_shape(x, (len(down), len(across))), x.dtype, x=x)
+
+
+@operation("max_pool2d_backward", reference.max_pool2d_backward, examples.MAX_POOL2D_BACKWARD, backward_of="max_pool2d")
+def _prepare_max_backward(grad, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    check_pictures(x)
+    g, sizes = geometry.pooling(tuple(x.shape)[-2:], kernel_size, stride, padding, dilation, ceil_mode)
+    check_gradient(grad, _result_shape(x, sizes), x=x)
+    return g, grad, x
+
+
+@operation("avg_pool2d_backward", reference.avg_pool2d_backward, examples.AVG_POOL2D_BACKWARD, backward_of="avg_pool2d")
+def _prepare_avg_backward(
+    grad, x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+):
+    down, across, divisor = mean_windows(
+        x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+    check_gradient(grad, _result_shape(x, (len(down), len(across))), x=x)
+    return down, across, divisor, grad, x
+
+
+@operation(
+    "adaptive_avg_pool2d_backward",
+    reference.adaptive_avg_pool2d_backward,
+    examples.ADAPTIVE_AVG_POOL2D_BACKWARD,
+    backward_of="adaptive_avg_pool2d",
+)
+def _prepare_adaptive_backward(grad, x, output_size):
+    check_pictures(x)
+    down, across = geometry.adaptive_windows(tuple(x.shape)[-2:], output_size)
+    check_gradient(grad, _result_shape(x, (len(down), len(across))), x=x)
+    return down, across, 0, grad, x
+
+
+from . import backward, gpu_backward, gpu_pooling, pooling  # noqa: E402, F401
+
+
+def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """The largest pixel of each window, as torch.nn.functional.max_pool2d; NaN where a window has one.
+
+    x: (batch, channels, height, width) or (channels, height, width), float32 or float64 (on a GPU: float32).
+    kernel_size, stride, padding, dilation: a whole number, or two for y and x. stride: None for windows side by side.
+    What is padded is never the largest; padding may be half a window at most.
+    ceil_mode: True for windows that reach over the end, too, if they begin in the picture or in the padding before it.
+    return_indices: True returns (result, indices): where each largest pixel stands, row * width + column, int64.
+    """
+    name = "max_pool2d_with_indices" if return_indices else "max_pool2d"
+    return call(name, x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    """(result, indices) of `max_pool2d`."""
+    return call("max_pool2d_with_indices", x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    """The mean of each window, as torch.nn.functional.avg_pool2d. Arguments as for `max_pool2d`, and
+
+    count_include_pad: whether a window's sum is divided by its pixels with the padding, or by those of the picture alone.
+    divisor_override: a whole number to divide by instead.
+    """
+    return call("avg_pool2d", x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def adaptive_avg_pool2d(x, output_size):
+    """Means of windows that share each picture out, as torch.nn.functional.adaptive_avg_pool2d.
+
+    output_size: height and width of the result, a whole number for both, or None for those of the picture. Window y of h
+    reaches from row floor(y height / h) to ceil((y + 1) height / h), so that neighbours may overlap.
+    """
+    return call("adaptive_avg_pool2d", x, output_size)
+
+
+def max_pool2d_backward(grad, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    """The gradient of x, given `grad`, the one with respect to max_pool2d(...): it goes to the largest of each window."""
+    return call("max_pool2d_backward", grad, x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def avg_pool2d_backward(
+    grad, x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+):
+    """The gradient of x, given `grad`, the one with respect to avg_pool2d(...)."""
+    rest = kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    return call("avg_pool2d_backward", grad, x, *rest)
+
+
+def adaptive_avg_pool2d_backward(grad, x, output_size):
+    """The gradient of x, given `grad`, the one with respect to adaptive_avg_pool2d(...)."""
+    return call("adaptive_avg_pool2d_backward", grad, x, output_size)

@@ -1,0 +1,283 @@
+"""Gradients of convolution and pooling on the CPU.
+
+With r the gradient of the loss with respect to the result, and the columns of im2col.py,
+
+    of the weight   the sum over pictures of r columns^T, a product of matrices
+    of the columns  weight^T r, another one; each column then goes back to where its pixels came from, and is added
+    of the bias     the sum of r over pictures and pixels
+
+The ladder of conv2d_backward             what the rung adds
+    conv2d_backward_direct     the loops of the convolution: each multiply-add becomes two
+    conv2d_backward_planes     all cores: each computes gradients of whole planes, along rows
+    conv2d_backward_columns    two products of matrices with the columns of im2col
+"""
+
+import functools
+
+import numpy as np
+from numba import njit
+
+from .. import team
+from ..implementations import implementation
+from ..matrix import choose as products
+from ..simd.cache import cached_njit
+from ..team import share
+from . import choose, im2col
+from .im2col import inside
+from .pictures import plain, with_batch
+from .pooling import PARALLEL_FROM, largest_of, planes
+
+CONTRACT = {"contract"}
+
+
+def on_pictures(rung):
+    """Let `rung`, written for contiguous arrays with a batch, fill gradients of x and weight, which come as zeros."""
+
+    @functools.wraps(rung)
+    def whole(bias, g, grad, x, weight):
+        of_x, of_weight = np.zeros(x.shape, x.dtype), np.zeros(weight.shape, x.dtype)
+        if grad.size and weight.size:
+            rung(g, with_batch(plain(grad)), with_batch(plain(x)), plain(weight), with_batch(of_x), of_weight)
+        if bias is None:
+            return of_x, of_weight
+        of_bias = with_batch(grad).sum(axis=(0, 2, 3), dtype=np.float64)  # in float32, NumPy would add row by row
+        return of_x, of_weight, of_bias.astype(grad.dtype)
+
+    return whole
+
+
+# ---- 1: the formula --------------------------------------------------------------------------------------------
+
+
+@cached_njit()
+def _direct(g, grad, x, weight, of_x, of_weight):
+    outs_of_group = grad.shape[1] // g.groups
+    for n in range(grad.shape[0]):
+        for o in range(grad.shape[1]):
+            first = o // outs_of_group * weight.shape[1]
+            for y in range(grad.shape[2]):
+                for z in range(grad.shape[3]):
+                    arrived = grad[n, o, y, z]
+                    for c in range(weight.shape[1]):
+                        for ky in range(g.kernel_y):
+                            for kx in range(g.kernel_x):
+                                i = y * g.stride_y + ky * g.dilation_y - g.top
+                                j = z * g.stride_x + kx * g.dilation_x - g.left
+                                if 0 <= i < x.shape[2] and 0 <= j < x.shape[3]:
+                                    of_x[n, first + c, i, j] += weight[o, c, ky, kx] * arrived
+                                    of_weight[o, c, ky, kx] += x[n, first + c, i, j] * arrived
+
+
+@implementation(
+    "conv2d_backward",
+    device="cpu",
+    adds="the loops of the convolution: each multiply-add becomes two, one for each gradient",
+)
+@on_pictures
+def conv2d_backward_direct(g, grad, x, weight, of_x, of_weight):
+    _direct(g, grad, x, weight, of_x, of_weight)
+
+
+# ---- 2: planes ---------------------------------------------------------------------------------------------------
+
+
+@njit(fastmath=CONTRACT)
+def _scatter_row(factor, source, stride, target):
+    """target[::stride] += factor * source."""
+    if stride == 1:
+        for z in range(source.size):
+            target[z] += factor * source[z]
+    else:
+        for z in range(source.size):
+            target[z * stride] += factor * source[z]
+
+
+@njit(fastmath={"contract", "reassoc"})
+def _dot(row, pixels, stride):
+    """The sum of row * pixels[::stride], in an order that the compiler chooses."""
+    total = row.dtype.type(0)
+    if stride == 1:
+        for z in range(row.size):
+            total += row[z] * pixels[z]
+    else:
+        for z in range(row.size):
+            total += row[z] * pixels[z * stride]
+    return total
+
+
+@njit
+def _plane_of_x(arguments, task, who):
+    """The gradient of one input channel of one picture: from all results that it went into."""
+    g, grad, weight, of_x = arguments
+    n, channel = task // of_x.shape[1], task % of_x.shape[1]
+    group, c = channel // weight.shape[1], channel % weight.shape[1]
+    target, outs = of_x[n, channel], grad.shape[1] // g.groups
+    for o in range(group * outs, (group + 1) * outs):
+        source = grad[n, o]
+        for ky in range(g.kernel_y):
+            top, bottom = inside(ky, target.shape[0], source.shape[0], g.stride_y, g.top, g.dilation_y)
+            for kx in range(g.kernel_x):
+                begin, end = inside(kx, target.shape[1], source.shape[1], g.stride_x, g.left, g.dilation_x)
+                j = begin * g.stride_x + kx * g.dilation_x - g.left
+                for y in range(top, bottom if begin < end else top):
+                    row = target[y * g.stride_y + ky * g.dilation_y - g.top, j:]
+                    _scatter_row(weight[o, c, ky, kx], source[y, begin:end], g.stride_x, row)
+
+
+@njit
+def _plane_of_weight(arguments, task, who):
+    """The gradient of the weights between one output channel and one input channel."""
+    g, grad, x, of_weight = arguments
+    o, c = task // of_weight.shape[1], task % of_weight.shape[1]
+    channel = o // (grad.shape[1] // g.groups) * of_weight.shape[1] + c
+    for n in range(grad.shape[0]):
+        source, pixels = grad[n, o], x[n, channel]
+        for ky in range(g.kernel_y):
+            top, bottom = inside(ky, pixels.shape[0], source.shape[0], g.stride_y, g.top, g.dilation_y)
+            for kx in range(g.kernel_x):
+                begin, end = inside(kx, pixels.shape[1], source.shape[1], g.stride_x, g.left, g.dilation_x)
+                j = begin * g.stride_x + kx * g.dilation_x - g.left
+                for y in range(top, bottom if begin < end else top):
+                    row = pixels[y * g.stride_y + ky * g.dilation_y - g.top, j:]
+                    of_weight[o, c, ky, kx] += _dot(source[y, begin:end], row, g.stride_x)
+
+
+@cached_njit()
+def _planes(g, grad, x, weight, of_x, of_weight, threads, team):
+    share(_plane_of_x, (g, grad, weight, of_x), of_x.shape[0] * of_x.shape[1], threads, 0, team)
+    share(_plane_of_weight, (g, grad, x, of_weight), of_weight.shape[0] * of_weight.shape[1], threads, 0, team)
+
+
+@implementation(
+    "conv2d_backward",
+    device="cpu",
+    adds="all cores: each the gradients of whole planes, so that nobody adds to what another adds to; loops along rows",
+)
+@on_pictures
+def conv2d_backward_planes(g, grad, x, weight, of_x, of_weight):
+    threads = products.threads_for(grad.size * weight[0].size)
+    _planes(g, grad, x, weight, of_x, of_weight, threads, team.members())
+
+
+# ---- 3: products of matrices ---------------------------------------------------------------------------------------
+
+
+@njit
+def _put_back(arguments, task, who):
+    """Add the columns of one input channel to the pixels that they came from."""
+    columns, g, top, rows, width, of_x = arguments
+    target = of_x[task]
+    high, wide = target.shape
+    for place in range(g.kernel_y * g.kernel_x):
+        ky, kx = place // g.kernel_x, place % g.kernel_x
+        begin, end = inside(kx, wide, width, g.stride_x, g.left, g.dilation_x)
+        j = begin * g.stride_x + kx * g.dilation_x - g.left
+        line = columns[task * g.kernel_y * g.kernel_x + place]
+        for y in range(rows if begin < end else 0):
+            i = (top + y) * g.stride_y - g.top + ky * g.dilation_y
+            if 0 <= i < high:
+                _scatter_row(line.dtype.type(1), line[y * width + begin : y * width + end], g.stride_x, target[i, j:])
+
+
+@cached_njit()
+def _put_all_back(columns, g, top, rows, width, of_x, threads, team):
+    share(_put_back, (columns, g, top, rows, width, of_x), of_x.shape[0], threads, 0, team)
+
+
+@implementation(
+    "conv2d_backward",
+    device="cpu",
+    adds="two products of matrices with the columns of im2col; depthwise convolutions, which have none, go by planes",
+    public=True,
+)
+@on_pictures
+def conv2d_backward_columns(g, grad, x, weight, of_x, of_weight):
+    if choose.is_depthwise(weight, g):
+        conv2d_backward_planes.__wrapped__(g, grad, x, weight, of_x, of_weight)
+        return
+    width = grad.shape[3]
+    arrived = grad.reshape(*grad.shape[:2], -1)
+    matrix, of_matrix = weight.reshape(len(weight), -1), of_weight.reshape(len(weight), -1)
+    for n, mine, theirs, top, rows in im2col.parts(weight, g, grad):
+        some = np.ascontiguousarray(arrived[n, mine, top * width : (top + rows) * width])
+        columns = im2col.columns_of(x[n, theirs], g, top, rows, width)
+        of_matrix[mine] += product(some, columns.T)
+        back = product(matrix[mine].T, some)
+        _put_all_back(back, g, top, rows, width, of_x[n, theirs], products.threads_for(back.size), team.members())
+
+
+def product(a, b):
+    """a b for matrices that are contiguous, or transposes of such."""
+    out = np.empty((a.shape[0], b.shape[1]), a.dtype)
+    products.multiply_contiguous(a, b, out)
+    return out
+
+
+# ---- pooling -------------------------------------------------------------------------------------------------------
+
+
+@njit
+def _max_back(arguments, task, who):
+    g, grad, x, of_x = arguments
+    picture, target = x[task], of_x[task]
+    for y in range(grad.shape[1]):
+        for z in range(grad.shape[2]):
+            place = largest_of(picture, g, y, z)[1]
+            if place >= 0:
+                target[place // picture.shape[1], place % picture.shape[1]] += grad[task, y, z]
+
+
+@cached_njit()
+def _max_planes_back(g, grad, x, of_x, threads, team):
+    share(_max_back, (g, grad, x, of_x), of_x.shape[0], threads, 0, team)
+
+
+@implementation(
+    "max_pool2d_backward",
+    device="cpu",
+    adds="the largest of each window is looked for again, not kept: it gets what arrives; all cores, each some planes",
+    public=True,
+)
+def max_pool2d_backward_planes(g, grad, x):
+    of_x = np.zeros(x.shape, x.dtype)
+    if x.size:
+        threads = 1 if grad.size * g.kernel_y * g.kernel_x < PARALLEL_FROM else team.size()
+        _max_planes_back(g, planes(grad), planes(x), planes(of_x), threads, team.members())
+    return of_x
+
+
+@njit
+def _mean_back(arguments, task, who):
+    down, across, divisor, grad, of_x = arguments
+    for y in range(grad.shape[1]):
+        for z in range(grad.shape[2]):
+            part = grad[task, y, z] / (divisor if divisor else down[y, 2] * across[z, 2])
+            for i in range(down[y, 0], down[y, 1]):
+                for j in range(across[z, 0], across[z, 1]):
+                    of_x[task, i, j] += part
+
+
+@cached_njit()
+def _mean_planes_back(down, across, divisor, grad, of_x, threads, team):
+    share(_mean_back, (down, across, divisor, grad, of_x), of_x.shape[0], threads, 0, team)
+
+
+def mean_backward(down, across, divisor, grad, x):
+    of_x = np.zeros(x.shape, x.dtype)
+    if x.size:
+        threads = 1 if x.size + grad.size < PARALLEL_FROM else team.size()
+        _mean_planes_back(down, across, divisor, planes(grad), planes(of_x), threads, team.members())
+    return of_x
+
+
+ADDS = "each window gives what arrives in equal parts to its pixels; all cores, each some planes"
+
+
+@implementation("avg_pool2d_backward", device="cpu", adds=ADDS, public=True)
+def avg_pool2d_backward_planes(down, across, divisor, grad, x):
+    return mean_backward(down, across, divisor, grad, x)
+
+
+@implementation("adaptive_avg_pool2d_backward", device="cpu", adds=ADDS, public=True)
+def adaptive_avg_pool2d_backward_planes(down, across, divisor, grad, x):
+    return mean_backward(down, across, divisor, grad, x)

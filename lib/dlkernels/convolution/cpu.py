@@ -1,0 +1,171 @@
+"""Convolution on the CPU.
+
+The ladder of conv2d                      what the rung adds
+    conv2d_direct          seven loops, as the formula is written
+    conv2d_planes          all cores: each computes whole planes of the result, along rows
+    conv2d_im2col          patches as columns: the rest is our matmul
+    conv2d_pointwise       a kernel of one pixel is a product as it stands
+    conv2d_tile            no patches: a tile of the result in registers, pixels from a padded copy that the cache holds
+    conv2d_depthwise       one input channel for each result: four rows of it at a time
+    conv2d_chosen          what fits the shape
+"""
+
+import numpy as np
+from numba import njit, prange
+
+from ..implementations import implementation
+from ..matrix import choose as products
+from ..simd.cache import cached_njit
+from . import choose, im2col
+from .im2col import inside
+from .pictures import on_pictures
+
+CONTRACT = {"contract"}  # a * b + c may become one instruction, with one rounding
+
+
+# ---- 1: the formula --------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _direct(x, weight, bias, g, out):
+    outs_of_group = out.shape[1] // g.groups
+    for n in range(out.shape[0]):
+        for o in range(out.shape[1]):
+            first = o // outs_of_group * weight.shape[1]
+            for y in range(out.shape[2]):
+                for z in range(out.shape[3]):
+                    total = bias[o]
+                    for c in range(weight.shape[1]):
+                        for ky in range(g.kernel_y):
+                            for kx in range(g.kernel_x):
+                                i = y * g.stride_y + ky * g.dilation_y - g.top
+                                j = z * g.stride_x + kx * g.dilation_x - g.left
+                                if 0 <= i < x.shape[2] and 0 <= j < x.shape[3]:
+                                    total += weight[o, c, ky, kx] * x[n, first + c, i, j]
+                    out[n, o, y, z] = total
+
+
+@implementation("conv2d", device="cpu", adds="seven loops, as the formula is written")
+@on_pictures
+def conv2d_direct(x, weight, bias, g, out):
+    _direct(x, weight, bias, g, out)
+
+
+# ---- 2: rows, and all cores ------------------------------------------------------------------------------------
+
+
+@njit(fastmath=CONTRACT)
+def _add_row(factor, source, stride, target):
+    """target += factor * source[::stride]: the loop along the row, which LLVM turns into vectors where stride is 1."""
+    if stride == 1:
+        for z in range(target.size):
+            target[z] += factor * source[z]
+    else:
+        for z in range(target.size):
+            target[z] += factor * source[z * stride]
+
+
+@cached_njit(parallel=True)
+def _planes(x, weight, bias, g, out):
+    count, outs, height, width = out.shape
+    outs_of_group = outs // g.groups
+    for plane in prange(count * outs):
+        n, o = plane // outs, plane % outs
+        first = o // outs_of_group * weight.shape[1]
+        target = out[n, o]
+        target[:] = bias[o]
+        for c in range(weight.shape[1]):
+            picture = x[n, first + c]
+            for ky in range(g.kernel_y):
+                top, bottom = inside(ky, picture.shape[0], height, g.stride_y, g.top, g.dilation_y)
+                for kx in range(g.kernel_x):
+                    begin, end = inside(kx, picture.shape[1], width, g.stride_x, g.left, g.dilation_x)
+                    j = begin * g.stride_x + kx * g.dilation_x - g.left
+                    for y in range(top, bottom if begin < end else top):
+                        source = picture[y * g.stride_y + ky * g.dilation_y - g.top, j:]
+                        _add_row(weight[o, c, ky, kx], source, g.stride_x, target[y, begin:end])
+
+
+@implementation(
+    "conv2d",
+    device="cpu",
+    adds="all cores: each a plane of the result; the inner loop runs along a row, and what lies outside is left out",
+)
+@on_pictures
+def conv2d_planes(x, weight, bias, g, out):
+    _planes(x, weight, bias, g, out)
+
+
+# ---- 3, 4: as a product of matrices ----------------------------------------------------------------------------
+
+
+@implementation(
+    "conv2d",
+    device="cpu",
+    adds="im2col: each window's pixels become a column, and the convolution a product of matrices",
+    limits="patches take as many times the picture's memory as the kernel has places: 4 MiB of them at a time",
+)
+@on_pictures
+def conv2d_im2col(x, weight, bias, g, out):
+    im2col.convolve(x, weight, bias, g, out)
+
+
+@implementation(
+    "conv2d",
+    device="cpu",
+    adds="a kernel of one pixel: the picture is the matrix of columns already, and nothing is copied",
+    limits="kernels of more than a pixel, or with padding, go the way of conv2d_im2col",
+)
+@on_pictures
+def conv2d_pointwise(x, weight, bias, g, out):
+    if not choose.is_product(g):
+        im2col.convolve(x, weight, bias, g, out)
+        return
+    (count, outs), ins, pixels = out.shape[:2], weight.shape[1], out[0, 0].size
+    seen = np.ascontiguousarray(x[:, :, :: g.stride_y, :: g.stride_x]).reshape(count, -1, pixels)
+    lines, matrix, of_group = out.reshape(count, outs, pixels), weight.reshape(outs, ins), outs // g.groups
+    for group in range(g.groups):
+        mine, theirs = slice(group * of_group, (group + 1) * of_group), slice(group * ins, (group + 1) * ins)
+        left = matrix[None, mine]
+        left = left if count == 1 else np.broadcast_to(left, (count, of_group, ins))
+        products.multiply(left, seen[:, theirs], lines[:, mine])
+    if bias.any():
+        out += bias[:, None, None]
+
+
+# ---- 5, 6: without patches (tiles.py) --------------------------------------------------------------------------
+
+
+@implementation(
+    "conv2d",
+    device="cpu",
+    adds="no patches: vectors of pixels are loaded from a padded copy wherever a place of the kernel begins; a tile of the "
+    "result stays in registers over all input channels",
+)
+@on_pictures
+def conv2d_tile(x, weight, bias, g, out):
+    choose.convolve(x, weight, bias, g, out, pack=True)
+
+
+@implementation(
+    "conv2d",
+    device="cpu",
+    adds="one input channel for each result: no tile to fill, so each weight serves four rows of one plane",
+    limits="groups of more than one input channel go the way of conv2d_tile",
+)
+@on_pictures
+def conv2d_depthwise(x, weight, bias, g, out):
+    choose.convolve(x, weight, bias, g, out, pack=weight.shape[1] > 1)
+
+
+# ---- 7: what fits ----------------------------------------------------------------------------------------------
+
+WAYS = {rung.__name__: rung.__wrapped__ for rung in (conv2d_pointwise, conv2d_tile, conv2d_depthwise)}
+
+
+@implementation(
+    "conv2d", device="cpu", adds="of these, what fits the shape: conv2d(..., explain=True) says it", public=True
+)
+@on_pictures
+def conv2d_chosen(x, weight, bias, g, out):
+    WAYS[choose.way(weight, g)](x, weight, bias, g, out)

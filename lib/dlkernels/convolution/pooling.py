@@ -1,0 +1,216 @@
+"""Pooling on the CPU: the largest, or the mean, of each window.
+
+The ladders                               what the rung adds
+    *_direct       each window by itself, as the formula is written
+    *_columns      the columns of a row of windows first, then along the row: k + k pixels for each result, not k k; all cores
+"""
+
+import numpy as np
+from numba import njit
+
+from .. import team
+from ..implementations import implementation
+from ..simd.cache import cached_njit
+from ..team import share
+from .choose import workspace
+from .pictures import plain
+
+PARALLEL_FROM = 1 << 15  # pixels that are looked at; below, waking the threads costs more than it gains
+
+
+def planes(x):
+    """A contiguous array of pictures, as (planes, height, width)."""
+    x = plain(x)
+    return x.reshape(-1, *x.shape[-2:])
+
+
+def threads_for(out, g):
+    return 1 if out.size * (g.kernel_y + g.kernel_x) < PARALLEL_FROM else team.size()
+
+
+# ---- the largest -------------------------------------------------------------------------------------------------
+
+
+@njit
+def largest_of(picture, g, y, z):
+    """(largest pixel of window (y, z), where it stands): NaN if there is one; the first of several, the last NaN.
+
+    -inf and -1 where a dilated window has all its pixels in the padding.
+    """
+    best, place = -np.inf, -1
+    for ky in range(g.kernel_y):
+        i = y * g.stride_y + ky * g.dilation_y - g.top
+        for kx in range(g.kernel_x):
+            j = z * g.stride_x + kx * g.dilation_x - g.left
+            if 0 <= i < picture.shape[0] and 0 <= j < picture.shape[1]:
+                pixel = picture[i, j]
+                if pixel > best or pixel != pixel or place < 0:
+                    best, place = pixel, i * picture.shape[1] + j
+    return best, place
+
+
+@cached_njit()
+def _max_direct(x, g, out):
+    for p in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                out[p, y, z] = largest_of(x[p], g, y, z)[0]
+
+
+@implementation("max_pool2d", device="cpu", adds="each window by itself, as the formula is written")
+def max_pool2d_direct(x, g, out):
+    if out.size:
+        _max_direct(planes(x), g, planes(out))
+    return out
+
+
+@njit
+def _larger(line, source):
+    """line = the larger of both, element by element; NaN where one is NaN."""
+    for j in range(line.size):
+        pixel = source[j]
+        line[j] = pixel if pixel > line[j] or pixel != pixel else line[j]
+
+
+@njit
+def _max_of_plane(arguments, task, who):
+    x, work, g, out = arguments
+    picture, result = x[task], out[task]
+    high, wide = picture.shape
+    line = work[who * wide : (who + 1) * wide]
+    for y in range(result.shape[0]):
+        line[:] = -np.inf
+        for ky in range(g.kernel_y):
+            i = y * g.stride_y + ky * g.dilation_y - g.top
+            if 0 <= i < high:
+                _larger(line, picture[i])
+        for z in range(result.shape[1]):
+            best = line.dtype.type(-np.inf)
+            for kx in range(g.kernel_x):
+                j = z * g.stride_x + kx * g.dilation_x - g.left
+                if 0 <= j < wide:
+                    pixel = line[j]
+                    best = pixel if pixel > best or pixel != pixel else best
+            result[y, z] = best
+
+
+@cached_njit()
+def _max_planes(x, work, g, out, threads, team):
+    share(_max_of_plane, (x, work, g, out), out.shape[0], threads, 0, team)
+
+
+@implementation(
+    "max_pool2d",
+    device="cpu",
+    adds="the largest of each column first, for a row of windows, then along the row: k + k pixels, not k k; all cores",
+    public=True,
+)
+def max_pool2d_columns(x, g, out):
+    if out.size:
+        threads = threads_for(out, g)
+        work = workspace(out.dtype, threads * x.shape[-1])
+        _max_planes(planes(x), work, g, planes(out), threads, team.members())
+    return out
+
+
+@njit
+def _places_of_plane(arguments, task, who):
+    x, g, places, out = arguments
+    for y in range(out.shape[1]):
+        for z in range(out.shape[2]):
+            out[task, y, z], places[task, y, z] = largest_of(x[task], g, y, z)
+
+
+@cached_njit()
+def _max_with_places(x, g, places, out, threads, team):
+    share(_places_of_plane, (x, g, places, out), out.shape[0], threads, 0, team)
+
+
+@implementation(
+    "max_pool2d_with_indices",
+    device="cpu",
+    adds="each window by itself, and where its largest stands; all cores",
+    public=True,
+)
+def max_pool2d_places(x, g, out):
+    places = np.empty(out.shape, np.int64)
+    if out.size:
+        _max_with_places(planes(x), g, planes(places), planes(out), threads_for(out, g), team.members())
+    return out, places
+
+
+# ---- the mean ------------------------------------------------------------------------------------------------------
+# Windows are given by (first, last, length) along each axis: clipped to the picture, and what they are divided by.
+
+
+@cached_njit()
+def _mean_direct(x, down, across, divisor, out):
+    for p in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = out.dtype.type(0)
+                for i in range(down[y, 0], down[y, 1]):
+                    for j in range(across[z, 0], across[z, 1]):
+                        total += x[p, i, j]
+                out[p, y, z] = total / (divisor if divisor else down[y, 2] * across[z, 2])
+
+
+@njit
+def _add(line, source):
+    for j in range(line.size):
+        line[j] += source[j]
+
+
+@njit
+def _mean_of_plane(arguments, task, who):
+    x, work, down, across, divisor, out = arguments
+    wide = x.shape[2]
+    line = work[who * wide : (who + 1) * wide]
+    for y in range(out.shape[1]):
+        line[:] = 0
+        for i in range(down[y, 0], down[y, 1]):
+            _add(line, x[task, i])
+        for z in range(out.shape[2]):
+            total = line.dtype.type(0)
+            for j in range(across[z, 0], across[z, 1]):
+                total += line[j]
+            out[task, y, z] = total / (divisor if divisor else down[y, 2] * across[z, 2])
+
+
+@cached_njit()
+def _mean_planes(x, work, down, across, divisor, out, threads, team):
+    share(_mean_of_plane, (x, work, down, across, divisor, out), out.shape[0], threads, 0, team)
+
+
+def mean_direct(x, down, across, divisor, out):
+    if out.size:
+        _mean_direct(planes(x), down, across, divisor, planes(out))
+    return out
+
+
+def mean_columns(x, down, across, divisor, out):
+    if out.size:
+        looks = out.size * int((down[:, 1] - down[:, 0]).max() + (across[:, 1] - across[:, 0]).max())
+        threads = 1 if looks < PARALLEL_FROM else team.size()
+        work = workspace(out.dtype, threads * x.shape[-1])
+        _mean_planes(planes(x), work, down, across, divisor, planes(out), threads, team.members())
+    return out
+
+
+def _put(of, name, function, adds, public=False):
+    def rung(x, down, across, divisor, out):
+        return function(x, down, across, divisor, out)
+
+    rung.__name__ = name
+    implementation(of, device="cpu", adds=adds, public=public)(rung)
+
+
+for _name in ("avg_pool2d", "adaptive_avg_pool2d"):
+    _put(_name, f"{_name}_direct", mean_direct, "each window by itself, as the formula is written")
+    _put(
+        _name,
+        f"{_name}_columns",
+        mean_columns,
+        "the sum of each column first, for a row of windows, then along the row: k + k pixels, not k k; all cores",
+        public=True,
+    )

@@ -1,0 +1,43 @@
+"""The truths of chapter 03's predictions, found in a second way: tick by tick, with two threads that look at a clock."""
+
+import pytest
+
+from coursework.tasks import chapter_03 as tasks
+
+pytestmark = pytest.mark.quick
+
+
+def ticks(costs, chunk, late=0):
+    """(when all pieces are done, when the second thread has come and found nothing more to do), tick by tick."""
+    left, busy, now, done, came = list(costs), [0, 0], 0, 0, None
+    while left or any(busy) or came is None:
+        for k in (0, 1):
+            if busy[k] == 0 and left and now >= (0, late)[k]:
+                busy[k], left = sum(left[:chunk]), left[chunk:]
+        if now >= late and busy[1] == 0 and not left and came is None:
+            came = now
+        now += 1
+        if any(busy):
+            done = now
+        busy = [max(0, b - 1) for b in busy]
+    return done, came
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 8])
+def test_handing_out_by_ticks(chunk):
+    assert ticks(tasks.PREDICT_ROWS, chunk)[0] == tasks.makespan(tasks.PREDICT_ROWS, 2, chunk)
+
+
+@pytest.mark.parametrize("late", [0, 3, 8, 15, 16, 40])
+def test_who_waits_for_whom_by_ticks(late):
+    done, came = ticks([1] * 16, 1, late)
+    assert tasks.returns_after(16, 1, late, for_all=False) == done
+    assert tasks.returns_after(16, 1, late, for_all=True) == max(done, came)
+
+
+def test_the_question_has_what_the_page_recorded():
+    """On page 3.3 the second thread came after the caller had done all pieces: several times as long in all."""
+    alone = tasks.PIECES * tasks.PIECE
+    assert tasks.LATE > 2 * alone
+    assert tasks.returns_after(tasks.PIECES, tasks.PIECE, tasks.LATE, for_all=True) == tasks.LATE
+    assert tasks.returns_after(tasks.PIECES, tasks.PIECE, tasks.LATE, for_all=False) == alone

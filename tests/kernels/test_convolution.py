@@ -1,0 +1,277 @@
+"""What only convolutions have: PyTorch's results for random parameters, impossible ones, degenerate shapes."""
+
+import numpy as np
+import pytest
+
+import dlkernels
+from dlkernels import conv2d, conv2d_backward, conv2d_winograd, cuda, implementations, max_pool2d
+from dlkernels.convolution import choose, gpu, reference
+from simt.xray import xray
+
+from . import torch_references as torch_says
+
+RECORD = torch_says.recorded()
+POOLINGS = ("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d")
+
+
+def possible(name):
+    return [case for case in RECORD[name] if "refused" not in case]
+
+
+def refused(name):
+    return [case for case in RECORD[name] if "refused" in case]
+
+
+POSSIBLE = possible("conv2d")
+
+
+def ways(name):
+    """The reference, the public function, and every rung of an operation."""
+    rungs = [pytest.param(rung, id=rung.name) for rung in implementations.of(name, "cpu")]
+    both = [("reference", reference), ("public", dlkernels)]
+    return [*(pytest.param(getattr(module, name), id=f"{label}-{name}") for label, module in both), *rungs]
+
+
+# ---- what PyTorch gives ------------------------------------------------------------------------------------------------
+# Whole numbers: all are compared to the last bit.
+
+
+@pytest.mark.parametrize("way", ways("conv2d"))
+def test_pytorch_gives_the_same_convolutions(way):
+    assert len(POSSIBLE) >= 500
+    for case in POSSIBLE:
+        result = way(*torch_says.inputs(case), **torch_says.options(case))
+        assert torch_says.told(result) == case["result"], case
+
+
+@pytest.mark.parametrize("way", ways("conv2d_backward"))
+def test_pytorch_gives_the_same_gradients(way):
+    for case in POSSIBLE:
+        grad = torch_says.whole_numbers(case["result"]["shape"], 4)
+        gradients = way(grad, *torch_says.inputs(case), **torch_says.options(case))
+        assert [torch_says.told(gradient) for gradient in gradients] == case["gradients"], case
+
+
+@pytest.mark.parametrize(("name", "way"), [pytest.param(n, *w.values, id=w.id) for n in POOLINGS for w in ways(n)])
+def test_pytorch_gives_the_same_poolings(name, way):
+    for case in possible(name):
+        assert torch_says.told(way(torch_says.pixels(case)[0], **torch_says.options(case))) == case["result"], case
+
+
+@pytest.mark.parametrize("way", ways("max_pool2d_with_indices"))
+def test_pytorch_finds_the_largest_in_the_same_places(way):
+    for case in possible("max_pool2d"):
+        told = [torch_says.told(part) for part in way(torch_says.pixels(case)[0], **torch_says.options(case))]
+        assert told == [case["result"], case["indices"]], case
+
+
+@pytest.mark.parametrize("name", POOLINGS)
+def test_pytorch_gives_the_same_gradients_of_poolings(name):
+    for case in possible(name):
+        x, arriving = torch_says.pixels(case)
+        grad = arriving(case["result"]["shape"])
+        for module in (reference, dlkernels):
+            gradient = getattr(module, f"{name}_backward")(grad, x, **torch_says.options(case))
+            assert [torch_says.told(gradient)] == case["gradients"], case
+
+
+def test_the_record_has_all_kinds():
+    """Or the test above would not say much."""
+    assert {len(case["x"]) for case in POSSIBLE} == {3, 4}
+    assert {case["padding"] for case in POSSIBLE if isinstance(case["padding"], str)} == {"same", "valid"}
+    for name in ("stride", "padding", "dilation"):
+        assert sum(isinstance(case[name], list) and len(set(case[name])) == 2 for case in POSSIBLE) > 50, name
+        assert sum(case[name] not in (0, 1) for case in POSSIBLE) > 100, name
+    assert sum(case["groups"] > 1 for case in POSSIBLE) > 100
+    assert sum(case["groups"] == case["x"][-3] > 1 for case in POSSIBLE) > 20  # depthwise
+    assert sum(0 in case["x"] for case in POSSIBLE) > 20  # of no pictures
+    assert sum(case["x"][-2:] == [1, 1] for case in POSSIBLE) > 3
+    assert sum(case["x"][-2:] == case["weight"][2:] for case in POSSIBLE) > 20
+    assert sum(case["bias"] is None for case in POSSIBLE) > 100
+    assert sum(max(np.atleast_1d(case["stride"])) > max(case["weight"][2:]) for case in POSSIBLE) > 20
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["conv2d", "max_pool2d", "avg_pool2d"])
+def test_what_pytorch_refuses_is_refused_with_a_sentence(name):
+    assert len(refused(name)) > 10
+    for case in refused(name):
+        arrays = torch_says.inputs(case) if name == "conv2d" else torch_says.pixels(case)[:1]
+        with pytest.raises((ValueError, TypeError), match=r"expected .+\.$"):
+            getattr(dlkernels, name)(*arrays, **torch_says.options(case))
+
+
+# ---- impossible arguments ----------------------------------------------------------------------------------------------
+
+X, W = np.zeros((2, 4, 5, 6), np.float32), np.zeros((6, 2, 3, 3), np.float32)
+WRONG = {
+    "one axis": ((X[0, 0], W), {}, ValueError, r"x has shape \(5, 6\); expected \(batch, channels, height, width\)"),
+    "no pixels": ((X[:, :, :0], W), {}, ValueError, r"x has shape \(2, 4, 0, 6\).*with at least one pixel"),
+    "weight of three axes": ((X, W[0]), {}, ValueError, r"weight has shape \(2, 3, 3\); expected \(out_channels"),
+    "channels": ((X, W), {}, ValueError, r"4 channels.*groups is 1: 2 x 1 = 2 channels; expected the same number"),
+    "groups do not divide": ((X, W[:5]), {"groups": 2}, ValueError, r"5 output channels and groups is 2; expected a multiple"),
+    "no groups": ((X, W), {"groups": 0}, ValueError, r"groups is 0; expected at least 1"),
+    "half a group": ((X, W), {"groups": 2.0}, TypeError, r"groups is 2\.0; expected a whole number"),
+    "bias": ((X, W, W[0, 0, 0]), {"groups": 2}, ValueError, r"bias has shape \(3,\); expected \(6,\), one number for each"),
+    "dtypes": ((X, W.astype(float)), {"groups": 2}, TypeError, r"weight has dtype float64, but x has dtype float32"),
+    "integers": ((X.astype(int), W), {"groups": 2}, TypeError, r"x has dtype int64; expected float32 or float64"),
+    "a list": ((X, [1.0]), {}, TypeError, r"weight is a list; expected a NumPy array"),
+    "no stride": ((X, W), {"groups": 2, "stride": 0}, ValueError, r"stride is 0; expected at least 1"),
+    "three strides": ((X, W), {"groups": 2, "stride": (1, 1, 1)}, TypeError, r"stride is \(1, 1, 1\); expected a whole number, or two"),
+    "a broken stride": ((X, W), {"groups": 2, "stride": 1.5}, TypeError, r"stride is 1\.5; expected a whole number"),
+    "padding below zero": ((X, W), {"groups": 2, "padding": (0, -1)}, ValueError, r"padding is \(0, -1\); expected nothing negative"),
+    "padding by name": ((X, W), {"groups": 2, "padding": "full"}, ValueError, r"padding is 'full'; expected \"same\", \"valid\""),
+    "same with a stride": ((X, W), {"groups": 2, "padding": "same", "stride": 2}, ValueError, r"expected stride 1, or padding as numbers"),
+    "does not fit": ((X, W), {"groups": 2, "dilation": 3}, ValueError, r"spans 7 x 7 pixels with its dilation, but the picture has 5 x 6.*expected a kernel that fits in"),
+}  # fmt: skip
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG.keys())
+def test_wrong_arguments(case):
+    arguments, named, error, message = case
+    with pytest.raises(error, match=message):
+        conv2d(*arguments, **named)
+
+
+GRAD = np.zeros((2, 6, 3, 4), np.float32)
+WRONG_ELSEWHERE = {
+    "grad": (conv2d_backward, (GRAD[:1], X, W), {"groups": 2}, ValueError, r"grad has shape \(1, 6, 3, 4\); expected \(2, 6, 3, 4\)"),
+    "grad's dtype": (conv2d_backward, (GRAD.astype(float), X, W), {"groups": 2}, TypeError, r"grad has dtype float64, but x has"),
+    "much padding": (max_pool2d, (X, 3), {"padding": 2}, ValueError, r"padding is \(2, 2\).*expected at most half of it"),
+    "no window": (max_pool2d, (X, 0), {}, ValueError, r"kernel_size is 0; expected at least 1"),
+    "a window that does not fit": (max_pool2d, (X, 7), {}, ValueError, r"spans 7 x 7 pixels, but the picture has 5 x 6"),
+    "divisor": (dlkernels.avg_pool2d, (X, 2), {"divisor_override": 0}, ValueError, r"divisor_override is 0; expected another number"),
+    "half a divisor": (dlkernels.avg_pool2d, (X, 2), {"divisor_override": 0.5}, TypeError, r"divisor_override is 0\.5; expected a whole"),
+    "three sizes": (dlkernels.adaptive_avg_pool2d, (X, (1, 2, 3)), {}, TypeError, r"output_size is \(1, 2, 3\); expected a whole number or None"),
+    "a flat picture": (max_pool2d, (X[0, 0], 2), {}, ValueError, r"x has shape \(5, 6\).*One picture without channels is x\[None\]"),
+}  # fmt: skip
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("case", WRONG_ELSEWHERE.values(), ids=WRONG_ELSEWHERE.keys())
+def test_wrong_arguments_of_the_others(case):
+    function, arguments, named, error, message = case
+    with pytest.raises(error, match=message):
+        function(*arguments, **named)
+
+
+# ---- which way, and why ------------------------------------------------------------------------------------------------
+
+LAYERS = {
+    "conv2d_pointwise": (((2, 8, 9, 10), (5, 8, 1, 1)), {}),
+    "conv2d_tile": (((2, 8, 9, 10), (5, 8, 3, 3)), {"padding": 1}),
+    "conv2d_depthwise": (((2, 8, 9, 10), (8, 1, 3, 3)), {"groups": 8}),
+}
+
+
+@pytest.mark.parametrize("rung", LAYERS)
+def test_conv2d_says_what_it_does(rung):
+    shapes, named = LAYERS[rung]
+    x, weight = (torch_says.whole_numbers(shape, 1).astype(np.float32) for shape in shapes)
+    result, choice = conv2d(x, weight, **named, explain=True)
+    assert choice.rung == rung
+    assert choice.multiplies == result.size * weight[0].size
+    assert str(choice).startswith(f"{rung}: ")
+    np.testing.assert_array_equal(result, conv2d(x, weight, **named))
+    (named_rung,) = [row for row in implementations.of("conv2d", "cpu") if row.name == rung]
+    np.testing.assert_array_equal(result, named_rung(x, weight, **named))
+
+
+def test_on_a_device_the_choice_is_said_too():
+    x, weight = (cuda.to_device(np.ones(shape, np.float32)) for shape in ((1, 6, 6), (2, 1, 3, 3)))
+    result, choice = conv2d(x, weight, explain=True)
+    assert (result.copy_to_host() == 9).all()
+    assert choice.rung == implementations.public_rung("conv2d", "gpu", np.dtype("float32")).name
+    assert choice.multiplies == 9 * result.size
+
+
+def test_a_convolution_of_nothing_is_explained():
+    empty = np.zeros((0, 8, 9, 10), np.float32)
+    result, choice = conv2d(empty, np.zeros((5, 8, 3, 3), np.float32), explain=True)
+    assert result.shape == (0, 5, 7, 8)
+    assert (choice.multiplies, choice.workspace) == (0, 0)
+
+
+def test_workspaces_are_kept_and_bounded():
+    """The second call takes the memory of the first; what is large is given back."""
+    line = choose.workspace(np.dtype("float32"), 1000)
+    assert choose.workspace(np.dtype("float32"), 500) is line
+    large = choose.workspace(np.dtype("float32"), choose.KEPT)
+    assert large.size >= choose.KEPT
+    assert choose.workspace(np.dtype("float32"), 500) is line
+
+
+def test_the_workspace_of_a_layer_does_not_grow_with_the_picture():
+    """A band of it is copied at a time."""
+    weight = np.zeros((16, 16, 3, 3), np.float32)
+    sizes = [conv2d(np.zeros((1, 16, n, 64), np.float32), weight, explain=True)[1].workspace for n in (64, 640)]
+    assert sizes[1] <= 2 * sizes[0]
+    assert sizes[1] < 16 * 640 * 64 * 4
+
+
+# ---- on a GPU: counts, derived first -------------------------------------------------------------------------------------
+
+BLOCK = 16 * 16  # threads, one for each result of a block; 8 warps
+
+
+def loads_of_x(kernel, channels=1):
+    """What the x-ray counts for one block, two input channels, a 3 x 3 kernel and no padding."""
+    x, weight = (
+        torch_says.whole_numbers(shape, 1).astype(np.float32) for shape in ((1, 2, 18, 18), (channels, 2, 3, 3))
+    )
+    out, expected = np.zeros((1, channels, 16, 16), np.float32), reference.conv2d(x, weight)
+    numbers = 1, 1, 0, 0, 1, 1, channels
+    report = xray(kernel, (1, 1, 1), (16, 16))(x, weight, np.zeros(channels, np.float32), out, *numbers)
+    np.testing.assert_array_equal(out, expected)
+    assert report.ok
+    (loads,) = [e for e in report.expressions if (e.kind, e.array) == ("load", "x")]
+    return loads
+
+
+def test_each_pixel_is_loaded_nine_times_without_shared_memory():
+    loads = loads_of_x(gpu.direct_kernel)
+    assert loads.accesses == 2 * 9 * BLOCK
+    assert loads.requests == 2 * 9 * BLOCK // 32
+
+
+def test_with_a_halo_each_pixel_is_loaded_once():
+    # 18 x 18 pixels for 16 x 16 results. Every warp loads two rows of 16 and, in one more request, the 2 pixels at the end
+    # of each; the first warp also the last two rows, again in two requests.
+    loads = loads_of_x(gpu.halo_kernel)
+    assert loads.accesses == 2 * 18 * 18
+    assert loads.requests == 2 * (8 * 2 + 2)
+
+
+def test_four_channels_load_their_pixels_together():
+    assert loads_of_x(gpu.halo_kernel, 4).accesses == 4 * 2 * 18 * 18
+    assert loads_of_x(gpu.channels_kernel, 4).accesses == 2 * 18 * 18
+
+
+def test_windows_that_are_too_large_for_shared_memory():
+    """A dilation of 13 spans 27 pixels: with those of 16 results, more than the window holds."""
+    x, weight = (torch_says.whole_numbers(shape, 1).astype(np.float32) for shape in ((1, 30, 40), (1, 1, 3, 3)))
+    (halo,) = [row for row in implementations.of("conv2d", "gpu") if row.name == "conv2d_shared_halo"]
+    np.testing.assert_array_equal(halo(x, weight, dilation=13), reference.conv2d(x, weight, dilation=13))
+
+
+# ---- less accurate, by how much --------------------------------------------------------------------------------------------
+
+
+def test_an_infinite_pixel_is_not_a_number_for_winograd():
+    """Each result is made of the pixels that it sees, so nothing spreads; but some of them are subtracted from each other."""
+    x, weight = np.ones((1, 1, 8, 8), np.float32), np.ones((1, 1, 3, 3), np.float32)
+    x[0, 0, 3, 3] = np.inf
+    direct, other = conv2d(x, weight), conv2d_winograd(x, weight)
+    assert np.isinf(direct).sum() == 9
+    np.testing.assert_array_equal(np.isfinite(direct), np.isfinite(other))
+    assert np.isnan(other).any()
+
+
+def test_winograd_is_what_it_says():
+    """Results differ from the direct ones in their last bits, as 16 products of other numbers do."""
+    x, weight = np.random.default_rng(1).standard_normal((2, 1, 32, 20, 20)).astype(np.float32)
+    weight = np.ascontiguousarray(weight[:, :, :3, :3])
+    direct, other = conv2d(x, weight), conv2d_winograd(x, weight)
+    assert (direct != other).any()
+    np.testing.assert_allclose(direct, other, atol=1e-4)
