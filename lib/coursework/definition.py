@@ -59,13 +59,14 @@ class Over(NamedTuple):
 @dataclass(frozen=True)
 class Slip:
     """How a result is wrong, and why that probably is. `got`: what came, in words; default: the result itself.
-    `picture`: as in outcome.Failure."""
+    `picture`: as in outcome.Failure. `until`: the step (events.told) at which it was wrong, where that is not the end."""
 
     kind: str
     expected: str
     cause: str
     got: str = ""
     picture: dict = field(default_factory=dict)
+    until: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,10 @@ class Task:
     def seed(self):
         """The seed of the random numbers of a student's own check: the same on every machine."""
         return zlib.crc32(self.id.encode()) % 10_000
+
+    def section_for(self, failure):
+        """What to read before another try."""
+        return self.section
 
     # What a kind says of itself ---------------------------------------------------------------------------------
 

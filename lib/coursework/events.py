@@ -8,7 +8,7 @@ return Played(result, events.counts())           # {"reads": 12, "in_flight": 2}
 
 from dataclasses import dataclass, field
 
-from cpulab.explore import pause
+from cpulab.explore import pause, tell
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,11 @@ class Played:
 
     result: object
     counts: dict = field(default_factory=dict)
+
+
+def told(name, n):
+    """The step of a run at which `n` of `name` were under way."""
+    return f"counts {n} {name.replace('_', ' ')}"
 
 
 class Events:
@@ -36,6 +41,7 @@ class Events:
             pause()
             now[name] = now.get(name, 0) + n
             counts[name] = max(counts.get(name, 0), now[name])
+            tell(told(name, now[name]))
 
         def leave(name, n=1):
             pause()

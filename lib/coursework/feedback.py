@@ -11,6 +11,7 @@ _MARKS = ".x_"  # right, wrong, not written: three shapes, so that no colour is 
 _LEGEND = ". right   x wrong   _ not written"
 _LONGEST = 64  # cells in a row of the picture
 _ROWS = 10
+_STEPS = 20  # rows of an interleaving that are not folded away
 _WORDS = 420  # pixels that the words under a picture may need
 _FACTS = (
     Column(style="text-align:left;opacity:.75;padding-right:1em;white-space:nowrap;vertical-align:top"),
@@ -162,7 +163,7 @@ def picture_rows(picture):
 def _interleaving(picture, html=False):
     from cpulab.explore.report import Table
 
-    table = Table([tuple(row) for row in picture["table"]])
+    table = Table([tuple(row) for row in picture["table"]], _STEPS)
     return table._repr_html_() if html else str(table)
 
 

@@ -106,7 +106,7 @@ def to_read(outcome):
     """The Section to send someone to who went wrong twice and more; None for all others."""
     entry = read().get(f"{outcome.task} {outcome.part}", {})
     again = outcome.status == "wrong" and entry.get("status") == "wrong" and entry.get("wrong", 0) > 1
-    return definition.find(outcome.task).section if again else None
+    return definition.find(outcome.task).section_for(outcome.failure) if again else None
 
 
 def waits_for(task, solved=(), known=None):

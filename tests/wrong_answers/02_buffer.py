@@ -236,7 +236,7 @@ class WakesOne:
 
 
 class LeavesEarly:
-    """wrong wrong-result: empty *and* closed"""
+    """wrong wrong-result: empty and closed"""
 
     def __init__(self, bound):
         self.items, self.bound, self.closed = deque(), bound, False

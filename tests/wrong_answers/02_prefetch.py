@@ -235,3 +235,23 @@ def with_a_class_of_its_own(items, load, bound):
         del batch
     if batch.error:
         raise batch.error
+
+
+def the_error_as_it_is(items, load, bound):
+    """wrong batch-raised: an exception object too"""
+    box = queue.Queue(maxsize=bound)
+
+    def loader():
+        try:
+            for item in items:
+                box.put(load(item))
+        except Exception as error:
+            box.put(error)
+        else:
+            box.put(END)
+
+    threading.Thread(target=loader, daemon=True).start()
+    while (batch := box.get()) is not END:
+        if isinstance(batch, Exception):
+            raise batch
+        yield batch

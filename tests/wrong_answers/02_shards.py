@@ -139,7 +139,7 @@ def only_tells_them(shards, bound):
 
 
 def joins_at_once(shards, bound):
-    """wrong deadlock: Make room before you wait"""
+    """wrong deadlock: make room before you wait"""
     stop = threading.Event()
     queues, threads = _loaders(shards, bound, stop)
     try:
@@ -151,7 +151,7 @@ def joins_at_once(shards, bound):
 
 
 def no_sign(shards, bound):
-    """wrong deadlock: Make room before you wait"""
+    """wrong deadlock: make room before you wait"""
     stop = threading.Event()
     queues, threads = _loaders(shards, bound, stop)
     try:
@@ -298,3 +298,30 @@ def one_pool_for_all(shards, bound):
                 ready[k].append(pool.submit(next, shards[k], END))
                 waiting.append(k)
                 yield batch
+
+
+def the_error_as_it_is(shards, bound):
+    """wrong batch-raised: an exception object too"""
+    stop, queues = threading.Event(), [queue.Queue(maxsize=bound) for _ in shards]
+
+    def run(shard, ahead):
+        try:
+            for batch in shard:
+                ahead.put(("batch", batch))
+                if stop.is_set():
+                    return
+            ahead.put(("end", None))
+        except Exception as error:
+            ahead.put(("batch", error))
+
+    threads = [threading.Thread(target=run, args=pair) for pair in zip(shards, queues, strict=True)]
+    for thread in threads:
+        thread.start()
+    try:
+        for batch in _in_turns(queues):
+            if isinstance(batch, Exception):
+                raise batch
+            yield batch
+    finally:
+        stop.set()
+        _end(queues, threads)

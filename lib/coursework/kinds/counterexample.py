@@ -49,6 +49,7 @@ class Flaw:
     case: Callable
     lead: str
     rules: tuple = ()
+    agrees: str = ""  # what is seen where the wrong one is right
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,16 +75,18 @@ class CounterexampleTask(DataTask):
             except Failed as failed:
                 raise Failed(self._with_count(failed.failure, found)) from None
             found.append((flaw.name, run))
-            picture = picture or (run[1].picture if "svg" in run[1].picture else {})
+            drawn = run[1].picture if "svg" in run[1].picture else {}
+            if not picture or "ring" in drawn.get("alt", ""):  # of two, the one that shows who waits for whom
+                picture = drawn
         if missing:
             self.unanswered(missing, [(name, f"refuted. {in_words(run)}") for name, run in found])
         checked = [f"{name} fails. {in_words(run)}" for name, run in found]
         return (*checked, "On each input a right program is right."), "", picture
 
     def _with_count(self, failure, found):
-        if len(self.flaws) == 1:
+        if not found:
             return failure
-        done = ", ".join(name for name, _ in found) or "none"
+        done = ", ".join(name for name, _ in found)
         return replace(failure, facts=(*failure.facts, ("refuted", done)))
 
     def _refutes(self, flaw, values, seed):
@@ -99,6 +102,9 @@ class CounterexampleTask(DataTask):
             raise Failed(Failure("right-fails-too", f"{flaw.name}: a right program fails here, too", facts, cause))
         wrong = outcome_of(flaw.judge, flaw.wrong, case, seed)
         if wrong is None:
+            if flaw.agrees:
+                said = f"{flaw.name}: with {case.name}, {flaw.agrees}"
+                raise Failed(Failure("agrees", said, (("a lead", flaw.lead),)))
             facts = (("on", case.name), ("both give", _BOTH), ("a lead", flaw.lead))
             raise Failed(Failure("agrees", f"{flaw.name}: here both agree", facts))
         return case, wrong

@@ -109,7 +109,7 @@ class DetectiveTask(DataTask):
         count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} verdicts are right"
         run = in_words(seen[name], tell=False) if seen[name] else f"No {self.run} of this task shows that."
         facts = [("not right", f'{name}: "{verdicts[name]}"'), ("a run of it", run)]
-        facts += [("a lead", self.advice.get("verdict", _LOOK))] if seen[name] else []
+        facts += [("a lead", self.advice.get("verdict", _LOOK))]
         table = seen[name][1].picture.get("table") if seen[name] else None
         return Failure("verdict", count, tuple(facts), picture={"table": table} if table else {})
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..checking import short
-from ..definition import Task
+from ..definition import Section, Task
 from ..outcome import UNSOLVED, Failed, Failure
 
 
@@ -26,6 +26,7 @@ class Question:
     otherwise: str = "Draw the 32 lanes of one warp and mark what each one touches."
     tolerance: float = 0.0
     picture: Callable | None = None  # () -> as in outcome.Failure: of a smaller question, for the answer is not told
+    section: Section | None = None  # to read first, where it is not that of the task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,10 @@ class PredictionTask(Task):
 
     def failures(self):
         return ()
+
+    def section_for(self, failure):
+        asked = failure.headline.split(":")[0]
+        return next((q.section for q in self.questions if q.name == asked and q.section), self.section)
 
     def accept(self, answer):
         names = {question.name for question in self.questions}
@@ -64,21 +69,31 @@ class PredictionTask(Task):
         )
 
     def examine(self, answer, cases, seed):
+        truths = {question.name: question.truth() for question in self.questions}
         missing = [q.name for q in self.questions if answer[q.name] is None or answer[q.name] is ...]
         if missing:
             raise Failed(Failure("unsolved", self.not_begun, (("missing", ", ".join(missing)),)), UNSOLVED)
         for question in self.questions:
-            said, truth = answer[question.name], question.truth()
-            said = said.item() if isinstance(said, np.generic) else said
+            said, truth = _plain(answer[question.name]), truths[question.name]
             self._of_its_type(question.name, said, truth)
-            if not _near(said, truth, question.tolerance):
+        wrong = [q.name for q in self.questions if not _near(_plain(answer[q.name]), truths[q.name], q.tolerance)]
+        for question in self.questions:
+            said, truth = _plain(answer[question.name]), truths[question.name]
+            if question.name in wrong:
                 cause = _slip(question, said, truth) or question.otherwise
                 facts = (("question", question.text), ("you said", short(said)))
+                if len(self.questions) > 1:
+                    others = wrong[1:]
+                    facts += (("the others", f"not right: {', '.join(others)}" if others else "right"),)
                 headline = f"{question.name}: not what the machine counts"
                 picture = question.picture() if question.picture else {}
                 raise Failed(Failure("prediction", headline, facts, cause, picture))
-        asked = "; ".join(f"{q.name} = {q.truth()}" for q in self.questions)
+        asked = "; ".join(f"{q.name} = {truths[q.name]}" for q in self.questions)
         return (f"Computed by the check: {asked}.",), ""
+
+
+def _plain(said):
+    return said.item() if isinstance(said, np.generic) else said
 
 
 def _near(said, truth, tolerance):

@@ -106,7 +106,7 @@ class ScenarioTask(Task):
         advice = (full and self.advice.get("deadlock-full")) or self.advice.get(kind)
         if name == "own lock":  # what was seen says it all
             advice = ""
-        if advice and finding["cause"]:
+        if advice and finding["cause"] and not finding["often"]:
             facts.append(("what happened", finding["cause"]))
         cause = advice or RULES.get(name, "") or finding["cause"]
         picture = _of_waiting(finding["waits"]) if finding["waits"] else {}
@@ -123,6 +123,8 @@ class ScenarioTask(Task):
 def _of_waiting(waits):
     from .. import pictures  # knows the x-ray's SVG: loaded when there is something to draw
 
+    if not any(whom and what != pictures.END for _, what, whom in waits):
+        return {}  # nobody has what another one waits for: boxes without a relation
     return pictures.waiting([tuple(map(str, wait)) for wait in waits])
 
 

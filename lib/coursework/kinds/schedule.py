@@ -81,7 +81,7 @@ class ScheduleTask(Task):
             raise Failed(
                 Failure("unknown-thread", "A step names no thread", (("it said", str(error)),), cause)
             ) from None
-        picture = {"table": [list(row) for row in played.table.shown(40)]} if len(played.table) else {}
+        picture = {"table": [list(row) for row in played.table.rows]} if len(played.table) else {}
         if played.ending == "impossible":
             cause = self.advice.get(
                 "impossible", "Each step must belong to a thread that can go on: name another one there."

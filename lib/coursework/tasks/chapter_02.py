@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from cpulab.explore import Program
 
+from ..checking import short
 from ..definition import Budget, Case, Section, Slip
-from ..events import Events, Played
+from ..events import Events, Played, told
 from ..golf import Golf
 from ..kinds.counterexample import CounterexampleTask, Flaw
 from ..kinds.data import Whole
@@ -128,34 +129,39 @@ def judge_feed(arguments, result):
     writers, times, value, _, refused = arguments
     for pair in (result["end"], *result["seen"]):
         if len(pair) != 2:
-            return Slip("type", "(count, total)", "`read` returns the two numbers.", repr(pair[0]))
+            return Slip("type", "(count, total)", "`read` returns the two numbers.", short(pair[0]))
     if refused and result["raised"] is None:
-        return Slip("accepted", "add('three') raises an error", "Let the error of the addition go out of `add`.")
+        return Slip(
+            "accepted", "add('three') raises an error", "Let the error of the addition go out of `add`.", "no error"
+        )
     for count, total in result["seen"]:
         if total != count * value:
             return Slip(
                 "torn-read",
                 f"a total of {count} times {value}: {count * value}, not {total}",
                 "`read` saw one number before an addition and the other after it. Reading needs the lock as well.",
+                f"(count, total) = {(count, total)} from `read`",
             )
     expected = [writers * times, writers * times * value]
+    got = f"(count, total) = {tuple(result['end'])}"
     if result["end"] == expected[::-1]:
-        return Slip("exchanged", f"(count, total) = {tuple(expected)} at the end", "`read` gives the count first.")
+        return Slip("exchanged", f"(count, total) = {tuple(expected)} at the end", "`read` gives the count first.", got)
     if writers == 1 and not result["seen"] and result["end"] != expected:
         cause = (
             "One thread alone, so nothing was lost between threads. Does each Mean have numbers of its own, set to 0 in "
             "`__init__`, and does `add` count one and add the value once?"
         )
-        return Slip("counted", f"(count, total) = {tuple(expected)} at the end", cause)
+        return Slip("counted", f"(count, total) = {tuple(expected)} at the end", cause, got)
     if refused and result["end"] == [expected[0] + 1, expected[1]]:
         return Slip(
             "half-added",
             f"(count, total) = {tuple(expected)}: what cannot be added is not counted",
             "The value that cannot be added was counted: `count` had changed before the addition raised its error. Do first "
             "what may fail.",
+            got,
         )
     if result["end"] != expected:
-        return Slip("wrong-result", f"(count, total) = {tuple(expected)} at the end", MEAN_CAUSE)
+        return Slip("wrong-result", f"(count, total) = {tuple(expected)} at the end", MEAN_CAUSE, got)
     return None
 
 
@@ -199,7 +205,7 @@ MEAN = ThreadTask(
     hints=(
         "Which numbers must change together, so that nobody ever sees the one without the other?",
         "One lock for the object, made once in `__init__`. Both methods take it, `read` too.",
-        "with self.lock: then first `self.total += value` (it may raise), then `self.count += 1`. In read: "
+        "`with self.lock:` then first `self.total += value` (it may raise), then `self.count += 1`. In read: "
         "`with self.lock: return self.count, self.total`.",
     ),
 )
@@ -267,7 +273,7 @@ PREDICT = PredictionTask(
     title="Predict what threads can do",
     objective="Predict the number of orders, the worst lost update and the memory that a queue bounds",
     points=5,
-    minutes=20,
+    minutes=14,
     questions=(
         Question(
             "orders",
@@ -289,7 +295,7 @@ PREDICT = PredictionTask(
             lambda: least_count(2, 3),
             {
                 6: "6 is the largest value: nothing lost. How low can it get?",
-                3: "One thread's additions all lost gives 3. But a thread that has read *early* may write *late*, "
+                3: "One thread's additions all lost gives 3. But a thread that has read early may write late, "
                 "over much more than one addition.",
                 4: "More can be lost. Let A read 0 and sleep while B makes two of its additions. What does A write then?",
                 5: "That is one lost addition. Can an old value be written over several additions?",
@@ -310,6 +316,7 @@ PREDICT = PredictionTask(
                 7: "That would be all of them: put waits when the queue is full.",
             },
             "Stop the film when the queue is full: what does the loader hold in its hands, and what the consumer?",
+            section=Section("2.3", "02_queues", "What the bound is for"),
         ),
     ),
     hints=(
@@ -733,6 +740,7 @@ def map_in_chunks(chunked_map, items, chunk, bad):
 def judge_map(arguments, result):
     items, chunk, bad = arguments
     got, expected = result["result"], [3 * x + 1 for x in items]
+    came = short(got)
     if result["changed"]:
         cause = "The caller still needs its list: take slices of it, and remove nothing."
         return Slip("input-changed", "items as they were", cause, "another list")
@@ -746,6 +754,7 @@ def judge_map(arguments, result):
                 "error-lost",
                 f"the error of the job: ValueError: {bad} is bad",
                 "A job raised an error and nobody heard of it. `result()` of its future raises it again.",
+                came,
             )
         return None
     if result["at_home"] and result["jobs"]:
@@ -754,35 +763,40 @@ def judge_map(arguments, result):
             "`function` called by the threads of the pool",
             "The jobs ended at once, and the work was done afterwards, in your own thread. `map` and generators do nothing "
             "until somebody takes their results: let the job make a list.",
+            f"{result['at_home']} calls by your own thread",
         )
     if not result["jobs"] and items:
-        return Slip("no-jobs", "the work handed over with submit", "Nothing was handed over: the threads had no work.")
+        cause = "Nothing was handed over: the threads had no work."
+        return Slip("no-jobs", "the work handed over with submit", cause, "no call of submit")
     if isinstance(got, list) and None in got:
         cause = "A result was used before its job had ended: ask each future for its `result()`, which waits."
-        return Slip("too-early", str(expected), cause)
+        return Slip("too-early", str(expected), cause, came)
     if isinstance(got, list) and got != expected and sorted(map(str, got)) == sorted(map(str, expected)):
         return Slip(
             "order",
             str(expected),
             "The results are right, but in another order: who ends first must not come first. Keep the futures in the order "
             "of the items, and ask them in that order.",
+            came,
         )
     if (
         isinstance(got, list)
         and all(isinstance(x, list) for x in got)
         and list(itertools.chain(*got)) == expected != got
     ):
-        return Slip("nested", str(expected), "A list for each job stands in the result. Join them into one list.")
+        cause = "A list for each job stands in the result. Join them into one list."
+        return Slip("nested", str(expected), cause, came)
     if isinstance(got, list) and 0 < len(got) < len(expected) and got == expected[: len(got)]:
-        return Slip("tail", str(expected), "The last items are missing. The last chunk may be shorter than the others.")
+        cause = "The last items are missing. The last chunk may be shorter than the others."
+        return Slip("tail", str(expected), cause, came)
     if isinstance(got, list) and len(got) != len(expected):
         cause = (
             f"There are {len(got)} results for {len(expected)} items. A chunk is items[k : k + chunk], and the next one begins "
             "at k + chunk: does each item lie in exactly one?"
         )
-        return Slip("slices", str(expected), cause)
+        return Slip("slices", str(expected), cause, came)
     if got != expected:
-        return Slip("wrong-result", str(expected), MAP_CAUSE)
+        return Slip("wrong-result", str(expected), MAP_CAUSE, came)
     if result["empty"]:
         return Slip(
             "empty-job",
@@ -796,13 +810,14 @@ def judge_map(arguments, result):
             "all jobs handed over before the first result is asked for",
             "A result was asked for before the next job was handed over, so the threads worked one after another. First "
             "submit everything, then collect.",
+            f"{result['late']} of {result['jobs']} jobs handed over after the first `result()`",
         )
     return None
 
 
 MAP_CAUSE = (
     "Some chunks are missing or there twice. A function that is made in a loop sees the loop's variable as it is when the "
-    "job *runs*, not as it was when the job was handed over. Pass what the job needs as arguments of submit."
+    "job runs, not as it was when the job was handed over. Pass what the job needs as arguments of `submit`."
 )
 
 
@@ -836,13 +851,13 @@ MAP = ThreadTask(
         require={"jobs": 3},
         over=(
             "The result is right, but the work was handed over in smaller pieces than asked for. Handing over costs more "
-            "than a small job: one submit for a whole chunk. `chunk` is the number of items in a job, not the number of jobs."
+            "than a small job: one `submit` for a whole chunk. `chunk` is the number of items in a job, not the number of jobs."
         ),
         case=Case("10 items in chunks of 4", mapping(10, 4)),
     ),
     advice={
         "raised-AttributeError": (
-            "What submit returns has `result()`, which waits until the job has ended. To ask again and again keeps a core busy."
+            "What `submit` returns has `result()`, which waits until the job has ended. To ask again and again keeps a core busy."
         ),
         "raised-TimeoutError": "A job that is not ready yet is no error: `result()` without a timeout waits for it.",
         "raised-TypeError": (
@@ -851,11 +866,11 @@ MAP = ThreadTask(
         ),
     },
     hints=(
-        "What is one job: one item, or a list of items? And what do you keep from each submit?",
-        "A helper that works on a whole list of items. Submit it once for each slice items[k : k + chunk], keep the futures "
+        "What is one job: one item, or a list of items? And what do you keep from each `submit`?",
+        "A helper that works on a whole list of items. Submit it once for each slice `items[k : k + chunk]`, keep the futures "
         "in a list, and only then go through the list and ask for the results.",
-        "futures = [submit(work, function, items[k : k + chunk]) for k in range(0, len(items), chunk)], with "
-        "work(function, part) returning [function(x) for x in part]. Then join the lists of `f.result()` in that order.",
+        "`futures = [submit(work, function, items[k : k + chunk]) for k in range(0, len(items), chunk)]`, with "
+        "`work(function, part)` returning `[function(x) for x in part]`. Then join the lists of `f.result()` in that order.",
     ),
 )
 
@@ -958,6 +973,7 @@ FAILS = CounterexampleTask(
             right=_job_in_turn,
             fields={"places": Whole(6, 9), "A": Whole(1, 3), "B": Whole(1, 3), "C": Whole(1, 3)},
             case=lambda places, A, B, C: Case(f"{places} places, needs {A}, {B}, {C}", lambda rng: (places, [A, B, C])),
+            agrees="all three jobs end, in every schedule tried",
             lead="How many places can the three jobs hold so that none of them has all it needs?",
         ),
         Flaw(
@@ -978,6 +994,7 @@ FAILS = CounterexampleTask(
                     "the two accounts of a payment have different locks: source % 3 != target % 3",
                 ),
             ),
+            agrees="both payments are made, in every schedule tried",
             lead="Write down which two locks each payment takes, and which of them first. The accounts are in order; are the locks?",
         ),
     ),
@@ -1019,7 +1036,8 @@ def judge_places(arguments, result):
     if result > count:
         cause = "Jobs worked that had not found their places. `take` must wait until all `n` are free, look again after each wait, and "
         cause += "take `n` off."
-        return Slip("too-many", f"at most {count} places taken at a time", cause, f"{result} at a time")
+        until = told("taken", result)
+        return Slip("too-many", f"at most {count} places taken at a time", cause, f"{result} at a time", until=until)
     return None
 
 
@@ -1055,7 +1073,7 @@ PLACES = ThreadTask(
     without={"timeout": "a wait that ends by itself is polling: the right notify makes it needless"},
     hints=(
         "What must be true before a job may take its n places? And may it touch any of them before?",
-        "A Condition and a number of free places. `take` waits while fewer than n are free; `give` makes more free, and several "
+        "A `Condition` and a number of free places. `take` waits while fewer than n are free; `give` makes more free, and several "
         "jobs may be able to go on then.",
         "In `take`, the loop that waits compares the free places with n, and stands before the only subtraction. In `give`, one "
         "addition; who has to look again after it?",
@@ -1110,22 +1128,33 @@ def judge_through(arguments, result):
     if result["held"] > bound:
         return Slip(
             "over-bound",
-            f"at most {bound} items put and not yet asked for, not {result['held']}",
+            f"at most {bound} items put and not yet asked for",
             "`put` must wait while `bound` items (or more) are in the buffer, and look again after each `wait`: `while`, not "
             "`if`. What it cannot add yet must not push another item out.",
+            f"{result['held']} items",
         )
     if every != [[k, number] for k in range(producers) for number in range(each)]:
         cause = (
-            "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty *and* closed? And does "
+            "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty and closed? And does "
             "`close` leave in the buffer what is there?"
         )
-        return Slip("wrong-result", f"each of the {producers * each} items exactly once", cause)
+        return Slip(
+            "wrong-result",
+            f"each of the {producers * each} items exactly once",
+            cause,
+            f"[producer, number]: {short(every)}",
+        )
     for taken in result["taken"]:
         for k in range(producers):
             numbers = [number for maker, number in taken if maker == k]
             if numbers != sorted(numbers):
                 cause = "The item that came first must leave first: append on one side, popleft on the other."
-                return Slip("order", f"the items of producer {k} in the order in which it put them", cause)
+                return Slip(
+                    "order",
+                    f"the items of producer {k} in the order in which it put them",
+                    cause,
+                    f"the numbers {numbers}",
+                )
     return None
 
 
@@ -1152,11 +1181,11 @@ BUFFER = ThreadTask(
     ),
     advice={
         "deadlock": (
-            "Somebody waits in `wait` and is never told. Whom does each of put, get and close have to wake: one thread, or "
+            "Somebody waits in `wait` and is never told. Whom does each of `put`, `get` and `close` have to wake: one thread, or "
             "all that may be concerned, while it holds the same lock? And does it look at the state before it waits: may a "
             "getter wait although it is closed, a putter although there is room?"
         ),
-        "raised-RuntimeError": "wait and notify need the lock of their condition: put them inside `with` of that condition.",
+        "raised-RuntimeError": "`wait` and `notify` need the lock of their condition: put them inside `with` of that condition.",
         "raised-IndexError": (
             "A thread took from an empty buffer. It had been told of an item, but another was faster. After `wait`, look "
             "again: `while`, not `if`."
@@ -1171,11 +1200,11 @@ BUFFER = ThreadTask(
         "timeout": "a wait that ends by itself is polling: the right notify makes it needless",
     },
     hints=(
-        "For each of put and get: what must be true before it may go on? And who can make it true?",
-        "One Condition. put waits while the buffer is full; get waits while it is empty and not closed. Whoever changes "
-        "something (put, get, close) calls notify_all.",
-        "get: `with self.changed:` `while not self.items and not self.closed: self.changed.wait()`; if there is an item, "
-        "popleft it, notify_all and return it, else return None.",
+        "For each of `put` and `get`: what must be true before it may go on? And who can make it true?",
+        "One `Condition`. `put` waits while the buffer is full; `get` waits while it is empty and not closed. Whoever changes "
+        "something (`put`, `get`, `close`) calls `notify_all`.",
+        "`get`: `with self.changed:` `while not self.items and not self.closed: self.changed.wait()`; if there is an item, "
+        "`popleft` it, `notify_all` and return it, else return `None`.",
     ),
 )
 
@@ -1329,8 +1358,10 @@ BUFFERS = DetectiveTask(
 
 
 def feed_batches(prefetch, batches, bound, bad):
-    """Consume what `prefetch` loads. `load(k)` gives batches[k]; it raises OSError for k = bad."""
+    """Consume what `prefetch` loads. `load(k)` gives batches[k]; it raises OSError for k = bad. AN_ERROR among the batches
+    stands for an exception object, which is a batch like any other."""
     events, home, at_home, got, error = Events(), threading.get_ident(), 0, [], None
+    kept = OSError("this was a batch")
 
     def load(k):
         nonlocal at_home
@@ -1338,12 +1369,12 @@ def feed_batches(prefetch, batches, bound, bad):
         if k == bad:
             raise OSError(f"batch {k} cannot be read")
         events.enter("in_memory")
-        return batches[k]
+        return kept if batches[k] == AN_ERROR else batches[k]
 
     try:
         for batch in prefetch(range(len(batches)), load, bound):
             time.sleep(0)  # the consumer computes
-            got.append(batch)
+            got.append(AN_ERROR if batch is kept else batch)
             events.leave("in_memory")
     except OSError as raised:
         error = str(raised)
@@ -1357,7 +1388,8 @@ def judge_batches(arguments, result):
         return Slip(
             "no-thread",
             "load called in another thread than the consumer's",
-            "The consumer's own thread called load, so nothing is loaded while it computes.",
+            "The consumer's own thread called `load`, so nothing is loaded while it computes.",
+            f"{result['at_home']} calls by the consumer's own thread",
         )
     if bad is not None and result["error"] is None:
         return Slip(
@@ -1365,14 +1397,25 @@ def judge_batches(arguments, result):
             f"OSError: batch {bad} cannot be read, raised where the batches are used",
             "The loader failed and the consumer never heard of it: it takes the data set for shorter than it is. Catch the "
             "error in the loader, hand it over like a batch, and raise it on the other side.",
+            f"no error; the batches {short(result['got'])}",
         )
+    if bad is None and result["error"] is not None:
+        got = f"it was raised: OSError: {result['error']}"
+        return Slip("batch-raised", f"the batches {expected}, in this order", BATCH_RAISED, got)
     if result["got"] != expected:
         more = len(result["got"]) - len(expected)
         cause = PREFETCH_SHORT if more < 0 else PREFETCH_LONG if more else PREFETCH_ORDER
-        return Slip("wrong-result", f"the batches {expected}, in this order", cause)
+        return Slip(
+            "wrong-result", f"the batches {expected}, in this order", cause, f"the batches {short(result['got'])}"
+        )
     return None
 
 
+AN_ERROR = "an OSError object"
+BATCH_RAISED = (
+    "A batch was raised as if loading had failed. A batch may be anything, an exception object too, so what it is does not "
+    "tell whether loading failed: hand over with each thing which of the two it is, as in `(kind, thing)`."
+)
 PREFETCH_ORDER = "The batches came in another order. One loader and one queue keep the order by themselves."
 PREFETCH_LONG = (
     "There are more batches than items: something is handed over twice, or the sign of the end is yielded, too."
@@ -1384,11 +1427,10 @@ PREFETCH_SHORT = (
 )
 
 
-def loading(n, bound, bad=None, odd=False):
+def loading(n, bound, bad=None, odd=()):
     def make(rng):
         batches = [int(x) for x in rng.permutation(90)[:n]]
-        if odd:
-            batches[1], batches[2] = None, 0
+        batches[1 : 1 + len(odd)] = odd
         return batches, bound, bad
 
     return make
@@ -1407,7 +1449,8 @@ PREFETCH = ThreadTask(
     cases=(
         Case("three batches, bound 1", loading(3, 1)),
         Case("no batch at all", loading(0, 2)),
-        Case("batches that are None and 0", loading(4, 2, odd=True)),
+        Case("batches that are None and 0", loading(4, 2, odd=(None, 0))),
+        Case("a batch that is an exception object", loading(3, 1, odd=(AN_ERROR,))),
         Case("batch 2 of 4 cannot be read", loading(4, 1, bad=2)),
     ),
     budget=Budget(
@@ -1438,22 +1481,22 @@ PREFETCH = ThreadTask(
     },
     hints=(
         "Two things must reach the consumer besides batches. Which?",
-        "Put pairs into the queue: (kind, thing), with the kinds batch, end and error. The loader's loop stands in `try`; "
+        "Put pairs into the queue: `(kind, thing)`, with the kinds batch, end and error. The loader's loop stands in `try`; "
         "`except Exception as error` puts the error.",
         "The consumer: `kind, thing = ahead.get()` in a `while True`; return at the end, `raise thing` for an error, else "
-        "`yield thing`. The queue: queue.Queue(maxsize=bound).",
+        "`yield thing`. The queue: `queue.Queue(maxsize=bound)`.",
     ),
 )
 
 # 02-shards, the second part of 02-prefetch -----------------------------------------------------------------------
 
 
-def feed_shards(interleave, lengths, bound, bad, stop):
+def feed_shards(interleave, lengths, bound, bad, stop, odd=None):
     """Consume what `interleave` makes of shards of these lengths. Batch b of shard s is the number 10 s + b, so that the first
     one is 0; `bad`: [s, b] of the one that cannot be read; `stop`: so many batches are taken, then the consumer closes the
-    generator."""
+    generator; `odd`: the number of a batch in whose place an exception object is handed over, a batch like any other."""
     events, at_home, home, two_at_once, got, error = Events(), 0, threading.get_ident(), [], [], None
-    before = threading.active_count()
+    before, kept = threading.active_count(), OSError("this was a batch")
 
     def shard(s):
         nonlocal at_home
@@ -1462,7 +1505,7 @@ def feed_shards(interleave, lengths, bound, bad, stop):
             if [s, b] == bad:
                 raise OSError(f"batch {b} of shard {s} cannot be read")
             events.enter("in_memory")
-            yield 10 * s + b
+            yield kept if 10 * s + b == odd else 10 * s + b
 
     batches = interleave([shard(s) for s in range(len(lengths))], bound)
     try:
@@ -1470,7 +1513,7 @@ def feed_shards(interleave, lengths, bound, bad, stop):
             batch = next(batches, None)
             if batch is None:
                 break
-            got.append(batch)
+            got.append(odd if batch is kept else batch)
             events.leave("in_memory")
         batches.close()
     except OSError as raised:
@@ -1491,7 +1534,7 @@ def in_turns(lengths, bad=None):
 
 
 def judge_shards(arguments, result):
-    lengths, bound, bad, stop = arguments
+    lengths, bound, bad, stop, odd = arguments
     expected, most = in_turns(lengths, bad)[:stop], len(lengths) * (bound + 1) + 1
     if result["at_home"]:
         cause = "The consumer's own thread read a shard, so nothing is loaded while it computes."
@@ -1499,7 +1542,10 @@ def judge_shards(arguments, result):
         return Slip("no-thread", "each shard read by a thread of its own", cause, got)
     if result["two_at_once"]:
         cause = "Two threads read one shard at the same time. A shard is a generator: one thread may be in it."
-        return Slip("two-at-once", "one thread for each shard", cause)
+        return Slip("two-at-once", "one thread for each shard", cause, "ValueError: generator already executing")
+    if odd is not None and result["error"] is not None:
+        told = f"the batches {expected}, in this order; {odd} stands for the exception object"
+        return Slip("batch-raised", told, BATCH_RAISED, f"it was raised: OSError: {result['error']}")
     if bad and stop is None and result["error"] is None:
         cause = "A shard failed, and the consumer never heard of it. Hand the error over in the place of the batch."
         return Slip(
@@ -1530,8 +1576,8 @@ SHARDS_ORDER = (
 )
 
 
-def sharded(*lengths, bound=1, bad=None, stop=None):
-    return lambda rng: (list(lengths), bound, bad, stop)
+def sharded(*lengths, bound=1, bad=None, stop=None, odd=None):
+    return lambda rng: (list(lengths), bound, bad, stop, odd)
 
 
 SHARDS = ThreadTask(
@@ -1551,6 +1597,7 @@ SHARDS = ThreadTask(
         Case("one shard, the consumer stops after 1 of 5", sharded(5, stop=1)),
         Case("two shards, the consumer stops after 1 of 6", sharded(3, 3, stop=1)),
         Case("batch 0 of shard 1 cannot be read", sharded(4, 2, bad=[1, 0])),
+        Case("batch 1 of shard 0 is an exception object", sharded(2, 1, odd=1)),
     ),
     advice={
         "deadlock": "Somebody waits for ever. The consumer, for a batch that never comes: is each loader started, with its own shard "
@@ -1565,9 +1612,9 @@ SHARDS = ThreadTask(
     },
     hints=(
         "Who keeps the order if each shard has a queue of its own? And what runs when a generator is closed?",
-        "A thread and a bounded queue for each shard; the consumer asks the queues in turn. In `finally`: set an Event, which each "
-        "loader looks at after each `put`; take what lies in the queues, so that nobody waits in `put`; then join.",
-        "The queues that are not at their end stand in a deque: take the first, get from it, yield, append it again. After the "
+        "A thread and a bounded queue for each shard; the consumer asks the queues in turn. In `finally`: set an `Event`, which each "
+        "loader looks at after each `put`; take what lies in the queues, so that nobody waits in `put`; then `join`.",
+        "The queues that are not at their end stand in a `deque`: take the first, `get` from it, `yield`, append it again. After the "
         "Event is set, a loader puts one thing more at most: is there room for it, once the queue was emptied?",
     ),
 )
@@ -1644,7 +1691,7 @@ BUG = ThreadTask(
     hints=(
         "Run the check on the code as it is. Who should have been woken, and was not? Then mend that, and run it again.",
         "How many threads wait when the last one comes? And can a thread be back at the barrier before another one has left it?",
-        "A thread waits for the end of *its* round. Number the rounds: who comes keeps the number that it found; the last one "
+        "A thread waits for the end of its own round. Number the rounds: who comes keeps the number that it found; the last one "
         "raises it. What must the loop compare then?",
     ),
 )

@@ -4,6 +4,7 @@ explore   runs ordinary `threading` code under many schedules and shows the one 
 replay    runs one of them again
 Program   a small program that is played under a schedule given step by step (given.py)
 pause     a place where a thread can be interrupted, for code that the explorer does not look into
+tell      a step of its own in the table, for what a check sees
 
 scheduler.py one run     policies.py who goes on    exploration.py the search      locks.py, queues.py, workers.py stand-ins
 tracing.py points        sites.py what is accessed  substitution.py names          findings.py, report.py, picture.py
@@ -14,6 +15,6 @@ from .exploration import Schedule, explore, replay
 from .findings import Finding
 from .given import Program
 from .report import Report, Run
-from .scheduler import pause
+from .scheduler import pause, tell
 
-__all__ = ["Finding", "Program", "Report", "Run", "Schedule", "explore", "pause", "replay"]
+__all__ = ["Finding", "Program", "Report", "Run", "Schedule", "explore", "pause", "replay", "tell"]

@@ -33,6 +33,7 @@ def explore(
     seconds=10.0,
     keep_going=False,
     check_folders=(),
+    given=(),
 ):
     """Run `scenario()` under up to `schedules` schedules and report what goes wrong.
 
@@ -42,11 +43,14 @@ def explore(
     differ.
     preemptions: threads are interrupted at most that often in systematic schedules. seconds: of CPU time, a limit that
     ends the search early. keep_going: do not stop at the first failure (`report.results` then counts all).
-    check_folders: code in these folders belongs to a check, not to the program; no message gives its line numbers.
+    check_folders: code in these folders belongs to a check, not to the program; no message gives its line numbers, and no
+    table its steps. given: (file, first line, last line) of programs in them whose steps are shown all the same.
 
     Returns a Report. The same arguments give the same report.
     """
-    return Search(scenario, expected, judge, seed, preemptions, schedules, seconds, keep_going, check_folders).run()
+    return Search(
+        scenario, expected, judge, seed, preemptions, schedules, seconds, keep_going, check_folders, given
+    ).run()
 
 
 def replay(scenario, schedule=None, expected=None, *, judge=None):
@@ -83,6 +87,7 @@ class Search:
         seconds=60.0,
         keep_going=False,
         check_folders=(),
+        given=(),
     ):
         if not callable(scenario):
             raise TypeError(f"scenario is {scenario!r}; expected a function that runs the threads and returns a result")
@@ -93,6 +98,7 @@ class Search:
             )
         self.seed, self.preemptions, self.limit, self.seconds = seed, preemptions, schedules, seconds
         self.keep_going, self.focus = keep_going, None
+        self.given = tuple(given)
         self.check_folders = tuple(os.path.join(folder, "") for folder in check_folders)
         program = scenario.func if isinstance(scenario, functools.partial) else scenario
         code = getattr(getattr(program, "__func__", program), "__code__", None)
@@ -116,7 +122,7 @@ class Search:
             outcome = Scheduler(policy, tracer, MAX_POINTS).run(program)
         finally:
             random.setstate(state)
-        outcome.check_folders = self.check_folders
+        outcome.check_folders, outcome.given = self.check_folders, self.given
         self.count += 1
         return Run(outcome, findings.of(outcome, self.judge), Schedule(outcome.schedule, self.focus), tracer.shared())
 

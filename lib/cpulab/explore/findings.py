@@ -22,6 +22,8 @@ class Finding:
     cause: str = ""
     severity: str = ERROR
     name: str = ""  # of the exception; "own lock": of a deadlock of a thread with itself
+    often: bool = False  # `cause` is what is often the reason, not what was seen
+    until: str = ""  # the words of the event with which it was wrong; "": at the end
     waits: tuple = ()  # of a deadlock: (thread, what it waits for, the thread that has it or "")
 
     def __str__(self):
@@ -53,8 +55,9 @@ def of(outcome, judge):
 
 
 def _at(outcome, file, line):
-    where = "in the check" if outcome.in_check(file) else f"line {line}"
-    return f"{where}: `{source(file, line)}`"
+    if outcome.in_check(file):
+        return ("in the check: " if outcome.is_checks_own(file, line) else "") + f"`{source(file, line)}`"
+    return f"line {line}: `{source(file, line)}`"
 
 
 def _position(outcome, task):
@@ -74,13 +77,16 @@ def _deadlock(outcome):
             who = "which it holds itself" if holder is task else f"which {holder.name} holds"
             said += f", {who} since line {task.resource.held_since}"
             said += " and will not release: it has ended" if holder.last == DONE else ""
-        facts.append((task.name, f"{said} ({_position(outcome, task)})"))
+        checks = outcome.is_checks_own(getattr(task, "file", ""), task.line)
+        facts.append((task.name, f"{said} ({'in the check' if checks else _position(outcome, task)})"))
     names = [t.name for t in stuck]
     headline = "nobody can go on: " + " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     headline += " wait" if len(names) > 1 else " waits"
     alone = any(getattr(task.resource, "held_by", None) is task for task in stuck)
-    why, waits = _why_stuck(stuck), tuple(map(_waits, stuck))
-    return Finding("deadlock", headline, tuple(facts), why, name="own lock" if alone else "", waits=waits)
+    cause, waits = _seen_why(stuck), tuple(map(_waits, stuck))
+    often = "" if cause else _often_why([t for t in stuck if not outcome.is_checks_own(getattr(t, "file", ""), t.line)])
+    name = "own lock" if alone else ""
+    return Finding("deadlock", headline, tuple(facts), cause or often, name=name, often=bool(often), waits=waits)
 
 
 def _waits(task):
@@ -92,7 +98,8 @@ def _waits(task):
     return task.name, getattr(resource, "label", ""), holder.name if holder is not None else ""
 
 
-def _why_stuck(stuck):
+def _seen_why(stuck):
+    """Why nobody can go on, where the locks that are held tell it."""
     ring = _ring(stuck)
     if len(ring) > 1:
         return (
@@ -109,6 +116,11 @@ def _why_stuck(stuck):
             )
         if holder is not None and holder.last == DONE:
             return f"{holder.name} ended without releasing {resource.label}: `with` releases it on every way out."
+    return ""
+
+
+def _often_why(stuck):
+    """Why threads often wait in vain for what these wait for."""
     for task in stuck:
         resource = task.resource
         if isinstance(resource, locks.Condition):

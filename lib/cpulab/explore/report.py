@@ -7,7 +7,9 @@ from simt import show
 from .findings import ERROR
 from .tracing import source
 
-ROWS = 60  # of a table; more are left out in the middle
+ROWS = 60  # of a table: the last ones; those before are folded away
+FEW = 10  # rows are not worth folding
+CHECK = "(check)"  # in the place of a line that its reader did not write
 _CELL = "padding:.15em .6em .15em 0;vertical-align:top"
 _WORDS = f"{_CELL};text-align:left"
 _STEPS = (
@@ -25,18 +27,18 @@ class Table:
 
     head = tuple(column.heading for column in _STEPS)
 
-    def __init__(self, rows):
-        self.rows = rows
+    def __init__(self, rows, most=ROWS):
+        self.rows, self.most = rows, most
 
-    def shown(self, most=ROWS):
-        """The rows, with the middle left out if there are too many."""
-        if len(self.rows) <= most:
-            return self.rows
-        left = len(self.rows) - most
-        return [*self.rows[: most // 2], ("...", "", "", f"({left} more steps)", ""), *self.rows[-most // 2 :]]
+    def parted(self):
+        """(the rows before, the last rows that are shown): what a run ends with is at its end."""
+        left = len(self.rows) - self.most
+        return ([], self.rows) if left < FEW else (self.rows[:left], self.rows[left:])
 
     def __str__(self):
-        rows = [tuple(str(x) for x in row) for row in (self.head, *self.shown())]
+        before, last = self.parted()
+        left = [("...", "", "", f"({len(before)} steps before)", "")] if before else []
+        rows = [tuple(str(x) for x in row) for row in (self.head, *left, *last)]
         rows = [(*row[:3], _cut(row[3], 34), row[4]) for row in rows]
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         right = (0, 2)
@@ -53,7 +55,12 @@ class Table:
         return len(self.rows)
 
     def _repr_html_(self):
-        return show.table(_STEPS, self.shown(), kind="interleaving", scroll=True)
+        before, last = self.parted()
+        shown = show.table(_STEPS, last, kind="interleaving", scroll=True)
+        if not before:
+            return shown
+        folded = show.table(_STEPS, before, kind="interleaving", scroll=True)
+        return f"<details><summary>{len(before)} steps before</summary>{folded}</details>{shown}"
 
 
 def _cut(text, most):
@@ -82,18 +89,30 @@ class Run:
     def table(self):
         """The interleaving as a Table: what a thread does on one line without a break is one row."""
         focus, rows, last = self.schedule.focus, [], None
-        for event in self.outcome.events:
+        for event in self.outcome.events[: self._end()]:
             if event.site is not None and event.site not in (self.shared if focus is None else focus):
                 continue
+            check = self.outcome.is_checks_own(event.file, event.line)
+            if check and event.site is not None:  # its own lists and counts: nothing that the program's author wrote
+                continue
             text = described(event)
-            key = (event.task, event.file, event.line)
+            key = (event.task, event.file, event.line) if not check else (event.task, "", 0)
             if key == last and rows and text not in rows[-1][-1]:
                 rows[-1][-1].append(text)
             else:
                 line = "" if self.outcome.in_check(event.file) else event.line
-                rows.append([event.task, line, source(event.file, event.line), [text]])
+                code = CHECK if check else source(event.file, event.line)
+                rows.append([event.task, line, code, [text]])
                 last = key
         return Table([(i + 1, task, line or "", code, "; ".join(t)) for i, (task, line, code, t) in enumerate(rows)])
+
+    def _end(self):
+        """How many events there were when the first thing was wrong; what came after it explains nothing."""
+        for finding in self.errors[:1]:
+            told = f"ends with {finding.name}" if finding.kind == "exception" else finding.until
+            ends = [i for i, event in enumerate(self.outcome.events, 1) if told and event.text == told]
+            return ends[0] if ends else None
+        return None
 
     def figure(self):
         """(figure, alternative text): a lane for each thread, a box for each step."""

@@ -42,6 +42,12 @@ def pause():
         _active.point()
 
 
+def tell(text):
+    """A step of its own in the table of a run: what a check saw. Otherwise nothing."""
+    if _active is not None and not _active.stopping and _active.running.ident == _thread.get_ident():
+        _active.note(_active.running, "note", text)
+
+
 class Task:
     """A controlled thread."""
 
@@ -53,6 +59,7 @@ class Task:
         self.go.acquire()
         self.ended.acquire()
         self.ident, self.streak, self.pending = None, 0, None
+        self.raised = None  # the exception that was told last
         self.since = self.middle = 0  # events before its turn began, and before the second half of it
         self.through = False  # whether it came out of `halt` just now: its next point was decided there
         self.last = NEW  # the state in which the run's end found it
@@ -105,11 +112,16 @@ class Outcome:
     held: list = field(default_factory=list)  # locks still held at the end
     spins: dict = field(default_factory=dict)  # task name -> how often it had to be made to wait
     clock: float = 0.0
+    given: tuple = ()  # (file, first line, last line) of a program that a check brings: shown, without numbers of lines
     check_folders: tuple = ()  # code in them belongs to the check, not to the program
 
     def in_check(self, file):
         """Whether `file` belongs to the check: its line numbers mean nothing to who wrote the program."""
         return file.startswith(self.check_folders)
+
+    def is_checks_own(self, file, line):
+        """Whether the line is nothing that the reader has seen: in the check, and not in a program that it brings."""
+        return self.in_check(file) and not any(file == f and first <= line <= last for f, first, last in self.given)
 
     @property
     def schedule(self):

@@ -12,7 +12,7 @@ import threading
 import time
 import types
 
-from . import locks, queues, workers
+from . import locks, naming, queues, workers
 
 
 class Namespace:
@@ -111,8 +111,8 @@ class Substitution:
         self._no_imports(code)
         space = function.__globals__
         self.spaces[id(space)] = space
-        for cell in function.__closure__ or ():
-            self.cells.append(cell)
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            self.cells.append((cell, name))
             try:
                 self._reach(cell.cell_contents, depth + 1)
             except ValueError:
@@ -139,23 +139,23 @@ class Substitution:
     def __enter__(self):
         for space in self.spaces.values():
             for name, value in list(space.items()):
-                self._replace(value, functools.partial(space.__setitem__, name))
-        for cell in self.cells:
+                self._replace(name, value, functools.partial(space.__setitem__, name))
+        for cell, name in self.cells:
             try:
-                self._replace(cell.cell_contents, functools.partial(setattr, cell, "cell_contents"))
+                self._replace(name, cell.cell_contents, functools.partial(setattr, cell, "cell_contents"))
             except ValueError:
                 continue
         for cls in self.owners.values():
             for name, value in list(vars(cls).items()):
                 if _fresh(value) is not None:
-                    self._replace(value, functools.partial(setattr, cls, name))
+                    self._replace(name, value, functools.partial(setattr, cls, name))
         for cls in self.classes:
             before = cls.__bases__
             self.saved.append((functools.partial(setattr, cls, "__bases__"), before))
             cls.__bases__ = tuple(STAND_INS.get(id(base), base) for base in before)
         return self
 
-    def _replace(self, value, put):
+    def _replace(self, name, value, put):
         stand_in = STAND_INS.get(id(value))
         make = None if stand_in is not None else _fresh(value)
         if stand_in is None and make is None:
@@ -164,12 +164,13 @@ class Substitution:
         if stand_in is not None:
             put(stand_in)
         else:
-            self.fresh.append((put, make))
+            self.fresh.append((name, put, make))
 
     def renew(self):
         """Fresh stand-ins for locks and queues that the program made before: call inside a run."""
-        for put, make in self.fresh:
-            put(make())
+        for name, put, make in self.fresh:
+            with naming.as_it_is(name):
+                put(make())
 
     def __exit__(self, *error):
         for put, value in reversed(self.saved):

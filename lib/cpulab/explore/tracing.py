@@ -9,7 +9,7 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections import defaultdict
+from collections import defaultdict, deque
 from pathlib import Path
 
 from . import sites
@@ -88,6 +88,8 @@ class Tracer:
         def instruction(frame, event, argument):
             if event == "opcode":
                 self._instruction(frame, get(frame.f_lasti))
+            elif event == "exception":
+                self._raises(argument[1])
             return instruction
 
         return instruction
@@ -103,8 +105,17 @@ class Tracer:
             self._settle(me)
         if site is not None and scheduler.crowd:
             self._visit(frame, site, me)
-        elif scheduler.ticks > scheduler.max_ticks:
-            scheduler.point()
+        else:
+            if site is not None and self.focus and site in self.focus:
+                self._alone(frame, site, me)
+            if scheduler.ticks > scheduler.max_ticks:
+                scheduler.point()
+
+    def _alone(self, frame, site, me):
+        """What the only thread does where threads meet later: told, and no reason for what they do."""
+        access = site.locate(frame)
+        if access is not None:
+            self._note(site, access, me, None)
 
     def _visit(self, frame, site, me):
         access = site.locate(frame)
@@ -117,15 +128,31 @@ class Tracer:
             access = site.locate(frame) or access
         self.accesses[access.base].append((me.number, access.key, access.kind, site))
         self.keep.append(access.owner)
+        self._note(site, access, me, (access.base, access.key))
+
+    def _note(self, site, access, me, place):
         me.line, me.file = site.line, site.file
         value = _shown(access.peek) if access.kind == "read" else ""
         event = self.scheduler.note(
-            me, "call" if site.space == "call" else access.kind, site.text, place=(access.base, access.key), value=value,
-            site=site,
+            me, "call" if site.space == "call" else access.kind, site.text, place=place, value=value, site=site
         )  # fmt: skip
         event.line = site.line
         if access.kind == "write":
             me.pending = (event, access.peek)
+
+    def _raises(self, error):
+        """The running thread raises `error` in the program's code, or does not catch it there."""
+        scheduler, me = self.scheduler, self.scheduler.running
+        if (
+            scheduler.stopping
+            or error is me.raised
+            or not isinstance(error, Exception)
+            or isinstance(error, StopIteration)
+        ):
+            return
+        self._settle(me)
+        me.raised = error
+        scheduler.note(me, "note", f"raises {type(error).__name__}")
 
     def _settle(self, task):
         """After a write: look at what was written."""
@@ -163,15 +190,16 @@ class Monitor(Tracer):
         monitoring.use_tool_id(self.tool, "cpulab.explore")
         monitoring.register_callback(self.tool, monitoring.events.PY_START, self._start)
         monitoring.register_callback(self.tool, monitoring.events.INSTRUCTION, self._monitored)
+        monitoring.register_callback(self.tool, monitoring.events.RAISE, self._raised)
         monitoring.restart_events()
-        monitoring.set_events(self.tool, monitoring.events.PY_START)
+        monitoring.set_events(self.tool, monitoring.events.PY_START | monitoring.events.RAISE)
 
     def close(self):
         monitoring = sys.monitoring
         monitoring.set_events(self.tool, 0)
         for code in self.codes:
             monitoring.set_local_events(self.tool, code, 0)
-        for event in (monitoring.events.PY_START, monitoring.events.INSTRUCTION):
+        for event in (monitoring.events.PY_START, monitoring.events.INSTRUCTION, monitoring.events.RAISE):
             monitoring.register_callback(self.tool, event, None)
         monitoring.free_tool_id(self.tool)
 
@@ -189,6 +217,11 @@ class Monitor(Tracer):
             self.codes.add(code)
             sys.monitoring.set_local_events(self.tool, code, sys.monitoring.events.INSTRUCTION)
         return None
+
+    def _raised(self, code, offset, error):
+        mine = self.scheduler.running is not None and self.scheduler.running.ident == _thread.get_ident()
+        if mine and self.is_own(code.co_filename):
+            self._raises(error)
 
     def _monitored(self, code, offset):
         if self.scheduler.running is not None and self.scheduler.running.ident == _thread.get_ident():
@@ -212,8 +245,8 @@ def _shown(peek):
         text = repr(value)
     elif hasattr(value, "item") and getattr(value, "size", 0) == 1:
         text = str(value.item())
-    elif isinstance(value, list | dict | set):
-        text = f"{len(value)} elements"
+    elif isinstance(value, list | dict | set | deque):
+        text = f"{len(value)} element{'s' if len(value) != 1 else ''}"
     else:
         return ""
     return text if len(text) <= 24 else text[:21] + "..."
