@@ -43,7 +43,7 @@ def c_reads_outside():
 
 
 def d_is_right():
-    """wrong verdict: look at element [0, 0]"""
+    """wrong verdict: expected -0.63"""
     return but(D="right")
 
 
