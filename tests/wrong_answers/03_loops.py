@@ -33,7 +33,7 @@ def b_is_carried():
 
 
 def c_is_right():
-    """wrong verdict: was written by nobody"""
+    """wrong verdict: look at element"""
     return but(C="right")
 
 

@@ -48,7 +48,7 @@ def d_is_right():
 
 
 def d_goes_outside():
-    """wrong verdict: was written by nobody"""
+    """wrong verdict: look at element [128]"""
     return but(D="outside")
 
 

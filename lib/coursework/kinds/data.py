@@ -208,7 +208,7 @@ def in_words(run, tell=True):
     if "first wrong" in facts:
         owner = f", which belongs to {facts['belongs to']}," if "belongs to" in facts else ""
         first = facts["first wrong"].split(";")[0]
-        if not tell:
+        if not tell and "nobody wrote it" in facts["got"]:
             return f"{case.name}: look at {first}{owner.rstrip(',')}."
         got = "was written by nobody" if "nobody wrote it" in facts["got"] else f"is {facts['got']}"
         return f"{case.name}: {first}{owner} {got}; expected {facts['expected']}."
