@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from cpulab.explore import Finding, explore
+from cpulab.explore.report import CHECK
 
 from .definition import Slip
 from .events import Played
@@ -103,11 +104,18 @@ def play(task, answer, arguments, seed=0):
         "result": last.get("result"),
         "counts": counts,
         "finding": asdict(told[0]) if told else None,
-        "table": [list(row) for row in report.table.rows[-MOST_ROWS:]] if told and task.threaded else [],
+        "table": _rows(report.table) if told and task.threaded else [],
         "schedules": report.schedules,
         "complete": report.complete,
         "interruptions": report.run.interruptions,
     }
+
+
+def _rows(table):
+    """The last steps as plain data; none where all are the check's own."""
+    if all(code == CHECK for _, _, _, code, _ in table.rows):
+        return []
+    return [list(row) for row in table.rows[-MOST_ROWS:]]
 
 
 def _given(answer):

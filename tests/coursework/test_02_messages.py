@@ -129,3 +129,7 @@ def test_the_picture_of_two_deadlocks_is_the_one_with_a_ring():
 
 def test_boxes_that_stand_in_no_relation_are_not_drawn():
     assert "svg" not in outcome_of("02-places", "WakesOne").failure.picture
+
+
+def test_a_table_of_nothing_but_the_check_is_not_shown():
+    assert "table" not in outcome_of("02-prefetch", "in_the_consumer").failure.picture

@@ -96,7 +96,7 @@ def swallows(submit, function, items, chunk):
 
 
 def one_job_each(submit, function, items, chunk):
-    """over budget over-budget: one submit for a whole chunk"""
+    """over budget over-budget: one `submit` for a whole chunk"""
     futures = [submit(function, x) for x in items]
     return [future.result() for future in futures]
 

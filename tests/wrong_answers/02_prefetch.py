@@ -121,7 +121,7 @@ def ends_quietly(items, load, bound):
 
 
 def in_the_consumer(items, load, bound):
-    """wrong no-thread: own thread called load"""
+    """wrong no-thread: own thread called `load`"""
     for item in items:
         yield load(item)
 
