@@ -352,7 +352,9 @@ def _meant_member(node, module):
 def _refuse(node, language, what=None, more=""):
     if isinstance(node, ast.Slice) and language is KERNEL:  # numba compiles it; the executor does not
         raise NotAdmitted(
-            "a slice", node.lineno, "the executor of this course does not take: write a loop over single elements"
+            "a slice",
+            node.lineno,
+            "the executor of this course does not take: one thread works on single elements, on several of them in a loop",
         )
     numpys = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
     if numpys in MADE and language is KERNEL:

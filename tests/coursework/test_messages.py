@@ -391,7 +391,7 @@ def no_such_member(a, b, out):
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
-        (whole_arrays, "a kernel is what one thread does, with single elements"),
+        (whole_arrays, "one thread works on single elements, on several of them in a loop"),
         (three_for_one, "is three numbers: cuda.threadIdx.x, .y and .z"),
         (no_such_member, "did you mean `out.size`?"),
     ],

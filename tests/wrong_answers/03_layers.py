@@ -14,7 +14,7 @@ WRONG = (
     ({"all_come": 800}, "both began at once"),
     ({"all_come": 4800}, "no piece is left"),
     ({"all_come": 5600}, "One does not wait for the other"),
-    ({"all_come": "4 ms"}, "What must happen before the loop returns"),
+    ({"all_come": "4 ms"}, "Write a number, without quotation marks"),
     ({"all_done": 4000}, "waits for nothing"),
     ({"all_done": 800}, "How many pieces are left"),
     ({"all_done": 16}, "one thread alone"),

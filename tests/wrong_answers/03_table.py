@@ -122,7 +122,7 @@ def added_to_old(truth, guess, weight, out):
 
 @njit(parallel=True)
 def tail_lost(truth, guess, weight, out):
-    """wrong wrong-value: Work out the first wrong element"""
+    """wrong wrong-value: samples belong to no thread"""
     classes, threads = out.shape[0], 2
     part = truth.size // 3
     own = np.zeros((threads, classes, classes))

@@ -21,5 +21,5 @@ WRONG = (
     ({"small_cache": 64}, "Follow the line of row 0"),
     ({"larger_cache": 200}, "are still there"),
     ({"larger_cache": 128}, "room for more lines than are needed"),
-    ({"larger_cache": "few"}, "How many different lines"),
+    ({"larger_cache": "few"}, "Write a number, without quotation marks"),
 )

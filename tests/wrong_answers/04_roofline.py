@@ -282,7 +282,7 @@ def a_loop_without_end(x, c, out):
 
 @njit
 def beyond_the_end(x, c, out):
-    """wrong raised-IndexError: x[1] is outside"""
+    """wrong raised-IndexError: x[100] is outside"""
     for i in range(x.size + 1):
         out[i] = x[i]
 

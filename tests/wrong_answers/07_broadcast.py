@@ -61,7 +61,7 @@ def product(row, column, out):
 
 @cuda.jit
 def x_for_rows(row, column, out):
-    """wrong some-unwritten: x counts columns, y counts rows"""
+    """wrong some-unwritten: x counts columns and y counts rows"""
     i, j = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = row[j] + column[i]

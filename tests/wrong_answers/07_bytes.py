@@ -12,6 +12,6 @@ WRONG = (
     ({"a_number": 16384}, "That is with an array w"),
     ({"a_number": 12292}, "it comes with the launch"),
     ({"backward": 12288}, "What must a thread load to know that"),
-    ({"backward": 16384}, "And the gradient is stored"),
+    ({"backward": 16384}, "Count those that a thread loads from"),
     ({"backward": 28672}, "each thread computes it once more"),
 )

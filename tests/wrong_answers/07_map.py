@@ -39,7 +39,7 @@ def guard_of_rows_only(x, out):
 
 @cuda.jit
 def x_for_rows(x, out):
-    """wrong some-unwritten: x counts columns, y counts rows"""
+    """wrong some-unwritten: x counts columns and y counts rows"""
     i, j = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = max(x[i, j], 0)

@@ -8,7 +8,7 @@ WRONG = (
     ({"register_of_sum": 0}, "is 5 even"),
     ({"register_of_sum": 1}, "11 is no group"),
     ({"register_of_sum": 2}, "5 is odd"),
-    ({"register_of_sum": "c3"}, "There are four"),
+    ({"register_of_sum": "c3"}, "Write a number, without quotation marks"),
     ({"lane_of_b": 7}, "the other way round than in the sums"),
     ({"lane_of_b": 28}, "Row 9 is row 2t + 9"),
     ({"lane_of_b": 30}, "Column 6 tells the group"),

@@ -4,7 +4,7 @@ WRONG = (
     ({"wide": "A"}, "loads one word of 4 bytes"),
     ({"wide": "C"}, "one from local memory"),
     ({"wide": "D"}, "How is a load of 128 bits written"),
-    ({"wide": "b"}, 'Answer with "A", "B", "C" or "D"'),
+    ({"wide": "E"}, 'Answer with "A", "B", "C" or "D"'),
     ({"local": "D"}, "R16 and R17 are sums in registers"),
     ({"local": "A"}, "goes to global memory"),
     ({"local": "B"}, "go to global memory"),

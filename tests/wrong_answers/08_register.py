@@ -189,7 +189,7 @@ def never_set_to_zero(a, b, out):
 
 @njit
 def the_last_step_wrong(a, b, out):
-    """wrong wrong-value: Each row of out needs"""
+    """wrong wrong-value: Each row of `out` needs"""
     (m, n), k = out.shape, a.shape[1]
     out[:] = 0
     for i in range(m):

@@ -15,5 +15,5 @@ WRONG = (
     ({"rounds": 1.48}, "How many blocks run at once"),
     ({"share": 0.48}, "That is the last wave alone"),
     ({"share": 1.48}, "before it is rounded up"),
-    ({"share": 74}, "Blocks that are launched, divided"),
+    ({"share": 74}, "Per cent, where a share is asked for"),
 )
