@@ -16,6 +16,7 @@ WRONG = (
     ({"all_come": 5600}, "One does not wait for the other"),
     ({"all_come": "4 ms"}, "Write a number, without quotation marks"),
     ({"all_done": 4000}, "waits for nothing"),
+    ({"all_done": 1500}, "one thread alone"),
     ({"all_done": 800}, "How many pieces are left"),
-    ({"all_done": 16}, "one thread alone"),
+    ({"all_done": 16}, "in which unit the answer is asked for"),
 )

@@ -8,7 +8,7 @@ WRONG = (
     ({"local": "D"}, "R16 and R17 are sums in registers"),
     ({"local": "A"}, "goes to global memory"),
     ({"local": "B"}, "go to global memory"),
-    ({"local": 3}, 'Answer with "A", "B", "C" or "D"'),
+    ({"local": 3}, "Answer with a letter in quotation marks"),
     ({"a_loads": 128}, "one of each operand"),
     ({"a_loads": 8192}, "for the 32 lanes of a warp at once"),
     ({"b_loads": 256}, "As many as A"),
