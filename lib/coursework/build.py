@@ -6,12 +6,13 @@ A master in `solutions/` is an ordinary notebook with recorded outputs. In an an
 
 The build also writes nbgrader's metadata (schema version 3, `grade_id` equal to the cell's id) into both, the first
 code cell, which finds the library or installs it (install_cell.py), and under each task's heading what to read first.
-In an exercise the checks carry the tag `raises-exception`: who runs all of a notebook sees all that is red, not the
-first. `--check` writes nothing and fails if a file is not what the build would write. `--run` executes the masters
+In an exercise the checks, and other cells that use an answer, carry the tag `raises-exception`: who runs all of a
+notebook sees all that is red, not the first. `--check` writes nothing and fails if a file is not what the build would write. `--run` executes the masters
 first.
 """
 
 import argparse
+import ast
 import copy
 import re
 import sys
@@ -204,14 +205,22 @@ def _part(function, task_id, where):
     return part, parts[part]
 
 
+def _used(source):
+    """The names that code uses and does not define itself."""
+    names = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
+    return {n.id for n in names if isinstance(n.ctx, ast.Load)} - {n.id for n in names if isinstance(n.ctx, ast.Store)}
+
+
 def exercise_of(master):
     """The notebook a student gets: the master without answers, hidden checks and outputs."""
     notebook = copy.deepcopy(master)
+    answers = [cell.source for cell in notebook.cells if SOLUTION[0] in cell.source]
+    written = {name for source in answers for name in re.findall(r"^def (\w+)", source, re.MULTILINE)}
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
         cell.outputs, cell.execution_count = [], None
-        if is_check(cell):
+        if is_check(cell) or (SOLUTION[0] not in cell.source and _used(cell.source) & written):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), GOES_ON]
         is_open = re.search(r"[=:] \.\.\.", cell.source)  # something to fill in: a number, or a value of a dict
         cell.source = remove_region(cell.source, SOLUTION, (lambda lines, indent: []) if is_open else _stub)
