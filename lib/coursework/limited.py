@@ -97,7 +97,12 @@ def interrupted(seconds):
     and not while compiled code runs."""
     main = threading.main_thread()
     fired, lock = [], threading.Lock()
-    running = threading.current_thread() is main and callable(signal.getsignal(signal.SIGINT))
+    here = threading.current_thread() is main
+    handler = signal.getsignal(signal.SIGINT)
+    replaced = here and handler in (signal.SIG_IGN, signal.SIG_DFL)  # a job of a shell's background ignores the signal
+    if replaced:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    running = here and callable(signal.getsignal(signal.SIGINT))
 
     def interrupt():
         with lock:
@@ -120,6 +125,8 @@ def interrupted(seconds):
                 running = False
             timer.cancel()
             time.sleep(0.01 if fired else 0)
+        if replaced:
+            signal.signal(signal.SIGINT, handler)
 
 
 def _busiest_loop(frame, runs):

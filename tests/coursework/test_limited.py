@@ -4,6 +4,7 @@ import functools
 import importlib
 import itertools
 import json
+import signal
 import subprocess
 import sys
 import textwrap
@@ -284,8 +285,17 @@ def stands_before_a_lock(n):
     lock.acquire()
 
 
+@pytest.fixture(params=[signal.default_int_handler, signal.SIG_IGN], ids=["usual", "ignored"])
+def interrupts(request):
+    """What this process does with the signal of Ctrl-C: a job in a shell's background ignores it."""
+    before = signal.signal(signal.SIGINT, request.param)
+    yield request.param
+    after = signal.signal(signal.SIGINT, before)
+    assert after is request.param
+
+
 @pytest.mark.parametrize("waits", [asleep, stands_before_a_lock])
-def test_plain_python_that_waits_is_interrupted(waits, monkeypatch):
+def test_plain_python_that_waits_is_interrupted(waits, interrupts, monkeypatch):
     monkeypatch.setattr(limited, "PYTHON_SECONDS", 0.5)
     begun = time.monotonic()
     error = failed(Local(waits).call, (600,))
