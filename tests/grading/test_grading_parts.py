@@ -338,12 +338,17 @@ def test_admission_follows_constants_that_are_assigned_together():
         "x.__class__", "open('f')", "open(x)", "eval(x)", "vars(x)", "getattr(x, 'y')", "eval('1')", "[i for i in x]", "(lambda: 0)()", "x.ctypes.data",
         "cuda.synchronize()", "cuda.cudadrv", "np.load(x)", "np.lib", "math.__dict__", "f'{x}'", "'{0}'.format(x)",
         "x.tofile(y)", "x.shape.__class__", "globals()", "type(x)", "x.dtype.type", "cuda.jit", "cuda.current_context()",
-        "print(x.__class__)", "print(open('f'))", "print('{0}'.format(x))", "print(f'{x}')", "y = 'text'", "(x := 3)", "yield x", "await x", "x[1:2]", "{1: 2}", "numba.objmode",
+        "print(x.__class__)", "print(open('f'))", "print('{0}'.format(x))", "print(f'{x}')", "y = 'text'", "(x := 3)", "yield x", "await x", "{1: 2}", "numba.objmode",
     ],
 )  # fmt: skip
 def test_admission_refuses(body):
     with pytest.raises(admission.NotAdmitted, match=r"line 3 uses .*cannot contain"):
         admission.collect([f"@cuda.jit\ndef f(x):\n    {body}"], "f", admission.KERNEL)
+
+
+def test_admission_refuses_a_slice_and_says_what_a_thread_works_on():
+    with pytest.raises(admission.NotAdmitted, match="line 3 uses a slice, .* one thread works on single elements"):
+        admission.collect(["@cuda.jit\ndef f(x):\n    x[1:2]"], "f", admission.KERNEL)
 
 
 def test_a_variable_is_not_the_function_of_its_name():

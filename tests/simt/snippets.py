@@ -436,7 +436,7 @@ def ellipsis(a):
     a[..., 0][0] = 2
 
 
-@snippet(False, words="1 axes")
+@snippet(False, words="'a' has 1 axis, but 2 indices")
 def too_many_indices(a):
     a[0, 1] = 2
 

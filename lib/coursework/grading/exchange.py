@@ -54,8 +54,11 @@ def pack(value, folder, stem, depth=0):
 
 
 def write(value, folder, stem):
-    """Write `value` as folder/stem.json (and its arrays), the JSON file last and at once."""
-    write_text(Path(folder) / f"{stem}.json", json.dumps(pack(value, folder, stem)))
+    """Write `value` as folder/stem.json (and its arrays), the JSON file last and at once, over whatever lies in wait there."""
+    path = Path(folder) / f"{stem}.json"
+    text = json.dumps(pack(value, folder, stem))
+    path.unlink(missing_ok=True)  # write_text refuses a pipe: a student's own files are not replaced
+    write_text(path, text)
 
 
 def read_bytes(path, limit):
