@@ -347,7 +347,7 @@ def test_admission_refuses(body):
 
 
 def test_admission_refuses_a_slice_and_says_what_a_thread_works_on():
-    with pytest.raises(admission.NotAdmitted, match="line 3 uses a slice, .* one thread works on single elements"):
+    with pytest.raises(admission.NotAdmitted, match=r"line 3 uses a slice, .* one thread works on single elements"):
         admission.collect(["@cuda.jit\ndef f(x):\n    x[1:2]"], "f", admission.KERNEL)
 
 
