@@ -17,6 +17,9 @@ Geometry = namedtuple(
 )
 
 
+MOST = 2**31 - 1  # of a stride, a padding, a dilation: more than any picture, and no sum of them overflows
+
+
 def pair(name, value, least):
     """`value`, a whole number or two of them (for y and x), as a tuple of two; an error that names the argument."""
     values = value if isinstance(value, tuple | list) else (value, value)
@@ -24,6 +27,8 @@ def pair(name, value, least):
         raise TypeError(f"{name} is {value!r}; expected a whole number, or two of them: one for y, one for x.")
     if min(values) < least:
         raise ValueError(f"{name} is {value!r}; expected {'nothing negative' if least == 0 else 'at least 1'}.")
+    if max(values) > MOST:
+        raise ValueError(f"{name} is {value!r}; expected at most {MOST}.")
     return tuple(int(one) for one in values)
 
 
