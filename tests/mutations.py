@@ -793,8 +793,8 @@ COURSEWORK = [
     ),
     Fault(
         "check: predictions ten times as far away are near",
-        "return said == truth or (bool(tolerance) and abs(said - truth) <= tolerance * abs(truth))",
-        "return said == truth or (bool(tolerance) and abs(said - truth) <= 10 * tolerance * abs(truth))",
+        "return abs(said) < 1e300 and abs(said - truth) <= tolerance * abs(truth)",
+        "return abs(said) < 1e300 and abs(said - truth) <= 10 * tolerance * abs(truth)",
         CPU_TASKS,
         "test_a_prediction_may_be_near",
     ),
