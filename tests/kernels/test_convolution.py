@@ -107,6 +107,23 @@ def test_pytorch_gives_the_same_as_kernels_for_gpus(rung, most, monkeypatch):
         assert [torch_says.told(gradient) for gradient in gradients] == case["gradients"], case
 
 
+@pytest.mark.parametrize("outs", [1, 6])
+@pytest.mark.parametrize("kernel", [(1, 5), (5, 1), (2, 3)])
+@pytest.mark.parametrize("rung", GPU_RUNGS, ids=lambda rung: rung.name)
+def test_a_block_whose_threads_all_have_a_result_loads_all_that_they_need(rung, kernel, outs):
+    x, weight, grad = (
+        torch_says.whole_numbers(shape, seed).astype(np.float32)
+        for seed, shape in enumerate(
+            ((1, 2, *(gpu.LOW + k - 1 for k in kernel)), (outs, 2, *kernel), (1, outs, gpu.LOW, gpu.LOW))
+        )
+    )
+    if rung.operation == "conv2d":
+        np.testing.assert_array_equal(rung(x, weight), reference.conv2d(x, weight))
+    else:
+        for got, expected in zip(rung(grad, x, weight), reference.conv2d_backward(grad, x, weight), strict=True):
+            np.testing.assert_array_equal(got, expected)
+
+
 def test_the_record_has_all_kinds():
     """Or the test above would not say much."""
     assert {len(case["x"]) for case in POSSIBLE} == {3, 4}
