@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import functools
 import inspect
 import json
 import re
@@ -156,6 +157,11 @@ def test_stub_says_how_long_the_answer_is():
     )
 
 
+@functools.cache
+def master_cells():
+    return {cell.id: cell.source for path in MASTERS for cell in build.read(path).cells}
+
+
 def headings(page):
     """(level, words) of a page in chapters/, without those in code."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -184,7 +190,7 @@ def test_a_task_names_a_section_that_exists_and_its_page_leads_back(task):
 )
 def test_a_specification_names_its_arrays_as_the_answer_does(task):
     """Messages name them."""
-    answer = next(c.source for name in NAMES for c in pair(name)[0].cells if c.id == task.id)
+    answer = master_cells()[task.id]
     heads = [re.split(r",\s*", names) for names in re.findall(r"^def \w+\((.*)\):", answer, re.MULTILINE)]
     assert list(inspect.signature(task.spec).parameters) in heads
 

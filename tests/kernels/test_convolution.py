@@ -169,6 +169,7 @@ WRONG = {
     "three strides": ((X, W), {"groups": 2, "stride": (1, 1, 1)}, TypeError, r"stride is \(1, 1, 1\); expected a whole number, or two"),
     "a broken stride": ((X, W), {"groups": 2, "stride": 1.5}, TypeError, r"stride is 1\.5; expected a whole number"),
     "padding below zero": ((X, W), {"groups": 2, "padding": (0, -1)}, ValueError, r"padding is \(0, -1\); expected nothing negative"),
+    "padding as an array": ((X, W), {"groups": 2, "padding": np.array([1, 2])}, TypeError, r"padding is array\(\[1, 2\]\); expected a whole number, or two"),
     "padding by name": ((X, W), {"groups": 2, "padding": "full"}, ValueError, r"padding is 'full'; expected \"same\", \"valid\""),
     "same with a stride": ((X, W), {"groups": 2, "padding": "same", "stride": 2}, ValueError, r"expected stride 1, or padding as numbers"),
     "a stride beyond all": ((X, W), {"groups": 2, "stride": 2**63}, ValueError, r"stride is 9223372036854775808; expected at most 2147483647"),

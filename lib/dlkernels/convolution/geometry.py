@@ -46,6 +46,8 @@ def padding_of(padding, kernel, stride, dilation):
 
     "same" gives a result of the picture's size. Where an odd number of zeros is needed, the odd one stands at the end.
     """
+    if not isinstance(padding, str):
+        return tuple((p, p) for p in pair("padding", padding, 0))
     if padding == "valid":
         return (0, 0), (0, 0)
     if padding == "same":
@@ -53,9 +55,7 @@ def padding_of(padding, kernel, stride, dilation):
             raise ValueError(f'padding is "same" and stride is {stride}; expected stride 1, or padding as numbers.')
         missing = [extent(k, d) - 1 for k, d in zip(kernel, dilation, strict=True)]
         return tuple((m // 2, m - m // 2) for m in missing)
-    if isinstance(padding, str):
-        raise ValueError(f'padding is {padding!r}; expected "same", "valid", a whole number, or two of them.')
-    return tuple((p, p) for p in pair("padding", padding, 0))
+    raise ValueError(f'padding is {padding!r}; expected "same", "valid", a whole number, or two of them.')
 
 
 def convolution(picture, kernel, stride=1, padding=0, dilation=1, groups=1):
