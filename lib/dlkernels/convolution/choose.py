@@ -21,7 +21,7 @@ import numpy as np
 
 from .. import team
 from ..matrix import choose as products
-from . import fft, implicit, tiles, winograd
+from . import fft, implicit, lanes, tiles, winograd
 from .kept import workspace
 from .sizes import sizes
 from .tiles import ROWS
@@ -49,7 +49,7 @@ class Choice:
 def direct_way(weight, g, out):
     """The name of the rung that is fastest for such weights, of those that add up the products as they are."""
     if is_depthwise(weight, g):
-        return "conv2d_depthwise"
+        return "conv2d_depthwise_lanes" if lanes.pays(weight, g, out) else "conv2d_depthwise"
     if is_product(g) and (g.stride_y, g.stride_x) == (1, 1):
         return "conv2d_pointwise"
     return "conv2d_implicit" if implicit.pays(weight, g, out) else "conv2d_tile"
@@ -104,6 +104,10 @@ def explained(x, weight, g, out):
         why = f"{(m + 2) ** 2} multiplications for {9 * m * m}; the largest numbers are near enough to the usual ones."
         multiplies = (m + 2) ** 2 * x.shape[0] * p.down * p.across * len(weight) * weight.shape[1]
         return Choice(rung, f"{but} {why}".strip(), multiplies, (p.shared + threads * p.own) * out.itemsize)
+    if rung == "conv2d_depthwise_lanes":
+        p = lanes.plan(weight, g, out)
+        why = "one input channel for each result, rows that are short or strided: a channel in each lane."
+        return Choice(rung, why, multiplies, (p.factors + threads * p.own) * out.itemsize)
     if rung == "conv2d_implicit":
         p = implicit.plan(weight, g, out, threads)
         why = f"{len(weight)} output channels fill vectors: a product with patches that nobody writes."

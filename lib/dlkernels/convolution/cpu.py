@@ -7,6 +7,7 @@ The ladder of conv2d                      what the rung adds
     conv2d_pointwise       a kernel of one pixel is a product as it stands
     conv2d_tile            no patches: a tile of the result in registers, pixels from a padded copy that the cache holds
     conv2d_depthwise       one input channel for each result: four rows of it at a time
+    conv2d_depthwise_lanes channels in the lanes: for narrow or strided pictures
     conv2d_implicit        implicit GEMM: the product of im2col without its matrix, channels in the lanes
     conv2d_chosen          what fits the shape and the numbers: one of these, or of the two ladders below
 
@@ -20,7 +21,7 @@ from numba import njit, prange
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
-from . import choose, fft, im2col, implicit, winograd
+from . import choose, fft, im2col, implicit, lanes, winograd
 from .im2col import inside
 from .pictures import on_pictures
 
@@ -165,6 +166,20 @@ def conv2d_depthwise(x, weight, bias, g, out):
 @implementation(
     "conv2d",
     device="cpu",
+    adds="the same with channels in the lanes, not pixels: rows may be shorter than vectors, and strided",
+    limits="more than one input or output channel in a group go the way of conv2d_depthwise",
+)
+@on_pictures
+def conv2d_depthwise_lanes(x, weight, bias, g, out):
+    if len(weight) == g.groups == x.shape[1]:
+        lanes.convolve(x, weight, bias, g, out)
+    else:
+        choose.convolve(x, weight, bias, g, out, pack=weight.shape[1] > 1)
+
+
+@implementation(
+    "conv2d",
+    device="cpu",
     adds="output channels in the lanes, neighbouring pixels in the rows of the tile: a product with patches that exist only as "
     "addresses in a turned picture; nothing is wasted where pictures are small or strided",
     limits="groups go the way of conv2d_tile",
@@ -180,7 +195,8 @@ def conv2d_implicit(x, weight, bias, g, out):
 # ---- other sums: fewer multiplications -----------------------------------------------------------------------------
 
 DIRECT = {
-    rung.__name__: rung.__wrapped__ for rung in (conv2d_pointwise, conv2d_tile, conv2d_depthwise, conv2d_implicit)
+    rung.__name__: rung.__wrapped__
+    for rung in (conv2d_pointwise, conv2d_tile, conv2d_depthwise, conv2d_depthwise_lanes, conv2d_implicit)
 }
 
 

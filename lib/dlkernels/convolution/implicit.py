@@ -33,7 +33,7 @@ from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
 from .kept import workspace
-from .turned import copy_turned, turn_back
+from .turned import copy_interleaved, copy_turned, turn_back
 
 LOW = 4 if REGISTERS == 32 else 2
 LINE = 16  # elements: a line of the cache, or two
@@ -178,7 +178,10 @@ def turn_band(x, g, p, picture, top, rows, vector, line, to, scratch):
     """One vector of channels of the band for `rows` rows of the result from row `top` on."""
     tall = p.tall - (p.rows - rows) * p.down
     window = top * g.stride_y - g.top, -g.left, tall, p.wide, p.every, p.each
-    copy_turned(x, vector * lanes(line), picture, window, line, to + vector * lanes(line), p.pitch, scratch)
+    if p.pitch < lanes(line):
+        copy_interleaved(x, picture, window, line, to)
+    else:
+        copy_turned(x, vector * lanes(line), picture, window, line, to + vector * lanes(line), p.pitch, scratch)
 
 
 @njit

@@ -17,17 +17,17 @@ from numba import njit
 from .. import team
 from ..implementations import implementation
 from ..matrix import choose as products
-from ..simd import broadcast, fma, lanes, load, store, vector_width
+from ..simd import lanes, vector_width
 from ..simd.cache import cached_njit
 from ..simd.line import memory
 from ..team import share
 from . import cpu, implicit
 from .geometry import Geometry
 from .kept import workspace
+from .lanes import PIXELS, pixels_of_vector
 from .pictures import plain, with_batch
 
 POINT = Geometry(1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1)
-PIXELS = 8  # at a time: each weight that is loaded serves so many, and as many sums hide the latency
 
 
 def on_pictures(rung):
@@ -56,27 +56,6 @@ def conv2d_separable_in_two(x, depthwise, pointwise, bias, g, out):
 
 
 @njit
-def _pixels_of_vector(p, places, rows, wide, line, seen, factors, to):
-    """The depthwise convolution of one vector of channels of a band: `wide` results of each row, pixels p.pitch apart."""
-    zero = broadcast(line.dtype.type(0))
-    step = p.across * p.pitch
-    for y in range(rows):
-        for first in range(0, wide, PIXELS):
-            at, result = seen + (y * p.down * p.wide + first * p.across) * p.pitch, to + (y * wide + first) * p.pitch
-            a = b = c = d = e = f = g = h = zero
-            for t in range(places.size):
-                factor, pixel = load(line, factors + t * p.pitch), at + places[t]
-                a, b = fma(factor, load(line, pixel), a), fma(factor, load(line, pixel + step), b)
-                c, d = fma(factor, load(line, pixel + 2 * step), c), fma(factor, load(line, pixel + 3 * step), d)
-                e, f = fma(factor, load(line, pixel + 4 * step), e), fma(factor, load(line, pixel + 5 * step), f)
-                g, h = fma(factor, load(line, pixel + 6 * step), g), fma(factor, load(line, pixel + 7 * step), h)
-            store(line, result, a), store(line, result + p.pitch, b)  # beyond the row: written over by the next one
-            store(line, result + 2 * p.pitch, c), store(line, result + 3 * p.pitch, d)
-            store(line, result + 4 * p.pitch, e), store(line, result + 5 * p.pitch, f)
-            store(line, result + 6 * p.pitch, g), store(line, result + 7 * p.pitch, h)
-
-
-@njit
 def _task_of_weights(arguments, task, who):
     _x, pointwise, _bias, _out, work, _places, _g, p, _q = arguments
     implicit.turn_weights(pointwise, task, p, memory(work), task * p.factors, p.shared + who * p.own)
@@ -92,10 +71,11 @@ def _task_of_band(arguments, task, who):
     seen = results + (p.rows * wide + implicit.TALL) * 2 * size
     between = seen + p.band
     factors = p.panels * p.factors
+    steps = p.down * p.wide * p.pitch, p.across * p.pitch, p.pitch, p.pitch
     for vector in range(-(-x.shape[1] // size)):
         implicit.turn_band(x, g, p, picture, top, rows, vector, line, seen, scratch)
         one = vector * size
-        _pixels_of_vector(p, places, rows, wide, line, seen + one, factors + one, between + one)
+        pixels_of_vector(steps, places, rows, wide, line, seen + one, factors + one, between + one)
     for panel in range(p.panels):
         implicit.multiply(q, places[:1], bias, panel, rows, wide, line, between, panel * p.factors, results)
         implicit.put(out, picture, panel, top, rows, line, results)

@@ -53,9 +53,7 @@ def _copy(line, at, apart, count, to, step):
 def copy_turned(x, channel, picture, window, line, to, step, scratch):
     """A window of one vector of channels, with its padding: row r, column c from element to + (r * columns + c) * step on.
 
-    window: (first row, first column, rows, columns, every, each): every `every`-th row and each `each`-th column. Columns
-    are written in order, each a whole vector: what reaches beyond a pixel's channels is written over by the next, if `step`
-    is less than a vector. scratch: memory for rows * columns * each vectors.
+    window: (first row, first column, rows, columns, every, each): every `every`-th row and each `each`-th column. scratch: memory for rows * columns * each vectors.
     """
     size, (high, wide) = lanes(line), x.shape[2:]
     top, left, rows, columns, every, each = window
@@ -83,3 +81,20 @@ def copy_turned(x, channel, picture, window, line, to, step, scratch):
             _fill(line, row + (before + inside) * step, columns - before - inside, step, zero)
         else:
             _fill(line, row, columns, step, zero)
+
+
+@njit
+def copy_interleaved(x, picture, window, line, to):
+    """The same of all channels, where they are fewer than a vector has lanes: pixels stand x.shape[1] elements apart."""
+    ins, high, wide = x.shape[1:]
+    top, left, rows, columns, every, each = window
+    before = max(-(left // each), 0)
+    inside = max(min((wide - 1 - left) // each + 1, columns) - before, 0)
+    for r in range(rows):
+        i, row = top + r * every, to + r * columns * ins
+        line[row : row + columns * ins] = 0
+        if 0 <= i < high and inside > 0:
+            for channel in range(ins):
+                source, at = x[picture, channel, i, left + before * each :], row + before * ins + channel
+                for q in range(inside):
+                    line[at + q * ins] = source[q * each]
