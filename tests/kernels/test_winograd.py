@@ -218,7 +218,8 @@ def test_what_winograd_is_not_for(name):
 
 @pytest.mark.parametrize(("span", "results"), [(3, 5), (31, 200), (200, 100), (700, 3), (1, 1)])
 def test_squares_hold_the_kernel(span, results):
-    assert fft.length(span, results) >= span
+    for weights in (0.1, 30):
+        assert fft.length(span, results, weights) >= span
 
 
 def test_large_kernels_go_by_fft():
@@ -235,8 +236,8 @@ def test_large_kernels_go_by_fft():
 def test_fft_takes_squares_in_parts(monkeypatch):
     """With little memory for spectra: some squares, some output channels at a time, the same results."""
     x, weight = layer(8, (2, 3, 50, 40), 6, kernel=11)
-    whole = conv2d_fft(x, weight, groups=1)
+    whole = conv2d_fft(x, weight)
     monkeypatch.setattr(fft, "SPECTRA", 100_000)
-    np.testing.assert_allclose(conv2d_fft(x, weight, groups=1), whole, rtol=0, atol=bound("conv2d_fft", x, weight))
+    np.testing.assert_allclose(conv2d_fft(x, weight), whole, rtol=0, atol=bound("conv2d_fft", x, weight))
     grouped = conv2d_fft(x, weight[:, :1], groups=3)
     assert error(grouped, x, weight[:, :1], groups=3).max() <= bound("conv2d_fft", x, weight)

@@ -15,8 +15,11 @@ import math
 
 import numpy as np
 
+from .. import team
 from .geometry import extent
 
+SMALL = 49  # places of a kernel; for fewer it was never faster
+MULTIPLY, TRANSFORM = 12, 36
 SPECTRA = 8 << 20  # bytes of spectra of pixels, and of weights, at a time
 LENGTHS = sorted(base << power for base in (1, 3, 5) for power in range(2, 10))  # what transforms are fast for
 
@@ -27,41 +30,52 @@ def fits(g):
 
 
 def pays(weight, g, out):
-    """Whether it is faster than direct sums: by shape."""
-    return False
+    """Whether it is faster than direct sums: by shape. In time, a multiplication of spectra is worth MULTIPLY of a direct sum,
+    and a number of a transform, for each doubling of its length, TRANSFORM: measured on one thread, on which transforms stay.
+    """
+    if not fits(g) or g.kernel_y * g.kernel_x < SMALL:
+        return False
+    (tall, broad), multiplies, _ = counts(weight, g, out)
+    squares, (outs, ins) = _squares((tall, broad), g, out), weight.shape[:2]
+    numbers = (squares * (ins * g.groups + outs) + outs * ins) * tall * broad * math.log2(tall * broad)
+    direct = out.size * weight[0].size
+    return MULTIPLY * multiplies + TRANSFORM * numbers * team.size() < direct
 
 
 def spans(g):
     return extent(g.kernel_y, g.dilation_y), extent(g.kernel_x, g.dilation_x)
 
 
-def length(span, results):
-    """How long transforms along one axis are, so that as little is computed as can be."""
+def length(span, results, weights):
+    """How long transforms along one axis are, so that as little is computed as can be. weights: how many transforms of
+    weights there are for one of pixels or results, if the picture is one square."""
 
     def cost(size):
-        return -(-results // (size - span + 1)) * size * math.log2(size)
+        return ((-(-results // (size - span + 1))) ** 2 + weights) * size**2 * math.log2(size)
 
     longest = 1 << (span + results - 2).bit_length()
     return min([size for size in LENGTHS if size >= span] or [max(longest, 4)], key=cost)
 
 
-def edges(g, out):
+def edges(weight, g, out):
     """(height, width) of the squares."""
-    return tuple(length(span, results) for span, results in zip(spans(g), out.shape[2:], strict=True))
+    weights = weight.shape[0] * weight.shape[1] / (len(out) * (weight.shape[1] * g.groups + len(weight)))
+    return tuple(length(span, results, weights) for span, results in zip(spans(g), out.shape[2:], strict=True))
+
+
+def _squares(size, g, out):
+    """How many squares a convolution is cut into."""
+    inner = (s - k + 1 for s, k in zip(size, spans(g), strict=True))
+    return len(out) * math.prod(-(-results // one) for results, one in zip(out.shape[2:], inner, strict=True))
 
 
 def counts(weight, g, out):
     """(edges, multiplications of real numbers without those of the transforms, bytes of spectra)."""
-    tall, broad = edges(g, out)
-    across, down = (-(-results // (size - span + 1)) for results, size, span in zip(out.shape[2:], (tall, broad), spans(g), strict=True))  # fmt: skip
-    numbers, (outs, ins) = tall * (broad // 2 + 1), weight.shape[:2]
-    each = numbers * 2 * out.itemsize
-    squares = len(out) * across * down
-    return (
-        (tall, broad),
-        4 * numbers * squares * outs * ins,
-        each * (_some(outs // g.groups, ins * each) * ins + _some(squares, ins * each) * ins),
-    )
+    size, (outs, ins) = edges(weight, g, out), weight.shape[:2]
+    numbers, squares = size[0] * (size[1] // 2 + 1), _squares(size, g, out)
+    each = ins * numbers * 2 * out.itemsize
+    room = each * (_some(outs // g.groups, each) + _some(squares, each))
+    return size, 4 * numbers * squares * outs * ins, room
 
 
 def _some(count, each):
@@ -72,7 +86,7 @@ def _some(count, each):
 def convolve(x, weight, bias, g, out):
     """out = the convolution, for contiguous arrays."""
     (pictures, outs, high, wide), ins, of_group = out.shape, weight.shape[1], len(weight) // g.groups
-    size, span = edges(g, out), spans(g)
+    size, span = edges(weight, g, out), spans(g)
     inner = tuple(s - k + 1 for s, k in zip(size, span, strict=True))
     corners = [(n, y, z) for n in range(pictures) for y in range(0, high, inner[0]) for z in range(0, wide, inner[1])]
     each = ins * size[0] * (size[1] // 2 + 1) * 2 * out.itemsize
