@@ -8,6 +8,8 @@ The ladder of conv2d                      what the rung adds
     conv2d_tile            no patches: a tile of the result in registers, pixels from a padded copy that the cache holds
     conv2d_depthwise       one input channel for each result: four rows of it at a time
     conv2d_chosen          what fits the shape
+Of conv2d_half
+    conv2d_half_widened    numbers of 16 bits become float32 first
 """
 
 import numpy as np
@@ -16,7 +18,7 @@ from numba import njit, prange
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
-from . import choose, im2col
+from . import choose, im2col, reference
 from .im2col import inside
 from .pictures import on_pictures
 
@@ -169,3 +171,17 @@ WAYS = {rung.__name__: rung.__wrapped__ for rung in (conv2d_pointwise, conv2d_ti
 @on_pictures
 def conv2d_chosen(x, weight, bias, g, out):
     WAYS[choose.way(weight, g)](x, weight, bias, g, out)
+
+
+# ---- 16-bit numbers --------------------------------------------------------------------------------------------
+
+
+@implementation(
+    "conv2d_half",
+    device="cpu",
+    adds="numbers of 16 bits become float32 first; then as conv2d",
+    dtypes=("float32",),
+    public=True,
+)
+def conv2d_half_widened(x, weight, bias, g, out):
+    return conv2d_chosen(reference.widened(x), reference.widened(weight), bias, g, out)

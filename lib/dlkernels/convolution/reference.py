@@ -7,6 +7,8 @@ With groups, output channel o belongs to group o // (out_channels / groups), and
 that group. In neural networks this is called convolution; mathematicians turn the kernel round, and call this one a
 cross-correlation.
 
+conv2d_half  the same for float16, or bfloat16 given by its bits in uint16; the bias is float32
+
 conv2d_backward      with r the gradient of the loss with respect to the result:
                      of input[n, c, i, j]: the sum of weight[o, c, ky, kx] r[n, o, y, x] over all that used it
                      of weight[o, c, ky, kx]: the sum of input[...] r[n, o, y, x] over n, y, x; of bias[o]: of r alone
@@ -37,6 +39,16 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         total = total.reshape(count, outs, height, width)
         total = total if bias is None else total + _double(bias)[:, None, None]
     return total if x.ndim == 4 else total[0]
+
+
+def conv2d_half(x, weight, *rest):
+    return conv2d(*(widened(half) for half in (x, weight)), *rest)
+
+
+def widened(half):
+    """float32 from float16, or from the bits of bfloat16 in uint16: exactly."""
+    half = np.asarray(half)
+    return (half.astype(np.uint32) << 16).view(np.float32) if half.dtype == np.uint16 else half.astype(np.float32)
 
 
 def padded(pictures, g, value=0.0):
