@@ -16,8 +16,12 @@ _kept = threading.local()
 
 @dataclass(frozen=True)
 class Choice:
-    """How `conv2d` computes a result. multiplies: how many multiply-adds that takes; workspace: bytes beside arguments and
-    result."""
+    """How `conv2d` computes a result.
+
+    multiplies: how many multiply-adds that takes, those with padded zeros included. workspace: bytes beside arguments and
+    result; those not counted that any product of matrices keeps (matrix/choose.py), and copies of arguments that are not
+    contiguous.
+    """
 
     rung: str
     why: str

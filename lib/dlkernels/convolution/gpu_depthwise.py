@@ -12,9 +12,8 @@ import functools
 
 from ..device import cuda
 from ..implementations import implementation
-from ..layouts import MOST_IN_Z
-from .gpu import conv2d_shared_halo, f32, on_pictures
-from .gpu_gemm import MOST, i32, line, seen, u32
+from .gpu import conv2d_shared_halo, f32, grid_for, on_pictures
+from .gpu_gemm import countable, i32, line, seen, u32
 
 ROWS = 4  # results of a thread, below each other
 SIDES = (32, 16, 8)  # of the squares; a block of 256 threads computes 1, 4 or 16 of them, each of another plane
@@ -82,7 +81,7 @@ USUAL = (3, 3, 1, 32), (3, 3, 2, 16), (7, 7, 1, 8)  # of the nets that made dept
 def fits(x, weight, g, out):
     """Whether there is a kernel for such weights and such a geometry."""
     near = (g.dilation_y, g.dilation_x) == (1, 1) and g.stride_y == g.stride_x <= 2
-    small = max(x.size, out.size) < MOST and max(g.kernel_y, g.kernel_x) <= LARGEST
+    small = countable(x, weight, g, out) and max(g.kernel_y, g.kernel_x) <= LARGEST
     return weight.shape[1] == 1 and near and small
 
 
@@ -91,7 +90,7 @@ def fits(x, weight, g, out):
     "gpu",
     adds=f"depthwise: {ROWS} results below each other in a thread; their windows overlap, and a column of pixels serves all",
     limits=f"groups of several input channels, dilation, strides that differ or exceed 2, kernels larger than {LARGEST} and arrays "
-    "of 2^31 elements go the way of conv2d_shared_halo; compiled again for each size of kernel",
+    "of 2^30 elements go the way of conv2d_shared_halo; compiled again for each size of kernel",
     dtypes=("float32",),
     kernels=[(depthwise_kernel(*usual), [DEPTHWISE]) for usual in USUAL],
 )
@@ -107,7 +106,7 @@ def launch(x, weight, bias, g, out):
     side = side_for(out)
     count, outs, high, wide = tuple(out.shape)
     planes = (SIDES[0] // side) ** 2
-    grid = -(-wide // side), -(-high // side), min(-(-count * outs // planes), MOST_IN_Z)
+    grid = grid_for(-(-count * outs // planes), high, wide, side)
     kernel = depthwise_kernel(g.kernel_y, g.kernel_x, g.stride_y, side)
     kernel[grid, (side, side // ROWS, planes)](line(x), line(weight), bias, line(out), *sizes(x, g, out))
 

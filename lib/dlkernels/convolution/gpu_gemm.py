@@ -19,7 +19,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
-from ..layouts import bits
+from ..layouts import MOST_IN_Y, bits
 from ..matrix.gpu import clear
 from ..matrix.gpu_tensor_fed import clear as clear_fragments
 from ..tensor_cores import CAPABILITY, KINDS, load_matrices, multiply
@@ -33,8 +33,7 @@ EDGE, ACROSS = 64, 128  # channels and pixels of a block
 THREADS = ACROSS  # each loads one pixel's column of a tile
 DEPTH = 8  # places of the kernel in a tile
 PITCH = EDGE + 4  # numbers in a row of the weights' tile: 4 more, so that 8 places of 4 channels lie in 32 banks
-MOST = 1 << 31  # elements of an array: places are counted in 32 bits
-MOST_TILES = 65535  # blocks that a grid may have in its second dimension
+MOST = 1 << 30  # elements of an array, or pixels along an axis: sums of two of them fit into 31 bits
 SIZES = ", uint32" * 17
 
 
@@ -64,8 +63,14 @@ def tiles_of(outs_of_group):
 
 def fits(x, weight, g, out):
     """Whether places can be counted in 32 bits, and tiles in a grid."""
-    few = g.groups * tiles_of(weight.shape[0] // g.groups) <= MOST_TILES
-    return few and max(x.size, weight.size, out.size) < MOST
+    return countable(x, weight, g, out) and g.groups * tiles_of(weight.shape[0] // g.groups) <= MOST_IN_Y
+
+
+def countable(x, weight, g, out):
+    """Whether all that a kernel counts has 32 bits: elements, and rows and columns with their padding."""
+    rows, columns = tuple(x.shape)[2:]
+    spans = rows + g.top + g.bottom, columns + g.left + g.right
+    return max(x.size, weight.size, out.size, *spans) < MOST
 
 
 @cuda.jit(device=True)
@@ -176,7 +181,7 @@ def store_sums(sums, bias, out, o, group, outs_of_group, outs, first, pixels, pl
 
 
 LINES = f"void(float32[::1], float32[::1], float32[::1], float32[::1]{SIZES})"
-INDEXED = "arrays of 2^31 elements and more, and more than 65535 tiles of channels, go the way of conv2d_channels"
+INDEXED = "arrays of 2^30 elements and more, and more than 65535 tiles of channels, go the way of conv2d_channels"
 
 
 @implementation(
@@ -296,7 +301,7 @@ HALVES = f"void(uint16[::1], uint16[::1], float32[::1], float32[::1]{SIZES})"
     "conv2d_half",
     "gpu",
     adds="implicit GEMM on tensor cores: a warp multiplies 16 x 16 weights by 16 x 8 pixels in one instruction",
-    limits="arrays of less than 2^31 elements and at most 65535 tiles of channels",
+    limits="arrays of less than 2^30 elements and at most 65535 tiles of channels",
     dtypes=("float32",),
     capability=CAPABILITY,
     instead="Use conv2d on float32 arrays there: x.copy_to_host().astype(np.float32), then cuda.to_device.",
@@ -307,7 +312,7 @@ HALVES = f"void(uint16[::1], uint16[::1], float32[::1], float32[::1]{SIZES})"
 def conv2d_half_tensor_cores(x, weight, bias, g, out):
     if not fits(x, weight, g, out):
         raise ValueError(
-            f"x has shape {tuple(x.shape)} and weight {tuple(weight.shape)}; expected arrays of less than 2^31 elements and "
-            "at most 65535 tiles of 64 channels. Cut the batch or the groups up."
+            f"x has shape {tuple(x.shape)} and weight {tuple(weight.shape)}; expected arrays of less than 2^30 elements, with "
+            "their padding, and at most 65535 tiles of 64 channels. Cut the batch or the groups up."
         )
     launch(tensor_kernel("f16" if x.dtype == np.float16 else "bf16"), x, weight, bias, g, out)
