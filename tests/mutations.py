@@ -61,6 +61,7 @@ TILE = "tests/simd/test_tile.py"
 TEAM = "tests/kernels/test_team.py"
 CONVOLUTION = "tests/kernels/test_convolution.py"
 WINOGRAD = "tests/kernels/test_winograd.py"
+GPU_CONVOLUTION = "tests/kernels/test_gpu_convolution.py"
 LAYOUTS, TENSOR = "tests/kernels/test_layouts.py", "tests/kernels/test_tensor_cores.py"
 KERNELS = [
     Fault(
@@ -260,8 +261,22 @@ KERNELS = [
         "convolution on a GPU: no barrier before the next channel",
         "cuda.syncthreads()  # nobody reads it any more",
         "pass",
-        CONVOLUTION,
+        GPU_CONVOLUTION,
         "halo_each_pixel",
+    ),
+    Fault(
+        "implicit GEMM: a row of the kernel is not counted on",
+        "ky = u32(ky + u32(1))",
+        "ky = ky",
+        GPU_CONVOLUTION,
+        "tiles_that_end_inside",
+    ),
+    Fault(
+        "depthwise on a GPU: planes of a block that are none are written",
+        "if there and z < wide:",
+        "if z < wide:",
+        GPU_CONVOLUTION,
+        "depthwise_squares",
     ),
     Fault(
         "gradient of a convolution on a GPU: rows and columns of a kernel are exchanged",

@@ -5,6 +5,12 @@ The ladder of conv2d                       what the rung adds
     conv2d_constant         the weights are constants: a warp that reads one of them reads it once, for all its threads
     conv2d_shared_halo      a block loads its pixels once into shared memory, with the halo around them
     conv2d_channels         each thread computes the same pixel of 4 channels: what was loaded serves all of them
+in gpu_gemm.py
+    conv2d_implicit_gemm    a product of matrices, one of which is never stored: 8 channels of 8 pixels in each thread
+in gpu_depthwise.py
+    conv2d_depthwise_rows   one input channel for each result: four results below each other in each thread
+in gpu_choose.py
+    conv2d_chosen           what fits the shape
 """
 
 import functools
@@ -270,7 +276,6 @@ def channels_kernel(x, weight, bias, out, stride_y, stride_x, top, left, dilatio
     limits=TOO_LARGE,
     dtypes=("float32",),
     kernels=[(channels_kernel, DIRECT)],
-    public=True,
 )
 @on_pictures
 def conv2d_channels(x, weight, bias, g, out):
