@@ -116,7 +116,9 @@ def line_arguments(results, taps, stride=1, rest=0):
 def line_case(name, results, taps, stride=1, rest=0):
     grid = -(-results // LINE_BLOCK)
     where = "1 block" if grid == 1 else f"{grid} blocks"
-    said = f"{name}: {results} results, {taps} weight{'s' if taps > 1 else ''}, stride {stride}, {where} of {LINE_BLOCK}"
+    said = (
+        f"{name}: {results} results, {taps} weight{'s' if taps > 1 else ''}, stride {stride}, {where} of {LINE_BLOCK}"
+    )
     return Case(said, line_arguments(results, taps, stride, rest), grid=grid, block=LINE_BLOCK)
 
 
@@ -290,15 +292,15 @@ TAPS = (
         "Wrong taps: the kernel is turned round, in both directions. weight[0, 0] meets the pixel above and to the left.",
     ),
     (lambda x, w, p: windows(x, w[:, ::-1], p), "Wrong taps: the rows of the weights come in the opposite order."),
-    (lambda x, w, p: windows(x, w[:, :, ::-1], p), "Wrong taps: the columns of the weights come in the opposite order."),
+    (
+        lambda x, w, p: windows(x, w[:, :, ::-1], p),
+        "Wrong taps: the columns of the weights come in the opposite order.",
+    ),
     (
         lambda x, w, p: windows(x, w.swapaxes(1, 2), p) if _square(w) else NOTHING,
         "Wrong taps: ky and kx are exchanged, in the weights or in the pixels. ky goes with rows, kx with columns.",
     ),
-    (
-        lambda x, w, p: windows(x, 0 * w + 1, p),
-        "Wrong taps: these are sums of pixels, and the weights are missing.",
-    ),
+    (lambda x, w, p: windows(x, 0 * w + 1, p), "Wrong taps: these are sums of pixels, and the weights are missing."),
     (
         lambda x, w, p: windows(x, 0 * w + w[:, :1, :1], p),
         "Wrong taps: the first weight was used for all pixels. Which indices of `weight` should change from tap to tap?",
@@ -363,19 +365,13 @@ def _channels(change):
 
 
 CHANNELS = (
-    (
-        _channels(lambda x, w: (x[:1], w[:1])),
-        "This is the first channel alone. The sum goes over all channels.",
-    ),
+    (_channels(lambda x, w: (x[:1], w[:1])), "This is the first channel alone. The sum goes over all channels."),
     (
         _channels(lambda x, w: (x[-1:], w[-1:])),
         "This is the last channel alone: does the sum begin at 0 again for each channel, or is the store inside the loop?",
     ),
     (_channels(lambda x, w: (x, 0 * w + w[:1])), "The weights of channel 0 were used for all channels."),
-    (
-        _channels(lambda x, w: (0 * x + x[:1], w)),
-        "The pixels of channel 0 were used for all channels.",
-    ),
+    (_channels(lambda x, w: (0 * x + x[:1], w)), "The pixels of channel 0 were used for all channels."),
     (_channels(lambda x, w: (x[:-1], w[:-1])), "The last channel is missing."),
 )
 
@@ -394,10 +390,7 @@ PLANE = KernelTask(
         plane_case("a tall kernel", 2, 9, 21, 5, 3, 2),
         plane_case("an even kernel", 2, 6, 11, 2, 2, 1),
     ),
-    writer=lambda index, case: (
-        (index[1] // WIDE, index[0] // TALL),
-        (index[1] % WIDE, index[0] % TALL),
-    ),
+    writer=lambda index, case: ((index[1] // WIDE, index[0] // TALL), (index[1] % WIDE, index[0] % TALL)),
     suspects=tuple(Suspect(_of_plane(formula), cause) for formula, cause in (*CHANNELS, *BORDERS, *TAPS, *ONE_TAP)),
     advice={
         "out-of-bounds": (
@@ -502,7 +495,8 @@ COST = PredictionTask(
             lambda: multiplications(*_layer(INS, OUTS, 3, 4)),
             {
                 _DENSE: "In 4 groups an output channel sees only the input channels of its own group.",
-                _DENSE // 16: "The groups are four. Each has a quarter of the inputs and of the outputs: a sixteenth of the work, four times.",
+                _DENSE
+                // 16: "The groups are four. Each has a quarter of the inputs and of the outputs: a sixteenth of the work, four times.",
                 4 * _DENSE: "Groups make fewer pairs of channels, not more.",
                 _DENSE // 8: "How many input channels does an output channel see, in 4 groups?",
                 _DENSE // INS: "That is as many groups as channels. Here there are 4.",
@@ -530,7 +524,10 @@ COST = PredictionTask(
                 4 * (INS + OUTS) * _PIXELS: "The weights move, too.",
                 4 * (INS * _PIXELS + 9 * INS * OUTS): "The result must be stored, too.",
                 4 * (OUTS * _PIXELS + 9 * INS * OUTS): "The picture must be loaded, too.",
-                4 * ((INS + OUTS) * _PIXELS + 9 * OUTS): "Each output channel has 9 weights for each of the 32 input channels.",
+                4
+                * (
+                    (INS + OUTS) * _PIXELS + 9 * OUTS
+                ): "Each output channel has 9 weights for each of the 32 input channels.",
             },
             "Three arrays: the pixels that come in, the weights, the pixels that go out. Write down the elements of each.",
         ),
@@ -540,11 +537,17 @@ COST = PredictionTask(
             lambda: sum(moved(*one) for one in _separable()),
             {
                 sum(moved(*one) for one in _separable()) // 4: "That is the number of elements. A float32 has 4 bytes.",
-                4 * ((INS + OUTS) * _PIXELS + 9 * INS + INS * OUTS): "What the first layer stores, the second one loads: both move.",
+                4
+                * (
+                    (INS + OUTS) * _PIXELS + 9 * INS + INS * OUTS
+                ): "What the first layer stores, the second one loads: both move.",
                 moved(*_separable()[0]): "That is the depthwise layer alone.",
                 moved(*_separable()[1]): "That is the 1 x 1 layer alone.",
                 4 * ((2 * INS + INS + OUTS) * _PIXELS): "The weights move, too.",
-                4 * ((2 * INS + OUTS) * _PIXELS + 9 * INS + INS * OUTS): "What the first layer stores, the second one loads: both move.",
+                4
+                * (
+                    (2 * INS + OUTS) * _PIXELS + 9 * INS + INS * OUTS
+                ): "What the first layer stores, the second one loads: both move.",
             },
             "Two layers, three arrays each. The result of the first is the picture of the second, and counts twice.",
         ),
@@ -654,10 +657,7 @@ HALO = KernelTask(
         halo_case("ragged", 21, 37),
         halo_case("smaller than a block", 5, 3),
     ),
-    writer=lambda index, case: (
-        (index[1] // TILE, index[0] // TILE),
-        (index[1] % TILE, index[0] % TILE),
-    ),
+    writer=lambda index, case: ((index[1] // TILE, index[0] // TILE), (index[1] % TILE, index[0] % TILE)),
     suspects=(
         *(Suspect(_halo(keep), cause) for keep, cause in HALOS),
         *(Suspect(_of_picture(formula), cause) for formula, cause in (*BORDERS, *TAPS, *ONE_TAP)),
@@ -712,7 +712,9 @@ HALO = KernelTask(
                 "The result is right, but the block waits more often than it must. When is the tile full? Nobody fills it again.",
             ),
             (
-                lambda rows: any(o.name == "global_load_requests" and o.counted >= 9 * 8 * _BLOCKS + 8 * _BLOCKS for o in rows),
+                lambda rows: any(
+                    o.name == "global_load_requests" and o.counted >= 9 * 8 * _BLOCKS + 8 * _BLOCKS for o in rows
+                ),
                 "The result is right, but in the loop over the taps something is still loaded from global memory, by each warp and for "
                 "each tap. The pixels lie in the tile; the nine weights can be loaded once for a block, too.",
             ),
@@ -944,7 +946,9 @@ def columns(x, kernel, stride, padding, order="ckl", turned=False, mode="constan
     high, wide = ((n + 2 * padding - kernel) // stride + 1 for n in x.shape[1:])
     if mode == "wrap" and padding >= min(x.shape[1:]):
         return NOTHING
-    x = np.pad(x.astype(np.float64), ((0, 0), (padding - shift, padding + shift), (padding - shift, padding + shift)), mode)
+    x = np.pad(
+        x.astype(np.float64), ((0, 0), (padding - shift, padding + shift), (padding - shift, padding + shift)), mode
+    )
     if (kernel - 1) * step + (max(high, wide) - 1) * stride >= min(x.shape[1:]):
         return NOTHING
     parts = np.empty((len(x), kernel, kernel, high, wide))
@@ -987,7 +991,9 @@ IM2COL = ParallelTask(
             _columns(order="klc"),
             "The channel changes fastest from row to row. It changes slowest, as in a weight of shape (channels, kernel, kernel).",
         ),
-        Suspect(_columns(turned=True), "The kernel is turned round: the first row of a channel is the tap ky = 0, kx = 0."),
+        Suspect(
+            _columns(turned=True), "The kernel is turned round: the first row of a channel is the tap ky = 0, kx = 0."
+        ),
         Suspect(
             _columns(by_column=True),
             "The windows come column by column. They come row by row: window (y, z) is column y * width of the result + z.",
@@ -1254,22 +1260,26 @@ WINOGRAD = CompiledTask(
     ),
     suspects=(
         Suspect(
-            lambda x, g, out: along(x, g[::-1], 1, out), "The weights are turned round: g[0] belongs to the first element."
+            lambda x, g, out: along(x, g[::-1], 1, out),
+            "The weights are turned round: g[0] belongs to the first element.",
         ),
         Suspect(_pairs(half=1), "The weights of m2 and m3 are sums that must be halved."),
         Suspect(
-            _pairs(signs=(-1, 1, 1, 1)), "The first product, m1, has the wrong sign: (d0 - d2) g0, and it is added to the first result."
-        ),
-        Suspect(_pairs(signs=(1, 1, -1, 1)), "The third product, m3, has the wrong sign: it is (d2 - d1) times its weight."),
-        Suspect(
-            _pairs(signs=(1, 1, 1, -1)), "The fourth product, m4, has the wrong sign: (d1 - d3) g2, subtracted from the second result."
+            _pairs(signs=(-1, 1, 1, 1)),
+            "The first product, m1, has the wrong sign: (d0 - d2) g0, and it is added to the first result.",
         ),
         Suspect(
-            _pairs(second=lambda m: m[1] + m[2] - m[3]), "In the second result m3 was added. It is m2 - m3 - m4."
+            _pairs(signs=(1, 1, -1, 1)), "The third product, m3, has the wrong sign: it is (d2 - d1) times its weight."
         ),
+        Suspect(
+            _pairs(signs=(1, 1, 1, -1)),
+            "The fourth product, m4, has the wrong sign: (d1 - d3) g2, subtracted from the second result.",
+        ),
+        Suspect(_pairs(second=lambda m: m[1] + m[2] - m[3]), "In the second result m3 was added. It is m2 - m3 - m4."),
         Suspect(_pairs(second=lambda m: m[1] - m[2]), "In the second result m4 is missing: it is m2 - m3 - m4."),
         Suspect(
-            _pairs(second=lambda m: m[0] + m[1] + m[2]), "Both results of a pair are the first one. The second is m2 - m3 - m4."
+            _pairs(second=lambda m: m[0] + m[1] + m[2]),
+            "Both results of a pair are the first one. The second is m2 - m3 - m4.",
         ),
     ),
     advice={
@@ -1554,7 +1564,11 @@ VERDICTS = DetectiveTask(
     programs={"A": _kernel_a, "B": _kernel_b, "C": _kernel_c, "D": _kernel_d},
     faults=(
         Fault("right", "the gradient of each element of x, for every number of results and weights"),
-        Fault("race", "two threads change the same element, and nothing orders them", ("race", "two-writers", "atomic-against-plain")),
+        Fault(
+            "race",
+            "two threads change the same element, and nothing orders them",
+            ("race", "two-writers", "atomic-against-plain"),
+        ),
         Fault("outside", "a thread reads or writes outside of an array", ("out-of-bounds", "negative-index")),
         Fault(
             "gaps",
@@ -1623,7 +1637,10 @@ ROOFLINE = MeasuredTask(
             "All channels were computed from the pixels of channel 0.",
         ),
         *(
-            Suspect(lambda x, weight, out, f=formula: np.stack([f(x[c, None], weight[c, None], 0) for c in range(len(x))]), cause)
+            Suspect(
+                lambda x, weight, out, f=formula: np.stack([f(x[c, None], weight[c, None], 0) for c in range(len(x))]),
+                cause,
+            )
             for formula, cause in (*TAPS, *ONE_TAP)
         ),
     ),
