@@ -205,7 +205,7 @@ def one_channel(x, kernel, stride, padding, out):
     high = (height + 2 * padding - kernel) // stride + 1
     wide = (width + 2 * padding - kernel) // stride + 1
     for row in prange(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        ky, kx = row // kernel % kernel, row % kernel
         for y in range(high):
             i = y * stride + ky - padding
             for z in range(wide):

@@ -125,7 +125,6 @@ def m4_missing(x, g, out):
         m1 = (x[i] - x[i + 2]) * g[0]
         m2 = (x[i + 1] + x[i + 2]) * plus
         m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
         out[i] = m1 + m2 + m3
         out[i + 1] = m2 - m3
     if out.size % 2:
@@ -157,7 +156,6 @@ def twice_the_first(x, g, out):
         m1 = (x[i] - x[i + 2]) * g[0]
         m2 = (x[i + 1] + x[i + 2]) * plus
         m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
         out[i] = m1 + m2 + m3
         out[i + 1] = m1 + m2 + m3
     if out.size % 2:
@@ -186,7 +184,6 @@ def only_even(x, g, out):
         m1 = (x[i] - x[i + 2]) * g[0]
         m2 = (x[i + 1] + x[i + 2]) * plus
         m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
         out[i] = m1 + m2 + m3
     if out.size % 2:
         i = out.size - 1
