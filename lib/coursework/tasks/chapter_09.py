@@ -33,7 +33,7 @@ def _size(n, kernel, stride=1, padding=0, dilation=1):
 
 SIZES = PredictionTask(
     id="09-sizes",
-    section=Section("9", "09_convolution", "The layer"),
+    section=Section("9", "09_convolution", "Stride, padding, dilation"),
     title="How large is the result?",
     objective="Predict the size of a convolution's result from kernel, stride, padding and dilation",
     points=1,
@@ -377,7 +377,7 @@ CHANNELS = (
 
 PLANE = KernelTask(
     id="09-plane",
-    section=Section("9.2", "09_convolution_gpu", "Rung 1: one thread for each output"),
+    section=Section("9.3", "09_convolution_gpu", "Rung 1: one thread for each result"),
     title="A window slides over pictures, with zeros around",
     objective="Write a convolution of several channels with zero padding, whose warps read neighbours",
     points=3,
@@ -470,7 +470,7 @@ _DEPTH, _POINT = INS * _PIXELS * 9, OUTS * _PIXELS * INS
 
 COST = PredictionTask(
     id="09-cost",
-    section=Section("9", "09_convolution", "Groups"),
+    section=Section("9", "09_convolution", "Depthwise separable"),
     title="What a separable layer saves, and what it does not",
     objective="Predict multiplications and bytes of a convolution, grouped, and depthwise separable",
     points=2,
@@ -644,7 +644,7 @@ _NAIVE = 18 * 8 * _BLOCKS  # requests of one thread per output: 9 weights and 9 
 
 HALO = KernelTask(
     id="09-halo",
-    section=Section("9.2", "09_convolution_gpu", "Rung 3: a tile with its halo"),
+    section=Section("9.3", "09_convolution_gpu", "Rung 3: a tile with its halo"),
     title="A tile and its halo in shared memory",
     objective="Write a convolution whose blocks load each pixel once, with the halo that their neighbours own",
     points=3,
@@ -969,7 +969,7 @@ _ELEMENTS = 27 * 240
 
 IM2COL = ParallelTask(
     id="09-im2col",
-    section=Section("9.1", "09_convolution_fast", "im2col"),
+    section=Section("9.2", "09_convolution_fast", "Rung 3: im2col"),
     title="A convolution becomes a matmul",
     objective="Write im2col in parallel, without a padded copy",
     points=3,
@@ -1125,7 +1125,7 @@ def _gradient(change):
 
 WEIGHT = ParallelTask(
     id="09-weight",
-    section=Section("9.1", "09_convolution_fast", "Backward"),
+    section=Section("9.2", "09_convolution_fast", "Backward"),
     title="The gradient of the weights",
     objective="Write the backward pass of a convolution by its weights in parallel, without a race",
     points=3,
@@ -1244,7 +1244,7 @@ _RESULTS = 512
 
 WINOGRAD = CompiledTask(
     id="09-winograd",
-    section=Section("9.1", "09_convolution_fast", "Winograd"),
+    section=Section("9.2", "09_convolution_fast", "By hand, in one dimension"),
     title="Four products in the place of six",
     objective="Write the transform F(2, 3), and prepare the weights once",
     points=2,
@@ -1440,7 +1440,7 @@ LINES = {
 
 FAILS = CounterexampleTask(
     id="09-fails",
-    section=Section("9", "09_convolution", "The layer"),
+    section=Section("9", "09_convolution", "Stride, padding, dilation"),
     title="Find sizes for which four kernels fail",
     objective="Find a padding, stride or dilation that shows what is wrong with a convolution",
     points=3,
@@ -1555,7 +1555,7 @@ SCATTER = KernelTask(
 
 VERDICTS = DetectiveTask(
     id="09-verdicts",
-    section=Section("9.1", "09_convolution_fast", "Backward"),
+    section=Section("9.2", "09_convolution_fast", "Backward"),
     title="Which of four backward passes is right?",
     objective="Judge kernels that scatter or gather a gradient by their text, as a reviewer must",
     points=3,
@@ -1611,7 +1611,7 @@ def depthwise(x, weight):
 
 ROOFLINE = MeasuredTask(
     id="09-roofline",
-    section=Section("9", "09_convolution", "Count first"),
+    section=Section("9.2", "09_convolution_fast", "Depthwise: the limit is memory"),
     title="A depthwise layer under the roof",
     objective="Count the flops and bytes of a depthwise convolution, and say what bounds it",
     points=3,
