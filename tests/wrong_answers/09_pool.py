@@ -120,7 +120,7 @@ def padding_is_a_pixel(x, size, stride, padding, places):
 
 @cuda.jit
 def nothing_above_minus_infinity(x, size, stride, padding, places):
-    """wrong wrong-value: its first pixel counts"""
+    """wrong suspect: The first pixel counts, whatever it is"""
     z, y, c = cuda.grid(3)
     if y < places.shape[1] and z < places.shape[2]:
         largest, place = np.float32(-math.inf), -1

@@ -201,7 +201,7 @@ def turned(x, weight, out):
 
 @njit
 def begun_with_old(x, weight, out):
-    """wrong adds-to-old: Begin it with 0"""
+    """wrong adds-to-old: Begin each sum with 0"""
     for c in range(out.shape[0]):
         for y in range(out.shape[1]):
             for z in range(out.shape[2]):

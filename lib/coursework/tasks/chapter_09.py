@@ -179,8 +179,7 @@ LINE = KernelTask(
             "This is the first term of each sum alone. Does the loop end after its first round?",
         ),
         Suspect(
-            lambda x, weight, stride, out: along(x[1:], weight, stride, out) if x.size > stride * out.size else NOTHING,
-            "Each window begins one element too late.",
+            lambda x, weight, stride, out: along(x[1:], weight, stride, out), "Each window begins one element too late."
         ),
         Suspect(
             lambda x, weight, stride, out: along(x, 0 * weight + 1, stride, out),
@@ -684,10 +683,6 @@ HALO = KernelTask(
             "Three shapes are in play: a tile of 18 x 18, a block of 16 x 16, a picture of any size. Compare this index with the shape of "
             "its own array; a pixel that the picture does not have is a 0 in the tile."
         ),
-        "none-beyond": (
-            "Each thread has an element of out here, but the tile is larger than the block: its rim lies beyond the picture. Load "
-            "only where both indices are inside, and put 0 elsewhere. Is it an index of the tile? It has 18 rows and columns."
-        ),
         "negative-index": (
             "The tile begins one pixel above and to the left of the block's own: at the edge of the picture that is row or column -1, "
             "where there is none. Ask before you load, and put 0 into the tile."
@@ -776,13 +771,13 @@ def _with_infinities(rng, shape):
     return x
 
 
-def places(x, size, stride, padding, best=-np.inf, equal=False, nan="last", outside=None, least=False):
+def places(x, size, stride, padding, best=-np.inf, first=True, equal=False, nan="last", outside=None, least=False):
     """Where the largest pixel of each window lies, row * width + column, as PyTorch finds it; the options are mistakes."""
     channels, height, width = x.shape
     high, wide = ((n + 2 * padding - size) // stride + 1 for n in (height, width))
     found = np.full((channels, high, wide), -1)
     for c, y, z in np.ndindex(*found.shape):
-        top, place = best, -1
+        top, none = best, first
         for ky, kx in np.ndindex(size, size):
             i, j = y * stride + ky - padding, z * stride + kx - padding
             there = 0 <= i < height and 0 <= j < width
@@ -790,10 +785,12 @@ def places(x, size, stride, padding, best=-np.inf, equal=False, nan="last", outs
                 continue
             v = float(x[c, i, j]) if there else outside
             v = -v if least else v
-            larger = v > top or (equal and v >= top) or (place < 0 and best == -np.inf and not np.isnan(v))
-            if larger or (np.isnan(v) and (nan == "last" or (nan == "first" and not np.isnan(top)))):
-                top, place = v, i * width + j
-        found[c, y, z] = place
+            if np.isnan(v):
+                larger = nan == "last" or (nan == "first" and not np.isnan(top))
+            else:
+                larger = none or v > top or (equal and v >= top)
+            if larger:
+                top, none, found[c, y, z] = v, False, i * width + j
     return found
 
 
@@ -850,7 +847,12 @@ POOL = KernelTask(
             "Of several that are equally large this is the last, and a NaN was passed over: each comparison with NaN is false.",
         ),
         Suspect(
-            _pool(best=0),
+            _pool(first=False),
+            "Where all pixels of a window are -inf, none is larger than what the search begins with, and none is found. The first pixel "
+            "counts, whatever it is.",
+        ),
+        Suspect(
+            _pool(best=0, first=False),
             "The search begins with 0, which is larger than all pixels of some windows: then none of them is found. Begin with "
             "-math.inf, or with the first pixel.",
         ),
@@ -1076,7 +1078,7 @@ IM2COL = ParallelTask(
         "do its elements have in common?",
         "Let the threads share the rows: row r belongs to one channel and one tap. From r follow c, ky and kx, by // and %. Then two "
         "plain loops over the windows, y and z.",
-        "`for r in prange(out.shape[0])`; kx is r % kernel, ky is r // kernel % kernel. The result's width is that of the picture with "
+        "`prange` goes over the rows of out; kx is r % kernel, and ky what is left of r // kernel in the same way. The result's width is that of the picture with "
         "both paddings, less the kernel, divided by the stride, plus 1. One conditional expression: the pixel if it is inside, else 0.",
     ),
 )
@@ -1321,8 +1323,8 @@ WINOGRAD = CompiledTask(
         "Multiply out m1 + m2 + m3 on paper. Which products of d and g are left, and which cancel?",
         "Everything with g alone can be computed before the loop. In the loop: four elements of x, four sums or differences of them, "
         "four products, and four additions or subtractions.",
-        "Two names before the loop, for the weights of m2 and m3. The loop goes `range(0, out.size - 1, 2)`. After it an `if` for an "
-        "odd number: one sum of three products.",
+        "Two names before the loop, for the weights of m2 and m3. The loop goes in steps of 2, and ends before an element that "
+        "would be alone. After it an `if` for an odd number: one sum of three products.",
     ),
 )
 
