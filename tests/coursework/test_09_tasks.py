@@ -12,6 +12,7 @@ import pytest
 from coursework import build, checking, definition
 from coursework.answer import Local
 from coursework.grading import servant
+from coursework.kinds.data import outcome_of
 from coursework.tasks import chapter_09 as tasks
 from dlkernels.convolution import reference
 
@@ -116,14 +117,26 @@ def test_the_right_kernel_is_right_for_other_sizes_too():
         assert (right.status == checking.RIGHT) == (name == "B")
 
 
-def test_each_flaw_shows_in_some_sizes_and_hides_in_many():
-    """As a reader would try: of all small lines, what the first idea of the hints names refutes, the usual layer does not."""
-    usual = {"n": 33, "taps": 3, "padding": 1, "dilation": 1}
-    for flaw in tasks.FAILS.flaws:
-        values = usual | ({"stride": 1} if "stride" in flaw.fields else {})
-        assert tasks.FAILS.failures()
-        case = flaw.case(**values)
-        assert checking.check(replace(flaw.judge, cases=(case,)), Local(flaw.wrong, admitted=True)).status == "right"
+def test_a_line_with_a_wide_halo_is_needed_for_the_fourth_and_none_for_the_others():
+    """Which sizes refute: those that the leads and hints name."""
+    first, second, third, fourth = tasks.FAILS.flaws
+    for taps, padding, dilation, stride in itertools.product((2, 3), (0, 1, 4), (1, 2), (1, 2)):
+        case = first.case(n=17, taps=taps, padding=padding, dilation=dilation, stride=stride)
+        arguments = case.make(np.random.default_rng(0))
+        right = tasks.padded_line(*arguments)
+        reached = {t * dilation + i * stride - padding for i in range(right.size) for t in range(taps)}
+        refuted = {
+            flaw.name: outcome_of(flaw.judge, flaw.wrong, case, 1) is not None for flaw in (first, second, third)
+        }
+        n, out = 17, right.size
+        assert refuted["first"] == any(min(n, out) <= j < max(n, out) for j in reached)
+        assert refuted["second"] == (padding > 0 and dilation > 1)
+        ends = [n - (i * stride - padding) for i in range(out)]
+        assert refuted["third"] == any(end % dilation > 0 and 0 <= end // dilation < taps for end in ends)
+    for taps, dilation in itertools.product((2, 5, 9), (1, 2, 3, 4)):
+        case = fourth.case(n=64, taps=taps, padding=0, dilation=dilation)
+        found = outcome_of(fourth.judge, fourth.wrong, case, 1)
+        assert (found is not None) == ((taps - 1) * dilation > 16), (taps, dilation)
 
 
 def test_a_tile_without_its_barrier_is_a_race():
