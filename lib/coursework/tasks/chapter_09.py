@@ -22,6 +22,12 @@ from ..kinds.prediction import PredictionTask, Question
 NOTHING = np.zeros(0)  # what a suspect gives for arguments that it does not fit
 TOLD_FIRST = ("race", "divergent-barrier", "barrier-after-exit", "uninitialised-shared", "uninitialised-local")
 
+
+def _over(rows):
+    """The names of the counts that are over their limits."""
+    return {o.name for o in rows}
+
+
 # 09-sizes ----------------------------------------------------------------------------------------------------
 
 
@@ -418,7 +424,7 @@ PLANE = KernelTask(
         over="The result is right, but out is stored more than once for each element: add up in a local variable, and store at the end.",
         causes=(
             (
-                lambda rows: any(o.name == "sectors_per_request" for o in rows),
+                lambda rows: "sectors_per_request" in _over(rows),
                 "The result is right, but neighbouring threads of a warp load pixels that lie far apart: `threadIdx.x` changes fastest "
                 "within a warp, so let it choose the column.",
             ),
@@ -703,7 +709,7 @@ HALO = KernelTask(
         ),
         causes=(
             (
-                lambda rows: any(o.name == "barriers" for o in rows),
+                lambda rows: "barriers" in _over(rows),
                 "The result is right, but the block waits more often than it must. When is the tile full? Nobody fills it again.",
             ),
             (
@@ -943,20 +949,16 @@ def columns_case(name, channels, height, width, kernel, stride, padding):
     return Case(said, columns_arguments(channels, height, width, kernel, stride, padding))
 
 
-def columns(x, kernel, stride, padding, order="ckl", turned=False, mode="constant", shift=0, by_column=False, step=1):
-    """The matrix of im2col; the options are mistakes."""
+def columns(
+    x, kernel, stride, padding, order="ckl", turned=False, mode="constant", shift=0, by_column=False, jump=None
+):
+    """The matrix of im2col; the options are mistakes. `jump`: from window to window, where that is not the stride."""
     high, wide = ((n + 2 * padding - kernel) // stride + 1 for n in x.shape[1:])
-    if mode == "wrap" and padding >= min(x.shape[1:]):
-        return NOTHING
-    x = np.pad(
-        x.astype(np.float64), ((0, 0), (padding - shift, padding + shift), (padding - shift, padding + shift)), mode
-    )
-    if (kernel - 1) * step + (max(high, wide) - 1) * stride >= min(x.shape[1:]):
-        return NOTHING
+    around, jump = (padding - shift, padding + shift), jump or stride
+    x = np.pad(x.astype(np.float64), ((0, 0), around, around), mode)
     parts = np.empty((len(x), kernel, kernel, high, wide))
     for ky, kx in np.ndindex(kernel, kernel):
-        i, j = ky * step, kx * step
-        parts[:, ky, kx] = x[:, i : i + (high - 1) * stride + 1 : stride, j : j + (wide - 1) * stride + 1 : stride]
+        parts[:, ky, kx] = x[:, ky : ky + (high - 1) * jump + 1 : jump, kx : kx + (wide - 1) * jump + 1 : jump]
     parts = parts[:, ::-1, ::-1] if turned else parts
     parts = parts.swapaxes(3, 4) if by_column else parts
     return parts.transpose(*("ckl".index(axis) for axis in order), 3, 4).reshape(-1, high * wide)
@@ -1020,7 +1022,7 @@ IM2COL = ParallelTask(
         ),
         Suspect(
             lambda x, kernel, stride, padding, out: (
-                columns(x, kernel, 1, padding)[:, : out.shape[1]] if stride > 1 else NOTHING
+                columns(x, kernel, stride, padding, jump=1) if stride > 1 else NOTHING
             ),
             "The stride was not used: window (y, z) begins at (y * stride - padding, z * stride - padding).",
         ),
@@ -1062,12 +1064,12 @@ IM2COL = ParallelTask(
         over="The result is right, but an array is made on the way. A padded copy is not needed: ask where a pixel lies before you load it.",
         causes=(
             (
-                lambda rows: any(o.name == "stores" for o in rows),
+                lambda rows: "stores" in _over(rows) and "arrays" not in _over(rows),
                 "The result is right, but elements of out are stored twice: memory is written once more. Store the pixel or the 0, not "
                 "first the one and then the other.",
             ),
             (
-                lambda rows: any(o.name == "loads" for o in rows),
+                lambda rows: "loads" in _over(rows) and "arrays" not in _over(rows),
                 "The result is right, but more is loaded than one pixel for each element of out. What does the inner loop load beside it?",
             ),
         ),
