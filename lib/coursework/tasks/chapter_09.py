@@ -165,10 +165,6 @@ LINE = KernelTask(
             "neighbours. (What you wrote is called dilation.)",
         ),
         Suspect(
-            lambda x, weight, stride, out: along(x, weight, stride, out, stride),
-            "The stride was given to the weights, too. Windows begin `stride` apart, but within a window the elements are neighbours.",
-        ),
-        Suspect(
             lambda x, weight, stride, out: along(x, weight[:-1], stride, out),
             "The last weight is missing: how many rounds has the loop over the weights?",
         ),
@@ -199,11 +195,11 @@ LINE = KernelTask(
     advice={
         "out-of-bounds": (
             "The grid may have more threads than out has elements: this thread may have none. If it has one, its window begins at "
-            "i * stride and has weight.size elements: which index is that of the last one?"
+            "i * stride and has weight.size elements, all neighbours: which index is that of the last one?"
         ),
         "none-beyond": (
             "Each thread has an element here, so no guard is missing. The window of out[i] begins at i * stride and has weight.size "
-            "elements: which index is that of the last one?"
+            "elements, all neighbours: which index is that of the last one?"
         ),
         "race": "Each thread has one element of out, its own, and adds up in a variable of its own.",
         "raised-TypeError": "x and weight are arrays: multiply one element of each, x[...] * weight[...].",
