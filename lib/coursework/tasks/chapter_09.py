@@ -945,13 +945,22 @@ def columns_case(name, channels, height, width, kernel, stride, padding):
     return Case(said, columns_arguments(channels, height, width, kernel, stride, padding))
 
 
+def rimmed(x, padding, mode="constant", shift=0):
+    """Pictures with so many pixels more on each side, float64. `mode`: as of np.pad, or "negative": what negative indices find above
+    and to the left. `shift`: pixels of the rim that stand below and to the right in the place of above and to the left."""
+    sides, first = ((0, 0),) * (x.ndim - 2), (padding - shift, padding + shift)
+    if mode != "negative":
+        return np.pad(x.astype(np.float64), (*sides, first, first), mode)
+    x = np.pad(x.astype(np.float64), (*sides, (padding, 0), (padding, 0)), "wrap")
+    return np.pad(x, (*sides, (0, padding), (0, padding)))
+
+
 def columns(
     x, kernel, stride, padding, order="ckl", turned=False, mode="constant", shift=0, by_column=False, jump=None
 ):
     """The matrix of im2col; the options are mistakes. `jump`: from window to window, where that is not the stride."""
     high, wide = ((n + 2 * padding - kernel) // stride + 1 for n in x.shape[1:])
-    around, jump = (padding - shift, padding + shift), jump or stride
-    x = np.pad(x.astype(np.float64), ((0, 0), around, around), mode)
+    x, jump = rimmed(x, padding, mode, shift), jump or stride
     parts = np.empty((len(x), kernel, kernel, high, wide))
     for ky, kx in np.ndindex(kernel, kernel):
         parts[:, ky, kx] = x[:, ky : ky + (high - 1) * jump + 1 : jump, kx : kx + (wide - 1) * jump + 1 : jump]
@@ -1006,9 +1015,9 @@ IM2COL = ParallelTask(
         ),
         Suspect(
             lambda x, kernel, stride, padding, out: (
-                columns(x, kernel, stride, padding, mode="wrap") if padding else NOTHING
+                columns(x, kernel, stride, padding, mode="negative") if padding else NOTHING
             ),
-            "A wrong border: a negative index, or one with %, takes a pixel from the other side. Beyond the edge the picture counts as 0.",
+            "A wrong border: a negative index takes a pixel from the other side. Beyond the edge the picture counts as 0.",
         ),
         Suspect(
             lambda x, kernel, stride, padding, out: (
@@ -1102,10 +1111,7 @@ def gradient_case(name, batch, ins, outs, height, width, kernel, padding):
 
 def weight_gradient(grad, x, padding, mode="constant", shift=0):
     """For each weight the sum of grad times the pixel that it met, float64."""
-    if mode == "wrap" and padding > min(x.shape[2:]):
-        return NOTHING
-    around = (padding - shift, padding + shift)
-    x, grad = np.pad(x.astype(np.float64), ((0, 0), (0, 0), around, around), mode), grad.astype(np.float64)
+    x, grad = rimmed(x, padding, mode, shift), grad.astype(np.float64)
     high, wide = grad.shape[2:]
     tall, broad = x.shape[2] - high + 1, x.shape[3] - wide + 1
     sums = np.empty((grad.shape[1], x.shape[1], tall, broad))
@@ -1166,7 +1172,7 @@ WEIGHT = ParallelTask(
             "A wrong border: beyond the edge the nearest pixel was used again. There the picture counts as 0.",
         ),
         Suspect(
-            lambda grad, x, padding, out: weight_gradient(grad, x, padding, "wrap") if padding else NOTHING,
+            lambda grad, x, padding, out: weight_gradient(grad, x, padding, "negative") if padding else NOTHING,
             "A wrong border: a negative index takes a pixel from the other side. Beyond the edge the picture counts as 0.",
         ),
         Suspect(
