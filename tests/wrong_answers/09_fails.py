@@ -50,7 +50,7 @@ def neighbours():
 
 
 def inside():
-    """wrong agrees: which taps t have left"""
+    """wrong agrees: Which taps t have left"""
     return but(third={"n": 20, "taps": 3, "padding": 0, "dilation": 2, "stride": 2})
 
 

@@ -128,7 +128,7 @@ def no_barrier(x, weight, out):
 
 @cuda.jit
 def barrier_in_the_loop(x, weight, out):
-    """wrong divergent-barrier: every loop whose rounds differ"""
+    """wrong barrier-after-exit: a loop that others leave earlier"""
     tile = cuda.shared.array((WIDE, WIDE), np.float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     z, y = cuda.grid(2)
@@ -147,7 +147,7 @@ def barrier_in_the_loop(x, weight, out):
 
 @cuda.jit
 def returns_early(x, weight, out):
-    """wrong barrier-after-exit: in the place of the early return"""
+    """wrong barrier-after-exit: in the place of the return"""
     tile = cuda.shared.array((WIDE, WIDE), np.float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     z, y = cuda.grid(2)

@@ -53,7 +53,7 @@ def one_thread(x, kernel, stride, padding, out):
 
 @njit(parallel=True)
 def row_counted_up(x, kernel, stride, padding, out):
-    """wrong carried-scalar: compute the row from c, ky and kx"""
+    """wrong raised-IndexError: Is a row counted up"""
     channels, height, width = x.shape
     high = (height + 2 * padding - kernel) // stride + 1
     wide = (width + 2 * padding - kernel) // stride + 1

@@ -159,7 +159,7 @@ def of_one_block(x, weight, stride, out):
 
 @cuda.jit
 def without_an_end(x, weight, stride, out):
-    """wrong raised-TooManyIterations: goes on and on"""
+    """wrong raised-TooManyIterations: Nothing inside the loop changes"""
     i = cuda.grid(1)
     t, total = 0, np.float32(0)
     while i < out.size and t < weight.size:

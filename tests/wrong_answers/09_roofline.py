@@ -44,7 +44,7 @@ def along_rows(x, weight, out):
 
 @njit
 def products_only(x, weight, out):
-    """wrong flops: a multiply and an add"""
+    """wrong flops: A multiply and an add"""
     for c in range(out.shape[0]):
         for y in range(out.shape[1]):
             for z in range(out.shape[2]):

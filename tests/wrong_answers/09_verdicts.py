@@ -33,7 +33,7 @@ def b_goes_outside():
 
 
 def c_is_right():
-    """wrong verdict: look at element [0]"""
+    """wrong verdict: element [0], which belongs to thread 0"""
     return but(C="right")
 
 

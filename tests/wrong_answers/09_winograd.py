@@ -246,7 +246,7 @@ def halved_each_time(x, g, out):
 
 @njit
 def windows_one_by_one(x, g, out):
-    """over budget over-budget: two for each result"""
+    """over budget over-budget: three multiplications for each result or more"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(out.size):
         out[i] = (x[i] - x[i + 2]) * g[0] + (x[i + 1] + x[i + 2]) * plus + (x[i + 2] - x[i + 1]) * minus

@@ -674,8 +674,8 @@ HALO = KernelTask(
             "cuda.syncthreads() out of every `if` and every loop whose rounds differ."
         ),
         "barrier-after-exit": (
-            "A thread that has returned does not reach the barrier, and may have had pixels to load for others. Guard the store, "
-            "at the end, in the place of the early return."
+            "A thread that has come to its end does not reach the barrier. Does one without an element of out return early? It has pixels "
+            "to load for others: guard the store in the place of the return. Or does the barrier stand in a loop that others leave earlier?"
         ),
         "uninitialised-shared": (
             "A place of shared memory is read that nobody has filled. The tile has 18 x 18 = 324 places and the block 256 threads: who "
@@ -1041,7 +1041,8 @@ IM2COL = ParallelTask(
     advice={
         "raised-IndexError": (
             "An index left its array. A pixel of a window may lie beyond the picture: its row must be from 0 to height - 1, its column "
-            "from 0 to width - 1. The rows of out are channels * kernel * kernel."
+            "from 0 to width - 1. The rows of out are channels * kernel * kernel. Is a row counted up from round to round of the parallel loop? "
+            "Rounds run at the same time: compute it."
         ),
         "some-unwritten": (
             "Where the picture has no pixel, a 0 must be stored: out holds anything before. And does each row of out have its turn: every "
