@@ -408,7 +408,7 @@ def weights_by_each_warp(x, weight, out):
 
 @cuda.jit
 def no_tile(x, weight, out):
-    """over budget over-budget: something is still loaded from global memory"""
+    """over budget over-budget: something is still loaded from global memory by each warp"""
     z, y = cuda.grid(2)
     height, width = x.shape
     if y < height and z < width:

@@ -89,7 +89,7 @@ def stays_at_the_first_nan(x, size, stride, padding, places):
 
 @cuda.jit
 def begins_at_0(x, size, stride, padding, places):
-    """wrong suspect: The search begins with 0"""
+    """wrong suspect: Does the search begin with 0"""
     z, y, c = cuda.grid(3)
     if y < places.shape[1] and z < places.shape[2]:
         largest, place = np.float32(0), -1

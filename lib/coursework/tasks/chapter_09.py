@@ -223,7 +223,10 @@ def windows(x, weight, padding, mode="constant", top=None):
     before, after = (top, 2 * padding - top) if top >= 0 else (0, 2 * padding - top)
     if mode != "constant" and padding > min(x.shape[1:]) - 1:
         return NOTHING
-    wide = np.pad(x, ((0, 0), (before, after), (before, after)), mode)
+    if mode == "abs":
+        wide = np.pad(np.pad(x, ((0, 0), (before, 0), (before, 0)), "reflect"), ((0, 0), (0, after), (0, after)))
+    else:
+        wide = np.pad(x, ((0, 0), (before, after), (before, after)), mode)
     if top < 0:
         wide = wide[:, -top:, -top:]
     high, broad = (n - k + 1 for n, k in zip(wide.shape[1:], weight.shape[1:], strict=True))
@@ -264,7 +267,11 @@ BORDERS = (
     ),
     (
         lambda x, w, p: windows(x, w, p, "reflect") if p else NOTHING,
-        "A wrong border: beyond the edge the picture was mirrored (abs of an index). There it counts as 0.",
+        "A wrong border: beyond the edge the picture was mirrored. There it counts as 0.",
+    ),
+    (
+        lambda x, w, p: windows(x, w, p, "abs") if p else NOTHING,
+        "A wrong border: above and to the left the picture was mirrored (abs of an index). There it counts as 0.",
     ),
     (
         lambda x, w, p: _inner(windows(x, w, p), x, p) if p else NOTHING,
@@ -687,7 +694,8 @@ HALO = KernelTask(
         ),
         "negative-index": (
             "The tile begins one pixel above and to the left of the block's own: at the edge of the picture that is row or column -1, "
-            "where there is none. Ask before you load, and put 0 into the tile."
+            "where there is none. Ask before you load, and put 0 into the tile. Is it the index of the tile? Its place (0, 0) is the pixel "
+            "above and to the left of the block, so thread (0, 0) reads from (0, 0) on; a tile of 16 x 16 has no room for the halo."
         ),
         "some-unwritten": "Which thread has this element? x counts columns and y rows; a block computes 16 x 16 elements.",
         "wrong-value": (
@@ -712,8 +720,8 @@ HALO = KernelTask(
                 lambda rows: any(
                     o.name == "global_load_requests" and o.counted >= 9 * 8 * _BLOCKS + 8 * _BLOCKS for o in rows
                 ),
-                "The result is right, but in the loop over the taps something is still loaded from global memory, by each warp and for "
-                "each tap. The pixels lie in the tile; the nine weights can be loaded once for a block, too.",
+                "The result is right, but something is still loaded from global memory by each warp, tap by tap. "
+                "The pixels lie in the tile; the nine weights can be loaded once for a block, too.",
             ),
         ),
         case=halo_case("exact", _GOLF_HEIGHT, _GOLF_WIDTH),
@@ -745,7 +753,7 @@ def pool_case(name, pixels, channels, height, width, size, stride, padding):
 
     def make(rng):
         x = pixels(rng, (channels, height, width)).astype(np.float32)
-        return x, size, stride, padding, np.full((channels, high, wide), -9, np.int64)
+        return x, size, stride, padding, np.full((channels, high, wide), -7777, np.int64)
 
     said = f"{name}: {channels} of {height} x {width}, windows of {size} x {size}, stride {stride}, padding {padding}"
     grid = (-(-wide // POOL_BLOCK[0]), -(-high // POOL_BLOCK[1]), channels)
@@ -773,7 +781,9 @@ def _with_infinities(rng, shape):
     return x
 
 
-def places(x, size, stride, padding, best=-np.inf, first=True, equal=False, nan="last", outside=None, least=False):
+def places(
+    x, size, stride, padding, best=-np.inf, first=True, equal=False, nan="last", outside=None, least=False, shift=0
+):
     """Where the largest pixel of each window lies, row * width + column, as PyTorch finds it; the options are mistakes."""
     channels, height, width = x.shape
     high, wide = ((n + 2 * padding - size) // stride + 1 for n in (height, width))
@@ -781,14 +791,14 @@ def places(x, size, stride, padding, best=-np.inf, first=True, equal=False, nan=
     for c, y, z in np.ndindex(*found.shape):
         top, none = best, first
         for ky, kx in np.ndindex(size, size):
-            i, j = y * stride + ky - padding, z * stride + kx - padding
+            i, j = y * stride + ky - padding + shift, z * stride + kx - padding + shift
             there = 0 <= i < height and 0 <= j < width
             if not there and outside is None:
                 continue
             v = float(x[c, i, j]) if there else outside
             v = -v if least else v
             if np.isnan(v):
-                larger = nan == "last" or (nan == "first" and not np.isnan(top))
+                larger = nan == "last" or (nan == "first" and not np.isnan(top)) or (nan == "begin" and none)
             else:
                 larger = none or v > top or (equal and v >= top)
             if larger:
@@ -841,6 +851,11 @@ POOL = KernelTask(
             "A NaN was passed over: each comparison with NaN is false. A NaN counts as larger than all; math.isnan tells.",
         ),
         Suspect(
+            _pool(nan="begin"),
+            "A NaN was passed over, unless it came first; then it stayed. Each comparison with NaN is false. A NaN counts as larger than "
+            "all; math.isnan tells.",
+        ),
+        Suspect(
             _pool(nan="first"),
             "Of several NaN this is the first. As in PyTorch the last one counts: a NaN takes the place of whatever was there.",
         ),
@@ -855,13 +870,25 @@ POOL = KernelTask(
         ),
         Suspect(
             _pool(best=0, first=False),
-            "The search begins with 0, which is larger than all pixels of some windows: then none of them is found. Begin with "
-            "-math.inf, or with the first pixel.",
+            "In some windows no pixel was found, and -1 is stored. Does the search begin with 0, which is larger than all of them? Begin "
+            "with -math.inf, or with the first pixel.",
         ),
         Suspect(
             _pool(outside=0.0),
             "Beyond the picture a 0 was compared, too, and it is larger than negative pixels. Padding is no pixel: it is never the "
             "largest.",
+        ),
+        Suspect(
+            lambda x, size, stride, padding, out: places(x, size, 1, padding)[:, : out.shape[1], : out.shape[2]],
+            "The stride was not used: window (y, z) begins at (y * stride - padding, z * stride - padding).",
+        ),
+        Suspect(
+            lambda x, size, stride, padding, out: places(x, size, stride, padding, shift=padding),
+            "The padding was not subtracted: window (y, z) begins at (y * stride - padding, z * stride - padding).",
+        ),
+        Suspect(
+            _of_place(lambda c, i, j, x, size, stride, p, y, z: np.nan_to_num(x[c, i, j])),
+            "These are the largest pixels themselves. Their places are asked for: row * width + column.",
         ),
         Suspect(_pool(least=True), "This is where the smallest pixel is. Is the comparison turned round?"),
         Suspect(
