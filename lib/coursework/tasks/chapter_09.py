@@ -1068,8 +1068,12 @@ IM2COL = ParallelTask(
     advice={
         "raised-IndexError": (
             "An index left its array. A pixel of a window may lie beyond the picture: its row must be from 0 to height - 1, its column "
-            "from 0 to width - 1. The rows of out are channels * kernel * kernel. Is a row counted up from round to round of the parallel loop? "
-            "Rounds run at the same time: compute it."
+            "from 0 to width - 1. out has channels * kernel * kernel rows and a column for each window: high * wide are those of the result, not of the "
+            "picture. Is a row counted up from round to round of the parallel loop? Rounds run at the same time: compute it."
+        ),
+        "raised-TypingError": (
+            "numba has no np.pad, and none is needed: ask for each pixel where it lies before you load it. Or is a whole array used where "
+            "one element is meant?"
         ),
         "some-unwritten": (
             "Where the picture has no pixel, a 0 must be stored: out holds anything before. And does each row of out have its turn: every "
@@ -1281,7 +1285,7 @@ WINOGRAD = CompiledTask(
     section=Section("9.2", "09_convolution_fast", "By hand, in one dimension"),
     title="Four products in the place of six",
     objective="Write the transform F(2, 3), and prepare the weights once",
-    points=2,
+    points=1,
     minutes=12,
     spec=lambda x, g, out: along(x, g, 1, out),
     rtol=2e-5,
@@ -1326,7 +1330,8 @@ WINOGRAD = CompiledTask(
             "last one is left over, and needs three products of its own."
         ),
         "nothing-written": (
-            "Nothing was stored. Where out has one element there is no pair: what is left over after the pairs needs lines of its own."
+            "Nothing was stored: `out[i] = ` stores, and `out = ` only gives a name to another array. Where out has one element there is "
+            "no pair: what is left over after the pairs needs lines of its own."
         ),
         "wrong-value": (
             "Which result of a pair is wrong: the first, at an even place, or the second? Compare with m1 + m2 + m3, or m2 - m3 - m4, term "
@@ -1335,7 +1340,7 @@ WINOGRAD = CompiledTask(
         "raised-ImportError": "Write the loop yourself: functions of NumPy that call a library are not counted.",
     },
     budget=Budget(
-        points=2,
+        points=3,
         text="two multiplications for each result, and at most 16 more (three would be the sum as it stands)",
         require={"multiplies": 2 * _RESULTS + 16},
         over=(
