@@ -319,3 +319,37 @@ def no_edge(grad, x, padding, out):
                                 j = z + kx - padding
                                 total += grad[n, o, y, z] * x[n, c, i, j]
                     out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def pixel_first(grad, x, padding, out):
+    """wrong suspect: The way back was taken the wrong way round"""
+    for o in prange(out.shape[0]):
+        for c in range(out.shape[1]):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(len(x)):
+                        for i in range(x.shape[2]):
+                            for j in range(x.shape[3]):
+                                y, z = i + ky - padding, j + kx - padding
+                                if y >= 0 and y < grad.shape[2] and z >= 0 and z < grad.shape[3]:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def pictures_shared_for_each_weight(grad, x, padding, out):
+    """wrong not-parallel: parallel loops were run, one after the other"""
+    for o in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in prange(len(x)):
+                        for y in range(grad.shape[2]):
+                            for z in range(grad.shape[3]):
+                                i, j = y + ky - padding, z + kx - padding
+                                if i >= 0 and i < x.shape[2] and j >= 0 and j < x.shape[3]:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total

@@ -1093,7 +1093,7 @@ IM2COL = ParallelTask(
             "time: compute the row from c, ky and kx."
         ),
     },
-    watch=Watch(case=columns_case("watched", 2, 5, 6, 3, 1, 1)),
+    watch=Watch(case=columns_case("watched", 2, 5, 6, 3, 1, 1), starts=3),
     budget=Budget(
         points=1,
         text="no array made inside, each element of out stored once, at most one pixel loaded for it",
@@ -1152,6 +1152,17 @@ def weight_gradient(grad, x, padding, mode="constant", shift=0):
     return sums
 
 
+def backwards(grad, x, padding, out):
+    """As if weight[ky, kx] had met the pixel (y - ky + padding, z - kx + padding)."""
+    (tall, broad), (high, wide) = out.shape[2:], grad.shape[2:]
+    more = max(tall, broad)
+    x, sums = rimmed(x, more), np.empty(out.shape)
+    for ky, kx in np.ndindex(tall, broad):
+        i, j = more - ky + padding, more - kx + padding
+        sums[:, :, ky, kx] = np.einsum("nohw,nchw->oc", grad.astype(np.float64), x[:, :, i : i + high, j : j + wide])
+    return sums
+
+
 def _gradient(change):
     """A suspect: `change` of the right gradient, where that is another one."""
 
@@ -1182,6 +1193,11 @@ WEIGHT = ParallelTask(
         Suspect(
             _gradient(lambda right, grad, x, p: right[:, :, ::-1, ::-1]),
             "The kernel is turned round: weight[..., ky, kx] met the pixel (y + ky - padding, z + kx - padding), and that pixel counts here.",
+        ),
+        Suspect(
+            backwards,
+            "The way back was taken the wrong way round: element (y, z) of the result met pixel (y + ky - padding, z + kx - padding), so "
+            "pixel (i, j) belongs to element (i - ky + padding, j - kx + padding).",
         ),
         Suspect(
             _gradient(lambda right, grad, x, p: right.swapaxes(2, 3)),
@@ -1239,7 +1255,7 @@ WEIGHT = ParallelTask(
             "x[n, c, y + ky - padding, z + kx - padding], where there is one."
         ),
     },
-    watch=Watch(case=gradient_case("watched", 2, 2, 2, 4, 4, 3, 1)),
+    watch=Watch(case=gradient_case("watched", 2, 2, 2, 4, 4, 3, 1), starts=3),
     hints=(
         "In the forward pass, which elements of the result did weight[o, c, 0, 0] help to make? With which pixel was it multiplied "
         "for each of them?",
