@@ -60,6 +60,7 @@ TABLE = "tests/kernels/test_table.py"  # until operations had examples
 TILE = "tests/simd/test_tile.py"
 TEAM = "tests/kernels/test_team.py"
 CONVOLUTION = "tests/kernels/test_convolution.py"
+WINOGRAD = "tests/kernels/test_winograd.py"
 LAYOUTS, TENSOR = "tests/kernels/test_layouts.py", "tests/kernels/test_tensor_cores.py"
 KERNELS = [
     Fault(
@@ -275,6 +276,48 @@ KERNELS = [
         "return d0 - d2, d1 - d2, d2 - d1, d1 - d3",
         OPERATIONS,
         "conv2d_winograd_2x2 and test_shapes",
+    ),
+    Fault(
+        "Winograd: large tiles take the points of the small ones",
+        "even, odd = fma(d2, -AA, d4), fma(d1, -AA, d3) * B",
+        "even, odd = fma(d2, -BB, d4), fma(d1, -AA, d3) * B",
+        OPERATIONS,
+        "conv2d_winograd_4x4 and test_shapes",
+    ),
+    Fault(
+        "Winograd: it is taken whatever the numbers are",
+        "spread <= SPREAD[name]",
+        "spread <= 1e30",
+        WINOGRAD,
+        "extreme_numbers",
+    ),
+    Fault(
+        "implicit product: a stride is forgotten",
+        "strides, at = (p.across * p.pitch, 1), panel * width",
+        "strides, at = (p.pitch, 1), panel * width",
+        OPERATIONS,
+        "conv2d_implicit and test_shapes",
+    ),
+    Fault(
+        "convolution by spectra: a product that is not conjugate",
+        "_spectra(kernel[mine], size).conj()",
+        "_spectra(kernel[mine], size)",
+        OPERATIONS,
+        "conv2d_fft_tiles and test_shapes",
+    ),
+    Fault(
+        "local convolution: all rows have the weights of the first",
+        "weights = weight[o, c, ky, kx, y, begin:end]",
+        "weights = weight[o, c, ky, kx, 0, begin:end]",
+        OPERATIONS,
+        "conv2d_local_rows and test_shapes",
+    ),
+    Fault(
+        "separable convolution: sums of one vector of channels for all",
+        "factors + one, between + one)",
+        "factors, between + one)",
+        OPERATIONS,
+        "conv2d_separable_fused and test_large",
     ),
     Fault(
         "largest pixel: a NaN in a column is lost",
