@@ -417,7 +417,8 @@ PLANE = KernelTask(
         "some-unwritten": "Which thread has this element? x counts columns and y rows, and cuda.grid(2) gives x first.",
         "wrong-value": (
             "Work out the first wrong element: row y of out needs rows y + ky - padding of x, column z needs columns z + kx - padding, of "
-            "every channel. Is a term left out that should count, or one added twice?"
+            "every channel. Do the loops go over all rows and columns of weight, and is each index compared with the length of its own axis? "
+            "Is a term left out that should count, or one added twice?"
         ),
     },
     budget=Budget(
