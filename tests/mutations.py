@@ -264,6 +264,20 @@ KERNELS = [
         "halo_each_pixel",
     ),
     Fault(
+        "gradient of a convolution on a GPU: rows and columns of a kernel are exchanged",
+        "ky, kx = t // broad % tall, t % broad",
+        "ky, kx = t // tall % broad, t % tall",
+        CONVOLUTION,
+        "all_that_they_need",
+    ),
+    Fault(
+        "convolution on a GPU: a block computes the first of its planes only",
+        "for part in range(cuda.blockIdx.z, count * groups * tiles, cuda.gridDim.z):",
+        "for part in range(cuda.blockIdx.z, min(cuda.blockIdx.z + 1, count * groups * tiles)):",
+        CONVOLUTION,
+        "kernels_for_gpus",
+    ),
+    Fault(
         "gradient of a convolution: a band is put back at the top of the picture",
         "i = (top + y) * g.stride_y - g.top + ky * g.dilation_y",
         "i = y * g.stride_y - g.top + ky * g.dilation_y",
@@ -836,8 +850,8 @@ COURSEWORK = [
     ),
     Fault(
         "check: predictions ten times as far away are near",
-        "return said == truth or (bool(tolerance) and abs(said - truth) <= tolerance * abs(truth))",
-        "return said == truth or (bool(tolerance) and abs(said - truth) <= 10 * tolerance * abs(truth))",
+        "return abs(said) < 1e300 and abs(said - truth) <= tolerance * abs(truth)",
+        "return abs(said) < 1e300 and abs(said - truth) <= 10 * tolerance * abs(truth)",
         CPU_TASKS,
         "test_a_prediction_may_be_near",
     ),

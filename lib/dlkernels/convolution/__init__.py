@@ -245,6 +245,8 @@ def mean_windows(x, kernel_size, stride, padding, ceil_mode, count_include_pad, 
         raise TypeError(f"divisor_override is {divisor_override!r}; expected a whole number, or None.")
     if divisor_override == 0:
         raise ValueError("divisor_override is 0; expected another number, or None for the number of pixels.")
+    if divisor_override is not None and abs(divisor_override) > geometry.MOST:
+        raise ValueError(f"divisor_override is {divisor_override}; expected at most {geometry.MOST}.")
     picture = tuple(x.shape)[-2:]
     g, sizes = geometry.pooling(picture, kernel_size, stride, padding, 1, ceil_mode)
     return *geometry.windows(picture, sizes, g, count_include_pad), int(divisor_override or 0)

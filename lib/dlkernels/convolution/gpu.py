@@ -13,7 +13,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
-from ..layouts import MOST_IN_Z, as_host
+from ..layouts import MOST_IN_Y, MOST_IN_Z, as_host
 
 f32 = np.float32
 SIDE = 16  # a block computes SIDE x SIDE pixels of a plane,
@@ -53,8 +53,19 @@ def launch(kernel, out, *arguments):
     too many."""
     count, channels, high, wide = tuple(out.shape)
     side = side_for(out)
-    grid = -(-wide // side), -(-high // side), min(count * channels, MOST_IN_Z)
-    kernel[grid, (side, side)](*arguments)
+    kernel[grid_for(count * channels, high, wide, side), (side, side)](*arguments)
+
+
+def grid_for(planes, high, wide, side):
+    """Blocks of side x side threads for planes of high x wide elements, along x, y and z; fewer in z than planes where
+    these are too many. ValueError where no GPU starts as many in y."""
+    down = -(-high // side)
+    if down > MOST_IN_Y:
+        raise ValueError(
+            f"a plane has {high} rows; expected at most {MOST_IN_Y * side} on a GPU. Exchange rows and columns, or cut the "
+            "pictures into parts."
+        )
+    return -(-wide // side), down, min(planes, MOST_IN_Z)
 
 
 def side_for(out):
