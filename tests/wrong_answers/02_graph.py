@@ -68,7 +68,7 @@ class Frame:
 
 
 class NoLock(Frame):
-    """wrong twice: learn it in the same step"""
+    """wrong missing: Were two needs taken off at once"""
 
     def finished(self, name):
         for user in self.users[name]:
@@ -229,7 +229,7 @@ class Polls(Frame):
 
 
 class InAFixedOrder:
-    """wrong missing: nobody found it ready"""
+    """wrong deadlock: as soon as all that *it* needs is finished"""
 
     def __init__(self, needs, submit):
         self.left, self.submit, self.needs, self.over = deque(needs), submit, needs, set()

@@ -50,6 +50,9 @@ class Frame:
         self.inside, self.owner, self.busy = threading.Lock(), None, False
 
     def __call__(self, x):
+        return self.enter(x)
+
+    def enter(self, x):
         if not self.inside.acquire(blocking=False):
             return self.alone(x)
         try:
@@ -200,7 +203,7 @@ class BothWays(Frame):
 
 
 class AsksAgainAndAgain(Frame):
-    """wrong livelock: It need not wait at all"""
+    """wrong busy-waiting: It need not wait at all"""
 
     def __call__(self, x):
         while not self.inside.acquire(blocking=False):
@@ -221,4 +224,25 @@ class ANewLockInTheChild(Frame):
     def __call__(self, x):
         if self.pid() != self.home:
             self.home, self.inside, self.owner = self.pid(), threading.Lock(), None
-        return Frame.__call__(self, x)
+        return self.enter(x)
+
+
+class OneThreadOnly(Frame):
+    """wrong alone-in-vain: is any thread let in"""
+
+    def with_lock(self, x):
+        if self.owner is None:
+            self.owner, self.thread = self.pid(), threading.get_ident()
+        return self.parallel(x) if (self.owner, self.thread) == (self.pid(), threading.get_ident()) else self.alone(x)
+
+
+class WaitsAWhile(Frame):
+    """wrong raised-Spoils: not even for a while"""
+
+    def __call__(self, x):
+        if not self.inside.acquire(timeout=1):
+            return self.alone(x)
+        try:
+            return self.with_lock(x)
+        finally:
+            self.inside.release()

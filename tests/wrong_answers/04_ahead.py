@@ -28,12 +28,12 @@ def lists_are_alike():
 
 
 def a_list_needs_a_prefetch():
-    """wrong verdict: the lines 0, 1, 2, 3, 4, ... are asked for"""
+    """wrong verdict: the first lines asked for are 0, 1, 2, 3, 4, 5"""
     return but(F="prefetch")
 
 
 def a_regular_step_is_followed():
-    """wrong verdict: of the pages 0, 2, 4, 6, 8"""
+    """wrong verdict: their pages are 0, 2, 4, 6, 8, 10"""
     return but(C="hardware")
 
 
@@ -53,7 +53,7 @@ def a_formula_is_followed():
 
 
 def all_by_hardware():
-    """wrong verdict: are asked for"""
+    """wrong verdict: lines asked for are"""
     return dict.fromkeys("ABCDEF", "hardware")
 
 

@@ -1023,11 +1023,12 @@ CHUNK = FunctionTask(
 # 03-gate ------------------------------------------------------------------------------------------------------
 
 
-def serve(Gate, rounds, bad=None, hold="", forks=""):
+def serve(Gate, rounds, bad, hold, forks, children):
     """Call a gate for the numbers in `rounds`, a list for each thread. `bad`: the number on which the parallel loop fails.
 
-    `hold`: a thread is kept inside the parallel loop meanwhile: "call" for calls by another one, "fork" for those of a child.
-    `forks`: a child calls "before" the first call, "after" the calls, or "both".
+    `hold`: "call" keeps a thread inside the parallel loop until another one has its result, "fork" until a child has; with "turns"
+    each thread begins when the one before has ended. `forks`: a child calls "before" the first call, "after" the calls, or "both".
+    `children`: their three numbers, and the parent's last one.
     """
     process, owner, home = 1, {1: None}, threading.get_ident()
     inside, go = threading.Event(), threading.Event()
@@ -1042,7 +1043,7 @@ def serve(Gate, rounds, bad=None, hold="", forks=""):
         elif owner[number] != number:
             seen["ended"].append(x)
         events.enter("in_the_loop")
-        if hold and me != home:
+        if hold == "call" or (hold == "fork" and me != home):
             inside.set()
             go.wait()
         events.leave("in_the_loop")
@@ -1060,6 +1061,8 @@ def serve(Gate, rounds, bad=None, hold="", forks=""):
         for x in numbers:
             try:
                 seen["results"].append([x, gate(x)])
+                if hold == "call":
+                    go.set()
             except ValueError as error:
                 seen["errors"].append(str(error))
 
@@ -1070,26 +1073,30 @@ def serve(Gate, rounds, bad=None, hold="", forks=""):
         process = 1
 
     if forks in ("before", "both"):
-        child(20)
+        child(children[0])
+    if hold == "turns":
+        call(gate, rounds[0])
     others = [threading.Thread(target=call, args=(gate, numbers)) for numbers in rounds[1:]]
     for thread in others:
         thread.start()
-    if hold:
-        inside.wait()
+        if hold == "turns":
+            thread.join()
     if hold == "fork":
-        child(30)
-    call(gate, rounds[0])
+        inside.wait()
+        child(children[1])
+    if hold != "turns":
+        call(gate, rounds[0])
     go.set()
     for thread in others:
         thread.join()
     if forks in ("after", "both"):
-        child(40)
-        call(gate, [50])
+        child(children[2])
+        call(gate, [children[3]])
     return seen | {"at_once": events.counts().get("in_the_loop", 0)}
 
 
 def judge_serve(arguments, result):
-    rounds, bad, hold, forks = arguments
+    rounds, bad, hold, forks, children = arguments
     if result["at_once"] > 1:
         cause = (
             "Two threads came in at the same moment. To look whether the loop is free, and to take it, must be one step: a lock that is "
@@ -1109,22 +1116,22 @@ def judge_serve(arguments, result):
         got = f"the errors {result['errors']}" if result["errors"] else "no error"
         return Slip("error-lost", f"ValueError: {bad} is bad, raised by the call", cause, got)
     numbers = [x for row in rounds for x in row if x != bad]
-    numbers += [20] * (forks in ("before", "both")) + [40, 50] * (forks in ("after", "both")) + [30] * (hold == "fork")
+    before, after = forks in ("before", "both"), forks in ("after", "both")
+    numbers += children[:1] * before + children[1:2] * (hold == "fork") + children[2:] * after
     expected = sorted([x, x * x] for x in numbers)
     came = sorted(result["results"], key=str)
     if sorted(map(str, came)) != sorted(map(str, expected)):
-        cause = "Each call returns what `parallel(x)` or `alone(x)` returns, and calls one of them once."
+        cause = "Each call returns what `parallel(x)` or `alone(x)` returns."
         wrong = next((pair for pair in came if pair not in expected), None)
         got = f"gate({wrong[0]}) = {short(wrong[1])}" if wrong else f"{len(came)} results of {len(expected)} calls"
         return Slip("wrong-result", "gate(x) = x * x, the result of both", cause, got)
     if len(rounds) > 1 and not hold:
         return None  # who came while somebody was inside cannot be told from outside
-    allowed = {40} | (set(rounds[0]) | {30} if hold else set())
+    allowed = {children[2]} | ({*numbers} if hold in ("call", "fork") else set())
     vain = [x for x in result["alone"] if x not in allowed]
     if vain:
-        cause = VAIN[
-            "error" if bad is not None else "child" if vain[0] == 20 else "parent" if vain[0] == 50 else "free"
-        ]
+        of_process = {children[0]: "child", children[3]: "parent"}
+        cause = VAIN["error" if bad is not None else of_process.get(vain[0], "free")]
         return Slip("alone-in-vain", "`parallel` where nothing speaks against it", cause, f"alone({vain[0]})")
     return None
 
@@ -1134,12 +1141,20 @@ VAIN = {
     "child": "The gate was made before the fork, but nobody had called `parallel` yet: the child may, and has threads of its own "
     "then. So the process that counts is not the one that made the gate.",
     "parent": "The child is gone, and the parent's threads are as they were. Does the object still belong to the parent?",
-    "free": "Nobody was inside, and the process is the one that called `parallel` first. Is the lock opened after each call?",
+    "free": "Nobody was inside, and the process is the one that called `parallel` first. Is the lock opened after each call, and is "
+    "any thread let in?",
 }
 
 
 def serving(*rounds, bad=None, hold="", forks=""):
-    return lambda rng: ([list(numbers) for numbers in rounds], bad, hold, forks)
+    """A list of calls for each thread; each number stands for a random one."""
+
+    def make(rng):
+        names = [int(x) for x in 10 + rng.permutation(80)]
+        numbers = [[names[x] for x in row] for row in rounds]
+        return numbers, None if bad is None else names[bad], hold, forks, names[10:14]
+
+    return make
 
 
 GATE = ThreadTask(
@@ -1152,10 +1167,14 @@ GATE = ThreadTask(
     scenario=serve,
     schedules=80,
     judge=judge_serve,
+    without=dict.fromkeys(
+        ("timeout", "sleep"), "a caller never waits here, not even for a while; `acquire(blocking=False)` asks"
+    ),
     cases=(
         Case("one caller, three calls", serving([1, 2, 3])),
         Case("two callers", serving([1], [2])),
-        Case("a second caller while one is inside", serving([1], [2], hold="call")),
+        Case("two callers, one after the other", serving([1], [2], hold="turns")),
+        Case("two callers, and one stays inside until the other has its result", serving([1], [2], hold="call")),
         Case("an error in the loop", serving([1, 2], bad=1)),
         Case("a child after the first call, then its parent", serving([1], forks="after")),
         Case("a child before the first call", serving([1], forks="before")),

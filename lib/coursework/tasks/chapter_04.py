@@ -404,6 +404,9 @@ LANES = DetectiveTask(
 # 04-ahead, the second part of 04-lanes -------------------------------------------------------------------------
 
 
+LINES_OF_PAGE = 4096 // LINE
+
+
 def use(record):
     """Works on a record, and returns the number of another one, which stands in it."""
     return record
@@ -481,14 +484,13 @@ def followed(lines, pages=16, ahead=4):
     """The share of the lines that a model of the hardware's prefetcher fetches before they are asked for. It knows the `pages`
     used last; after the same step twice in a page it fetches the next `ahead` lines with that step, in the page."""
     known, there, hits = {}, set(), 0
-    size = 4096 // LINE
     for line in lines:
         hits += line in there
-        page = line // size
+        page = line // LINES_OF_PAGE
         last, step = known.pop(page, (None, None))
         now = None if last is None else line - last
         if now and now == step:
-            there |= {place for k in range(1, ahead + 1) if (place := line + k * now) // size == page}
+            there |= {place for k in range(1, ahead + 1) if (place := line + k * now) // LINES_OF_PAGE == page}
         known[page] = line, now
         if len(known) > pages:
             del known[next(iter(known))]
@@ -510,13 +512,10 @@ class AheadTask(Task):
         program = answer.function
         program(**{name: things[name] for name in inspect.signature(program).parameters})
         lines, waits = zip(*asked, strict=True)
-        first = ", ".join(map(str, lines[:5]))
-        facts = (
-            (
-                "it said",
-                f"the lines {first}, ... are asked for, of the pages {', '.join(str(line // 64) for line in lines[:5])}, ...",
-            ),
+        first, pages = (
+            ", ".join(map(str, numbers)) for numbers in (lines[:6], [line // LINES_OF_PAGE for line in lines[:6]])
         )
+        facts = (("it said", f"the first lines asked for are {first}; their pages are {pages}"),)
         if followed(lines) > 0.5:
             raise Failed(Failure("hardware", headline(case), facts))
         if max(waits) < 0.5 * len(lines):
