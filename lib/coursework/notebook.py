@@ -12,6 +12,7 @@ from simt.show import sentence
 
 from . import checking, definition, feedback, kept, progress
 from .answer import AnswerFailed, Local
+from .kinds.arrays import ArrayTask
 from .outcome import UNSOLVED, Failure, Outcome
 
 OUTCOMES = []  # every outcome of this process, for check.py
@@ -59,7 +60,7 @@ def begin(chapter):
     print(_machine(tasks))
     _tell_what_to_run_first()
     print(f"{len(tasks)} tasks, {points} points, about {sum(t.minutes for t in tasks)} minutes.")
-    if kept.path():
+    if kept.path() and any(isinstance(task, ArrayTask) for task in tasks):
         print(
             f"The compiled functions that you solve are kept in {kept.FILE}, beside this notebook, for later chapters."
         )
