@@ -320,7 +320,7 @@ def test_kernels_says_which_are_whose(folder, capsys):
     mine = kept.kernels("largest", "matmul", "softmax_rows")
     said = capsys.readouterr().out.splitlines()
     assert said[0].split() == ["largest", "yours"]
-    assert said[1].endswith("the library's, until 08-ikj is solved here")
+    assert said[1].endswith("NumPy's, until 08-ikj is solved here")
     assert said[2].endswith("NumPy's, until 03-softmax is solved here")
     assert hasattr(mine.largest, "py_func")
     (folder / kept.FILE).write_text("raise RuntimeError('no')\n")
