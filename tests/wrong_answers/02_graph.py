@@ -229,7 +229,7 @@ class Polls(Frame):
 
 
 class InAFixedOrder:
-    """wrong deadlock: as soon as all that *it* needs is finished"""
+    """wrong deadlock: all that it needs itself is finished"""
 
     def __init__(self, needs, submit):
         self.left, self.submit, self.needs, self.over = deque(needs), submit, needs, set()

@@ -965,7 +965,7 @@ GRAPH = ThreadTask(
         Case("c needs a alone, and b goes on until c has begun", graphed("a b c:a", b="c")),
     ),
     advice={
-        "deadlock": "Somebody waits for ever. A task may begin as soon as all that *it* needs is finished, whatever else is still "
+        "deadlock": "Somebody waits for ever. A task may begin as soon as all that it needs itself is finished, whatever else is still "
         "running. And nobody may wait inside `finished` or `start`.",
         "lost-update": GRAPH_MISSING,
         "raised-KeyError": "A name has no entry. needs[x] is the list of the tasks before x, and [] for one that needs nothing. Is "
