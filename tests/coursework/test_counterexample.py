@@ -41,6 +41,10 @@ FIRST_TRIED = {  # task -> flaw, or any other -> an input that comes to mind fir
         "": {"n": 1000, "blocks": 8, "threads": 128},
     },
     "08-fails": {"": {"m": 64, "k": 64, "n": 64}},
+    "09-fails": {
+        "fourth": {"n": 33, "taps": 3, "padding": 1, "dilation": 1},
+        "": {"n": 33, "taps": 3, "padding": 1, "dilation": 1, "stride": 1},
+    },
 }
 
 

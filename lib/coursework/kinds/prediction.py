@@ -99,7 +99,9 @@ def _plain(said):
 def _near(said, truth, tolerance):
     if isinstance(truth, str):
         return said.strip().lower() == truth.lower()
-    return said == truth or (bool(tolerance) and abs(said - truth) <= tolerance * abs(truth))
+    if said == truth or not tolerance:
+        return said == truth
+    return abs(said) < 1e300 and abs(said - truth) <= tolerance * abs(truth)  # beyond, a whole number is no float
 
 
 def _slip(question, said, truth):
@@ -113,13 +115,14 @@ def _slip(question, said, truth):
         return known[0]
     if said != int(said) and isinstance(truth, int) and abs(said - truth) < 1:
         return f"{_WHOLE} {question.otherwise}"
-    return next((text for factor, text in _UNITS.items() if truth and abs(said * factor / truth - 1) < 0.01), "")
+    factor = next((factor for factor in _UNITS if truth and abs(said * factor / truth - 1) < 0.01), None)
+    if factor is None:
+        return ""
+    share = (factor == 100 and abs(said) <= 1 and _SHARE) or (factor == 0.01 and abs(truth) <= 1 and _PER_CENT)
+    return f"{share} {_ELSEWHERE}" if share else _ELSEWHERE
 
 
 _WHOLE = "A whole number is asked for. What happens to the rest: does it count as a whole one, or not at all?"
 _ELSEWHERE = "The digits are right, and the unit is another one. Read once more in which unit the answer is asked for."
-_UNITS = {  # truth / what was said
-    100: "A share for a number of per cent, or hundreds? " + _ELSEWHERE,
-    0.01: "Per cent, where a share is asked for? " + _ELSEWHERE,
-    **dict.fromkeys((1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9, 2.0**10, 2.0**20, 2.0**-10, 2.0**-20), _ELSEWHERE),
-}
+_SHARE, _PER_CENT = "A share, where per cent are asked for?", "Per cent, where a share is asked for?"
+_UNITS = (100, 0.01, 1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9, 2.0**10, 2.0**20, 2.0**-10, 2.0**-20)  # truth / what was said

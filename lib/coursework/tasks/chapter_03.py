@@ -447,6 +447,7 @@ LAYERS = PredictionTask(
                 LATE
                 + PIECES * PIECE // 2: "When the second thread comes, no piece is left: the first one was not idle.",
                 LATE + PIECES * PIECE: "One does not wait for the other before it begins.",
+                PIECES: "That is the number of pieces. How many microseconds is it until the loop returns?",
             },
             "What has the first thread done when the second one comes? What must happen before the loop returns?",
         ),
@@ -456,6 +457,7 @@ LAYERS = PredictionTask(
             lambda: returns_after(PIECES, PIECE, LATE, for_all=False),
             {
                 LATE: "Who waits for a thread that has begun no work waits for nothing.",
+                PIECES: "That is the number of pieces. How many microseconds do they take?",
                 PIECES
                 * PIECE
                 // 2: "That would be so if both began at once. How many pieces are left when the second one comes?",
@@ -619,7 +621,7 @@ LARGEST = ParallelTask(
         ),
     },
     hints=(
-        "numba knows sum, product, max and min. Here you need the *place* of the maximum. Could each thread find its own?",
+        "numba knows sum, product, max and min. Here you need the place of the maximum. Could each thread find its own?",
         "An array of one candidate index for each thread. The loop over t is the prange loop; inside it, an ordinary loop over "
         "the part of thread t. Then an ordinary loop over the candidates.",
         "Begin with best = t * n // threads, and go on with `if x[i] > x[best]: best = i`: > keeps the first of equal "
@@ -678,7 +680,7 @@ SOFTMAX = ParallelTask(
     advice={
         "not-finite": (
             "exp of a large number is infinite, exp of a very negative one is 0, and neither inf / inf nor 0 / 0 is a number. "
-            "Subtract the largest element of the *row* first (it may be below 0): the result is the same, and the largest "
+            "Subtract the largest element of the row first (it may be below 0): the result is the same, and the largest "
             "exponent is 0."
         ),
         "wrong-value": (
@@ -825,7 +827,7 @@ def judge_finish(arguments, result):
         (
             "long-slice",
             makespan(costs, threads, chunk + 1, step=chunk),
-            "Each chunk has an iteration too many: a slice [first : first + chunk] ends *before* first + chunk.",
+            "Each chunk has an iteration too many: a slice [first : first + chunk] ends before first + chunk.",
         ),
         (
             "ideal",

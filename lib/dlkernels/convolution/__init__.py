@@ -10,15 +10,19 @@ is infinite or NaN, results at the rim may be NaN or not.
 
 import numbers
 
-from ..arguments import float_array, one_place, output, same
+import numpy as np
+
+from ..arguments import FLOATS, float_array, one_place, output, same
 from ..device import is_device_array
 from ..implementations import call, operation, public_rung, run
 from . import examples, geometry, reference
 
+HALVES = (np.dtype("float16"), np.dtype("uint16"))
 
-def check_pictures(x, name="x"):
+
+def check_pictures(x, name="x", kinds=FLOATS):
     """Raise unless x is an array of pictures, with or without batch."""
-    float_array(name, x)
+    float_array(name, x, kinds)
     if x.ndim not in (3, 4) or 0 in tuple(x.shape)[-2:]:
         raise ValueError(
             f"{name} has shape {tuple(x.shape)}; expected (batch, channels, height, width) or (channels, height, width), "
@@ -26,14 +30,18 @@ def check_pictures(x, name="x"):
         )
 
 
-def check_convolution(x, weight, bias, stride, padding, dilation, groups):
-    """(Geometry, shape of the result) of a convolution; ValueError or TypeError where there is none."""
-    check_pictures(x)
+def check_convolution(x, weight, bias, stride, padding, dilation, groups, half=False):
+    """(Geometry, shape of the result) of a convolution; ValueError or TypeError where there is none.
+
+    half: x and weight have 16 bits, and bias is float32.
+    """
+    kinds = HALVES if half else FLOATS
+    check_pictures(x, kinds=kinds)
     given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
     for name, one in given.items():
-        float_array(name, one)
+        float_array(name, one, FLOATS[:1] if half and name == "bias" else kinds)
     one_place(**given)
-    same("dtype", **given)
+    same("dtype", **{name: one for name, one in given.items() if not (half and name == "bias")})
     if isinstance(groups, bool) or not isinstance(groups, numbers.Integral):
         raise TypeError(f"groups is {groups!r}; expected a whole number.")
     if groups < 1:
@@ -129,6 +137,12 @@ def _prepare_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, 
     return x, depthwise, pointwise, bias, g, output(None, (*front, len(pointwise), height, width), x.dtype, x=x)
 
 
+@operation("conv2d_half", reference.conv2d_half, examples.HALF)
+def _prepare_conv2d_half(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups, half=True)
+    return x, weight, bias, g, output(None, shape, FLOATS[0], x=x)
+
+
 @operation("conv2d_backward", reference.conv2d_backward, examples.CONV2D_BACKWARD, backward_of="conv2d")
 def _prepare_conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
@@ -145,7 +159,7 @@ def check_gradient(grad, shape, **others):
         raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {tuple(shape)}, the shape of the result.")
 
 
-from . import choose, cpu, gpu, local, separable  # noqa: E402, F401
+from . import choose, cpu, gpu, gpu_choose, gpu_depthwise, gpu_gemm, local, separable  # noqa: E402, F401
 from .pictures import plain, with_batch  # noqa: E402
 
 
@@ -168,13 +182,21 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
     if not explain:
         return call("conv2d", x, weight, bias, stride, padding, dilation, groups)
     x, weight, bias, g, out = arguments = _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
-    rung = public_rung("conv2d", "gpu" if is_device_array(x) else "cpu", x.dtype)
-    if rung.device == "gpu":
-        terms = weight.shape[1] * g.kernel_y * g.kernel_x
-        choice = choose.Choice(rung.name, f"on a GPU: {rung.adds}.", out.size * terms, 0)
+    on_gpu = is_device_array(x)
+    rung = public_rung("conv2d", "gpu" if on_gpu else "cpu", x.dtype)
+    if on_gpu:
+        choice = gpu_choose.explained(gpu.with_batch(x), weight, g, gpu.with_batch(out))
     else:
         choice = choose.explained(with_batch(plain(x)), plain(weight), g, with_batch(out))
     return run(rung, arguments), choice
+
+
+def conv2d_half(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """As `conv2d`, of float16, or of bfloat16 given by its bits as uint16; sums, bias and result are float32.
+
+    On a GPU: by tensor cores, from compute capability 8.0 on.
+    """
+    return call("conv2d_half", x, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d_winograd(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
@@ -245,6 +267,8 @@ def mean_windows(x, kernel_size, stride, padding, ceil_mode, count_include_pad, 
         raise TypeError(f"divisor_override is {divisor_override!r}; expected a whole number, or None.")
     if divisor_override == 0:
         raise ValueError("divisor_override is 0; expected another number, or None for the number of pixels.")
+    if divisor_override is not None and abs(divisor_override) > geometry.MOST:
+        raise ValueError(f"divisor_override is {divisor_override}; expected at most {geometry.MOST}.")
     picture = tuple(x.shape)[-2:]
     g, sizes = geometry.pooling(picture, kernel_size, stride, padding, 1, ceil_mode)
     return *geometry.windows(picture, sizes, g, count_include_pad), int(divisor_override or 0)

@@ -34,8 +34,12 @@ SPREAD = {"conv2d_winograd_2x2": 1 << 16, "conv2d_winograd_4x4": 1 << 12, "conv2
 
 @dataclass(frozen=True)
 class Choice:
-    """How `conv2d` computes a result. multiplies: how many multiply-adds that takes; workspace: bytes beside arguments and
-    result."""
+    """How `conv2d` computes a result.
+
+    multiplies: how many multiply-adds that takes, those with padded zeros included. workspace: bytes beside arguments and
+    result; those not counted that any product of matrices keeps (matrix/choose.py), and copies of arguments that are not
+    contiguous.
+    """
 
     rung: str
     why: str

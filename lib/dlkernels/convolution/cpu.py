@@ -13,6 +13,7 @@ The ladder of conv2d                      what the rung adds
 
 conv2d_winograd            fewer multiplications (winograd.py): 16 for 36, or 36 for 144
 conv2d_fft                 by Fourier transforms (fft.py)
+conv2d_half                numbers of 16 bits become float32 first: conv2d_half_widened
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ from numba import njit, prange
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
-from . import choose, fft, im2col, implicit, lanes, winograd
+from . import choose, fft, im2col, implicit, lanes, reference, winograd
 from .im2col import inside
 from .pictures import on_pictures
 
@@ -259,3 +260,17 @@ WAYS = DIRECT | {
 @on_pictures
 def conv2d_chosen(x, weight, bias, g, out):
     WAYS[choose.way(x, weight, g, out)[0]](x, weight, bias, g, out)
+
+
+# ---- 16-bit numbers --------------------------------------------------------------------------------------------
+
+
+@implementation(
+    "conv2d_half",
+    device="cpu",
+    adds="numbers of 16 bits become float32 first; then as conv2d",
+    dtypes=("float32",),
+    public=True,
+)
+def conv2d_half_widened(x, weight, bias, g, out):
+    return conv2d_chosen(reference.widened(x), reference.widened(weight), bias, g, out)

@@ -80,6 +80,29 @@ def conv2d_error(arguments, expected, eps):
 CONV2D = Examples(arguments, conv2d_error, SHAPES, LARGE, TIMED, values=VALUES, seeds=len(SETTINGS))
 
 
+def half_arguments(draw, *shape):
+    x, weight, bias, *rest = arguments(draw, *shape)
+    narrow = replace(draw, dtype="float32", layout="contiguous")
+    return x, weight, None if bias is None else narrow.array(*bias.shape), *rest
+
+
+def half_error(arguments, expected, eps):
+    x, weight, *rest = arguments
+    return conv2d_error((reference.widened(x), reference.widened(weight), *rest), expected, eps)
+
+
+HALF = Examples(
+    half_arguments,
+    half_error,
+    SHAPES,
+    LARGE,
+    TIMED,
+    dtypes=("float16", "bfloat16"),
+    values=("normal",),
+    seeds=len(SETTINGS),
+)
+
+
 def _largest_error(arguments, expected, eps):
     """By the largest numbers, not by their products (as for Strassen's: Higham, section 23.2.2)."""
     x, weight, bias, *_ = arguments
