@@ -111,12 +111,23 @@ def test_plain_markdown_only(name):
             )
 
 
-def test_first_code_cell_names_the_device():
+@pytest.mark.parametrize("name", NAMES)
+def test_listings_name_their_language(name):
+    """Jupyter colours what it knows the language of; code that is indented only has none."""
+    for cell in pair(name)[0].cells:
+        if cell.cell_type == "markdown":
+            parts = re.split(r"^```(\w*)\n.*?^```$", cell.source, flags=re.MULTILINE | re.DOTALL)
+            assert set(parts[1::2]) <= {"python", "text"}, cell.id
+            assert not re.search(r"\n\n    \S", "".join(parts[::2])), cell.id
+
+
+def test_first_code_cell_names_the_device_where_one_matters():
     for name in NAMES:
         first = next(c for c in pair(name)[0].cells if c.id.endswith("-setup"))
         assert f'begin("{name[:2]}")' in first.source
         said = "".join(o.get("text", "") for o in first.outputs)
-        assert re.search(r"^(No GPU found|CUDA kernels)[^\n]*\.$", said, re.MULTILINE)
+        words = "No GPU found|CUDA kernels" if name[:2] in ("07", "08") else "All of it runs on the CPU"
+        assert re.search(rf"^({words})[^\n]*\.$", said, re.MULTILINE)
 
 
 def small(*sources):

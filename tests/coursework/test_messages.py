@@ -378,6 +378,21 @@ def test_a_prediction_may_come_from_numpy_and_a_letter_may_be_small():
         assert checking.check(task, truth | {name: form(truth[name])}).status == "right"
 
 
+def test_choices_come_after_the_numbers_and_one_says_nothing_of_another():
+    task = definition.find("08-listing")
+    truth = {question.name: question.truth() for question in task.questions}
+    guessed = truth | {"wide": "A", "local": "A", "b_loads": 256}
+    said = feedback.as_text(checking.check(task, guessed))
+    assert said.startswith("08-listing: b_loads")
+    assert "the others" not in said
+    assert "local" not in said
+    for other in ("A", truth["local"]):
+        said = feedback.as_text(checking.check(task, guessed | {"b_loads": truth["b_loads"], "local": other}))
+        assert said.startswith("08-listing: wide")
+        assert "the numbers   right" in said
+        assert "local" not in said
+
+
 # One thread, one element ----------------------------------------------------------------------------------------------
 
 

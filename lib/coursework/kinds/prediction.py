@@ -31,7 +31,11 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionTask(Task):
-    """The answer is a dict, name of a question -> number. Its words of advice are the slips of its questions."""
+    """The answer is a dict, name of a question -> number. Its words of advice are the slips of its questions.
+
+    A wrong answer is told which other numbers are right: no list of numbers can be tried out. A choice between a few words can, so
+    choices are looked at when all numbers are right, and one wrong choice says nothing of the others.
+    """
 
     part: ClassVar[str] = "prediction"
     not_begun: ClassVar[str] = "Not answered yet"
@@ -76,15 +80,18 @@ class PredictionTask(Task):
         for question in self.questions:
             said, truth = _plain(answer[question.name]), truths[question.name]
             self._of_its_type(question.name, said, truth)
+        numbers = [q for q in self.questions if not isinstance(truths[q.name], str)]
+        choices = [q for q in self.questions if q not in numbers]
         wrong = [q.name for q in self.questions if not _near(_plain(answer[q.name]), truths[q.name], q.tolerance)]
-        for question in self.questions:
+        for question in (*numbers, *choices):
             said, truth = _plain(answer[question.name]), truths[question.name]
             if question.name in wrong:
                 cause = _slip(question, said, truth) or question.otherwise
                 facts = (("question", question.text), ("you said", short(said)))
-                if len(self.questions) > 1:
-                    others = wrong[1:]
-                    facts += (("the others", f"not right: {', '.join(others)}" if others else "right"),)
+                if len(numbers) > (question in numbers):
+                    others = [q.name for q in numbers if q.name in wrong and q is not question]
+                    which = "the others" if len(numbers) == len(self.questions) else "the numbers"
+                    facts += ((which, f"not right: {', '.join(others)}" if others else "right"),)
                 headline = f"{question.name}: not what the machine counts"
                 picture = question.picture() if question.picture else {}
                 raise Failed(Failure("prediction", headline, facts, cause, picture))

@@ -725,6 +725,7 @@ HASTY = ScheduleTask(
     after="08-bug",
     points=2,
     minutes=8,
+    who="warp",
     program=Program(
         """
         a = (1, 2, 4, 8, 16, 32)
