@@ -1299,7 +1299,7 @@ _RESULTS = 512
 
 WINOGRAD = CompiledTask(
     id="09-winograd",
-    section=Section("9.2", "09_convolution_fast", "By hand, in one dimension"),
+    section=Section("9.4", "09_convolution_winograd", "By hand, in one dimension"),
     title="Four products in the place of six",
     objective="Write the transform F(2, 3), and prepare the weights once",
     points=1,
