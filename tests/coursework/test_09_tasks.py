@@ -2,7 +2,7 @@
 
 import inspect
 import itertools
-import textwrap
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,14 +22,8 @@ SPECIFIED = ("09-line", "09-plane", "09-halo", "09-pool", "09-im2col", "09-weigh
 
 
 def specification(task_id):
-    """The code of a statement that says what is computed: the indented lines that store into the output."""
-    blocks, lines = [], []
-    for line in [*MASTER[f"{task_id}-task"].splitlines(), "end"]:
-        if line.startswith("    ") or (lines and not line):
-            lines.append(line)
-        elif lines:
-            blocks.append(textwrap.dedent("\n".join(lines)))
-            lines = []
+    """The code of a statement that says what is computed: the listing that stores into the output."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", MASTER[f"{task_id}-task"], re.MULTILINE | re.DOTALL)
     name = "places" if task_id == "09-pool" else "out"
     (found,) = [block for block in blocks if f"{name}[" in block]
     return found
@@ -46,7 +40,7 @@ def test_the_specification_of_the_statement_is_that_of_the_task(task_id):
         double = [x.astype(np.float64) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x for x in arguments]
         scope = dict(zip(names, double, strict=True)) | {"np": np}
         if task_id == "09-pool":
-            scope |= {"places": arguments[-1], "height": arguments[0].shape[1], "width": arguments[0].shape[2]}
+            scope |= {"height": arguments[0].shape[1], "width": arguments[0].shape[2]}
         if task_id == "09-im2col":
             sides = [(n + 2 * arguments[3] - arguments[1]) // arguments[2] + 1 for n in arguments[0].shape[1:]]
             scope |= dict(zip(("high", "wide"), sides, strict=True)) | {"channels": len(arguments[0])}
@@ -104,8 +98,8 @@ def test_no_suspect_is_the_right_answer(task_id):
 def test_the_statement_shows_the_kernels_that_are_judged():
     statement = MASTER["09-verdicts-task"]
     for name, program in tasks.VERDICTS.programs.items():
-        source = textwrap.indent(inspect.getsource(program.py_func).rstrip(), "    ")
-        assert f"**{name}**\n\n{source}\n\n" in statement
+        source = inspect.getsource(program.py_func).rstrip()
+        assert f"**{name}**\n\n```python\n{source}\n```\n" in statement
     for fault in tasks.VERDICTS.faults:
         assert f'- `"{fault.name}"`: {fault.text}' in statement
 

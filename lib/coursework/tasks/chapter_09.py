@@ -782,7 +782,7 @@ def _with_infinities(rng, shape):
     return x
 
 
-def places(
+def places_of_maxima(
     x, size, stride, padding, best=-np.inf, first=True, equal=False, nan="last", outside=None, least=False, shift=0
 ):
     """Where the largest pixel of each window lies, row * width + column, as PyTorch finds it; the options are mistakes."""
@@ -808,14 +808,14 @@ def places(
 
 
 def _pool(**mistake):
-    return lambda x, size, stride, padding, out: places(x, size, stride, padding, **mistake)
+    return lambda x, size, stride, padding, out: places_of_maxima(x, size, stride, padding, **mistake)
 
 
 def _of_place(change):
     """`change(c, i, j, x, size, stride, padding, y, z)` of the place (i, j) of window (y, z)."""
 
     def formula(x, size, stride, padding, out):
-        right = places(x, size, stride, padding)
+        right = places_of_maxima(x, size, stride, padding)
         c, y, z = np.indices(right.shape)
         i, j = right // x.shape[2], right % x.shape[2]
         return change(c, i, j, x, size, stride, padding, y, z)
@@ -830,7 +830,7 @@ POOL = KernelTask(
     objective="Write max pooling that finds the places of the largest pixels, with ties, NaN and padding as PyTorch has them",
     points=3,
     minutes=12,
-    spec=lambda x, size, stride, padding, out: places(x, size, stride, padding),
+    spec=lambda x, size, stride, padding, places: places_of_maxima(x, size, stride, padding),
     cases=(
         pool_case("all different", _all_different, 1, 8, 16, 2, 2, 0),
         pool_case("overlapping, padded", _all_different, 2, 9, 13, 3, 2, 1),
@@ -880,11 +880,13 @@ POOL = KernelTask(
             "largest.",
         ),
         Suspect(
-            lambda x, size, stride, padding, out: places(x, size, 1, padding)[:, : out.shape[1], : out.shape[2]],
+            lambda x, size, stride, padding, out: places_of_maxima(x, size, 1, padding)[
+                :, : out.shape[1], : out.shape[2]
+            ],
             "The stride was not used: window (y, z) begins at (y * stride - padding, z * stride - padding).",
         ),
         Suspect(
-            lambda x, size, stride, padding, out: places(x, size, stride, padding, shift=padding),
+            lambda x, size, stride, padding, out: places_of_maxima(x, size, stride, padding, shift=padding),
             "The padding was not subtracted: window (y, z) begins at (y * stride - padding, z * stride - padding).",
         ),
         Suspect(
@@ -918,7 +920,7 @@ POOL = KernelTask(
         ),
         Suspect(
             lambda x, size, stride, padding, out: (
-                places(np.concatenate((x[:1],) * len(x)), size, stride, padding) if len(x) > 1 else NOTHING
+                places_of_maxima(np.concatenate((x[:1],) * len(x)), size, stride, padding) if len(x) > 1 else NOTHING
             ),
             "All channels were searched in channel 0.",
         ),
