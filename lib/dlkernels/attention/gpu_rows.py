@@ -59,7 +59,7 @@ def block_sum(value, parts):
     total = f32(0)
     for warp in range(cuda.blockDim.x // WARP):
         total += parts[warp]
-    cuda.syncthreads()  # nobody reads them any more
+    cuda.syncthreads()  # they may be written again
     return total
 
 
