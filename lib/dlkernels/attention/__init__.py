@@ -68,7 +68,7 @@ def _check_norm(x, weight, bias, eps):
         float_array(name, one)
     one_place(**given)
     same("dtype", **given)
-    if x.ndim < 1 or x.shape[-1] == 0:
+    if x.ndim < 1 or tuple(x.shape)[-1] == 0:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected at least one number along the last dimension.")
     for name, one in given.items():
         if one is not x and tuple(one.shape) != tuple(x.shape)[-1:]:
@@ -157,7 +157,7 @@ def _check_rotary(x, positions, base, interleaved):
     float_array("positions", positions)
     one_place(x=x, positions=positions)
     same("dtype", x=x, positions=positions)
-    if x.ndim < 2 or x.shape[-1] % 2 or not x.shape[-1]:
+    if x.ndim < 2 or tuple(x.shape)[-1] % 2 or not tuple(x.shape)[-1]:
         raise ValueError(
             f"x has shape {tuple(x.shape)}; expected (..., positions, width) with an even width of at least 2."
         )

@@ -145,9 +145,9 @@ def turned_there(positions, base, interleaved, sign, x):
     out = cuda.device_array(tuple(x.shape), f32)
     if x.size:
         where = positions.copy_to_host() if is_device_array(positions) else positions
-        turned = angles(where, x.shape[-1], base)
+        turned = angles(where, tuple(x.shape)[-1], base)
         table = (cuda.to_device(part.astype(f32)) for part in (np.cos(turned), sign * np.sin(turned)))
-        apart, step = (1, 2) if interleaved else (x.shape[-1] // 2, 1)
+        apart, step = (1, 2) if interleaved else (tuple(x.shape)[-1] // 2, 1)
         blocks = min(math.ceil(x.size / 2 / THREADS), MOST_BLOCKS)
         turn_kernel[blocks, THREADS](x.reshape(x.size), *table, apart, step, out.reshape(x.size))
     return out

@@ -166,7 +166,7 @@ BLOCK_PER_ROW = [(block_per_row_kernel, [f"void({MATRIX}, {MATRIX}, boolean)"])]
 )
 @on_rows
 def softmax_block_per_row(x, out):
-    launch(block_per_row_kernel, *x.shape, x, out, False)
+    launch(block_per_row_kernel, *tuple(x.shape), x, out, False)
 
 
 @implementation(
@@ -179,7 +179,7 @@ def softmax_block_per_row(x, out):
 )
 @on_rows
 def log_softmax_block_per_row(x, out):
-    launch(block_per_row_kernel, *x.shape, x, out, True)
+    launch(block_per_row_kernel, *tuple(x.shape), x, out, True)
 
 
 @cuda.jit
@@ -213,13 +213,13 @@ AGAIN = "a block for each row; softmax is computed again, not kept"
 )  # fmt: skip
 @on_rows
 def softmax_backward_block_per_row(grad, x, out):
-    launch(softmax_gradient_kernel, *x.shape, grad, x, out, False)
+    launch(softmax_gradient_kernel, *tuple(x.shape), grad, x, out, False)
 
 
 @implementation("log_softmax_backward", "gpu", adds=AGAIN, dtypes=("float32",), kernels=SOFTMAX_GRADIENT, public=True)
 @on_rows
 def log_softmax_backward_block_per_row(grad, x, out):
-    launch(softmax_gradient_kernel, *x.shape, grad, x, out, True)
+    launch(softmax_gradient_kernel, *tuple(x.shape), grad, x, out, True)
 
 
 # ---- normalisations --------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def constant(n, value):
 
 
 def norm(weight, bias, eps, x, centred):
-    out, n = cuda.device_array(tuple(x.shape), f32), x.shape[-1]
+    out, n = cuda.device_array(tuple(x.shape), f32), tuple(x.shape)[-1]
     if x.size:
         weight, bias = (constant(n, 1) if weight is None else weight), (constant(n, 0) if bias is None else bias)
         rows = x.size // n, n
@@ -323,7 +323,7 @@ NORM_GRADIENT = [
 
 
 def norm_gradients(weight, bias, eps, grad, x, centred):
-    out, n = cuda.device_array(tuple(x.shape), f32), x.shape[-1]
+    out, n = cuda.device_array(tuple(x.shape), f32), tuple(x.shape)[-1]
     of_weight, of_bias = constant(n, 0), constant(n, 0)
     if x.size:
         rows = x.size // n, n
