@@ -39,24 +39,21 @@ def geometry(q, k, v, mask, is_causal, scale, enable_gqa):
     if mask is not None and is_causal:
         raise ValueError("mask is given and is_causal is True; expected one of them. A mask may itself be causal.")
     told = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
-    if (
-        min(q.ndim, k.ndim, v.ndim) < 2
-        or tuple(q.shape)[-1] != tuple(k.shape)[-1]
-        or tuple(k.shape)[-2] != tuple(v.shape)[-2]
-    ):
+    q_shape, k_shape, v_shape = shapes = [tuple(x.shape) for x in (q, k, v)]
+    if min(map(len, shapes)) < 2 or q_shape[-1] != k_shape[-1] or k_shape[-2] != v_shape[-2]:
         raise ValueError(
             f"The shapes are {told}; {SHAPES}, with one width for q and k and one number of keys and values."
         )
-    if tuple(q.shape)[-1] == 0:
+    if q_shape[-1] == 0:
         raise ValueError(f"The shapes are {told}; expected a width of at least 1.")
-    lead = tuple(tuple(x.shape)[:-2] for x in (q, k, v))
+    lead = tuple(shape[:-2] for shape in shapes)
     repeats = _groups(lead, told) if enable_gqa else (1, 1, 1)
     numbered = [_numbered(shape, repeat) for shape, repeat in zip(lead, repeats, strict=True)]
     try:
         whole = np.broadcast_shapes(*(places.shape for places in numbered))
     except ValueError:
         raise ValueError(f"The shapes are {told}; expected leading dimensions that are equal, 1 or missing.") from None
-    queries, keys, width, values = tuple(q.shape)[-2], tuple(k.shape)[-2], tuple(q.shape)[-1], tuple(v.shape)[-1]
+    (queries, width), (keys, values) = q_shape[-2:], v_shape[-2:]
     sizes = queries * width, keys * width, keys * values
     of_q, of_k, of_v = (_spread(n, whole) * size for n, size in zip(numbered, sizes, strict=True))
     of_mask, row, column = _of_mask(mask, whole, queries, keys)
