@@ -20,7 +20,7 @@ from numba import njit
 
 from .. import team
 from ..implementations import implementation
-from ..simd import broadcast, fma, lanes, load, reduce_add
+from ..simd import broadcast, fma, lanes, load, reduce_add, store
 from ..simd.cache import cached_njit
 from ..simd.line import memory
 from ..team import share
@@ -95,12 +95,19 @@ def moments(line, at, n, eps, centred):
 def _norm_part(arguments, task, who):
     x, weight, bias, eps, out, centred, tasks = arguments
     rows, n = out.shape
-    line, result = memory(x), memory(out)
+    line, result, factors, terms = memory(x), memory(out), memory(weight), memory(bias)
+    width = lanes(out)
     first, last = part_of(task, tasks, rows)
     for r in range(first, last):
         mean, scale = moments(line, r * n, n, eps, centred)
-        for i in range(n):
-            result[r * n + i] = (line[r * n + i] - mean) * scale * weight[i] + bias[i]
+        at, i = r * n, 0
+        while i + width <= n:
+            y = (load(line, at + i) - mean) * scale
+            store(result, at + i, fma(y, load(factors, i), load(terms, i)))
+            i += width
+        while i < n:
+            result[at + i] = (line[at + i] - mean) * scale * weight[i] + bias[i]
+            i += 1
 
 
 @cached_njit(error_model="numpy")
