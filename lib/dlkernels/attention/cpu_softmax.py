@@ -126,8 +126,9 @@ def _softmax_part(arguments, task, who):
         top = largest(line, r * n, n)
         summed = exponentials(line, r * n, top, n, result, r * n)
         if logarithm:
+            logarithm_of_sum = math.log(summed)
             for i in range(r * n, r * n + n):
-                result[i] = (line[i] - top) - math.log(summed)
+                result[i] = (line[i] - top) - logarithm_of_sum
         else:
             factor = out.dtype.type(1) / summed
             for i in range(r * n, r * n + n):
