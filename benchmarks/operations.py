@@ -15,7 +15,7 @@ import numpy as np
 from ladder import TORCH, prepare, traffic, warm
 
 from cpulab.measure import Table, peers, times, with_unit
-from dlkernels import implementations, matmul
+from dlkernels import conv2d, implementations, matmul
 from dlkernels.matrix.reference import unbroadcast
 
 OTHERS = ("vector", "matmul")  # benchmarks with sizes and peers of their own
@@ -54,6 +54,12 @@ def widened(x):
     return (x.astype(np.uint32) << 16).view(np.float32) if x.dtype == np.uint16 else x.astype(np.float32)
 
 
+def conv2d_in_float32(x, weight, *rest):
+    """Our own convolution of the same numbers."""
+    x, weight = widened(x), widened(weight)
+    return lambda: conv2d(x, weight, *rest)
+
+
 def tensors(*arguments):
     import torch
 
@@ -64,6 +70,14 @@ def tensors(*arguments):
 def torch_half(a, b):
     x, y = tensors(a, b)
     return lambda: x @ y  # the result in the narrow type; ours is float32
+
+
+def torch_conv2d_half(x, weight, bias, *rest):
+    import torch
+
+    x, weight, bias = tensors(x, weight, bias)
+    bias = None if bias is None else bias.to(x.dtype)
+    return lambda: torch.nn.functional.conv2d(x, weight, bias, *rest)  # the result in the narrow type
 
 
 def torch_int8(a, b):
@@ -121,6 +135,7 @@ PEERS = {
     "matmul_half": {"NumPy": numpy_half, "ours in float32": in_float32, "PyTorch": torch_half},
     "matmul_int8": {"NumPy": numpy_int8, "ours in float32": in_float32, "PyTorch": torch_int8},
     "linear": {"NumPy": numpy_linear, "PyTorch": torch_linear},
+    "conv2d_half": {"ours in float32": conv2d_in_float32, "PyTorch": torch_conv2d_half},
     "conv2d_winograd": {"PyTorch": torch_function("conv2d")},
     **{
         name: {"PyTorch": torch_function(name)}

@@ -16,7 +16,7 @@ def answer(task):
     path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
     cells = [cell for cell in build.read(path).cells if cell.cell_type == "code"]
     function = next(name for name, part in definition.PARTS.items() if part == task.part)
-    (last,) = (i for i, cell in enumerate(cells) if build.graded_call(cell.source) == (function, task.id))
+    (last,) = (i for i, cell in enumerate(cells) if definition.graded_call(cell.source) == (function, task.id))
     own = [cell.source for cell in cells[:last] if cell.id.startswith(task.id) and not build.is_check(cell)]
     namespace, asked = servant.define(own, isinstance(task, ScenarioTask | FunctionTask)), []
     namespace[function] = lambda _, *given, hidden=False, **said: asked.append((given, said))

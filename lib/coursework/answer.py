@@ -14,7 +14,7 @@ import sys
 import traceback
 import tracemalloc
 import warnings
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
 
@@ -112,21 +112,23 @@ class Local:
     def cost(self, arguments, wanted=()):
         """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine.
 
-        `wanted` names what is asked for; for names of executed.costs the compiled code is run with counters.
+        `wanted` names what is asked for; for names of executed.costs the compiled code is run with counters. It is run on
+        arguments with which compiled_call came to no index outside of an array.
         """
         self._admit(COMPILED, "njit")
-        cost = self._allocated(arguments)
-        if set(wanted) - set(cost):
-            from . import executed
+        allocated = {field.name for field in fields(Cost)}
+        if not set(wanted) - allocated:
+            return self._allocated(_with_bounds(self.function), arguments)
+        from . import executed
 
-            cost |= self._guarded(lambda: executed.of(self.function, _copies(arguments)))
-        return cost
+        fresh = self._guarded(executed.compiled, self.function, arguments)
+        cost = self._allocated(fresh, arguments) if allocated & set(wanted) else {}
+        return cost | self._guarded(executed.of, fresh, _copies(arguments))
 
-    def _allocated(self, arguments):
+    def _allocated(self, function, arguments):
         from numba.core.runtime import _nrt_python, rtsys
 
         _nrt_python.memsys_enable_stats()
-        function = _with_bounds(self.function)
         self._guarded(function, *_copies(arguments))  # compiles
         arguments = _copies(arguments)
         handles = sum(isinstance(x, np.ndarray) for x in arguments)  # numba makes one for each array passed in

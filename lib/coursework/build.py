@@ -34,7 +34,6 @@ FOLDED = {
 }  # nobody need read the cell that installs
 NOWHERE = 'ADDRESS, VERSION = "", ""'
 READ_FIRST = "**Read first:**"
-_CHECK = re.compile(rf"^({'|'.join(definition.PARTS)})\(\s*[\"']([\w-]+)[\"']", re.MULTILINE)
 
 
 class BuildError(ValueError):
@@ -85,15 +84,9 @@ def _stub(lines, indent):
     return [f"{indent}# YOUR CODE HERE (about {lines}), in the place of the next line", f"{indent}{STUB}"]
 
 
-def graded_call(source):
-    """(function, task id) of the check in a cell, or None."""
-    call = _CHECK.search(source)
-    return call.groups() if call else None
-
-
 def part_of(source):
     """The graded part that a check cell is about: "results", "budget" or "prediction"."""
-    return definition.PARTS[graded_call(source)[0]]
+    return definition.PARTS[definition.graded_call(source)[0]]
 
 
 def is_answer(cell):
@@ -175,7 +168,7 @@ def annotate(notebook, name, where="", version=""):
             "locked": True,
             "task": False,
         }
-        call = graded_call(cell.source)
+        call = definition.graded_call(cell.source)
         if SOLUTION[0] in cell.source:
             mark.update(solution=True, locked=False)
         elif call:

@@ -98,6 +98,7 @@ class Task:
 
     part: ClassVar[str] = "results"  # what its first check is about: a value of PARTS
     not_begun: ClassVar[str] = "Not solved yet"
+    on_device: ClassVar[bool] = False  # a CUDA kernel
     claims: ClassVar[tuple] = ()  # names of what a check is told beside the answer: check("04-roofline", f, flops=...)
     causes: ClassVar[dict] = {  # the likely cause of what an answer raised
         "IndexError": "A thread used an index outside the array. Which threads have nothing to do?",
@@ -244,6 +245,15 @@ def find(task_id):
         if task.id == task_id:
             return task
     raise ValueError(f"No task is called {task_id!r}. There are: {', '.join(task.id for task in tasks)}.")
+
+
+_CHECK = re.compile(rf"^({'|'.join(PARTS)})\(\s*[\"']([\w-]+)[\"']", re.MULTILINE)
+
+
+def graded_call(source):
+    """(function, task id) of the check in a cell, or None."""
+    call = _CHECK.search(source)
+    return call.groups() if call else None
 
 
 def hidden_cases(task):

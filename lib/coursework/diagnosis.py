@@ -207,6 +207,8 @@ def _shape_of_error(comparison, threads):
             else "Does the index on the right side change in the loops?"
         )
     factor = _factor(got, expected)
+    if factor == -1:
+        return "scaled", "Every number has the opposite sign. Which of two is subtracted from the other?"
     if factor:
         return (
             "scaled",

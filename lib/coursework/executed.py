@@ -101,15 +101,19 @@ def costs(text, runs):
     }
 
 
-def of(function, arguments):
-    """`costs` of one call of a numba function, compiled anew for this machine; the arguments are not kept as they
-    are."""
+def compiled(function, arguments):
+    """A numba function, compiled anew for this machine and these arguments."""
     from numba import njit, typeof
 
     options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil", "error_model")}
     fresh = njit(**options)(function.py_func)
     with _no_version_for_special_strides():
         fresh.compile(tuple(map(typeof, arguments)))
+    return fresh
+
+
+def of(fresh, arguments):
+    """`costs` of one call of what `compiled` returned; the arguments are not kept as they are."""
     (result,) = fresh.overloads.values()
     text = result.library.get_llvm_str()
     runs = np.zeros(len(blocks(text)), np.int64)

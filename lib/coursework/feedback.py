@@ -163,7 +163,7 @@ def picture_rows(picture):
 def _interleaving(picture, html=False):
     from cpulab.explore.report import Table
 
-    table = Table([tuple(row) for row in picture["table"]], _STEPS)
+    table = Table([tuple(row) for row in picture["table"]], _STEPS, picture.get("who", "thread"))
     return table._repr_html_() if html else str(table)
 
 

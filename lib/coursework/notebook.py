@@ -5,12 +5,14 @@
 A check that fails shows what is wrong and raises CheckFailed, so that no tool can mistake it for success.
 """
 
+import os
 from dataclasses import replace
 
 from simt.show import sentence
 
 from . import checking, definition, feedback, kept, progress
 from .answer import AnswerFailed, Local
+from .kinds.arrays import ArrayTask
 from .outcome import UNSOLVED, Failure, Outcome
 
 OUTCOMES = []  # every outcome of this process, for check.py
@@ -52,17 +54,46 @@ class _Message:
 
 
 def begin(chapter):
-    """First cell: which device runs the kernels, and what there is to do. A dead `begin` means a broken set-up."""
-    from dlkernels import device
-
+    """First cell: what runs the code, and what there is to do. A dead `begin` means a broken set-up."""
     tasks = definition.of_chapter(chapter)
     points = sum(points for task in tasks for _, points in progress.parts(task))
-    print(device.describe())
+    print(_machine(tasks))
+    _tell_what_to_run_first()
     print(f"{len(tasks)} tasks, {points} points, about {sum(t.minutes for t in tasks)} minutes.")
-    if kept.path():
+    if kept.path() and any(isinstance(task, ArrayTask) for task in tasks):
         print(
             f"The compiled functions that you solve are kept in {kept.FILE}, beside this notebook, for later chapters."
         )
+
+
+def _machine(tasks):
+    """One sentence: which device runs the kernels; where there is none, that no GPU is needed."""
+    from dlkernels import device
+
+    if any(task.on_device for task in tasks):
+        return device.describe()
+    return f"All of it runs on the CPU ({os.cpu_count()} cores); no GPU is needed."
+
+
+def _tell_what_to_run_first():
+    """From now on, a check that stops at a name that is not there says which cell makes it."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return
+    shell = get_ipython()
+    if shell is not None:
+        shell.events.register("post_run_cell", _name_missing)
+
+
+def _name_missing(result):
+    """Called after each cell."""
+    error = result.error_in_exec
+    call = definition.graded_call(result.info.raw_cell or "") if type(error) is NameError else None
+    if call is None or error.name is None:
+        return
+    said = f"`{error.name}` is not there yet. Run the cell of {call[1]} above that makes it; when it ends without an error, run this one again."
+    _display(_Message(said.replace("`", ""), feedback.card(sentence(said), "#8a6d00")))
 
 
 def check(task_id, answer, seed=None, hidden=False, **claims):

@@ -186,11 +186,11 @@ def _statements(answer):
 
 def refuse_what_spoils(statements, without):
     """Raise NotAdmitted where one of `statements` uses what the task does without: a dict name -> why. The name
-    "timeout" stands for a `wait` that ends by itself."""
+    "timeout" stands for a `wait` or an `acquire` that ends by itself."""
     for node in (n for statement in statements for n in ast.walk(statement)):
         name = getattr(node, "id", "") or getattr(node, "attr", "")
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("wait", "wait_for"):
-            allowed = 1 if node.func.attr == "wait_for" else 0
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("wait", "wait_for", "acquire"):
+            allowed = 0 if node.func.attr == "wait" else 1
             if len(node.args) > allowed or any(k.arg == "timeout" for k in node.keywords):
                 name = "timeout"
         if name in without:

@@ -15,7 +15,7 @@ from .device import cuda, is_device_array
 TILE, ROWS = 32, 8  # of a transposition: a block of 32 x 8 threads moves 32 x 32 elements
 PADDED = TILE + 1  # a column more in shared memory: else all elements of a column would share a bank
 THREADS, MOST_BLOCKS = 256, 1024
-MOST_IN_Z = 65535  # blocks that a grid may have in its third dimension
+MOST_IN_Y = MOST_IN_Z = 65535  # blocks that a grid may have in its second and third dimension
 
 
 def address(x):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from built import ROOT
 
+from dlkernels.convolution import gpu, gpu_gemm
 from dlkernels.matrix.gpu_tensor_fed import A_PITCH, DEPTH
 from dlkernels.tensor_cores import deal_to_a_warp
 
@@ -67,3 +68,25 @@ def test_a_half_is_copied_to_while_the_other_is_multiplied():
         assert halves.index(y) == (int(tile) + 1) % 2  # tile 1 in half 0, as in the kernel
         assert rounds.index(float(x)) == int(tile) - (what == "copy")  # a round before it is multiplied
     assert len(found) == 9
+
+
+def test_a_tile_and_its_halo_are_drawn_as_a_block_loads_them():
+    side, around = gpu.SIDE, gpu.SIDE + 2  # of 3 x 3 windows
+    said = "".join(drawing("halo-tile.html").itertext())
+    assert f"shared memory: {around} × {around} pixels" in said
+    assert f"{side} × {side} results" in said
+    assert f"A block of {side**2} threads loads {around**2} pixels." in said
+    lines = [path.get("d") for path in drawing("halo-tile.html").iter("path") if path.get("stroke-opacity")]
+    assert [d.count("H") for d in lines] == [around + 1, side + 1]
+
+
+def test_the_tiles_of_implicit_gemm_are_drawn_to_scale():
+    edge, depth, across = gpu_gemm.EDGE, gpu_gemm.DEPTH, gpu_gemm.ACROSS
+    said = "".join(drawing("implicit-gemm.html").itertext())
+    assert (
+        f"A step: {edge} × {depth} weights and {depth} × {across} pixels are loaded for {edge} × {across} sums." in said
+    )
+    sizes = [(float(r.get("width")), float(r.get("height"))) for r in drawing("implicit-gemm.html").iter("rect")]
+    scale = 2
+    assert (scale * across, scale * edge) in sizes
+    assert sizes.count((scale * 4, scale * 8)) == 2  # of one thread: two times four pixels of eight channels

@@ -1,7 +1,14 @@
 """Figures that move: by button, by key, alone; without their script's help they are still pictures."""
 
+import re
+
+import numpy as np
 import pytest
 from built import ROOT
+
+from dlkernels import conv2d_backward
+from dlkernels.convolution import geometry
+from dlkernels.convolution.im2col import columns_of
 
 STATIC = ROOT / "_static"
 MOVING = sorted(path.name for path in STATIC.glob("*.html") if "figures." in path.read_text(encoding="utf-8"))
@@ -69,3 +76,33 @@ def test_each_button_has_its_key(opened):
         press(opened, name.upper())
         assert opened.evaluate(CAPTION) == by_button
         assert name == "r" or by_button != before
+
+
+def numbers(page):
+    return [int(number) for number in re.findall(r"\d+", page.evaluate(CAPTION))]
+
+
+@pytest.mark.parametrize("opened", ["halo.html"], indirect=True)
+def test_the_halo_is_what_a_tile_of_results_needs(opened):
+    for kernel in (3, 5):
+        opened.evaluate(f"document.querySelector('[data-kernel=\"{kernel}\"]').click()")
+        for _ in range(8):
+            press(opened, "ArrowLeft")
+        for side in range(1, 9):
+            grad = np.zeros((1, 13 - kernel, 13 - kernel), np.float32)
+            grad[0, :side, :side] = 1
+            pixels, weights = np.ones((1, 12, 12), np.float32), np.ones((1, 1, kernel, kernel), np.float32)
+            needed = np.count_nonzero(conv2d_backward(grad, pixels, weights)[0])
+            assert numbers(opened)[:6] == [kernel, kernel, side, side, needed, side * side]
+            press(opened, "ArrowRight")
+
+
+@pytest.mark.parametrize("opened", ["im2col.html"], indirect=True)
+def test_the_columns_are_those_of_im2col(opened):
+    g, _ = geometry.convolution((5, 5), (3, 3))
+    columns = columns_of(np.arange(1, 26, dtype=np.float32).reshape(1, 5, 5), g, 0, 3, 3).copy()
+    for window in range(9):
+        assert numbers(opened)[:13] == [window + 1, 9, *columns[:, window], window + 1, window + 1]
+        press(opened, "ArrowRight")
+    assert numbers(opened)[:4] == [9, columns.size, 25, 13]
+    assert np.count_nonzero(columns == 13) == 9

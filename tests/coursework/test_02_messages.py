@@ -96,15 +96,6 @@ def test_a_prediction_says_how_the_others_stand_and_where_to_read(monkeypatch):
     assert progress.to_read(both).number == "2"
 
 
-def test_no_stars_in_words_that_are_shown_as_they_are():
-    for task in definition.of_chapter("02"):
-        texts = [*task.hints, *task.advice.values()]
-        for question in getattr(task, "questions", ()):
-            texts += [*question.slips.values(), question.otherwise]
-        for text in texts:
-            assert not re.search(r"\*[a-z ]+\*", text), text
-
-
 def test_the_message_has_the_steps_as_text_and_as_html(half_added):
     assert "raises TypeError" in feedback.as_text(half_added)
     assert "raises TypeError" in feedback.as_html(half_added)

@@ -10,6 +10,7 @@ import pytest
 
 from coursework import build, checking, definition
 from coursework.answer import Local
+from coursework.checking import arguments_of
 from coursework.grading import servant
 from coursework.tasks import chapter_04 as tasks
 
@@ -20,11 +21,8 @@ MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "04_m
 
 
 def given(task_id):
-    """The code in a statement: its indented lines that follow a decorator."""
-    lines = MASTER[f"{task_id}-task"].splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("    @njit"))
-    stop = next(i for i in range(start, len(lines)) if lines[i] and not lines[i].startswith("    "))
-    source = inspect.cleandoc("\n".join(lines[start:stop])).strip()
+    """The code in a statement: the listing that begins with a decorator."""
+    (source,) = re.findall(r"```python\n(@njit.*?)\n```", MASTER[f"{task_id}-task"], re.DOTALL)
     ast.parse(source)
     return source
 
@@ -74,6 +72,20 @@ def test_a_solution_exists_for_as_many_rows_as_the_statement_allows():
     assert "`rows` is at most 512" in MASTER["04-pad-task"]
     for columns in (1, 16, 512, 1024, 4096):
         assert tasks.right_length(512, columns) <= columns + 16
+
+
+def test_the_prefetcher_follows_a_loop_or_it_does_not():
+    """No verdict of 04-ahead hangs on how many pages or lines the model of the hardware knows."""
+    task = definition.find("04-ahead")
+    (case,) = task.judge.cases
+    for name, program in task.programs.items():
+        things, asked = arguments_of(case, 5, 0)
+        program(**{name: things[name] for name in inspect.signature(program).parameters})
+        lines, waits = zip(*asked, strict=True)
+        for pages, ahead in ((1, 1), (16, 4), (32, 20)):
+            share = tasks.followed(lines, pages, ahead)
+            assert share > 0.8 if name in "DF" else share < 0.05
+        assert max(waits) == (1023 if name in "BF" else name in "AD")
 
 
 def test_row_by_row_takes_as_many_fetches_as_the_statement_says():

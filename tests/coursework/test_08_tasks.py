@@ -2,9 +2,7 @@
 
 import ast
 import functools
-import inspect
 import re
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -21,8 +19,7 @@ MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "08_m
 
 def given_kernel():
     """The colleague's kernel, as it stands in the statement of 08-bug."""
-    lines = [line for line in MASTER["08-bug-task"].splitlines() if line.startswith("    ") or not line]
-    source = inspect.cleandoc("\n".join(lines)).strip()
+    (source,) = re.findall(r"```python\n(.*?)\n```", MASTER["08-bug-task"], re.DOTALL)
     ast.parse(source)
     return source
 
@@ -114,7 +111,7 @@ def test_the_listings_are_what_a_compiler_makes():
     from simt.xray import compiler
 
     for name, text in tasks.LISTINGS.items():
-        assert f"**{name}**\n\n{textwrap.indent(text.strip(), '    ')}\n\n" in MASTER["08-listing-task"]
+        assert f"**{name}**\n\n```text\n{text.strip()}\n```\n\n" in MASTER["08-listing-task"]
     if not compiler.available():
         pytest.skip("needs the compiler for GPUs (make gpu)")
     three, kinds = "void(float32[::1], float32[::1], float32[::1])", "void(float32[::1], uint32[::1], float32[::1])"

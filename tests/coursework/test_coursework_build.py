@@ -2,6 +2,8 @@
 
 import ast
 import copy
+import functools
+import inspect
 import json
 import re
 from pathlib import Path
@@ -10,6 +12,7 @@ import nbformat
 import pytest
 
 from coursework import build, definition, progress, release
+from coursework.kinds.arrays import ArrayTask
 
 pytestmark = pytest.mark.quick
 
@@ -108,12 +111,23 @@ def test_plain_markdown_only(name):
             )
 
 
-def test_first_code_cell_names_the_device():
+@pytest.mark.parametrize("name", NAMES)
+def test_listings_name_their_language(name):
+    """Jupyter colours what it knows the language of; code that is indented only has none."""
+    for cell in pair(name)[0].cells:
+        if cell.cell_type == "markdown":
+            parts = re.split(r"^```(\w*)\n.*?^```$", cell.source, flags=re.MULTILINE | re.DOTALL)
+            assert set(parts[1::2]) <= {"python", "text"}, cell.id
+            assert not re.search(r"\n\n    \S", "".join(parts[::2])), cell.id
+
+
+def test_first_code_cell_names_the_device_where_one_matters():
     for name in NAMES:
         first = next(c for c in pair(name)[0].cells if c.id.endswith("-setup"))
         assert f'begin("{name[:2]}")' in first.source
         said = "".join(o.get("text", "") for o in first.outputs)
-        assert re.search(r"^(No GPU found|CUDA kernels)[^\n]*\.$", said, re.MULTILINE)
+        words = "No GPU found|CUDA kernels" if name[:2] in ("07", "08") else "All of it runs on the CPU"
+        assert re.search(rf"^({words})[^\n]*\.$", said, re.MULTILINE)
 
 
 def small(*sources):
@@ -154,6 +168,11 @@ def test_stub_says_how_long_the_answer_is():
     )
 
 
+@functools.cache
+def master_cells():
+    return {cell.id: cell.source for path in MASTERS for cell in build.read(path).cells}
+
+
 def headings(page):
     """(level, words) of a page in chapters/, without those in code."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -175,6 +194,64 @@ def test_a_task_names_a_section_that_exists_and_its_page_leads_back(task):
     section = task.section
     said = f'**Read first:** section {section.number} of the book, "[{section.heading}](../{section.link})".'
     assert said in statement.source
+
+
+@pytest.mark.parametrize(
+    "task", [t for t in definition.everything() if isinstance(t, ArrayTask)], ids=lambda task: task.id
+)
+def test_a_specification_names_its_arrays_as_the_answer_does(task):
+    """Messages name them."""
+    answer = master_cells()[task.id]
+    heads = [re.split(r",\s*", names) for names in re.findall(r"^def \w+\((.*)\):", answer, re.MULTILINE)]
+    assert list(inspect.signature(task.spec).parameters) in heads
+
+
+def words_of(page):
+    return re.sub(r"\s+", " ", (ROOT / "chapters" / f"{page}.md").read_text(encoding="utf-8"))
+
+
+def tasks_of_pages():
+    """{page: numbers of its chapter's tasks}, as the notebooks count them."""
+    pages = {}
+    for name in NAMES:
+        for cell in pair(name)[0].cells:
+            heading = re.match(r"## (\d+)\. ", cell.source)
+            task = definition.find(cell.id.removesuffix("-task")) if heading else None
+            if task and task.section.page.startswith(name[:2]):  # others use an earlier chapter's kernels
+                pages.setdefault(task.section.page, []).append(int(heading[1]))
+    return pages
+
+
+def counted(numbers, short):
+    """[1, 2, 3, 5] as "1, 2, 3 and 5", or "1 to 3 and 5"."""
+    runs = []
+    for number in numbers:
+        if short and runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = [part for run in runs for part in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))]
+    return " and ".join([*([", ".join(parts[:-1])] if parts[1:] else []), parts[-1]])
+
+
+def test_pages_name_their_tasks_by_the_numbers_of_the_notebook():
+    pages = tasks_of_pages()
+    assert len(pages) > 15
+    for page, numbers in pages.items():
+        if page == "03_numba_parallel":  # describes them without a number
+            continue
+        told = "|".join(counted(numbers, short) for short in (False, True))
+        assert re.search(rf"([Tt]asks? |\(|: )({told})(?!,? (and|to) \d|, \d|\d)", words_of(page)), f"{page}: {numbers}"
+
+
+@pytest.mark.parametrize("chapter", definition.chapters())
+def test_pages_name_the_minutes_of_their_tasks(chapter):
+    minutes = sum(task.minutes for task in definition.of_chapter(chapter))
+    said = r"(\d+) for the exercises|exercises\]\(\S+\) take (\d+)|(\d+) minutes for all of them|together take about (\d+) minutes"
+    pages = [path.stem for path in (ROOT / "chapters").glob(f"{chapter}_*.md")]
+    told = [int("".join(match)) for page in pages for match in re.findall(said, words_of(page))]
+    assert told
+    assert all(abs(number - minutes) <= 0.05 * minutes for number in told), (told, minutes)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,18 @@ def right_add(a, b, out):
         out[i] = (a[i] if i < a.size else 0) + (b[i] if i < b.size else 0)
 
 
+def test_a_check_before_its_cell_says_which_cell_to_run(capsys):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance(colors="nocolor")
+    shell.run_cell('from coursework.notebook import begin, check\nbegin("02")')
+    shell.run_cell('check("02-mean", NotThereYet)')
+    said = capsys.readouterr().out
+    assert said.count("NotThereYet is not there yet. Run the cell of 02-mean above that makes it;") == 1
+    shell.run_cell("NotThereYet")
+    assert "above that makes it" not in capsys.readouterr().out
+
+
 @cuda.jit
 def one_block(a, b, out):
     i = cuda.threadIdx.x

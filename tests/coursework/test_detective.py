@@ -2,7 +2,6 @@
 
 import inspect
 import itertools
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,14 +54,14 @@ def test_the_right_one_passes_the_hidden_cases_too(task_id):
         assert (right.status == checking.RIGHT) == (truth(task)[name] == "right")
 
 
-@pytest.mark.parametrize("name", ["03-loops", "04-lanes"])
+@pytest.mark.parametrize("name", ["03-loops", "04-ahead", "04-lanes"])
 def test_whole_programs_stand_in_the_statement(name):
     task = definition.find(name)
     path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
     statement = {cell.id: cell.source for cell in build.read(path).cells}[f"{name}-task"]
     for letter, program in task.programs.items():
-        source = textwrap.indent(inspect.getsource(program.py_func).rstrip(), "    ")
-        assert f"**{letter}**\n\n{source}\n\n" in statement
+        source = inspect.getsource(getattr(program, "py_func", program)).rstrip()
+        assert f"**{letter}**\n\n```python\n{source}\n```" in statement
     for fault in task.faults:
         assert f'- `"{fault.name}"`: {fault.text}' in statement
 
@@ -83,15 +82,15 @@ def test_the_statement_shows_what_is_run():
     path = next(p for p in build.masters(ROOT) if p.name.startswith("08"))
     statement = {cell.id: cell.source for cell in build.read(path).cells}["08-verdicts-task"]
     frame, loops = statement.split("Here are the loops.")
-    given, _, end = frame.partition("        ...\n")
+    given, _, end = frame.partition("    ...\n")
     for name, program in VERDICTS.programs.items():
         lines = inspect.getsource(program.py_func).rstrip().splitlines()
         begin = next(i for i, line in enumerate(lines) if line.startswith("    for start"))
         stop = next(i for i, line in enumerate(lines) if line.startswith("    if i < m and j < n:"))
         before, loop, after = ("\n".join(part) for part in (lines[2:begin], lines[begin:stop], lines[stop:]))
-        assert textwrap.indent(before, "    ") in given
-        assert f"**{name}**\n\n{textwrap.indent(loop, '    ')}\n\n" in loops
-        assert textwrap.indent(after, "    ") in end
+        assert before in given
+        assert f"**{name}**\n\n```python\n{loop}\n```\n\n" in loops
+        assert after in end
     for fault in VERDICTS.faults:
         assert f'- `"{fault.name}"`: {fault.text}' in statement
 
@@ -103,7 +102,7 @@ def test_the_statement_shows_whole_programs(name):
     statement = {cell.id: cell.source for cell in build.read(path).cells}[f"{name}-task"]
     shown = {base for program in task.programs.values() if isinstance(program, type) for base in program.__mro__[:-1]}
     for program in shown or task.programs.values():
-        assert textwrap.indent(inspect.getsource(program).rstrip(), "    ") in statement
+        assert inspect.getsource(program).rstrip() in statement
     for fault in task.faults:
         assert f'- `"{fault.name}"`: {fault.text}' in statement
 
@@ -189,6 +188,6 @@ def test_the_statement_of_07_shows_what_is_run():
     statement = {cell.id: cell.source for cell in build.read(path).cells}["07-verdicts-task"]
     for name, program in task.programs.items():
         source = inspect.getsource(program.py_func).rstrip()
-        assert f"**{name}**\n\n{textwrap.indent(source, '    ')}\n\n" in statement
+        assert f"**{name}**\n\n```python\n{source}\n```\n\n" in statement
     for fault in task.faults:
         assert f'- `"{fault.name}"`: {fault.text}' in statement

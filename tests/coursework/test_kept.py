@@ -164,7 +164,7 @@ def test_what_is_no_file_is_told_and_left_alone(folder, capsys, make):
     make(folder / "progress.json")
     kept.keep(green("03-largest"), largest)
     assert f"cannot be read or written (it is {kind}, not a file)" in capsys.readouterr().out
-    assert kept.kernels("largest").largest is kept.LIBRARY["largest"][2]
+    assert kept.kernels("largest").largest is kept.STAND_INS["largest"][1]
     assert f"my_kernels.py could not be used: OSError: [Errno 22] it is {kind}" in capsys.readouterr().out
     for _ in range(2):
         progress.note(green("03-largest"))
@@ -320,7 +320,7 @@ def test_kernels_says_which_are_whose(folder, capsys):
     mine = kept.kernels("largest", "matmul", "softmax_rows")
     said = capsys.readouterr().out.splitlines()
     assert said[0].split() == ["largest", "yours"]
-    assert said[1].endswith("the library's, until 08-ikj is solved here")
+    assert said[1].endswith("NumPy's, until 08-ikj is solved here")
     assert said[2].endswith("NumPy's, until 03-softmax is solved here")
     assert hasattr(mine.largest, "py_func")
     (folder / kept.FILE).write_text("raise RuntimeError('no')\n")
@@ -333,7 +333,7 @@ def test_kernels_says_which_are_whose(folder, capsys):
 def test_what_stands_in_computes_the_same_as_the_specifications(folder, capsys):
     from coursework import definition
 
-    for name, (task_id, _, function) in kept.LIBRARY.items():
+    for name, (task_id, function) in kept.STAND_INS.items():
         task = definition.find(task_id)
         for case in task.cases:
             arguments = case.make(np.random.default_rng(1))

@@ -1,9 +1,11 @@
 """What is said of mistakes that beginners make: each names what its author can look at."""
 
+import ast
 import math
 import re
 import threading
 from collections import deque
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -344,8 +346,9 @@ def test_a_race_shows_both_threads_and_their_element():
         ("01-bus", "chain", float("nan"), "not-a-number", "a number"),
         ("01-bus", "from_here", 29 / 3, "prediction", "A whole number is asked for."),
         ("01-bus", "from_here", 10**400, "prediction", "The car needs 4 n cycles"),
+        ("08-waves", "share", 10**400, "prediction", "divided by the places of all waves"),
         ("04-moved", "second", 400 / 3, "prediction", "how many times as fast it is"),
-        ("04-moved", "second", 0.75, "prediction", "per cent"),
+        ("04-moved", "second", 0.75, "prediction", "A share, where per cent are asked for?"),
         ("04-moved", "ordinary", 16, "prediction", "the unit is another one"),
         ("08-waves", "share", 74, "prediction", "where a share is asked for"),
         ("08-listing", "wide", 2, "not-a-number", "a letter in quotation marks"),
@@ -360,11 +363,34 @@ def test_a_prediction_in_another_form(task, name, value, kind, words):
     assert words in failure.cause
 
 
+def test_of_shares_and_per_cent_only_a_question_about_them_speaks():
+    task = definition.find("03-layers")  # 4000 microseconds
+    truth = {question.name: question.truth() for question in task.questions}
+    for said in (truth["all_come"] / 100, truth["all_come"] * 100):
+        cause = checking.check(task, truth | {"all_come": said}).failure.cause
+        assert cause.startswith("The digits are right, and the unit is another one.")
+
+
 def test_a_prediction_may_come_from_numpy_and_a_letter_may_be_small():
     for task, name, form in (("01-bus", "chain", np.int64), ("08-listing", "wide", str.lower)):
         task = definition.find(task)
         truth = {question.name: question.truth() for question in task.questions}
         assert checking.check(task, truth | {name: form(truth[name])}).status == "right"
+
+
+def test_choices_come_after_the_numbers_and_one_says_nothing_of_another():
+    task = definition.find("08-listing")
+    truth = {question.name: question.truth() for question in task.questions}
+    guessed = truth | {"wide": "A", "local": "A", "b_loads": 256}
+    said = feedback.as_text(checking.check(task, guessed))
+    assert said.startswith("08-listing: b_loads")
+    assert "the others" not in said
+    assert "local" not in said
+    for other in ("A", truth["local"]):
+        said = feedback.as_text(checking.check(task, guessed | {"b_loads": truth["b_loads"], "local": other}))
+        assert said.startswith("08-listing: wide")
+        assert "the numbers   right" in said
+        assert "local" not in said
 
 
 # One thread, one element ----------------------------------------------------------------------------------------------
@@ -445,6 +471,49 @@ def test_an_index_that_goes_astray(task, kernel, kind, words):
     failure, _ = said(task, kernel)
     assert failure.kind == kind
     assert words in failure.cause
+
+
+@cuda.jit
+def opposite(a, b, out):
+    i = cuda.threadIdx.x
+    out[i] = -max(a[i], b[i])
+
+
+@cuda.jit
+def three_times(a, b, out):
+    i = cuda.threadIdx.x
+    out[i] = 3 * max(a[i], b[i])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [(opposite, "Every number has the opposite sign."), (three_times, "Every number is 3 times what it should be.")],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_one_factor_for_all(kernel, words):
+    failure, _ = said("07-zip", kernel)
+    assert failure.kind == "scaled"
+    assert failure.cause.startswith(words)
+
+
+# How it looks ---------------------------------------------------------------------------------------------------------
+
+
+def texts_of(path):
+    """All text in a file of Python, but for its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+    constants = [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and id(n) not in docstrings]
+    return [n.value for n in constants if isinstance(n.value, str)]
+
+
+def test_no_stars_in_words_that_are_shown_as_they_are():
+    course = Path(definition.__file__).parent
+    texts = [
+        text for folder in ("tasks", "kinds", ".") for path in (course / folder).glob("*.py") for text in texts_of(path)
+    ]
+    assert len(texts) > 5000
+    assert not [text for text in texts if re.search(r"(^|\s)\*[a-z]+\*(\W|$)", text)]
 
 
 # What no integer can hold ---------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """What is said of mistakes in chapter 08, and of its right answers."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -76,6 +77,26 @@ def test_sums_at_the_end_of_a_schedule():
     assert "A reads 2 numbers of the next tile" in said
     assert f"the sum of A is {HASTY.program.play(steps).state['sums'][0]}, and should be 63" in said
     assert "A reads 1 number of the next tile;" in feedback.as_text(checking.check(HASTY, Local("A")))
+
+
+@cuda.jit
+def sums_not_set(a, b, out):
+    sums = cuda.local.array((2, 2), np.float32)
+    sums[0, 0] += a[0, 0]
+    out[0, 0] = sums[0, 0]
+
+
+def test_a_small_array_is_drawn_with_the_elements_that_it_has():
+    failure = checking.check(definition.find("08-four"), Local(sums_not_set)).failure
+    assert failure.kind == "uninitialised-local"
+    assert set(re.findall(r"sums\[0, (\d+)\]", failure.picture["svg"])) == {"0", "1"}
+
+
+def test_warps_are_called_warps():
+    said = feedback.as_text(checking.check(HASTY, Local("A")))
+    assert re.search(r"step +warp +line", said)
+    assert not re.search(r"\bthreads?\b", said)
+    assert "the warps are called A, B" in feedback.as_text(checking.check(HASTY, Local("ABX")))
 
 
 def test_bytes_for_mib():

@@ -38,8 +38,7 @@ def outcome(task_id, answer, **options):
 def test_the_statement_shows_the_program_that_is_played(task):
     (path,) = (ROOT / "solutions").glob(f"{task.chapter}_*.ipynb")
     (cell,) = (c for c in build.read(path).cells if c.id == f"{task.id}-task")
-    indented = "".join(f"    {line}" if line.strip() else line for line in task.program.text.splitlines(keepends=True))
-    assert indented in cell.source
+    assert f"```python\n{task.program.text.rstrip()}\n```" in cell.source
     assert f"*{task.points} points, about {task.minutes} minutes." in cell.source
 
 

@@ -473,6 +473,15 @@ def links_and_pipes_for_replies(nb):
     )
 
 
+@row(ALL)  # as above: the grader writes requests, and gives the submission what it has written
+def links_and_pipes_for_requests(nb):
+    launch(
+        nb,
+        "import os\nfor i in range(200):\n    for name in (f'req-{i}.json', f'req-{i}-0.npy', f'req-{i}-planted'):\n"
+        "        if not os.path.lexists(name):\n            os.mkfifo(name) if i % 2 else os.symlink('/nowhere/at/all', name)",
+    )
+
+
 @row(ALL - ADD, rlimit=False)
 def answers_in_place_of_the_clean_process(nb):
     cell(nb, "07-add").source = "@cuda.jit\ndef add(a, b, out):\n    pass"

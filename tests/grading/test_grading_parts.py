@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coursework import admission, build
-from coursework.grading import exchange, exports, flags, merge, reports, results, submissions
+from coursework.grading import exchange, exports, flags, merge, reports, results, sandbox, submissions
 from coursework.grading.grade import empty_result, fingerprint, grade
 
 pytestmark = pytest.mark.quick
@@ -71,6 +71,39 @@ def test_only_regular_files_of_limited_size_are_read(tmp_path):
     for name in ("link", "pipe", "folder", "sparse", "missing"):
         with pytest.raises(exchange.BadData):
             exchange.read(tmp_path, name)
+
+
+@pytest.mark.parametrize("name", ["x.json", "x-0.npy"])
+@pytest.mark.parametrize("planted", ["link", "pipe", "file"])
+def test_what_lies_in_wait_is_replaced_and_neither_followed_nor_waited_for(tmp_path, name, planted):
+    """The grader writes requests, with its own rights, into a folder that the submission may write to."""
+    mine, place = tmp_path / "mine", tmp_path / "folder" / name
+    mine.write_text("mine")
+    place.parent.mkdir()
+    {"link": lambda: place.symlink_to(mine), "pipe": lambda: os.mkfifo(place), "file": place.touch}[planted]()
+    reader = os.open(place, os.O_RDONLY | os.O_NONBLOCK)  # or the old way to write would wait here for ever
+    exchange.write([np.arange(3.0)], place.parent, "x")
+    os.close(reader)
+    assert mine.read_text() == "mine"
+    assert np.array_equal(exchange.read(place.parent, "x")[0], np.arange(3.0))
+
+
+def test_a_folder_in_the_place_of_a_request_is_an_error(tmp_path):
+    for name in ("x.json", "y-0.npy"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(OSError, match=name):
+            exchange.write([np.arange(3.0)], tmp_path, name[0])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="nobody is given a file there")
+def test_what_a_link_points_to_is_given_to_nobody(tmp_path):
+    box = sandbox.Sandbox("bwrap", None, folder=tmp_path, user=os.getuid() or 54321)
+    (tmp_path / "req-1-planted").symlink_to(tmp_path / "nowhere")
+    box.own(tmp_path / "req-1-planted")  # following it would fail
+    (tmp_path / "mine").touch()
+    (tmp_path / "req-1-another").symlink_to(tmp_path / "mine")
+    box.own(tmp_path / "req-1-another")
+    assert (tmp_path / "mine").stat().st_uid == os.getuid()
 
 
 @pytest.mark.parametrize(

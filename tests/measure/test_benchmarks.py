@@ -126,7 +126,9 @@ def test_every_operation_is_timed_by_some_benchmark():
     assert set(operations.PEERS) <= set(operations.operations())
 
 
-@pytest.mark.parametrize("name", ["linear", "matmul_backward", "matmul_half", "matmul_int8", "linear_backward"])
+@pytest.mark.parametrize(
+    "name", ["linear", "matmul_backward", "matmul_half", "matmul_int8", "linear_backward", "conv2d_half"]
+)
 def test_an_operation_is_compared_with_its_peers(name):
     for dtype in implementations.OPERATIONS[name].examples.dtypes:
         compared_with_peers(name, dtype)

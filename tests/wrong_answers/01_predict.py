@@ -18,5 +18,5 @@ WRONG = (
     ({"scaled": 1 / (0.25 + 0.75 / 8)}, "Amdahl's law"),
     ({"scaled": 8}, "does not get faster"),
     ({"scaled": 6}, "parallel part alone"),
-    ({"scaled": "much"}, ""),
+    ({"scaled": "much"}, "Write a number, without quotation marks"),
 )

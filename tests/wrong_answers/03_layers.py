@@ -18,5 +18,7 @@ WRONG = (
     ({"all_done": 4000}, "waits for nothing"),
     ({"all_done": 1500}, "one thread alone"),
     ({"all_done": 800}, "How many pieces are left"),
-    ({"all_done": 16}, "in which unit the answer is asked for"),
+    ({"all_done": 16}, "That is the number of pieces"),
+    ({"all_come": 16}, "That is the number of pieces"),
+    ({"all_come": 40}, "in which unit the answer is asked for"),
 )

@@ -11,5 +11,5 @@ WRONG = (
     ({"dynamic": 20}, "chunks of 1"),
     ({"folded": 9}, "one pair of rows"),
     ({"folded": 36}, "Two threads share it"),
-    ({"folded": "a half"}, ""),
+    ({"folded": "a half"}, "Write a number, without quotation marks"),
 )

@@ -71,7 +71,7 @@ def shared_total(x, out):
 
 @njit(parallel=True)
 def no_largest(x, out):
-    """wrong not-finite: Subtract the largest element of the *row* first"""
+    """wrong not-finite: Subtract the largest element of the row first"""
     for i in prange(x.shape[0]):
         total = 0.0
         for j in range(x.shape[1]):

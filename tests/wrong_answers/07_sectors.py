@@ -8,5 +8,5 @@ WRONG = (
     ({"four_in_a_row": 4}, "every fourth element"),
     ({"four_in_a_row": 64}, "the sum over the loop"),
     ({"four_in_a_row": 17}, "Draw the 32 lanes"),
-    ({"neighbours": "four"}, ""),
+    ({"neighbours": "four"}, "Write a number, without quotation marks"),
 )

@@ -21,5 +21,5 @@ WRONG = (
     ({"tiled_requests": 32}, "not two for each"),
     ({"tiled_requests": 9}, "Follow one thread"),
     ({"flops": 1}, "Then take all elements"),
-    ({"flops": "many"}, ""),
+    ({"flops": "many"}, "Write a number, without quotation marks"),
 )

@@ -123,6 +123,7 @@ def test_predictions(task):
     for numbers, says in load(task).WRONG:
         outcome = checking.check(task, truth | numbers)
         assert outcome.status == checking.WRONG
+        assert says, f"{numbers}: which words of the message lead to the cause?"
         assert says in outcome.failure.cause
         (name,) = numbers
         assert str(truth[name]) not in [text for _, text in outcome.failure.facts], "the message gives the answer away"

@@ -41,7 +41,7 @@ def pack(value, folder, stem, depth=0):
             if x.dtype.kind not in "biufc":
                 raise TypeError(f"an array of dtype {x.dtype} is not an array of numbers")
             name = f"{stem}-{next(counter)}.npy"
-            with open(os.path.join(folder, name), "wb") as file:
+            with _new(Path(folder) / name) as file:
                 npy.write_array(file, np.asarray(x), allow_pickle=False)
             return {MARK: name}
         if type(x) in (list, tuple):
@@ -53,8 +53,17 @@ def pack(value, folder, stem, depth=0):
     return plain(value, depth)
 
 
+def _new(path):
+    """A file to write bytes to, in the place of whatever lies there: no link is followed, no pipe waited for."""
+    path.unlink(missing_ok=True)
+    return path.open("xb")
+
+
 def write(value, folder, stem):
-    """Write `value` as folder/stem.json (and its arrays), the JSON file last and at once, over whatever lies in wait there."""
+    """Write `value` as folder/stem.json (and its arrays), the JSON file last and at once, over whatever lies in wait there.
+
+    Raises OSError for what cannot be replaced, such as a folder.
+    """
     path = Path(folder) / f"{stem}.json"
     text = json.dumps(pack(value, folder, stem))
     path.unlink(missing_ok=True)  # write_text refuses a pipe: a student's own files are not replaced

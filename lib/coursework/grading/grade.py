@@ -90,7 +90,7 @@ def _check(step, session, sources, seed, untouched, graded):
     """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's
     names. `graded`: the outcomes before, by (task, part)."""
     outcomes = []
-    _, task_id = build.graded_call(step.source)
+    _, task_id = definition.graded_call(step.source)
     if task_id in untouched:
         return [checking.unsolved(definition.find(task_id), build.part_of(step.source))]
 

@@ -155,9 +155,10 @@ class Sandbox:
         return total > self.limits.folder or count >= 20_000
 
     def own(self, path):
-        """Let the student's process read a file that was written into the work folder."""
+        """Let the student's process read a file that was written into the work folder. A link there is the student's own:
+        what it points to stays whose it is."""
         if self.user:
-            os.chown(path, self.user, self.user)
+            os.chown(path, self.user, self.user, follow_symlinks=False)
 
     def _kill_leftovers(self):
         """End what the submission left running, and wait until it is gone."""

@@ -1,7 +1,7 @@
 """Hidden cases of chapter 02: numbers of threads and items that no visible case has."""
 
 from ..definition import Case
-from ..tasks.chapter_02 import coming, feeding, loading, mapping, passing, sharded, sharing, telling
+from ..tasks.chapter_02 import coming, feeding, graphed, loading, mapping, passing, sharded, sharing, telling
 
 CASES = {
     "02-mean": (
@@ -12,6 +12,11 @@ CASES = {
         Case("chunks longer than the list: 3 items in chunks of 5", mapping(3, 5)),
         Case("chunks of one: 3 items", mapping(3, 1)),
         Case("the last item fails: 1 item", mapping(1, 2, bad=True)),
+    ),
+    "02-graph": (
+        Case("one task", graphed("a")),
+        Case("d needs three", graphed("a b c d:abc")),
+        Case("two chains that meet", graphed("c:b d:a a b e:cd")),
     ),
     "02-buffer": (
         Case("nothing is put", passing(2, 1, 2, 0)),

@@ -8,12 +8,18 @@ from ..tasks.chapter_03 import (
     largest_arguments,
     point_arguments,
     random_visits,
+    serving,
     softmax_arguments,
     table_arguments,
     triangle_visits,
 )
 
 CASES = {
+    "03-gate": (
+        Case("three callers", serving([1], [2], [3])),
+        Case("an error of the last call", serving([1, 2, 3], bad=3)),
+        Case("a child before and one after", serving([1, 2], forks="both")),
+    ),
     "03-first": (Case("two points", point_arguments(2)), Case("5003 points", point_arguments(5003))),
     "03-table": (
         Case("3 samples of 2 classes", table_arguments(3, 2)),

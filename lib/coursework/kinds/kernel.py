@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -72,6 +73,8 @@ class KernelTask(ArrayTask):
     `tell_first`: findings of the x-ray that explain a wrong result better than the result does. `kept`: what a kernel
     that is repaired must still do, as counts; not graded by itself.
     """
+
+    on_device: ClassVar[bool] = True
 
     writer: Callable | None = None  # (index, case) -> (block, thread); default: one element per thread in a row
     tell_first: tuple = ()

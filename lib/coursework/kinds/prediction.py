@@ -31,7 +31,11 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionTask(Task):
-    """The answer is a dict, name of a question -> number. Its words of advice are the slips of its questions."""
+    """The answer is a dict, name of a question -> number. Its words of advice are the slips of its questions.
+
+    A wrong answer is told which other numbers are right: no list of numbers can be tried out. A choice between a few words can, so
+    choices are looked at when all numbers are right, and one wrong choice says nothing of the others.
+    """
 
     part: ClassVar[str] = "prediction"
     not_begun: ClassVar[str] = "Not answered yet"
@@ -76,15 +80,18 @@ class PredictionTask(Task):
         for question in self.questions:
             said, truth = _plain(answer[question.name]), truths[question.name]
             self._of_its_type(question.name, said, truth)
+        numbers = [q for q in self.questions if not isinstance(truths[q.name], str)]
+        choices = [q for q in self.questions if q not in numbers]
         wrong = [q.name for q in self.questions if not _near(_plain(answer[q.name]), truths[q.name], q.tolerance)]
-        for question in self.questions:
+        for question in (*numbers, *choices):
             said, truth = _plain(answer[question.name]), truths[question.name]
             if question.name in wrong:
                 cause = _slip(question, said, truth) or question.otherwise
                 facts = (("question", question.text), ("you said", short(said)))
-                if len(self.questions) > 1:
-                    others = wrong[1:]
-                    facts += (("the others", f"not right: {', '.join(others)}" if others else "right"),)
+                if len(numbers) > (question in numbers):
+                    others = [q.name for q in numbers if q.name in wrong and q is not question]
+                    which = "the others" if len(numbers) == len(self.questions) else "the numbers"
+                    facts += ((which, f"not right: {', '.join(others)}" if others else "right"),)
                 headline = f"{question.name}: not what the machine counts"
                 picture = question.picture() if question.picture else {}
                 raise Failed(Failure("prediction", headline, facts, cause, picture))
@@ -99,7 +106,9 @@ def _plain(said):
 def _near(said, truth, tolerance):
     if isinstance(truth, str):
         return said.strip().lower() == truth.lower()
-    return said == truth or (bool(tolerance) and abs(said - truth) <= tolerance * abs(truth))
+    if said == truth or not tolerance:
+        return said == truth
+    return abs(said) < 1e300 and abs(said - truth) <= tolerance * abs(truth)  # beyond, a whole number is no float
 
 
 def _slip(question, said, truth):
@@ -113,13 +122,14 @@ def _slip(question, said, truth):
         return known[0]
     if said != int(said) and isinstance(truth, int) and abs(said - truth) < 1:
         return f"{_WHOLE} {question.otherwise}"
-    return next((text for factor, text in _UNITS.items() if truth and abs(said * factor / truth - 1) < 0.01), "")
+    factor = next((factor for factor in _UNITS if truth and abs(said * factor / truth - 1) < 0.01), None)
+    if factor is None:
+        return ""
+    share = (factor == 100 and abs(said) <= 1 and _SHARE) or (factor == 0.01 and abs(truth) <= 1 and _PER_CENT)
+    return f"{share} {_ELSEWHERE}" if share else _ELSEWHERE
 
 
 _WHOLE = "A whole number is asked for. What happens to the rest: does it count as a whole one, or not at all?"
 _ELSEWHERE = "The digits are right, and the unit is another one. Read once more in which unit the answer is asked for."
-_UNITS = {  # truth / what was said
-    100: "A share for a number of per cent, or hundreds? " + _ELSEWHERE,
-    0.01: "Per cent, where a share is asked for? " + _ELSEWHERE,
-    **dict.fromkeys((1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9, 2.0**10, 2.0**20, 2.0**-10, 2.0**-20), _ELSEWHERE),
-}
+_SHARE, _PER_CENT = "A share, where per cent are asked for?", "Per cent, where a share is asked for?"
+_UNITS = (100, 0.01, 1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9, 2.0**10, 2.0**20, 2.0**-10, 2.0**-20)  # truth / what was said

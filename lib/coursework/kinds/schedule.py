@@ -53,7 +53,7 @@ class ScheduleTask(Task):
     """`score(played)` of the program under the answer's schedule must reach `goal` (None: the most there is).
 
     `shown`: a score in words, as "{} lost" or {score: words}. `slips` maps a score to what to think of next; `otherwise` is for
-    any other.
+    any other. `who`: what the threads stand for.
     """
 
     not_begun: ClassVar[str] = "Not answered yet"
@@ -65,6 +65,7 @@ class ScheduleTask(Task):
     score: Callable
     shown: str | dict
     goal: int | None = None
+    who: str = "thread"
     slips: dict = field(default_factory=dict)
     at_the_end: Callable | None = None  # (played) -> what came out, in words
     otherwise: str = "Look at the table: which thread would you stop, and where, so that it does more harm later?"
@@ -77,14 +78,13 @@ class ScheduleTask(Task):
         try:
             played = self.play(steps)
         except ValueError as error:
-            cause = self.advice.get("unknown-thread", "Name a thread for every step, as the statement writes it.")
-            raise Failed(
-                Failure("unknown-thread", "A step names no thread", (("it said", str(error)),), cause)
-            ) from None
-        picture = {"table": [list(row) for row in played.table.rows]} if len(played.table) else {}
+            cause = self.advice.get("unknown-thread", f"Name a {self.who} for every step, as the statement writes it.")
+            facts = (("it said", str(error).replace("the threads are", f"the {self.who}s are")),)
+            raise Failed(Failure("unknown-thread", f"A step names no {self.who}", facts, cause)) from None
+        picture = {"table": [list(row) for row in played.table.rows], "who": self.who} if len(played.table) else {}
         if played.ending == "impossible":
             cause = self.advice.get(
-                "impossible", "Each step must belong to a thread that can go on: name another one there."
+                "impossible", f"Each step must belong to a {self.who} that can go on: name another one there."
             )
             facts = (("impossible", played.refused), ("before it", self._word(played.steps) or "nothing"))
             raise Failed(Failure("impossible", "A step that cannot be made", facts, cause, picture))
@@ -127,7 +127,7 @@ class ScheduleTask(Task):
 
     def enough(self):
         """A fact for whoever wrote too many steps."""
-        return "the program", f"has {len(self.program.play('').steps)} when no thread is interrupted"
+        return "the program", f"has {len(self.program.play('').steps)} when no {self.who} is interrupted"
 
     def _words(self, score):
         return self.shown.format(score) if isinstance(self.shown, str) else self.shown[score]
@@ -163,7 +163,7 @@ class ScheduleTask(Task):
 
     def _no_schedule(self, got):
         names = list(self.program.threads)
-        facts = (("expected", f'the names of threads, as in "{"".join((names * 2)[:4])}"'), ("got", got[:120]))
+        facts = (("expected", f'the names of {self.who}s, as in "{"".join((names * 2)[:4])}"'), ("got", got[:120]))
         cause = self.advice.get("type", "Write a string with one letter for each step.")
         return Failed(Failure("type", "This is no schedule", facts, cause))
 

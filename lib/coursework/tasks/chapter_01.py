@@ -57,7 +57,7 @@ BUS_TASK = PredictionTask(
                 3000: "It begins a job in each cycle, and does not wait until the last one is done.",
                 100: "After 100 cycles the last job has begun. When is it done?",
                 130: "The first job begins in cycle 0, so the last one begins in cycle 99.",
-                400: "That is the car.",
+                400: "That is the car. When does the last job begin on the bus, and how long does it take?",
             },
             "When does the last job begin, and how long does it take?",
         ),

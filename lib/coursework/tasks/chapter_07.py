@@ -456,7 +456,7 @@ AXPY = KernelTask(
             "gridDim.x * blockDim.x and not always the same."
         ),
         "some-unwritten": (
-            "Some elements have no thread: the step from round to round is the number of threads in the grid of *this* launch, "
+            "Some elements have no thread: the step from round to round is the number of threads in the grid of this launch, "
             "cuda.gridsize(1)."
         ),
         "raised-TypeError": "Here the grid has one dimension: cuda.grid(1) and cuda.gridsize(1) are single numbers.",
@@ -754,7 +754,7 @@ BUG = KernelTask(
     hints=(
         "Run the check on the kernel as it is, and believe the first case that fails. Is it an index or a value?",
         "One bug is in the index: look up what gridDim.x and blockDim.x count. The other is in the condition: ReLU's "
-        "gradient is 1 where its *input* was positive.",
+        "gradient is 1 where its input was positive.",
         "From one block to the next, i must grow by the number of threads in a block. And exchange the array in the condition: "
         "which of the two was the input of the forward pass?",
     ),

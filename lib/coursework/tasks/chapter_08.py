@@ -473,7 +473,9 @@ def both_turned(m, k, n):
 
 def of_turned(formula, b_too=False):
     """The formula of a and b for a task whose operands arrive as their transposes."""
-    return lambda at, b, out: formula(at.T, b.T if b_too else b, out)
+    if b_too:
+        return lambda at, bt, out: formula(at.T, bt.T, out)
+    return lambda at, b, out: formula(at.T, b, out)
 
 
 def turned_case(name, m, k, n, make=turned):
@@ -723,6 +725,7 @@ HASTY = ScheduleTask(
     after="08-bug",
     points=2,
     minutes=8,
+    who="warp",
     program=Program(
         """
         a = (1, 2, 4, 8, 16, 32)
@@ -1428,7 +1431,7 @@ def _known_slip(a, b, got, integers, scale):
           for dtype in (np.float32, np.float64)),
         *((_cut_off(a, b, np.floor, dtype), "The numbers were rounded down. Round to the nearest.")
           for dtype in (np.float32, np.float64)),
-        *((_of_the_largest(a, b, wraps) / scale, "A scale comes from the largest *absolute* value: the largest number of a row may be a "
+        *((_of_the_largest(a, b, wraps) / scale, "A scale comes from the largest absolute value: the largest number of a row may be a "
          "small one, beside others far below 0.") for wraps in (True, False)),
         (_by_128(a, b) / scale, "With 128 the largest number does not fit: eight bits end at 127. Divide by 127."),
         (integers / scale**2, "The sum was divided by the two scales. Each number was divided by its scale; to go back, multiply."),
@@ -1480,7 +1483,7 @@ INT8 = FunctionTask(
         "product of two matrices is `@`; `*` multiplies element by element.",
         "raised-RuntimeWarning": "Where `divide` is named, a row or a column of zeros was divided by its largest value: 0 / 0. Give it the "
         "scale 1 before anything is divided. Where `cast` is named, a number that no integer can hold became an integer: 0 / 0 again, or "
-        "one beyond -128 to 127, and the scale comes from the largest *absolute* value.",
+        "one beyond -128 to 127, and the scale comes from the largest absolute value.",
         "raised-OverflowError": "A number is too large for its type: the largest of a row should become 127.",
     },
     hints=(

@@ -1,5 +1,6 @@
 """What an exploration found, for a person: a verdict, the interleaving as a table and as a picture."""
 
+from dataclasses import replace
 from html import escape
 
 from simt import show
@@ -23,12 +24,12 @@ _FACTS = (show.Column(style="vertical-align:top"), show.Column(render=show.sente
 
 
 class Table:
-    """Who did what when: rows of (step, thread, line, code, what happened)."""
+    """Who did what when: rows of (step, thread, line, code, what happened). `who`: what the threads stand for."""
 
-    head = tuple(column.heading for column in _STEPS)
-
-    def __init__(self, rows, most=ROWS):
+    def __init__(self, rows, most=ROWS, who="thread"):
         self.rows, self.most = rows, most
+        self.columns = (_STEPS[0], replace(_STEPS[1], heading=who), *_STEPS[2:])
+        self.head = tuple(column.heading for column in self.columns)
 
     def parted(self):
         """(the rows before, the last rows that are shown): what a run ends with is at its end."""
@@ -56,10 +57,10 @@ class Table:
 
     def _repr_html_(self):
         before, last = self.parted()
-        shown = show.table(_STEPS, last, kind="interleaving", scroll=True)
+        shown = show.table(self.columns, last, kind="interleaving", scroll=True)
         if not before:
             return shown
-        folded = show.table(_STEPS, before, kind="interleaving", scroll=True)
+        folded = show.table(self.columns, before, kind="interleaving", scroll=True)
         return f"<details><summary>{len(before)} steps before</summary>{folded}</details>{shown}"
 
 

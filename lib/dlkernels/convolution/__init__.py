@@ -10,15 +10,19 @@ is infinite or NaN, results at the rim may be NaN or not.
 
 import numbers
 
-from ..arguments import float_array, one_place, output, same
+import numpy as np
+
+from ..arguments import FLOATS, float_array, one_place, output, same
 from ..device import is_device_array
 from ..implementations import call, operation, public_rung, run
 from . import examples, geometry, reference
 
+HALVES = (np.dtype("float16"), np.dtype("uint16"))
 
-def check_pictures(x, name="x"):
+
+def check_pictures(x, name="x", kinds=FLOATS):
     """Raise unless x is an array of pictures, with or without batch."""
-    float_array(name, x)
+    float_array(name, x, kinds)
     if x.ndim not in (3, 4) or 0 in tuple(x.shape)[-2:]:
         raise ValueError(
             f"{name} has shape {tuple(x.shape)}; expected (batch, channels, height, width) or (channels, height, width), "
@@ -26,14 +30,18 @@ def check_pictures(x, name="x"):
         )
 
 
-def check_convolution(x, weight, bias, stride, padding, dilation, groups):
-    """(Geometry, shape of the result) of a convolution; ValueError or TypeError where there is none."""
-    check_pictures(x)
+def check_convolution(x, weight, bias, stride, padding, dilation, groups, half=False):
+    """(Geometry, shape of the result) of a convolution; ValueError or TypeError where there is none.
+
+    half: x and weight have 16 bits, and bias is float32.
+    """
+    kinds = HALVES if half else FLOATS
+    check_pictures(x, kinds=kinds)
     given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
     for name, one in given.items():
-        float_array(name, one)
+        float_array(name, one, FLOATS[:1] if half and name == "bias" else kinds)
     one_place(**given)
-    same("dtype", **given)
+    same("dtype", **{name: one for name, one in given.items() if not (half and name == "bias")})
     if isinstance(groups, bool) or not isinstance(groups, numbers.Integral):
         raise TypeError(f"groups is {groups!r}; expected a whole number.")
     if groups < 1:
@@ -64,15 +72,75 @@ def _prepare_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, group
     return x, weight, bias, g, output(None, shape, x.dtype, x=x)
 
 
-@operation("conv2d_winograd", reference.conv2d, examples.WINOGRAD)
-def _prepare_winograd(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    for name, array in (("x", x), ("weight", weight), ("bias", bias)):
+def _on_the_cpu(name, **arrays):
+    """Raise where an array is in device memory."""
+    for which, array in arrays.items():
         if is_device_array(array):
             raise ValueError(
-                f"{name} is in device memory; expected host memory: conv2d_winograd runs on the CPU. Use "
-                f"{name}.copy_to_host(), or conv2d."
+                f"{which} is in device memory; expected host memory: {name} runs on the CPU. Use "
+                f"{which}.copy_to_host(){', or conv2d' if name in ('conv2d_winograd', 'conv2d_fft') else ''}."
             )
+
+
+@operation("conv2d_winograd", reference.conv2d, examples.WINOGRAD)
+def _prepare_winograd(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    _on_the_cpu("conv2d_winograd", x=x, weight=weight, bias=bias)
     return _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
+
+
+@operation("conv2d_fft", reference.conv2d, examples.FFT)
+def _prepare_fft(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    _on_the_cpu("conv2d_fft", x=x, weight=weight, bias=bias)
+    return _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
+
+
+@operation("conv2d_local", reference.conv2d_local, examples.CONV2D_LOCAL)
+def _prepare_local(x, weight, bias=None, stride=1, padding=0, dilation=1):
+    _on_the_cpu("conv2d_local", x=x, weight=weight, bias=bias)
+    float_array("weight", weight)
+    if weight.ndim != 6 or 0 in tuple(weight.shape)[-2:]:
+        raise ValueError(
+            f"weight has shape {tuple(weight.shape)}; expected (out_channels, in_channels, kernel height, kernel width, "
+            "height, width): a kernel for each place of the result."
+        )
+    g, shape = check_convolution(x, weight[..., 0, 0], bias, stride, padding, dilation, 1)
+    if tuple(weight.shape[-2:]) != tuple(shape[-2:]):
+        raise ValueError(
+            f"weight has shape {tuple(weight.shape)}, so kernels for {weight.shape[-2]} x {weight.shape[-1]} places, but the "
+            f"result has {shape[-2]} x {shape[-1]}; expected the same."
+        )
+    return x, weight, bias, g, output(None, shape, x.dtype, x=x)
+
+
+@operation("conv2d_separable", reference.conv2d_separable, examples.CONV2D_SEPARABLE)
+def _prepare_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, dilation=1):
+    _on_the_cpu("conv2d_separable", x=x, depthwise=depthwise, pointwise=pointwise, bias=bias)
+    check_pictures(x)
+    float_array("pointwise", pointwise)
+    same("dtype", x=x, pointwise=pointwise)
+    channels = x.shape[x.ndim - 3]
+    g, (*front, between, height, width) = check_convolution(
+        x, depthwise, None, stride, padding, dilation, max(channels, 1)
+    )
+    if pointwise.ndim != 4 or tuple(pointwise.shape[1:]) != (between, 1, 1) or not len(pointwise):
+        raise ValueError(
+            f"pointwise has shape {tuple(pointwise.shape)}; expected (out_channels, {between}, 1, 1), as depthwise has shape "
+            f"{tuple(depthwise.shape)}."
+        )
+    if bias is not None:
+        float_array("bias", bias)
+        same("dtype", x=x, bias=bias)
+        if tuple(bias.shape) != (len(pointwise),):
+            raise ValueError(
+                f"bias has shape {tuple(bias.shape)}; expected ({len(pointwise)},), one number for each output channel."
+            )
+    return x, depthwise, pointwise, bias, g, output(None, (*front, len(pointwise), height, width), x.dtype, x=x)
+
+
+@operation("conv2d_half", reference.conv2d_half, examples.HALF)
+def _prepare_conv2d_half(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups, half=True)
+    return x, weight, bias, g, output(None, shape, FLOATS[0], x=x)
 
 
 @operation("conv2d_backward", reference.conv2d_backward, examples.CONV2D_BACKWARD, backward_of="conv2d")
@@ -91,8 +159,8 @@ def check_gradient(grad, shape, **others):
         raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {tuple(shape)}, the shape of the result.")
 
 
-from . import choose, cpu, gpu, winograd  # noqa: E402, F401
-from .pictures import with_batch  # noqa: E402
+from . import choose, cpu, gpu, gpu_choose, gpu_depthwise, gpu_gemm, local, separable  # noqa: E402, F401
+from .pictures import plain, with_batch  # noqa: E402
 
 
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, explain=False):
@@ -105,26 +173,67 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
     groups: input and output channels are cut into so many groups, and each group sees its own only.
     Returns a new array, (batch, out_channels, out_height, out_width), or without batch if x has none.
     explain: True returns (result, choice): how it was computed, why so, its multiply-adds and its workspace in bytes.
+
+    Where it is faster, host arrays go by Winograd's algorithm or by Fourier transforms. A result y of n terms is then off by
+    at most  WORSE (n + 3) eps n largest|weight| largest|x|,  WORSE as `choose.WORSE` says: up to 20 times the bound of a
+    direct sum whose numbers are all as large as the largest. This is done only where the largest numbers are not far from
+    the mean (`choose.SPREAD`), and all are finite. The rungs conv2d_tile and conv2d_planes always add up directly.
     """
     if not explain:
         return call("conv2d", x, weight, bias, stride, padding, dilation, groups)
     x, weight, bias, g, out = arguments = _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
-    rung = public_rung("conv2d", "gpu" if is_device_array(x) else "cpu", x.dtype)
-    if rung.device == "gpu":
-        terms = weight.shape[1] * g.kernel_y * g.kernel_x
-        choice = choose.Choice(rung.name, f"on a GPU: {rung.adds}.", out.size * terms, 0)
+    on_gpu = is_device_array(x)
+    rung = public_rung("conv2d", "gpu" if on_gpu else "cpu", x.dtype)
+    if on_gpu:
+        choice = gpu_choose.explained(gpu.with_batch(x), weight, g, gpu.with_batch(out))
     else:
-        choice = choose.explained(with_batch(x), weight, g, with_batch(out))
+        choice = choose.explained(with_batch(plain(x)), plain(weight), g, with_batch(out))
     return run(rung, arguments), choice
 
 
-def conv2d_winograd(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """As `conv2d`, with 16 multiplications for 36 where the kernel is 3 x 3 and stride, dilation and groups are 1.
+def conv2d_half(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """As `conv2d`, of float16, or of bfloat16 given by its bits as uint16; sums, bias and result are float32.
 
-    After Winograd (1980), F(2x2, 3x3). Results are less accurate than conv2d's where weights or pixels are of very
-    different size, and NaN where conv2d's are infinite. Host memory only.
+    On a GPU: by tensor cores, from compute capability 8.0 on.
+    """
+    return call("conv2d_half", x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d_winograd(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """As `conv2d`, with 36 multiplications for 144 where the kernel is 3 x 3 and stride, dilation and groups are 1.
+
+    After Winograd (1980), F(4x4, 3x3). Results are less accurate than direct sums where weights or pixels are of very
+    different size, and NaN where those are infinite. Host memory only.
     """
     return call("conv2d_winograd", x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d_fft(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """As `conv2d`, by Fourier transforms where the stride is 1: for large kernels.
+
+    Results are less accurate than direct sums where weights or pixels are of very different size, and one pixel that is
+    infinite or NaN makes a whole square of results NaN. Host memory only.
+    """
+    return call("conv2d_fft", x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d_local(x, weight, bias=None, stride=1, padding=0, dilation=1):
+    """A convolution whose weights are not shared: each place of the result has a kernel of its own.
+
+    x, bias, stride, padding, dilation: as for `conv2d`. weight: (out_channels, in_channels, kernel height, kernel width,
+    out_height, out_width). PyTorch has no such function; Keras had LocallyConnected2D. Host memory only.
+    """
+    return call("conv2d_local", x, weight, bias, stride, padding, dilation)
+
+
+def conv2d_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, dilation=1):
+    """A depthwise convolution, then one of 1 x 1 pixels, as conv2d(conv2d(x, depthwise, groups=channels), pointwise, bias).
+
+    x: as for `conv2d`. depthwise: (channels, 1, kernel height, kernel width), or several times as many. pointwise:
+    (out_channels, channels, 1, 1). bias: (out_channels,) or None. stride, padding, dilation: of the depthwise part.
+    What is between the two is not kept. Host memory only.
+    """
+    return call("conv2d_separable", x, depthwise, pointwise, bias, stride, padding, dilation)
 
 
 def conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
@@ -158,6 +267,8 @@ def mean_windows(x, kernel_size, stride, padding, ceil_mode, count_include_pad, 
         raise TypeError(f"divisor_override is {divisor_override!r}; expected a whole number, or None.")
     if divisor_override == 0:
         raise ValueError("divisor_override is 0; expected another number, or None for the number of pixels.")
+    if divisor_override is not None and abs(divisor_override) > geometry.MOST:
+        raise ValueError(f"divisor_override is {divisor_override}; expected at most {geometry.MOST}.")
     picture = tuple(x.shape)[-2:]
     g, sizes = geometry.pooling(picture, kernel_size, stride, padding, 1, ceil_mode)
     return *geometry.windows(picture, sizes, g, count_include_pad), int(divisor_override or 0)

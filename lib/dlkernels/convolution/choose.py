@@ -1,23 +1,45 @@
-"""Which way a convolution goes: the one place that decides it, and says why. Memory that is kept for the next call."""
+"""Which way a convolution goes: the one place that decides it, by shape and accuracy, and says why.
 
-import threading
+What a sum of n products may be off, term by term, is (n + 3) eps |weight| * |input| (examples.py), whatever the order. Ways
+that add before they multiply, Winograd's and Fourier's, have a bound of the same form only with the largest numbers in
+the place of all: a result is off by at most
+
+    WORSE * (n + 3) eps n largest|weight| largest|input|
+
+which says little where the largest number is far larger than the others: a dark corner of a picture then takes errors from
+a bright one. So the sizes of all numbers are looked at first. The faster way is taken where
+
+    (largest / mean of |input|) * (largest / mean of |weight|)  <=  SPREAD
+
+and where numbers are neither so large nor so small that intermediate ones leave the range of the dtype. Otherwise, and
+always where a number is infinite or NaN, the sum goes term by term.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import team
 from ..matrix import choose as products
-from . import tiles
+from . import fft, implicit, lanes, tiles, winograd
+from .kept import workspace
+from .sizes import sizes
 from .tiles import ROWS
 
-KEPT = 32 << 20  # bytes of workspace that a thread keeps for its next call; what is larger is given back
-_kept = threading.local()
+#: How much larger than a direct sum's the bound of the error is, both for the largest numbers: for m = 2 and 4 the product
+#: of the sums of the absolute values of `winograd.matrices`, over 81, and twice as much for the roundings of transforms.
+WORSE = {"conv2d_winograd_2x2": 2, "conv2d_winograd_4x4": 20, "conv2d_fft": 4}
+SPREAD = {"conv2d_winograd_2x2": 1 << 16, "conv2d_winograd_4x4": 1 << 12, "conv2d_fft": 1 << 12}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How `conv2d` computes a result. multiplies: how many multiply-adds that takes; workspace: bytes beside arguments and
-    result."""
+    """How `conv2d` computes a result.
+
+    multiplies: how many multiply-adds that takes, those with padded zeros included. workspace: bytes beside arguments and
+    result; those not counted that any product of matrices keeps (matrix/choose.py), and copies of arguments that are not
+    contiguous.
+    """
 
     rung: str
     why: str
@@ -28,30 +50,78 @@ class Choice:
         return f"{self.rung}: {self.why} {self.multiplies:,} multiply-adds, {self.workspace:,} bytes of workspace."
 
 
-def way(weight, g):
-    """The name of the rung that is fastest for such weights."""
+def direct_way(weight, g, out):
+    """The name of the rung that is fastest for such weights, of those that add up the products as they are."""
     if is_depthwise(weight, g):
-        return "conv2d_depthwise"
-    return "conv2d_pointwise" if is_product(g) else "conv2d_tile"
+        return "conv2d_depthwise_lanes" if lanes.pays(weight, g, out) else "conv2d_depthwise"
+    if is_product(g) and (g.stride_y, g.stride_x) == (1, 1):
+        return "conv2d_pointwise"
+    return "conv2d_implicit" if implicit.pays(weight, g, out) else "conv2d_tile"
+
+
+def ways(weight, g, out):
+    """The names of the rungs that are faster by shape, the fastest first; the last is a direct one."""
+    faster = [f"conv2d_winograd_{m}x{m}" for m in winograd.pays(weight, g, out)]
+    return [*faster, *(["conv2d_fft"] if fft.pays(weight, g, out) else []), direct_way(weight, g, out)]
+
+
+def way(x, weight, g, out):
+    """(name of the rung, why not one that is faster by shape) for contiguous arrays."""
+    *faster, direct = ways(weight, g, out)
+    if not faster:
+        return direct, ""
+    of_x, of_weight = sizes(x), sizes(weight)
+    limits = np.finfo(out.dtype)
+    products_ = of_x.mean * of_weight.mean, of_x.largest * of_weight.largest * weight[0].size
+    least, most = float(limits.tiny / limits.eps), float(limits.max * limits.eps)
+    if not (
+        least < min(of_x.mean, of_weight.mean, products_[0])
+        and max(of_x.largest, of_weight.largest, products_[1]) < most
+    ):
+        return direct, f"{faster[0]} would be faster, but numbers are not all of moderate size."
+    spread = of_x.largest / of_x.mean * (of_weight.largest / of_weight.mean)
+    fitting = next((name for name in faster if spread <= SPREAD[name]), direct)
+    if fitting == faster[0]:
+        return fitting, ""
+    return fitting, f"{faster[0]} would be faster, but the largest numbers are {spread:.0f} times the usual ones."
 
 
 def explained(x, weight, g, out):
-    """The `Choice` for host arrays with a batch, in words."""
-    rung, multiplies = way(weight, g), out.size * weight[0].size
+    """The `Choice` for contiguous host arrays with a batch, in words."""
+    multiplies = out.size * weight[0].size
     if not multiplies:
         return Choice("conv2d_chosen", "there is nothing to multiply.", 0, 0)
+    rung, but = way(x, weight, g, out)
+    threads = products.threads_for(multiplies)
     if rung == "conv2d_pointwise":
         why = "a 1x1 kernel makes each pixel a product of its channels with the weights: a product of matrices."
-        smaller = (g.stride_y, g.stride_x) != (1, 1)
-        why += " Pixels that the stride leaves out are left out first." if smaller else ""
-        return Choice(rung, why, multiplies, out[:, 0].size * x.shape[1] * x.itemsize if smaller else 0)
+        return Choice(rung, why, multiplies, 0)
+    if rung == "conv2d_fft":
+        edges, multiplies, room = fft.counts(weight, g, out)
+        why = (
+            f"a kernel of {g.kernel_y} x {g.kernel_x}: products of spectra of {edges[0]} x {edges[1]} pixels cost less."
+        )
+        return Choice(rung, why, multiplies, room)
+    if rung.startswith("conv2d_winograd"):
+        m = int(rung[-1])
+        p = winograd.plan(m, weight.shape[1], out, threads)
+        why = f"{(m + 2) ** 2} multiplications for {9 * m * m}; the largest numbers are near enough to the usual ones."
+        multiplies = (m + 2) ** 2 * x.shape[0] * p.down * p.across * len(weight) * weight.shape[1]
+        return Choice(rung, f"{but} {why}".strip(), multiplies, (p.shared + threads * p.own) * out.itemsize)
+    if rung == "conv2d_depthwise_lanes":
+        p = lanes.plan(weight, g, out)
+        why = "one input channel for each result, rows that are short or strided: a channel in each lane."
+        return Choice(rung, why, multiplies, (p.factors + threads * p.own) * out.itemsize)
+    if rung == "conv2d_implicit":
+        p = implicit.plan(weight, g, out, threads)
+        why = f"{len(weight)} output channels fill vectors: a product with patches that nobody writes."
+        return Choice(rung, f"{but} {why}".strip(), multiplies, (p.shared + threads * p.own) * out.itemsize)
     if rung == "conv2d_depthwise":
         why = "one input channel for each result: nothing to share among channels, so each plane is read once and done."
     else:
         why = f"{weight[0].size} terms for each result: a tile of {ROWS} channels stays in registers meanwhile."
-    threads = products.threads_for(multiplies)
     c = tiles.cut(x, weight, g, out, threads, rung == "conv2d_tile")
-    return Choice(rung, why, multiplies, (c.weights + threads * c.each) * out.itemsize)
+    return Choice(rung, f"{but} {why}".strip(), multiplies, (c.weights + threads * c.each) * out.itemsize)
 
 
 def is_product(g):
@@ -62,16 +132,6 @@ def is_product(g):
 def is_depthwise(weight, g):
     """Whether a group is one channel, with too few results to fill a tile."""
     return weight.shape[1] == 1 and weight.shape[0] // g.groups < ROWS
-
-
-def workspace(dtype, elements):
-    """Memory for so many elements, or more, kept for this thread's next call unless it is large."""
-    line = _kept.__dict__.get(dtype.char)
-    if line is None or line.size < elements:
-        line = np.empty(elements, dtype)
-        if line.nbytes <= KEPT:
-            setattr(_kept, dtype.char, line)
-    return line
 
 
 def convolve(x, weight, bias, g, out, pack):

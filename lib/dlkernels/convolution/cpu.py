@@ -7,7 +7,13 @@ The ladder of conv2d                      what the rung adds
     conv2d_pointwise       a kernel of one pixel is a product as it stands
     conv2d_tile            no patches: a tile of the result in registers, pixels from a padded copy that the cache holds
     conv2d_depthwise       one input channel for each result: four rows of it at a time
-    conv2d_chosen          what fits the shape
+    conv2d_depthwise_lanes channels in the lanes: for narrow or strided pictures
+    conv2d_implicit        implicit GEMM: the product of im2col without its matrix, channels in the lanes
+    conv2d_chosen          what fits the shape and the numbers: one of these, or of the two ladders below
+
+conv2d_winograd            fewer multiplications (winograd.py): 16 for 36, or 36 for 144
+conv2d_fft                 by Fourier transforms (fft.py)
+conv2d_half                numbers of 16 bits become float32 first: conv2d_half_widened
 """
 
 import numpy as np
@@ -16,7 +22,7 @@ from numba import njit, prange
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
-from . import choose, im2col
+from . import choose, fft, im2col, implicit, lanes, reference, winograd
 from .im2col import inside
 from .pictures import on_pictures
 
@@ -158,14 +164,113 @@ def conv2d_depthwise(x, weight, bias, g, out):
     choose.convolve(x, weight, bias, g, out, pack=weight.shape[1] > 1)
 
 
-# ---- 7: what fits ----------------------------------------------------------------------------------------------
-
-WAYS = {rung.__name__: rung.__wrapped__ for rung in (conv2d_pointwise, conv2d_tile, conv2d_depthwise)}
+@implementation(
+    "conv2d",
+    device="cpu",
+    adds="the same with channels in the lanes, not pixels: rows may be shorter than vectors, and strided",
+    limits="more than one input or output channel in a group go the way of conv2d_depthwise",
+)
+@on_pictures
+def conv2d_depthwise_lanes(x, weight, bias, g, out):
+    if len(weight) == g.groups == x.shape[1]:
+        lanes.convolve(x, weight, bias, g, out)
+    else:
+        choose.convolve(x, weight, bias, g, out, pack=weight.shape[1] > 1)
 
 
 @implementation(
-    "conv2d", device="cpu", adds="of these, what fits the shape: conv2d(..., explain=True) says it", public=True
+    "conv2d",
+    device="cpu",
+    adds="output channels in the lanes, neighbouring pixels in the rows of the tile: a product with patches that exist only as "
+    "addresses in a turned picture; nothing is wasted where pictures are small or strided",
+    limits="groups go the way of conv2d_tile",
+)
+@on_pictures
+def conv2d_implicit(x, weight, bias, g, out):
+    if g.groups > 1:
+        choose.convolve(x, weight, bias, g, out, pack=True)
+    else:
+        implicit.convolve(x, weight, bias, g, out)
+
+
+# ---- other sums: fewer multiplications -----------------------------------------------------------------------------
+
+DIRECT = {
+    rung.__name__: rung.__wrapped__
+    for rung in (conv2d_pointwise, conv2d_tile, conv2d_depthwise, conv2d_depthwise_lanes, conv2d_implicit)
+}
+
+
+def direct(x, weight, bias, g, out):
+    """out = the convolution, its products added up as they are."""
+    DIRECT[choose.direct_way(weight, g, out)](x, weight, bias, g, out)
+
+
+@implementation(
+    "conv2d_winograd",
+    device="cpu",
+    adds="16 multiplications for 36; the sum over channels is 16 products of matrices",
+    limits="less accurate where weights or pixels are of very different size; Inf becomes NaN; other kernels than 3 x 3, strides, dilations "
+    "and groups are added up directly",
+)
+@on_pictures
+def conv2d_winograd_2x2(x, weight, bias, g, out):
+    winograd.convolve(2, x, weight, bias, g, out) if winograd.fits(g) else direct(x, weight, bias, g, out)
+
+
+@implementation(
+    "conv2d_winograd",
+    device="cpu",
+    adds="larger tiles: 36 multiplications for 144, and errors that are some three times as large",
+    limits="as conv2d_winograd_2x2",
+    public=True,
+)
+@on_pictures
+def conv2d_winograd_4x4(x, weight, bias, g, out):
+    winograd.convolve(4, x, weight, bias, g, out) if winograd.fits(g) else direct(x, weight, bias, g, out)
+
+
+@implementation(
+    "conv2d_fft",
+    device="cpu",
+    adds="a convolution is a product of spectra: its cost hardly grows with the kernel",
+    limits="less accurate where weights or pixels are of very different size; Inf becomes NaN; strides are added up directly",
+    public=True,
+)
+@on_pictures
+def conv2d_fft_tiles(x, weight, bias, g, out):
+    fft.convolve(x, weight, bias, g, out) if fft.fits(g) else direct(x, weight, bias, g, out)
+
+
+# ---- 7: what fits ----------------------------------------------------------------------------------------------
+
+WAYS = DIRECT | {
+    "conv2d_winograd_2x2": conv2d_winograd_2x2.__wrapped__,
+    "conv2d_winograd_4x4": conv2d_winograd_4x4.__wrapped__,
+    "conv2d_fft": conv2d_fft_tiles.__wrapped__,
+}
+
+
+@implementation(
+    "conv2d",
+    device="cpu",
+    adds="of these and of Winograd's and Fourier's, what fits the shape and the numbers: conv2d(..., explain=True) says it",
+    public=True,
 )
 @on_pictures
 def conv2d_chosen(x, weight, bias, g, out):
-    WAYS[choose.way(weight, g)](x, weight, bias, g, out)
+    WAYS[choose.way(x, weight, g, out)[0]](x, weight, bias, g, out)
+
+
+# ---- 16-bit numbers --------------------------------------------------------------------------------------------
+
+
+@implementation(
+    "conv2d_half",
+    device="cpu",
+    adds="numbers of 16 bits become float32 first; then as conv2d",
+    dtypes=("float32",),
+    public=True,
+)
+def conv2d_half_widened(x, weight, bias, g, out):
+    return conv2d_chosen(reference.widened(x), reference.widened(weight), bias, g, out)

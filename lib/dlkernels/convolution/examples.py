@@ -80,7 +80,30 @@ def conv2d_error(arguments, expected, eps):
 CONV2D = Examples(arguments, conv2d_error, SHAPES, LARGE, TIMED, values=VALUES, seeds=len(SETTINGS))
 
 
-def _winograd_error(arguments, expected, eps):
+def half_arguments(draw, *shape):
+    x, weight, bias, *rest = arguments(draw, *shape)
+    narrow = replace(draw, dtype="float32", layout="contiguous")
+    return x, weight, None if bias is None else narrow.array(*bias.shape), *rest
+
+
+def half_error(arguments, expected, eps):
+    x, weight, *rest = arguments
+    return conv2d_error((reference.widened(x), reference.widened(weight), *rest), expected, eps)
+
+
+HALF = Examples(
+    half_arguments,
+    half_error,
+    SHAPES,
+    LARGE,
+    TIMED,
+    dtypes=("float16", "bfloat16"),
+    values=("normal",),
+    seeds=len(SETTINGS),
+)
+
+
+def _largest_error(arguments, expected, eps):
     """By the largest numbers, not by their products (as for Strassen's: Higham, section 23.2.2)."""
     x, weight, bias, *_ = arguments
     largest = [np.abs(np.asarray(a, np.float64)).max(initial=0) for a in (x, weight, 0 if bias is None else bias)]
@@ -89,14 +112,83 @@ def _winograd_error(arguments, expected, eps):
     )
 
 
+# Also tasks that are panels of output channels, several pieces in a row of tiles, blocks of several pictures.
 WINOGRAD = Examples(
     arguments,
-    _winograd_error,
+    _largest_error,
     (*SHAPES, (2, 3, 5, 9, 20, 3)),
-    (*LARGE, (1, 24, 40, 33, 47, 3)),
+    (*LARGE, (1, 24, 40, 33, 47, 3), (3, 20, 70, 7, 6, 3), (1, 2, 3, 9, 300, 3), (7, 34, 18, 11, 14, 3)),
     TIMED[:2],
     values=("normal", "tiny"),
     seeds=len(SETTINGS),
+)
+FFT = Examples(
+    arguments,
+    _largest_error,
+    (*SHAPES, (2, 3, 5, 9, 20, 5)),
+    (*LARGE, (2, 7, 5, 90, 51, 13), (1, 3, 300, 30, 33, 20)),
+    ((1, 64, 64, 56, 56, 21),),
+    values=("normal", "tiny"),
+    seeds=len(SETTINGS),
+)
+
+
+def local_arguments(draw, *shape):
+    """Of one call of `conv2d_local`: the same, without groups, with weights for each place."""
+    x, weight, bias, stride, padding, dilation, _groups = arguments(draw, *shape, settings=LOCAL)
+    picture, kernel = x.shape[-2:], weight.shape[2:]
+    _, sizes = geometry.convolution(picture, kernel, stride, padding, dilation)
+    plain = replace(draw, values="normal" if draw.values == "few" else draw.values, seed=draw.seed + 2)
+    return x, plain.array(*weight.shape, *sizes), bias, stride, padding, dilation
+
+
+def local_error(arguments, expected, eps):
+    x, weight, bias, *rest = arguments
+    sizes = [None if a is None else np.abs(np.asarray(a, np.float64)) for a in (x, weight, bias)]
+    return (weight[0, ..., 0, 0].size + 3) * eps * reference.conv2d_local(*sizes, *rest)
+
+
+LOCAL = tuple(setting for setting in SETTINGS if setting[3] == 1)
+CONV2D_LOCAL = Examples(
+    local_arguments,
+    local_error,
+    SHAPES,
+    ((2, 9, 17, 30, 33, 3), (1, 3, 20, 41, 70, 5)),
+    ((1, 16, 16, 28, 28, 3), (8, 16, 16, 28, 28, 3)),
+    values=VALUES,
+    seeds=len(LOCAL),
+)
+
+
+def separable_arguments(draw, *shape):
+    """Of one call of `conv2d_separable`: channels of their own for the depthwise part, `out` for the other."""
+    *batch, ins, outs, height, width, kernel = shape
+    x, depthwise, _, stride, padding, dilation, _ = arguments(
+        draw, *batch, ins, 1, height, width, kernel, settings=SEPARABLE
+    )
+    channels, plain = (
+        len(depthwise),
+        replace(draw, values="normal" if draw.values == "few" else draw.values, seed=draw.seed + 2),
+    )
+    pointwise, bias = plain.array(max(1, outs), channels, 1, 1), plain.array(max(1, outs))
+    return x, depthwise, pointwise, bias if draw.seed % 2 else None, stride, padding, dilation
+
+
+def separable_error(arguments, expected, eps):
+    x, depthwise, pointwise, bias, *rest = arguments
+    sizes = [None if a is None else np.abs(np.asarray(a, np.float64)) for a in (x, depthwise, pointwise, bias)]
+    return (depthwise[0].size + len(depthwise) + 6) * eps * reference.conv2d_separable(*sizes, *rest)
+
+
+SEPARABLE = tuple((stride, padding, dilation, "depthwise", False) for stride, padding, dilation, *_ in SETTINGS)
+CONV2D_SEPARABLE = Examples(
+    separable_arguments,
+    separable_error,
+    SHAPES,
+    ((2, 19, 40, 30, 33, 3), (1, 3, 20, 41, 70, 5), (3, 70, 17, 9, 7, 3)),
+    ((1, 144, 24, 56, 56, 3), (8, 32, 16, 112, 112, 3)),
+    values=("normal", "tiny"),
+    seeds=len(SEPARABLE),
 )
 
 

@@ -17,6 +17,9 @@ Geometry = namedtuple(
 )
 
 
+MOST = 2**31 - 1  # of a stride, a padding, a dilation: more than any picture, and no sum of them overflows
+
+
 def pair(name, value, least):
     """`value`, a whole number or two of them (for y and x), as a tuple of two; an error that names the argument."""
     values = value if isinstance(value, tuple | list) else (value, value)
@@ -24,6 +27,8 @@ def pair(name, value, least):
         raise TypeError(f"{name} is {value!r}; expected a whole number, or two of them: one for y, one for x.")
     if min(values) < least:
         raise ValueError(f"{name} is {value!r}; expected {'nothing negative' if least == 0 else 'at least 1'}.")
+    if max(values) > MOST:
+        raise ValueError(f"{name} is {value!r}; expected at most {MOST}.")
     return tuple(int(one) for one in values)
 
 
@@ -41,6 +46,8 @@ def padding_of(padding, kernel, stride, dilation):
 
     "same" gives a result of the picture's size. Where an odd number of zeros is needed, the odd one stands at the end.
     """
+    if not isinstance(padding, str):
+        return tuple((p, p) for p in pair("padding", padding, 0))
     if padding == "valid":
         return (0, 0), (0, 0)
     if padding == "same":
@@ -48,9 +55,7 @@ def padding_of(padding, kernel, stride, dilation):
             raise ValueError(f'padding is "same" and stride is {stride}; expected stride 1, or padding as numbers.')
         missing = [extent(k, d) - 1 for k, d in zip(kernel, dilation, strict=True)]
         return tuple((m // 2, m - m // 2) for m in missing)
-    if isinstance(padding, str):
-        raise ValueError(f'padding is {padding!r}; expected "same", "valid", a whole number, or two of them.')
-    return tuple((p, p) for p in pair("padding", padding, 0))
+    raise ValueError(f'padding is {padding!r}; expected "same", "valid", a whole number, or two of them.')
 
 
 def convolution(picture, kernel, stride=1, padding=0, dilation=1, groups=1):

@@ -5,6 +5,12 @@ The ladder of conv2d                       what the rung adds
     conv2d_constant         the weights are constants: a warp that reads one of them reads it once, for all its threads
     conv2d_shared_halo      a block loads its pixels once into shared memory, with the halo around them
     conv2d_channels         each thread computes the same pixel of 4 channels: what was loaded serves all of them
+in gpu_gemm.py
+    conv2d_implicit_gemm    a product of matrices, one of which is never stored: 8 channels of 8 pixels in each thread
+in gpu_depthwise.py
+    conv2d_depthwise_rows   one input channel for each result: four results below each other in each thread
+in gpu_choose.py
+    conv2d_chosen           what fits the shape
 """
 
 import functools
@@ -13,7 +19,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
-from ..layouts import MOST_IN_Z, as_host
+from ..layouts import MOST_IN_Y, MOST_IN_Z, as_host
 
 f32 = np.float32
 SIDE = 16  # a block computes SIDE x SIDE pixels of a plane,
@@ -53,8 +59,19 @@ def launch(kernel, out, *arguments):
     too many."""
     count, channels, high, wide = tuple(out.shape)
     side = side_for(out)
-    grid = -(-wide // side), -(-high // side), min(count * channels, MOST_IN_Z)
-    kernel[grid, (side, side)](*arguments)
+    kernel[grid_for(count * channels, high, wide, side), (side, side)](*arguments)
+
+
+def grid_for(planes, high, wide, side):
+    """Blocks of side x side threads for planes of high x wide elements, along x, y and z; fewer in z than planes where
+    these are too many. ValueError where no GPU starts as many in y."""
+    down = -(-high // side)
+    if down > MOST_IN_Y:
+        raise ValueError(
+            f"a plane has {high} rows; expected at most {MOST_IN_Y * side} on a GPU. Exchange rows and columns, or cut the "
+            "pictures into parts."
+        )
+    return -(-wide // side), down, min(planes, MOST_IN_Z)
 
 
 def side_for(out):
@@ -259,7 +276,6 @@ def channels_kernel(x, weight, bias, out, stride_y, stride_x, top, left, dilatio
     limits=TOO_LARGE,
     dtypes=("float32",),
     kernels=[(channels_kernel, DIRECT)],
-    public=True,
 )
 @on_pictures
 def conv2d_channels(x, weight, bias, g, out):

@@ -6,8 +6,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
-from ..layouts import MOST_IN_Z
-from .gpu import LOW, SIDE, f32
+from .gpu import LOW, SIDE, f32, grid_for
 
 LOWEST = f32(-np.inf)
 PLANES = "float32[:, :, ::1]"
@@ -25,8 +24,7 @@ def launch(kernel, windows, *arguments):
     """Run a kernel with one thread for each element of `windows`, an array of planes."""
     count, high, wide = tuple(windows.shape)
     side = LOW if max(high, wide) <= LOW else SIDE
-    grid = -(-wide // side), -(-high // side), min(count, MOST_IN_Z)
-    kernel[grid, (side, side)](*arguments)
+    kernel[grid_for(count, high, wide, side), (side, side)](*arguments)
 
 
 def numbers(g):

@@ -16,7 +16,7 @@ from .. import team
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
 from ..team import share
-from .choose import workspace
+from .kept import workspace
 
 COLUMNS = 4 << 20  # bytes of patches at a time; at least one row of the result
 

@@ -7,6 +7,11 @@ With groups, output channel o belongs to group o // (out_channels / groups), and
 that group. In neural networks this is called convolution; mathematicians turn the kernel round, and call this one a
 cross-correlation.
 
+conv2d_half          the same for float16, or bfloat16 given by its bits in uint16; the bias is float32
+conv2d_local         the same without groups, with weights for each place of the result:
+                     weight[o, c, ky, kx, y, x] in the place of weight[o, c, ky, kx]
+conv2d_separable     a depthwise convolution, then one of 1 x 1 pixels
+
 conv2d_backward      with r the gradient of the loss with respect to the result:
                      of input[n, c, i, j]: the sum of weight[o, c, ky, kx] r[n, o, y, x] over all that used it
                      of weight[o, c, ky, kx]: the sum of input[...] r[n, o, y, x] over n, y, x; of bias[o]: of r alone
@@ -37,6 +42,32 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         total = total.reshape(count, outs, height, width)
         total = total if bias is None else total + _double(bias)[:, None, None]
     return total if x.ndim == 4 else total[0]
+
+
+def conv2d_local(x, weight, bias=None, stride=1, padding=0, dilation=1):
+    x, weight = _double(x), _double(weight)
+    g, (height, width) = geometry.convolution(x.shape[-2:], weight.shape[2:4], stride, padding, dilation)
+    pictures = padded(x if x.ndim == 4 else x[None], g)
+    total = np.zeros((len(pictures), len(weight), height, width))
+    with np.errstate(all="ignore"):
+        for ky, kx in np.ndindex(weight.shape[2:4]):
+            total += np.einsum("ncyx,ocyx->noyx", pictures[tap(g, ky, kx, height, width)], weight[:, :, ky, kx])
+        total = total if bias is None else total + _double(bias)[:, None, None]
+    return total if x.ndim == 4 else total[0]
+
+
+def conv2d_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, dilation=1):
+    return conv2d(conv2d(x, depthwise, None, stride, padding, dilation, x.shape[-3]), pointwise, bias)
+
+
+def conv2d_half(x, weight, *rest):
+    return conv2d(*(widened(half) for half in (x, weight)), *rest)
+
+
+def widened(half):
+    """float32 from float16, or from the bits of bfloat16 in uint16: exactly."""
+    half = np.asarray(half)
+    return (half.astype(np.uint32) << 16).view(np.float32) if half.dtype == np.uint16 else half.astype(np.float32)
 
 
 def padded(pictures, g, value=0.0):

@@ -1,207 +1,396 @@
-"""Winograd's convolution F(2x2, 3x3): 16 multiplications where the definition has 36.
+"""Winograd's convolution: fewer multiplications than the definition has, at the price of additions and of accuracy.
 
 Shmuel Winograd, Arithmetic Complexity of Computations (1980), for convolutions of networks by Lavin and Gray, Fast
-Algorithms for Convolutional Neural Networks (2016). Of each 4 x 4 pixels d of a channel and each 3 x 3 weights w, it
-makes 2 x 2 results::
+Algorithms for Convolutional Neural Networks (2016). F(m x m, 3x3) makes m x m results of a tile d of (m + 2) x (m + 2)
+pixels of a channel and 3 x 3 weights w::
 
     A^T [ (G w G^T) * (B^T d B) ] A                    * is element by element
 
-    B^T = [ 1  0 -1  0 ]     G = [  1    0    0  ]     A^T = [ 1  1  1  0 ]
-          [ 0  1  1  0 ]         [ 1/2  1/2  1/2 ]           [ 0  1 -1 -1 ]
-          [ 0 -1  1  0 ]         [ 1/2 -1/2  1/2 ]
-          [ 0  1  0 -1 ]         [  0    0    1  ]
+    m = 2:   B^T = [ 1  0 -1  0 ]     G = [  1    0    0  ]     A^T = [ 1  1  1  0 ]
+                   [ 0  1  1  0 ]         [ 1/2  1/2  1/2 ]           [ 0  1 -1 -1 ]
+                   [ 0 -1  1  0 ]         [ 1/2 -1/2  1/2 ]
+                   [ 0  1  0 -1 ]         [  0    0    1  ]
 
-The sum over input channels is done between the brackets, for each of the 16 places by itself: 16 products of matrices,
-(out, in) by (in, tiles). The transforms cost additions and memory for each channel once, not for each pair of channels:
-it pays where there are many. It costs accuracy: weights and pixels are added before they are multiplied, so that errors
-grow with the largest of them that a result sees, not with their products. An infinite pixel becomes NaN, as Inf - Inf is.
+F(2x2) multiplies 16 numbers where the definition multiplies 36, F(4x4) 36 where it is 144. The matrices say that
+polynomials are multiplied by their values at points: 0, 1, -1 and infinity for m = 2; for m = 4 two more. Which ones is free.
+Lavin and Gray take 1, -1, 2, -2. Here they are 3/4, -3/4, 3/2, -3/2 (`matrices`): all factors but those of G are exact in
+binary, and the errors are half as large (`tests/kernels/test_winograd.py`).
+
+The sum over input channels is done between the brackets, for each place of the tile by itself: (m + 2)^2 products of
+matrices, (tiles, in) by (in, out). Channels stand in the lanes of vectors everywhere, so that a transform is the same
+for every size of picture, and a product finds its operands as it wants them::
+
+    pixels    turned to [pixel][channel], transformed: [place][tile][in]           rows of a product
+    weights   turned to [in][out], transformed: [panel of outs][place][in][out]    its vectors
+    sums      [place][tile][out] of one panel, transformed back, turned to planes
+
+Where there are more tiles than output channels, tasks are blocks of tiles, and weights are transformed once before. Where
+there are fewer, as in the last layers of a network, tasks are panels of output channels: each transforms its weights when it
+needs them, into the cache, and pixels are transformed once before.
+
+It costs accuracy: pixels and weights are added before they are multiplied, so that errors grow with the largest of them
+that a tile sees, not with the products of a result. An infinite pixel becomes NaN, as Inf - Inf is.
 """
+
+from collections import namedtuple
 
 import numpy as np
 from numba import njit
 
 from .. import team
-from ..implementations import implementation
 from ..matrix import choose as products
-from ..simd import lanes, load, store, vector_width
+from ..matrix.blocks import REGISTERS
+from ..matrix.blocks import ROWS as TALL
+from ..simd import fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.line import memory
+from ..simd.pack import pack
+from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
 from ..team import share
-from .choose import workspace
-from .cpu import conv2d_chosen
-from .pictures import on_pictures
+from .kept import workspace
+from .turned import copy_turned, turn_back
 
-TRANSFORMED = 4 << 20  # bytes of transformed pixels and results at a time; at least one row of tiles
+MIDDLE, LOW = (
+    (8, 4) if REGISTERS == 32 else (4, 2)
+)  # heights of tiles where TALL ones would compute much that nobody needs
+LINE = 16  # elements: a line of the cache, or two
+TRANSFORMED = 512 << 10  # bytes of transformed pixels in a block of tiles: for the L2 cache
+PIECE = 64  # tiles side by side at most: a longer row is cut
+TURNED = 16  # input channels whose weights are turned at a time: they stay in the L1 cache
+
+FEWEST_CHANNELS = 16  # of input and of output: with fewer, transforms cost more than products save
+
+POINTS = 0.75, 1.5  # with both signs, beside 0 and infinity
+A, B = POINTS
+AA, BB = A * A, B * B
+
+
+def matrices(m, points=POINTS):
+    """(B^T, G, A^T) of F(m x m, 3x3). points: two numbers, for m = 4; they stand with both signs."""
+    if m == 2:
+        of_pixels = [[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]
+        of_weights = [[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]
+        return tuple(np.array(one, float) for one in (of_pixels, of_weights, [[1, 1, 1, 0], [0, 1, -1, -1]]))
+    a, b = points
+    all_points = np.array([0, a, -a, b, -b])
+    others = [[q for q in all_points if q != p] for p in all_points]
+    of_pixels = [[*np.poly(roots)[::-1], 0] for roots in others]  # the product of (x - q), lowest power first
+    of_pixels.append(np.poly(all_points)[::-1])
+    of_weights = [
+        [p**k / np.prod([p - q for q in rest]) for k in range(3)] for p, rest in zip(all_points, others, strict=True)
+    ]
+    of_results = np.array([[*(p**k for p in all_points), float(k == 3)] for k in range(4)])
+    return np.array(of_pixels), np.array([*of_weights, [0, 0, 1]]), of_results
+
+
+# ---- a row or a column of a tile -----------------------------------------------------------------------------------------
 
 
 @njit
 def _of_pixels(d0, d1, d2, d3):
-    """B^T d for one column, or d B for one row: of numbers, or of vectors."""
+    """B^T d for m = 2."""
     return d0 - d2, d1 + d2, d2 - d1, d1 - d3
 
 
 @njit
 def _of_sums(m0, m1, m2, m3):
-    """A^T m for one column."""
+    """A^T m for m = 2."""
     return m0 + m1 + m2, m1 - m2 - m3
 
 
 @njit
-def _transform_weights(arguments, task, who):
-    """G w G^T of all input channels of one output channel: first side by side, as the 16 matrices lie far apart, often by
-    a power of two, where they would share sets of the cache."""
-    weight, transformed = arguments
-    half = weight.dtype.type(0.5)
-    rows, places = np.empty((4, 3), weight.dtype), np.empty((16, weight.shape[1]), weight.dtype)
-    for c in range(weight.shape[1]):
-        w = weight[task, c]
-        for k in range(3):
-            rows[0, k], rows[3, k] = w[0, k], w[2, k]
-            rows[1, k] = half * (w[0, k] + w[1, k] + w[2, k])
-            rows[2, k] = half * (w[0, k] - w[1, k] + w[2, k])
-        for i in range(4):
-            one, two, three = rows[i, 0], rows[i, 1], rows[i, 2]
-            places[4 * i, c], places[4 * i + 3, c] = one, three
-            places[4 * i + 1, c] = half * (one + two + three)
-            places[4 * i + 2, c] = half * (one - two + three)
-    for i in range(16):
-        target, source = transformed[i, task], places[i]
-        for c in range(source.size):
-            target[c] = source[c]
+def transform_pixels(m, line, at, step, to, apart):
+    """B^T d of m + 2 vectors that lie `step` elements apart; they go to places `apart` elements apart."""
+    d0, d1, d2, d3 = load(line, at), load(line, at + step), load(line, at + 2 * step), load(line, at + 3 * step)
+    if m == 2:
+        v0, v1, v2, v3 = _of_pixels(d0, d1, d2, d3)
+        store(line, to, v0), store(line, to + apart, v1)
+        store(line, to + 2 * apart, v2), store(line, to + 3 * apart, v3)
+    else:
+        d4, d5 = load(line, at + 4 * step), load(line, at + 5 * step)
+        store(line, to, fma(d0, AA * BB, fma(d2, -AA - BB, d4)))
+        even, odd = fma(d2, -BB, d4), fma(d1, -BB, d3) * A
+        store(line, to + apart, even + odd), store(line, to + 2 * apart, even - odd)
+        even, odd = fma(d2, -AA, d4), fma(d1, -AA, d3) * B
+        store(line, to + 3 * apart, even + odd), store(line, to + 4 * apart, even - odd)
+        store(line, to + 5 * apart, fma(d1, AA * BB, fma(d3, -AA - BB, d5)))
 
 
 @njit
-def _padded_row(picture, i, left, line, at, half):
-    """Row i of the picture with its padding: pixels of even places from `at` on, of odd ones `half` elements later."""
-    line[at : at + 2 * half] = 0
-    if 0 <= i < picture.shape[0]:
-        for j in range(picture.shape[1]):
-            place = j + left
-            line[at + place // 2 + (half if place % 2 else 0)] = picture[i, j]
+def transform_weights(m, line, at, step, to, apart):
+    """G w of 3 vectors, in the same way."""
+    w0, w1, w2 = load(line, at), load(line, at + step), load(line, at + 2 * step)
+    if m == 2:
+        even, odd = (w0 + w2) * 0.5, w1 * 0.5
+        store(line, to, w0), store(line, to + apart, even + odd)
+        store(line, to + 2 * apart, even - odd), store(line, to + 3 * apart, w2)
+    else:
+        store(line, to, w0 * (1 / (AA * BB)))
+        even, odd = fma(w2, AA, w0) * (0.5 / (AA * (AA - BB))), w1 * (0.5 * A / (AA * (AA - BB)))
+        store(line, to + apart, even + odd), store(line, to + 2 * apart, even - odd)
+        even, odd = fma(w2, BB, w0) * (0.5 / (BB * (BB - AA))), w1 * (0.5 * B / (BB * (BB - AA)))
+        store(line, to + 3 * apart, even + odd), store(line, to + 4 * apart, even - odd)
+        store(line, to + 5 * apart, w2)
 
 
 @njit
-def _column_of_tiles(line, at, row):
-    """B^T d for one column of neighbouring tiles; `row`: elements from one padded row to the next."""
-    return _of_pixels(load(line, at), load(line, at + row), load(line, at + 2 * row), load(line, at + 3 * row))
+def transform_sums(m, line, at, step, to, apart):
+    """A^T s of m + 2 vectors, in the same way."""
+    s0, s1, s2, s3 = load(line, at), load(line, at + step), load(line, at + 2 * step), load(line, at + 3 * step)
+    if m == 2:
+        r0, r1 = _of_sums(s0, s1, s2, s3)
+        store(line, to, r0), store(line, to + apart, r1)
+    else:
+        s4, s5 = load(line, at + 4 * step), load(line, at + 5 * step)
+        near, far, nearer, farther = s1 + s2, s3 + s4, (s1 - s2) * A, (s3 - s4) * B
+        store(line, to, s0 + near + far), store(line, to + apart, nearer + farther)
+        store(line, to + 2 * apart, fma(near, AA, far * BB))
+        store(line, to + 3 * apart, fma(nearer, AA, fma(farther, BB, s5)))
 
 
-@njit
-def _store_row(seen, to, place, a, b, c, d):
-    """One row of B^T d B, into four matrices that lie `place` elements apart."""
-    v0, v1, v2, v3 = _of_pixels(a, b, c, d)
-    store(seen, to, v0), store(seen, to + place, v1)
-    store(seen, to + 2 * place, v2), store(seen, to + 3 * place, v3)
+# ---- how the work is cut -------------------------------------------------------------------------------------------------
 
-
-@njit
-def _transform_channel(arguments, task, who):
-    """B^T d B of some rows of tiles of one input channel."""
-    picture, g, first, rows, across, seen, work, each = arguments
-    line, target, size = memory(work), memory(seen), lanes(work)
-    half = across + size + 1
-    at, place, pitch = who * each, seen.shape[1] * seen.shape[2], seen.shape[2]
-    for r in range(rows):
-        for i in range(4):
-            _padded_row(picture[task], 2 * (first + r) + i - g.top, g.left, line, at + 2 * half * i, half)
-        for t in range(
-            0, across, size
-        ):  # the last vector reaches into the next row, which comes later, or into the spare
-            a0, a1, a2, a3 = _column_of_tiles(line, at + t, 2 * half)
-            b0, b1, b2, b3 = _column_of_tiles(line, at + t + half, 2 * half)
-            c0, c1, c2, c3 = _column_of_tiles(line, at + t + 1, 2 * half)
-            d0, d1, d2, d3 = _column_of_tiles(line, at + t + half + 1, 2 * half)
-            to = task * pitch + r * across + t
-            _store_row(target, to, place, a0, b0, c0, d0)
-            _store_row(target, to + 4 * place, place, a1, b1, c1, d1)
-            _store_row(target, to + 8 * place, place, a2, b2, c2, d2)
-            _store_row(target, to + 12 * place, place, a3, b3, c3, d3)
-
-
-@njit
-def _column_of_sums(sums, at, row):
-    """A^T m for one column of neighbouring tiles."""
-    return _of_sums(load(sums, at), load(sums, at + row), load(sums, at + 2 * row), load(sums, at + 3 * row))
-
-
-@njit
-def _transform_result(arguments, task, who):
-    """A^T m A of some rows of tiles of one output channel, and its bias."""
-    sums, bias, first, rows, across, out, work, each = arguments
-    line, source, size = memory(work), memory(sums), lanes(work)
-    place, pitch, room = sums.shape[1] * sums.shape[2], sums.shape[2], across + size
-    add, at, wide = bias[task], who * each, out.shape[2]
-    for r in range(rows):
-        for t in range(0, across, size):
-            m = task * pitch + r * across + t
-            a0, a1 = _column_of_sums(source, m, 4 * place)
-            b0, b1 = _column_of_sums(source, m + place, 4 * place)
-            c0, c1 = _column_of_sums(source, m + 2 * place, 4 * place)
-            d0, d1 = _column_of_sums(source, m + 3 * place, 4 * place)
-            even, odd = _of_sums(a0, b0, c0, d0)
-            store(line, at + t, even), store(line, at + room + t, odd)
-            even, odd = _of_sums(a1, b1, c1, d1)
-            store(line, at + 2 * room + t, even), store(line, at + 3 * room + t, odd)
-        for k in range(2):
-            y = 2 * (first + r) + k
-            if y < out.shape[1]:
-                evens, odds, row = line[at + 2 * k * room :], line[at + (2 * k + 1) * room :], out[task, y]
-                for t in range(wide // 2):
-                    row[2 * t], row[2 * t + 1] = evens[t] + add, odds[t] + add
-                if wide % 2:
-                    row[wide - 1] = evens[wide // 2] + add
-
-
-@cached_njit()
-def _all_weights(weight, transformed, threads, team):
-    share(_transform_weights, (weight, transformed), weight.shape[0], threads, 0, team)
-
-
-@cached_njit()
-def _all_channels(picture, g, first, rows, across, seen, work, each, threads, team):
-    share(_transform_channel, (picture, g, first, rows, across, seen, work, each), seen.shape[1], threads, 0, team)
-
-
-@cached_njit()
-def _all_results(sums, bias, first, rows, across, out, work, each, threads, team):
-    share(_transform_result, (sums, bias, first, rows, across, out, work, each), sums.shape[1], threads, 0, team)
+#: m: a tile makes m x m results. down, across: tiles of a picture. piece: tiles side by side in a unit; pieces: units in a
+#: row of tiles. units: of all pictures; each: units in a block; blocks: of tiles; tiles: in a block at most. turned: whether tasks are panels of outs, not blocks of
+#: tiles. depth: input channels, filled up to whole vectors; pitch: elements from one tile to the next; seen, sums, factors:
+#: from one place of the tile to the next, of transformed pixels, sums and weights. panels: of outs, two vectors each. shared: elements that all threads
+#: share, which come first in the workspace; own: of each thread.
+Plan = namedtuple(
+    "Plan", "m down across piece pieces units each blocks tiles turned depth pitch seen sums factors panels shared own"
+)
 
 
 def fits(g):
-    """Whether the convolution is one that F(2x2, 3x3) is made for."""
+    """Whether the convolution is one that F(m x m, 3x3) is made for."""
     return g[:4] == (3, 3, 1, 1) and g[-3:] == (1, 1, 1)
 
 
-@implementation(
-    "conv2d_winograd",
-    device="cpu",
-    adds="16 multiplications for 36, on top of our fastest product of matrices",
-    limits="less accurate where weights or pixels are of very different size; Inf becomes NaN; other kernels than 3 x 3, strides, dilations "
-    "and groups go the way of conv2d",
-    public=True,
-)
-@on_pictures
-def conv2d_winograd_2x2(x, weight, bias, g, out):
-    if not fits(g):
-        conv2d_chosen.__wrapped__(x, weight, bias, g, out)
-        return
+def pays(weight, g, out):
+    """For which m it is faster than direct sums, the fastest first: by shape."""
     (outs, ins), (high, wide) = weight.shape[:2], out.shape[2:]
-    down, across, size = -(-high // 2), -(-wide // 2), vector_width(out.dtype)
-    fit = max(1, TRANSFORMED // (16 * (ins + outs) * across * out.itemsize))
-    rows = -(-down // -(-down // fit))  # of tiles at a time
-    pitch = rows * across + size
-    threads, helpers = products.threads_for(out.size * ins * 4), team.members()
-    each = 8 * (across + size + 1)
-    lengths = np.cumsum([16 * outs * ins, 16 * ins * pitch, 16 * outs * pitch, threads * each])
-    parts = np.split(workspace(out.dtype, lengths[-1])[: lengths[-1]], lengths[:-1])
-    transformed, seen, sums = (
-        part.reshape(16, *shape) for part, shape in zip(parts, ((outs, ins), (ins, pitch), (outs, pitch)), strict=False)
-    )
-    _all_weights(weight, transformed, threads, helpers)
-    for n in range(len(x)):
-        for first in range(0, down, rows):
-            here = min(rows, down - first)
-            _all_channels(x[n], g, first, here, across, seen, parts[3], each, threads, helpers)
-            tiles = slice(0, here * across)
-            products.multiply(transformed, seen[:, :, tiles], sums[:, :, tiles])
-            _all_results(sums, bias, first, here, across, out[n], parts[3], each, threads, helpers)
+    if not fits(g) or min(ins, outs) < FEWEST_CHANNELS:
+        return ()
+    return (4, 2) if min(high, wide) >= 4 else ()
+
+
+def plan(m, ins, out, threads):
+    """The `Plan` for a result of that shape and dtype."""
+    (pictures, outs, high, wide), size, places = out.shape, vector_width(out.dtype), (m + 2) ** 2
+    down, across = -(-high // m), -(-wide // m)
+    pieces = -(-across // PIECE)
+    piece = -(-across // pieces)
+    units, depth, panels = pictures * down * pieces, -(-ins // size) * size, -(-outs // (2 * size))
+    pitch = (-(-depth // LINE) | 1) * LINE  # an odd number of lines: rows must not share sets of the cache
+    turned = pictures * down * across < outs
+    if turned:
+        each = units
+    else:
+        fit = TRANSFORMED // (places * depth * out.itemsize * piece)
+        each = max(1, min(fit, units if threads == 1 else -(-units // (2 * threads))))
+        each = -(-units // -(-units // each))
+    tiles = each * piece
+    seen, sums, factors = ((tiles + TALL) | 1) * pitch, (tiles + TALL) * 2 * size + LINE, depth * 2 * size + LINE
+    longest = m * piece + 2
+    own = 2 * (m + 2) * longest * size + places * size + max(m * m * piece, 9 * TURNED) * size + places * sums
+    of_pixels, of_weights = places * seen, places * factors
+    shared, own = (of_pixels, own + of_weights) if turned else (panels * of_weights, own + of_pixels)
+    blocks = -(-units // each)
+    return Plan(m, down, across, piece, pieces, units, each, blocks, tiles, turned, depth, pitch, seen, sums, factors, panels, shared, own)  # fmt: skip
+
+
+@njit
+def _unit(p, u):
+    """(picture, row of tiles, first tile of the row, tiles) of unit u."""
+    first = u % p.pieces * p.piece
+    return u // (p.pieces * p.down), u // p.pieces % p.down, first, min(p.piece, p.across - first)
+
+
+@njit
+def _tiles(p, first, last):
+    """How many tiles units first ... last - 1 have."""
+    count = 0
+    for u in range(first, last):
+        count += _unit(p, u)[3]
+    return count
+
+
+# ---- pixels --------------------------------------------------------------------------------------------------------------
+
+
+@njit
+def see(x, g, p, first, last, vector, line, seen, scratch):
+    """B^T d B for units first ... last - 1 of one vector of input channels, to places from element `seen` on."""
+    m, n, size = p.m, p.m + 2, lanes(line)
+    longest = m * p.piece + 2
+    square, copy = scratch, scratch + n * n * size
+    other = copy + n * longest * size
+    tile = 0
+    for u in range(first, last):
+        picture, row, left, count = _unit(p, u)
+        columns = m * count + 2
+        window = row * m - g.top, left * m - g.left, n, columns, 1, 1
+        copy_turned(x, vector * size, picture, window, line, copy, size, other)
+        for k in range(count):
+            for s in range(n):
+                transform_pixels(m, line, copy + (k * m + s) * size, columns * size, square + s * size, n * size)
+            to = seen + tile * p.pitch + vector * size
+            for r in range(n):
+                transform_pixels(m, line, square + r * n * size, size, to + r * n * p.seen, p.seen)
+            tile += 1
+
+
+# ---- weights -------------------------------------------------------------------------------------------------------------
+
+
+@njit
+def weigh(weight, p, panel, line, factors, scratch):
+    """G w G^T for one panel of output channels, to places from element `factors` on."""
+    m, n, size, (outs, ins) = p.m, p.m + 2, lanes(line), weight.shape[:2]
+    square, turned, source = scratch, scratch + n * n * size, memory(weight)
+    for half in range(2):
+        out = (2 * panel + half) * size
+        here = max(min(size, outs - out), 0)
+        for first in range(0, p.depth, TURNED):
+            count = min(TURNED, p.depth - first)
+            there = max(min(count, ins - first), 0)
+            if here < size or there < count:
+                line[turned : turned + count * 9 * size] = 0
+            if here and there:
+                pack(source, (out * ins + first) * 9, 1, ins * 9, there * 9, here, line, turned, size)
+            for c in range(count):
+                for s in range(3):
+                    transform_weights(m, line, turned + (9 * c + s) * size, 3 * size, square + s * size, 3 * size)
+                to = factors + ((first + c) * 2 + half) * size
+                for r in range(n):
+                    transform_weights(m, line, square + 3 * r * size, size, to + r * n * p.factors, p.factors)
+
+
+# ---- products and results --------------------------------------------------------------------------------------------------
+
+
+@njit
+def multiply(p, tiles, line, seen, factors, sums):
+    """The products of all places: pixels by the weights of one panel."""
+    width = 2 * lanes(line)
+    strides = (p.pitch, 1)
+    for place in range((p.m + 2) ** 2):
+        b = factors + place * p.factors
+        tile = 0
+        while tile < tiles:
+            a, to, rest = seen + place * p.seen + tile * p.pitch, sums + place * p.sums + tile * width, tiles - tile
+            if rest > TALL - LOW // 2 and not TALL < rest <= 2 * MIDDLE:
+                tall = tile_zeros(line, TALL, 2)
+                tall = tile_multiply_add(tall, p.depth, line, a, strides, line, b, width)
+                tile_store(line, to, width, tall)
+                tile += TALL
+            elif rest > LOW:
+                middle = tile_zeros(line, MIDDLE, 2)
+                middle = tile_multiply_add(middle, p.depth, line, a, strides, line, b, width)
+                tile_store(line, to, width, middle)
+                tile += MIDDLE
+            else:
+                low = tile_zeros(line, LOW, 2)
+                low = tile_multiply_add(low, p.depth, line, a, strides, line, b, width)
+                tile_store(line, to, width, low)
+                tile += LOW
+
+
+@njit
+def finish(p, bias, out, first, last, panel, line, sums, scratch):
+    """A^T s A and the bias, for units first ... last - 1 and one panel of output channels."""
+    m, n, size, (outs, high, wide) = p.m, p.m + 2, lanes(line), out.shape[1:]
+    result, added = memory(out), memory(bias)
+    square, rows = scratch, scratch + n * n * size
+    for half in range(2):
+        channel = (2 * panel + half) * size
+        channels, tile = min(size, outs - channel), 0
+        for u in range(first, last if channels > 0 else first):
+            picture, row, left, count = _unit(p, u)
+            columns, here = min(m * count, wide - m * left), min(m, high - m * row)
+            add = load(added, channel)
+            for k in range(count):
+                at = sums + (2 * tile + half) * size
+                for s in range(n):
+                    transform_sums(m, line, at + s * p.sums, n * p.sums, square + s * size, n * size)
+                for r in range(here):
+                    transform_sums(m, line, square + r * n * size, size, square + r * n * size, size)
+                    to = rows + (r * columns + k * m) * size
+                    for s in range(min(m, columns - k * m)):
+                        store(line, to + s * size, load(line, square + (r * n + s) * size) + add)
+                tile += 1
+            to, plane = ((picture * outs + channel) * high + row * m) * wide + left * m, high * wide
+            if columns == wide:
+                turn_back(line, rows, size, channels, here * wide, result, to, plane)
+            else:
+                for r in range(here):
+                    turn_back(line, rows + r * columns * size, size, channels, columns, result, to + r * wide, plane)
+
+
+@njit
+def _task_of_weights(arguments, task, who):
+    _x, weight, _bias, _out, work, _g, p = arguments
+    line, scratch = memory(work), p.shared + who * p.own
+    weigh(weight, p, task, line, task * (p.m + 2) ** 2 * p.factors, scratch)
+
+
+@njit
+def _task_of_pixels(arguments, task, who):
+    x, _weight, _bias, _out, work, g, p = arguments
+    see(x, g, p, 0, p.units, task, memory(work), 0, p.shared + who * p.own)
+
+
+@njit
+def _scratch(p, size):
+    """Elements of a thread's scratch before its sums."""
+    n = p.m + 2
+    return (2 * n * (p.m * p.piece + 2) + n * n + max(p.m * p.m * p.piece, 9 * TURNED)) * size
+
+
+@njit
+def _task_of_block(arguments, task, who):
+    x, _weight, bias, out, work, g, p = arguments
+    line, scratch, places = memory(work), p.shared + who * p.own, (p.m + 2) ** 2
+    sums = scratch + _scratch(p, lanes(work))
+    seen = sums + places * p.sums
+    first, last = task * p.each, min((task + 1) * p.each, p.units)
+    for vector in range(p.depth // lanes(work)):
+        see(x, g, p, first, last, vector, line, seen, scratch)
+    tiles = _tiles(p, first, last)
+    for panel in range(p.panels):
+        multiply(p, tiles, line, seen, panel * places * p.factors, sums)
+        finish(p, bias, out, first, last, panel, line, sums, scratch)
+
+
+@njit
+def _task_of_panel(arguments, task, who):
+    _x, weight, bias, out, work, _g, p = arguments
+    line, scratch, places = memory(work), p.shared + who * p.own, (p.m + 2) ** 2
+    sums = scratch + _scratch(p, lanes(work))
+    factors = sums + places * p.sums
+    weigh(weight, p, task, line, factors, scratch)
+    multiply(p, _tiles(p, 0, p.units), line, 0, factors, sums)
+    finish(p, bias, out, 0, p.units, task, line, sums, scratch)
+
+
+@cached_njit()
+def convolve_tiles(x, weight, bias, out, work, g, p, threads, least, team):
+    """out = the convolution, for contiguous arrays. bias: filled up to whole panels. work: p.shared + threads * p.own
+    elements."""
+    arguments = x, weight, bias, out, work, g, p
+    if p.turned:
+        share(_task_of_pixels, arguments, p.depth // lanes(work), threads, 0, team)
+        share(_task_of_panel, arguments, p.panels, threads, least, team)
+    else:
+        share(_task_of_weights, arguments, p.panels, threads, 0, team)
+        share(_task_of_block, arguments, p.blocks, threads, least, team)
+
+
+def convolve(m, x, weight, bias, g, out):
+    """out = the convolution by F(m x m, 3x3), for contiguous arrays."""
+    multiplies = out.size * weight.shape[1] * (m + 2) ** 2 // m**2
+    threads = products.threads_for(multiplies)
+    p = plan(m, weight.shape[1], out, threads)
+    whole = np.zeros(p.panels * 2 * vector_width(out.dtype), out.dtype)
+    whole[: len(bias)] = bias
+    work = workspace(out.dtype, p.shared + threads * p.own)
+    convolve_tiles(x, weight, whole, out, work, g, p, threads, products.least_time(multiplies), team.members())

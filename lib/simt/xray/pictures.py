@@ -173,7 +173,8 @@ def meeting(report, finding):
     size, top = INNER / (2 * AROUND + 1), 78
     end = _end(trace, finding)
     parts = [text(MARGIN, 14, f"{finding.kind.replace('-', ' ')}: {name}", weight="bold")]
-    for k in range(2 * AROUND + 1):
+    cells = 2 * AROUND + 1 if end is None or column >= end else min(2 * AROUND + 1, end - first)
+    for k in range(cells):
         here, x = first + k == column, MARGIN + k * size
         inside = end is None or first + k < end
         note = f"{before}{first + k}]" + ("" if inside else f", beyond the end of {finding.array}")

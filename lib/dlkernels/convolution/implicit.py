@@ -1,0 +1,262 @@
+"""Convolution as a product of matrices that are nowhere: implicit GEMM.
+
+im2col.py writes the patches as a matrix. Here the matrix exists only as addresses. A band of the picture is turned to
+[row][column][channel], with its padding; in it, the channels that one place of the kernel sees are neighbours, and from one
+result of a row to the next it is always the same number of elements. So a tile of the result, up to TALL neighbouring pixels
+by two vectors of output channels, stays in registers while all places and channels pass by::
+
+    tile[pixel, outs] += band[pixel * stride + place, channel] * weights[place, channel, outs]
+
+Whatever the width of the picture, no lane computes what nobody needs as long as output channels fill vectors: where pixels
+stand in the lanes (tiles.py), the ends of narrow rows and pixels that a stride leaves out waste some. The price is that
+pictures and weights are turned. With few input channels, those of neighbouring columns are one run: three channels and a
+kernel seven wide make 21 terms in a row.
+
+Where there are more output channels than pixels, tasks are panels of output channels, and the picture is turned once before;
+else they are bands of pictures, and the weights are turned once before.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from .. import team
+from ..matrix import choose as products
+from ..matrix.blocks import FEW_ROWS as MIDDLE
+from ..matrix.blocks import REGISTERS
+from ..matrix.blocks import ROWS as TALL
+from ..simd import lanes, load, store, vector_width
+from ..simd.cache import cached_njit
+from ..simd.line import memory
+from ..simd.pack import pack
+from ..simd.tile import tile_load, tile_multiply_add, tile_store
+from ..team import share
+from .kept import workspace
+from .turned import copy_interleaved, copy_turned, turn_back
+
+LOW = 4 if REGISTERS == 32 else 2
+LINE = 16  # elements: a line of the cache, or two
+BAND = 256 << 10  # bytes of a turned band: with the weights of a panel in the L2 cache
+TURNED = 512  # terms whose weights are turned at a time: they stay in the L1 cache
+
+#: rows: of the result in a band; bands: of a picture; parts: tasks of a band. tall, wide: of a turned band; every, each: rows and columns of the picture
+#: are taken with that step, and down, across: from one result to the next in the band. pitch: elements from one pixel to the
+#: next; band: of a whole one. runs: of terms that are neighbours, each of `terms` terms. panels: of two vectors of output
+#: channels; factors: elements of one. turned: whether tasks are panels. scratch: elements of a thread's scratch before its results. shared: elements that all threads share, first in the workspace;
+#: own: of each thread.
+Plan = namedtuple(
+    "Plan",
+    "rows bands parts tall wide every each down across pitch band runs terms panels factors turned scratch shared own",
+)
+
+
+def pays(weight, g, out):
+    """Whether it is faster than tiles of pixels: by shape."""
+    return g.groups == 1 and len(weight) >= vector_width(out.dtype)
+
+
+def plan(weight, g, out, threads):
+    """The `Plan` for weights and a result of that shape and dtype."""
+    (pictures, outs, high, wide), ins, size = out.shape, weight.shape[1], vector_width(out.dtype)
+    every, each = (g.stride_y if g.kernel_y == 1 else 1), (g.stride_x if g.kernel_x == 1 else 1)
+    down, across = g.stride_y // every, g.stride_x // each
+    together = ins < size and g.dilation_x == 1
+    pitch = ins if together else (-(-ins // LINE) | 1) * LINE  # an odd number of lines: rows must not share sets
+    columns = (wide - 1) * across + (g.kernel_x - 1) * g.dilation_x + 1
+    reach = (g.kernel_y - 1) * g.dilation_y + 1
+    panels = -(-outs // (2 * size))
+    turned = pictures * high * wide < outs
+    if turned:
+        rows = high
+    else:
+        row = columns * pitch * out.itemsize
+        rows = max(1, min(high, (BAND // row - reach) // down + 1))
+        if threads > 1:
+            rows = max(1, min(rows, -(-pictures * high // (2 * threads))))
+        rows = -(-high // -(-high // rows))
+    bands = -(-high // rows)
+    parts = 1 if threads == 1 else min(panels, -(-2 * threads // (pictures * bands)))
+    tall = (rows - 1) * down + reach
+    band = (tall * columns + LOW * across) * pitch + LINE  # the last tile of all may reach beyond, as vectors do
+    factors = 2 * size * weight[0].size
+    results = (rows * wide + TALL) * 2 * size
+    scratch = -(-(tall * columns * each + max(TURNED, g.kernel_y * g.kernel_x)) * size // LINE) * LINE
+    own = scratch + results
+    shared, own = (pictures * band, own + factors) if turned else (panels * factors, own + band)
+    shared, own = (-(-one // LINE) * LINE for one in (shared, own))
+    runs, terms = (g.kernel_y, g.kernel_x * ins) if together else (g.kernel_y * g.kernel_x, ins)
+    return Plan(rows, bands, parts, tall, columns, every, each, down, across, pitch, band, runs, terms, panels, factors, turned, scratch, shared, own)  # fmt: skip
+
+
+def offsets(g, p):
+    """Where each run of terms begins, seen from where a result's window does."""
+    y = np.arange(g.kernel_y) * g.dilation_y * p.wide * p.pitch
+    x = np.arange(p.runs // g.kernel_y) * g.dilation_x * p.pitch
+    return (y[:, None] + x).reshape(-1)
+
+
+@njit
+def turn_weights(weight, panel, p, line, to, scratch):
+    """The weights of two vectors of output channels: line[to + ((ky, kx), c) * 2 lanes + o]."""
+    size, (outs, ins, tall, wide) = lanes(line), weight.shape
+    places = tall * wide
+    source, some = memory(weight), max(TURNED // places, 1)
+    for half in range(2):
+        out = (2 * panel + half) * size
+        here = max(min(size, outs - out), 0)
+        for first in range(0, ins, some):
+            count = min(some, ins - first)
+            if here == size and places == 1:  # in their order already
+                pack(
+                    source, out * ins + first, 1, ins, count, size, line, to + first * 2 * size + half * size, 2 * size
+                )
+                continue
+            if here < size:
+                line[scratch : scratch + count * places * size] = 0
+            if here:
+                pack(source, (out * ins + first) * places, 1, ins * places, count * places, here, line, scratch, size)
+            for place in range(places):
+                at = to + (place * ins + first) * 2 * size + half * size
+                for c in range(count):
+                    store(line, at + c * 2 * size, load(line, scratch + (c * places + place) * size))
+
+
+@njit
+def add_runs(acc, line, seen, strides, places, factors, terms):
+    """The tile plus all runs of terms."""
+    width = 2 * lanes(line)
+    for run in range(places.size):
+        acc = tile_multiply_add(
+            acc, terms, line, seen + places[run], strides, line, factors + run * terms * width, width
+        )
+    return acc
+
+
+@njit
+def multiply(p, places, bias, panel, rows, wide, line, seen, factors, results):
+    """The results of `rows` rows of a band and of one panel: [pixel][out]."""
+    width, add = 2 * lanes(line), memory(bias)
+    strides, at = (p.across * p.pitch, 1), panel * width
+    for y in range(rows):
+        z = 0
+        while z < wide:
+            rest = wide - z
+            start = seen + (y * p.down * p.wide + z * p.across) * p.pitch
+            to = results + (y * wide + z) * width
+            if rest > TALL - LOW // 2:
+                tall = tile_load(add, at, 0, TALL, 2)
+                tall = add_runs(tall, line, start, strides, places, factors, p.terms)
+                tile_store(line, to, width, tall)
+                z += TALL
+            elif rest > LOW:
+                middle = tile_load(add, at, 0, MIDDLE, 2)
+                middle = add_runs(middle, line, start, strides, places, factors, p.terms)
+                tile_store(line, to, width, middle)
+                z += MIDDLE
+            else:
+                low = tile_load(add, at, 0, LOW, 2)
+                low = add_runs(low, line, start, strides, places, factors, p.terms)
+                tile_store(line, to, width, low)
+                z += LOW
+
+
+@njit
+def put(out, picture, panel, top, rows, line, results):
+    """From [pixel][out] to planes."""
+    size, (outs, high, wide) = lanes(line), out.shape[1:]
+    for half in range(2):
+        channel = (2 * panel + half) * size
+        channels, at = min(size, outs - channel), results + half * size
+        if channels > 0:
+            to = ((picture * outs + channel) * high + top) * wide
+            turn_back(line, at, 2 * size, channels, rows * wide, memory(out), to, high * wide)
+
+
+@njit
+def turn_band(x, g, p, picture, top, rows, vector, line, to, scratch):
+    """One vector of channels of the band for `rows` rows of the result from row `top` on."""
+    tall = p.tall - (p.rows - rows) * p.down
+    window = top * g.stride_y - g.top, -g.left, tall, p.wide, p.every, p.each
+    if p.pitch < lanes(line):
+        copy_interleaved(x, picture, window, line, to)
+    else:
+        copy_turned(x, vector * lanes(line), picture, window, line, to + vector * lanes(line), p.pitch, scratch)
+
+
+@njit
+def _vectors(x, line):
+    return -(-x.shape[1] // lanes(line))
+
+
+@njit
+def _task_of_weights(arguments, task, who):
+    _x, weight, _bias, _out, work, _places, _g, p = arguments
+    turn_weights(weight, task, p, memory(work), task * p.factors, p.shared + who * p.own)
+
+
+@njit
+def _task_of_pixels(arguments, task, who):
+    x, _weight, _bias, out, work, _places, g, p = arguments
+    picture, vector = task // _vectors(x, work), task % _vectors(x, work)
+    turn_band(x, g, p, picture, 0, out.shape[2], vector, memory(work), picture * p.band, p.shared + who * p.own)
+
+
+@njit
+def _task_of_band(arguments, task, who):
+    x, _weight, bias, out, work, places, g, p = arguments
+    part, band = task % p.parts, task // p.parts
+    picture, top = band // p.bands, band % p.bands * p.rows
+    rows, wide = min(p.rows, out.shape[2] - top), out.shape[3]
+    line, scratch = memory(work), p.shared + who * p.own
+    results = scratch + p.scratch
+    seen = results + (p.rows * wide + TALL) * 2 * lanes(work)
+    for vector in range(_vectors(x, work)):
+        turn_band(x, g, p, picture, top, rows, vector, line, seen, scratch)
+    for panel in range(part * p.panels // p.parts, (part + 1) * p.panels // p.parts):
+        multiply(p, places, bias, panel, rows, wide, line, seen, panel * p.factors, results)
+        put(out, picture, panel, top, rows, line, results)
+
+
+@njit
+def _task_of_panel(arguments, task, who):
+    _x, weight, bias, out, work, places, _g, p = arguments
+    line, scratch, (high, wide) = memory(work), p.shared + who * p.own, out.shape[2:]
+    results = scratch + p.scratch
+    factors = results + (p.rows * wide + TALL) * 2 * lanes(work)
+    turn_weights(weight, task, p, line, factors, scratch)
+    for picture in range(out.shape[0]):
+        multiply(p, places, bias, task, high, wide, line, picture * p.band, factors, results)
+        put(out, picture, task, 0, high, line, results)
+
+
+@cached_njit()
+def convolve_implicitly(x, weight, bias, out, work, places, g, p, threads, least, team):
+    """out = the convolution, for contiguous arrays. bias: filled up to whole panels. work: p.shared + threads * p.own
+    elements."""
+    arguments = x, weight, bias, out, work, places, g, p
+    if p.turned:
+        share(_task_of_pixels, arguments, out.shape[0] * _vectors(x, work), threads, 0, team)
+        share(_task_of_panel, arguments, p.panels, threads, least, team)
+    else:
+        share(_task_of_weights, arguments, p.panels, threads, 0, team)
+        share(_task_of_band, arguments, out.shape[0] * p.bands * p.parts, threads, least, team)
+
+
+def filled_up(bias, panels):
+    """The bias with zeros up to whole panels of two vectors."""
+    whole = np.zeros(panels * 2 * vector_width(bias.dtype), bias.dtype)
+    whole[: len(bias)] = bias
+    return whole
+
+
+def convolve(x, weight, bias, g, out):
+    """out = the convolution without groups, for contiguous arrays."""
+    multiplies = out.size * weight[0].size
+    threads = products.threads_for(multiplies)
+    p = plan(weight, g, out, threads)
+    work = workspace(out.dtype, p.shared + threads * p.own)
+    least = products.least_time(multiplies)
+    convolve_implicitly(
+        x, weight, filled_up(bias, p.panels), out, work, offsets(g, p), g, p, threads, least, team.members()
+    )

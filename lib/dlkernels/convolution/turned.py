@@ -1,0 +1,100 @@
+"""Channels in the lanes of vectors: pictures turned from planes, [channel][row][column], to [row][column][channel], and back.
+
+Blocks of lanes x lanes elements are turned in registers (`simd.pack.transpose_block`); where fewer are left, the last block
+is moved back over ones that are done.
+"""
+
+from numba import njit
+
+from ..simd import broadcast, lanes, load, store
+from ..simd.line import memory
+from ..simd.pack import pack, transpose_block
+
+
+@njit
+def turn(source, at, plane, channels, pixels, line, to):
+    """line[to + pixel * lanes + channel] = source[at + channel * plane + pixel]; zeros for channels that are not there."""
+    size = lanes(line)
+    if channels == size and pixels >= size:
+        for pixel in range(0, pixels, size):
+            here = min(pixel, pixels - size)  # the last block is moved back
+            transpose_block(source, at + here, plane, line, to + here * size, size)
+        return
+    if channels < size:
+        line[to : to + pixels * size] = 0
+    pack(source, at, 1, plane, pixels, channels, line, to, size)
+
+
+@njit
+def turn_back(line, at, step, channels, pixels, target, to, plane):
+    """target[to + channel * plane + pixel] = line[at + pixel * step + channel]."""
+    size = lanes(line)
+    if channels == size and pixels >= size:
+        for pixel in range(0, pixels, size):
+            here = min(pixel, pixels - size)
+            transpose_block(line, at + here * step, step, target, to + here, plane)
+        return
+    pack(line, at, 1, step, channels, pixels, target, to, plane)
+
+
+@njit
+def _fill(line, at, count, step, zero):
+    for k in range(count):
+        store(line, at + k * step, zero)
+
+
+@njit
+def _copy(line, at, apart, count, to, step):
+    for k in range(count):
+        store(line, to + k * step, load(line, at + k * apart))
+
+
+@njit
+def copy_turned(x, channel, picture, window, line, to, step, scratch):
+    """A window of one vector of channels, with its padding: row r, column c from element to + (r * columns + c) * step on.
+
+    window: (first row, first column, rows, columns, every, each): every `every`-th row and each `each`-th column. scratch: memory for rows * columns * each vectors.
+    """
+    size, (high, wide) = lanes(line), x.shape[2:]
+    top, left, rows, columns, every, each = window
+    channels = min(size, x.shape[1] - channel)
+    zero = broadcast(line.dtype.type(0))
+    before = max(-(left // each), 0)  # columns that lie left of the picture, inside, right of it
+    inside = max(min((wide - 1 - left) // each + 1, columns) - before, 0)
+    first = left + before * each
+    span = (inside - 1) * each + 1
+    plane, at = high * wide, (picture * x.shape[1] + channel) * high * wide
+    above, below = max(-(top // every), 0), min((high - 1 - top) // every + 1, rows)
+    together = every == 1 and span == wide and inside > 0 and below > above
+    if together:  # whole rows: one run of pixels
+        turn(memory(x), at + (top + above) * wide, plane, channels, (below - above) * wide, line, scratch)
+    for r in range(rows):
+        row = to + r * columns * step
+        if above <= r < below and inside > 0:
+            turned = scratch
+            if together:
+                turned = scratch + (r - above) * wide * size
+            else:
+                turn(memory(x), at + (top + r * every) * wide + first, plane, channels, span, line, scratch)
+            _fill(line, row, before, step, zero)
+            _copy(line, turned, each * size, inside, row + before * step, step)
+            _fill(line, row + (before + inside) * step, columns - before - inside, step, zero)
+        else:
+            _fill(line, row, columns, step, zero)
+
+
+@njit
+def copy_interleaved(x, picture, window, line, to):
+    """The same of all channels, where they are fewer than a vector has lanes: pixels stand x.shape[1] elements apart."""
+    ins, high, wide = x.shape[1:]
+    top, left, rows, columns, every, each = window
+    before = max(-(left // each), 0)
+    inside = max(min((wide - 1 - left) // each + 1, columns) - before, 0)
+    for r in range(rows):
+        i, row = top + r * every, to + r * columns * ins
+        line[row : row + columns * ins] = 0
+        if 0 <= i < high and inside > 0:
+            for channel in range(ins):
+                source, at = x[picture, channel, i, left + before * each :], row + before * ins + channel
+                for q in range(inside):
+                    line[at + q * ins] = source[q * each]

@@ -1,0 +1,168 @@
+"""Chapter 09: the specifications in the statements, the tasks and the library say the same; budgets hold what they claim."""
+
+import inspect
+import itertools
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coursework import build, checking, definition
+from coursework.answer import Local
+from coursework.grading import servant
+from coursework.kinds.data import outcome_of
+from coursework.tasks import chapter_09 as tasks
+from dlkernels.convolution import reference
+
+ROOT = Path(__file__).resolve().parents[2]
+MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "09_convolution.ipynb").cells}
+SPECIFIED = ("09-line", "09-plane", "09-halo", "09-pool", "09-im2col", "09-weight", "09-winograd", "09-roofline")
+
+
+def specification(task_id):
+    """The code of a statement that says what is computed: the indented lines that store into the output."""
+    blocks, lines = [], []
+    for line in [*MASTER[f"{task_id}-task"].splitlines(), "end"]:
+        if line.startswith("    ") or (lines and not line):
+            lines.append(line)
+        elif lines:
+            blocks.append(textwrap.dedent("\n".join(lines)))
+            lines = []
+    name = "places" if task_id == "09-pool" else "out"
+    (found,) = [block for block in blocks if f"{name}[" in block]
+    return found
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("task_id", SPECIFIED)
+def test_the_specification_of_the_statement_is_that_of_the_task(task_id):
+    """It runs as it stands, and fills the output with what the check expects, in every case."""
+    task, code = definition.find(task_id), compile(specification(task_id), task_id, "exec")
+    names = list(inspect.signature(task.spec).parameters)
+    for number, case in enumerate((*task.cases, *definition.hidden_cases(task))):
+        arguments = case.make(np.random.default_rng(number))
+        double = [x.astype(np.float64) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x for x in arguments]
+        scope = dict(zip(names, double, strict=True)) | {"np": np}
+        if task_id == "09-pool":
+            scope |= {"places": arguments[-1], "height": arguments[0].shape[1], "width": arguments[0].shape[2]}
+        if task_id == "09-im2col":
+            sides = [(n + 2 * arguments[3] - arguments[1]) // arguments[2] + 1 for n in arguments[0].shape[1:]]
+            scope |= dict(zip(("high", "wide"), sides, strict=True)) | {"channels": len(arguments[0])}
+        if task_id == "09-weight":
+            scope |= dict(zip(("high", "wide"), arguments[0].shape[2:], strict=True))
+        exec(code, scope)
+        filled = scope["places" if task_id == "09-pool" else "out"]
+        np.testing.assert_allclose(filled, task.spec(*arguments), rtol=1e-12, atol=1e-12, err_msg=case.name)
+
+
+@pytest.mark.quick
+def test_the_tasks_compute_what_the_library_computes():
+    rng = np.random.default_rng(0)
+    for name in ("09-plane", "09-pool", "09-weight", "09-im2col"):
+        task = definition.find(name)
+        for case in (*task.cases, *definition.hidden_cases(task)):
+            arguments = case.make(rng)
+            expected = task.spec(*arguments)
+            if name == "09-plane":
+                x, weight, padding, _ = arguments
+                found = reference.conv2d(x, weight[None], None, 1, padding)[0]
+            elif name == "09-pool":
+                x, size, stride, padding, _ = arguments
+                if 2 * padding > size:
+                    continue  # the library, as PyTorch, refuses windows without a pixel
+                found = reference.max_pool2d_with_indices(x, size, stride, padding)[1]
+            elif name == "09-weight":
+                grad, x, padding, out = arguments
+                found = reference.conv2d_backward(grad, x, np.zeros(out.shape), None, 1, padding)[1]
+            else:
+                x, kernel, stride, padding, _ = arguments
+                weight = rng.uniform(-1, 1, (2, len(x), kernel, kernel))
+                found = reference.conv2d(x, weight, None, stride, padding).reshape(2, -1)
+                expected = weight.reshape(2, -1) @ expected
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=case.name)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("task_id", [t.id for t in tasks.TASKS if getattr(t, "suspects", ())])
+def test_no_suspect_is_the_right_answer(task_id):
+    """A mistake that no case can tell from the right result would accuse nobody, or somebody who is innocent."""
+    task, told = definition.find(task_id), set()
+    for number, case in enumerate(task.cases):
+        arguments = case.make(np.random.default_rng([number, 5]))
+        right = np.asarray(task.spec(*arguments), np.float64)
+        for place, suspect in enumerate(task.suspects):
+            with np.errstate(all="ignore"):
+                guess = np.asarray(suspect.formula(*arguments), np.float64)
+            if guess.shape == right.shape and not np.allclose(guess, right, rtol=1e-4, atol=1e-4):
+                told.add(place)
+    assert told == set(range(len(task.suspects)))
+
+
+@pytest.mark.quick
+def test_the_statement_shows_the_kernels_that_are_judged():
+    statement = MASTER["09-verdicts-task"]
+    for name, program in tasks.VERDICTS.programs.items():
+        source = textwrap.indent(inspect.getsource(program.py_func).rstrip(), "    ")
+        assert f"**{name}**\n\n{source}\n\n" in statement
+    for fault in tasks.VERDICTS.faults:
+        assert f'- `"{fault.name}"`: {fault.text}' in statement
+
+
+def test_the_right_kernel_is_right_for_other_sizes_too():
+    others = tuple(tasks.scatter_case(*sizes) for sizes in itertools.product((1, 31, 64), (1, 2, 33)))
+    for name, program in tasks.VERDICTS.programs.items():
+        right = checking.check(replace(tasks.SCATTER, cases=others), Local(program, admitted=True))
+        assert (right.status == checking.RIGHT) == (name == "B")
+
+
+def test_a_line_with_a_wide_halo_is_needed_for_the_fourth_and_none_for_the_others():
+    """Which sizes refute: those that the leads and hints name."""
+    first, second, third, fourth = tasks.FAILS.flaws
+    for taps, padding, dilation, stride in itertools.product((2, 3), (0, 1, 4), (1, 2), (1, 2)):
+        case = first.case(n=17, taps=taps, padding=padding, dilation=dilation, stride=stride)
+        arguments = case.make(np.random.default_rng(0))
+        right = tasks.padded_line(*arguments)
+        reached = {t * dilation + i * stride - padding for i in range(right.size) for t in range(taps)}
+        refuted = {
+            flaw.name: outcome_of(flaw.judge, flaw.wrong, case, 1) is not None for flaw in (first, second, third)
+        }
+        n, out = 17, right.size
+        assert refuted["first"] == any(min(n, out) <= j < max(n, out) for j in reached)
+        assert refuted["second"] == (padding > 0 and dilation > 1)
+        ends = [n - (i * stride - padding) for i in range(out)]
+        assert refuted["third"] == any(end % dilation > 0 and 0 <= end // dilation < taps for end in ends)
+    for taps, dilation in itertools.product((2, 5, 9), (1, 2, 3, 4)):
+        case = fourth.case(n=64, taps=taps, padding=0, dilation=dilation)
+        found = outcome_of(fourth.judge, fourth.wrong, case, 1)
+        assert (found is not None) == ((taps - 1) * dilation > 16), (taps, dilation)
+
+
+def test_a_tile_without_its_barrier_is_a_race():
+    source = MASTER["09-halo"]
+    assert source.count("    cuda.syncthreads()\n") == 1
+    answer = Local(servant.define([source.replace("    cuda.syncthreads()\n", "")])["halo"])
+    assert checking.check(definition.find("09-halo"), answer).failure.kind == "race"
+
+
+def test_the_budget_of_the_tile_is_a_quarter_of_what_is_counted_without_one():
+    """And the golf's least is each pixel once, 32 in a request, and the weights."""
+    from simt.xray import xray
+
+    task = definition.find("09-halo")
+    case = task.budget.case
+    scope = servant.define([(ROOT / "tests" / "wrong_answers" / "09_halo.py").read_text(encoding="utf-8")])
+    counted = xray(scope["no_tile"], case.grid, case.block)(*case.make(np.random.default_rng(0))).total
+    assert task.budget.require["global_load_requests"] * 4 == counted["global_load_requests"]
+    x, weight, _ = case.make(np.random.default_rng(0))
+    assert task.budget.golf.best == x.size // 32 + 1
+    assert weight.size < 32
+
+
+def test_the_large_layer_is_the_small_one_many_times():
+    """So what was counted of the small one holds for the large one, channel by channel."""
+    roofline = tasks.ROOFLINE
+    small, large = (case.make(np.random.default_rng(0)) for case in (roofline.claimed, roofline.measured))
+    ratios = {a.size / b.size for a, b in zip(large, small, strict=True)}
+    assert ratios == {4096 / 8}

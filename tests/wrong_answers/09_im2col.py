@@ -1,0 +1,276 @@
+"""Answers to 09-im2col."""
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(parallel=True)
+def by_channels(x, kernel, stride, padding, out):
+    """right"""
+    channels, height, width = x.shape
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for c in prange(channels):
+        for ky in range(kernel):
+            for kx in range(kernel):
+                row = (c * kernel + ky) * kernel + kx
+                for column in range(out.shape[1]):
+                    i, j = column // wide * stride + ky - padding, column % wide * stride + kx - padding
+                    if i < 0 or i >= height or j < 0 or j >= width:
+                        out[row, column] = 0
+                    else:
+                        out[row, column] = x[c, i, j]
+
+
+@njit(parallel=True)
+def by_windows(x, kernel, stride, padding, out):
+    """right"""
+    channels, height, width = x.shape
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for column in prange(out.shape[1]):
+        top, left = column // wide * stride - padding, column % wide * stride - padding
+        for c in range(channels):
+            for k in range(kernel * kernel):
+                i, j = top + k // kernel, left + k % kernel
+                there = 0 <= i < height and 0 <= j < width
+                out[c * kernel * kernel + k, column] = x[c, i, j] if there else 0.0
+
+
+@njit(parallel=True)
+def one_thread(x, kernel, stride, padding, out):
+    """wrong not-parallel: prange"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in range(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for y in range(high):
+            i = y * stride + ky - padding
+            for z in range(wide):
+                j = z * stride + kx - padding
+                inside = i >= 0 and i < height and j >= 0 and j < width
+                out[row, y * wide + z] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def row_counted_up(x, kernel, stride, padding, out):
+    """wrong raised-IndexError: Is a row counted up"""
+    channels, height, width = x.shape
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    row = -1
+    for c in prange(channels):
+        for ky in range(kernel):
+            for kx in range(kernel):
+                row = row + 1
+                for y in range(high):
+                    i = y * stride + ky - padding
+                    for z in range(wide):
+                        j = z * stride + kx - padding
+                        inside = i >= 0 and i < height and j >= 0 and j < width
+                        out[row, y * wide + z] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def without_the_channel(x, kernel, stride, padding, out):
+    """wrong race: made of c, ky and kx"""
+    channels, height, width = x.shape
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for c in prange(channels):
+        for ky in range(kernel):
+            for kx in range(kernel):
+                for y in range(high):
+                    i = y * stride + ky - padding
+                    for z in range(wide):
+                        j = z * stride + kx - padding
+                        inside = i >= 0 and i < height and j >= 0 and j < width
+                        out[ky * kernel + kx, y * wide + z] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def exchanged(x, kernel, stride, padding, out):
+    """wrong suspect: ky and kx are exchanged"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row % kernel, row // kernel % kernel
+        for y in range(high):
+            i = y * stride + ky - padding
+            for z in range(wide):
+                j = z * stride + kx - padding
+                inside = i >= 0 and i < height and j >= 0 and j < width
+                out[row, y * wide + z] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def channel_fastest(x, kernel, stride, padding, out):
+    """wrong suspect: The channel changes fastest"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row % x.shape[0], row // x.shape[0] // kernel, row // x.shape[0] % kernel
+        for y in range(high):
+            i = y * stride + ky - padding
+            for z in range(wide):
+                j = z * stride + kx - padding
+                inside = i >= 0 and i < height and j >= 0 and j < width
+                out[row, y * wide + z] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def no_stride(x, kernel, stride, padding, out):
+    """wrong suspect: The stride was not used"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for y in range(high):
+            i = y + ky - padding
+            for z in range(wide):
+                j = z + kx - padding
+                inside = i >= 0 and i < height and j >= 0 and j < width
+                out[row, y * wide + z] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def padding_forgotten(x, kernel, stride, padding, out):
+    """wrong suspect: the padding was not subtracted"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for y in range(high):
+            i = y * stride + ky
+            for z in range(wide):
+                j = z * stride + kx
+                inside = i >= 0 and i < height and j >= 0 and j < width
+                out[row, y * wide + z] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def nearest(x, kernel, stride, padding, out):
+    """wrong suspect: the nearest pixel"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for y in range(high):
+            i = y * stride + ky - padding
+            for z in range(wide):
+                j = z * stride + kx - padding
+                out[row, y * wide + z] = x[c, min(max(i, 0), height - 1), min(max(j, 0), width - 1)]
+
+
+@njit(parallel=True)
+def other_side(x, kernel, stride, padding, out):
+    """wrong suspect: takes a pixel from the other side"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for y in range(high):
+            i = y * stride + ky - padding
+            for z in range(wide):
+                j = z * stride + kx - padding
+                inside = i < height and j < width
+                out[row, y * wide + z] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def by_columns(x, kernel, stride, padding, out):
+    """wrong suspect: row by row"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for y in range(high):
+            i = y * stride + ky - padding
+            for z in range(wide):
+                j = z * stride + kx - padding
+                inside = i >= 0 and i < height and j >= 0 and j < width
+                out[row, z * high + y] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def one_channel(x, kernel, stride, padding, out):
+    """wrong suspect: from channel 0"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        ky, kx = row // kernel % kernel, row % kernel
+        for y in range(high):
+            i = y * stride + ky - padding
+            for z in range(wide):
+                j = z * stride + kx - padding
+                inside = i >= 0 and i < height and j >= 0 and j < width
+                out[row, y * wide + z] = x[0, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def zeros_left_out(x, kernel, stride, padding, out):
+    """wrong some-unwritten: a 0 must be stored"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for y in range(high):
+            i = y * stride + ky - padding
+            for z in range(wide):
+                j = z * stride + kx - padding
+                inside = i >= 0 and i < height and j >= 0 and j < width
+                if inside:
+                    out[row, y * wide + z] = x[c, i, j]
+
+
+@njit(parallel=True)
+def height_for_width(x, kernel, stride, padding, out):
+    """wrong raised-IndexError: its row must be from 0"""
+    height, width = x.shape[1], x.shape[2]
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for y in range(high):
+            i = y * stride + ky - padding
+            for z in range(wide):
+                j = z * stride + kx - padding
+                inside = i >= 0 and i < width and j >= 0 and j < height
+                out[row, y * wide + z] = x[c, i, j] if inside else 0
+
+
+@njit(parallel=True)
+def a_padded_copy(x, kernel, stride, padding, out):
+    """over budget over-budget: A padded copy is not needed"""
+    channels, height, width = x.shape
+    around = np.zeros((channels, height + 2 * padding, width + 2 * padding), x.dtype)
+    around[:, padding : padding + height, padding : padding + width] = x
+    high = (height + 2 * padding - kernel) // stride + 1
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for y in range(high):
+            for z in range(wide):
+                out[row, y * wide + z] = around[c, y * stride + ky, z * stride + kx]
+
+
+@njit(parallel=True)
+def zeros_first(x, kernel, stride, padding, out):
+    """over budget over-budget: are stored twice"""
+    height, width = x.shape[1], x.shape[2]
+    wide = (width + 2 * padding - kernel) // stride + 1
+    for row in prange(out.shape[0]):
+        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+        for column in range(out.shape[1]):
+            out[row, column] = 0
+            i, j = column // wide * stride + ky - padding, column % wide * stride + kx - padding
+            if i >= 0 and i < height and j >= 0 and j < width:
+                out[row, column] = x[c, i, j]

@@ -1,0 +1,272 @@
+"""Answers to 09-plane."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+
+@cuda.jit
+def bounds_of_loops(x, weight, padding, out):
+    """right"""
+    z, y = cuda.grid(2)
+    if y >= out.shape[0] or z >= out.shape[1]:
+        return
+    top, left, total = y - padding, z - padding, np.float32(0)
+    for ky in range(max(0, -top), min(weight.shape[1], x.shape[1] - top)):
+        for kx in range(max(0, -left), min(weight.shape[2], x.shape[2] - left)):
+            for c in range(x.shape[0]):
+                total += weight[c, ky, kx] * x[c, top + ky, left + kx]
+    out[y, z] = total
+
+
+@cuda.jit
+def by_pixels(x, weight, padding, out):
+    """right"""
+    z = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    y = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    if y < out.shape[0] and z < out.shape[1]:
+        total = 0.0
+        for c in range(weight.shape[0]):
+            for i in range(y - padding, y - padding + weight.shape[1]):
+                for j in range(z - padding, z - padding + weight.shape[2]):
+                    pixel = x[c, i, j] if 0 <= i and i < x.shape[1] and 0 <= j and j < x.shape[2] else 0
+                    total += pixel * weight[c, i - y + padding, j - z + padding]
+        out[y, z] = total
+
+
+@cuda.jit
+def nearest(x, weight, padding, out):
+    """wrong suspect: A wrong border: beyond the edge the nearest pixel"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i = min(max(y + ky - padding, 0), x.shape[1] - 1)
+                    j = min(max(z + kx - padding, 0), x.shape[2] - 1)
+                    total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def around_the_corner(x, weight, padding, out):
+    """wrong suspect: begins again at the other side"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = (y + ky - padding) % x.shape[1], (z + kx - padding) % x.shape[2]
+                    total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def no_padding(x, weight, padding, out):
+    """wrong suspect: all zeros stand below and to the right"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = y + ky, z + kx
+                    if i < x.shape[1] and j < x.shape[2]:
+                        total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def padding_added(x, weight, padding, out):
+    """wrong suspect: must be subtracted"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = y + ky + padding, z + kx + padding
+                    if i < x.shape[1] and j < x.shape[2]:
+                        total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def whole_windows_only(x, weight, padding, out):
+    """wrong suspect: out is 0 where a window reaches beyond"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        i, j = y - padding, z - padding
+        if i >= 0 and i + weight.shape[1] <= x.shape[1] and j >= 0 and j + weight.shape[2] <= x.shape[2]:
+            for c in range(x.shape[0]):
+                for ky in range(weight.shape[1]):
+                    for kx in range(weight.shape[2]):
+                        total += weight[c, ky, kx] * x[c, i + ky, j + kx]
+        out[y, z] = total
+
+
+@cuda.jit
+def negative(x, weight, padding, out):
+    """wrong negative-index: Ask before you load"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = y + ky - padding, z + kx - padding
+                    if i < x.shape[1] and j < x.shape[2]:
+                        total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def not_the_last_column(x, weight, padding, out):
+    """wrong suspect: the last column of weights is missing"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2] - 1):
+                    i, j = y + ky - padding, z + kx - padding
+                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                        total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def turned(x, weight, padding, out):
+    """wrong suspect: Wrong taps: the kernel is turned round"""
+    z, y = cuda.grid(2)
+    tall, broad = weight.shape[1], weight.shape[2]
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(tall):
+                for kx in range(broad):
+                    i, j = y + ky - padding, z + kx - padding
+                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                        total += weight[c, tall - 1 - ky, broad - 1 - kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def exchanged(x, weight, padding, out):
+    """wrong suspect: ky and kx are exchanged"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = y + kx - padding, z + ky - padding
+                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                        total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def without_the_middle(x, weight, padding, out):
+    """wrong suspect: the term of weight[1, 1] is missing"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = y + ky - padding, z + kx - padding
+                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2] and (ky != 1 or kx != 1):
+                        total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def first_channel(x, weight, padding, out):
+    """wrong suspect: the first channel alone"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for ky in range(weight.shape[1]):
+            for kx in range(weight.shape[2]):
+                i, j = y + ky - padding, z + kx - padding
+                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                    total += weight[0, ky, kx] * x[0, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def anew_for_each_channel(x, weight, padding, out):
+    """wrong suspect: the last channel alone"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        for c in range(x.shape[0]):
+            total = np.float32(0)
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = y + ky - padding, z + kx - padding
+                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                        total += weight[c, ky, kx] * x[c, i, j]
+            out[y, z] = total
+
+
+@cuda.jit
+def no_guard(x, weight, padding, out):
+    """wrong out-of-bounds: Two guards are needed"""
+    z, y = cuda.grid(2)
+    total = np.float32(0)
+    for c in range(x.shape[0]):
+        for ky in range(weight.shape[1]):
+            for kx in range(weight.shape[2]):
+                i, j = y + ky - padding, z + kx - padding
+                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                    total += weight[c, ky, kx] * x[c, i, j]
+    out[y, z] = total
+
+
+@cuda.jit
+def rows_along_x(x, weight, padding, out):
+    """wrong some-unwritten: x counts columns and y rows"""
+    y, z = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = y + ky - padding, z + kx - padding
+                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                        total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def down_the_columns(x, weight, padding, out):
+    """over budget over-budget: let it choose the column"""
+    place = (cuda.blockIdx.x + cuda.blockIdx.y * cuda.gridDim.x) * 128 + cuda.threadIdx.y * 32 + cuda.threadIdx.x
+    for p in range(place, out.size, 128 * cuda.gridDim.x * cuda.gridDim.y):
+        y, z = p % out.shape[0], p // out.shape[0]
+        total = np.float32(0)
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = y + ky - padding, z + kx - padding
+                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                        total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def sums_in_out(x, weight, padding, out):
+    """over budget over-budget: add up in a local variable"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        out[y, z] = 0
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = y + ky - padding, z + kx - padding
+                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                        out[y, z] += weight[c, ky, kx] * x[c, i, j]

@@ -1,0 +1,236 @@
+"""Answers to 09-roofline. CLAIMS: what is said beside each; the last lines say where something else is."""
+
+import numpy as np
+from numba import njit
+
+RESULTS = 8 * 32 * 32
+CLAIMS = {
+    "flops": 18 * RESULTS,
+    "moved": 4 * 8 * (34 * 34 + 9 + 32 * 32),
+    "intensity": 18 * RESULTS / (4 * 8 * (34 * 34 + 9 + 32 * 32)),
+    "roof": "memory",
+}
+
+
+@njit
+def written_out(x, weight, out):
+    """right"""
+    for c in range(x.shape[0]):
+        for i in range(x.shape[1] - 2):
+            for j in range(x.shape[2] - 2):
+                above = (
+                    weight[c, 0, 0] * x[c, i, j] + weight[c, 0, 1] * x[c, i, j + 1] + weight[c, 0, 2] * x[c, i, j + 2]
+                )
+                here = weight[c, 1, 0] * x[c, i + 1, j] + weight[c, 1, 1] * x[c, i + 1, j + 1]
+                here += weight[c, 1, 2] * x[c, i + 1, j + 2] + weight[c, 2, 0] * x[c, i + 2, j]
+                out[c, i, j] = (
+                    above + here + weight[c, 2, 1] * x[c, i + 2, j + 1] + weight[c, 2, 2] * x[c, i + 2, j + 2]
+                )
+
+
+@njit
+def along_rows(x, weight, out):
+    """right"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                out[c, y, z] = 0
+            for ky in range(3):
+                for kx in range(3):
+                    factor = weight[c, ky, kx]
+                    for z in range(out.shape[2]):
+                        out[c, y, z] += factor * x[c, y + ky, z + kx]
+
+
+@njit
+def products_only(x, weight, out):
+    """wrong flops: A multiply and an add"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def of_one_element(x, weight, out):
+    """wrong flops: then multiply by the number of elements"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def of_one_channel(x, weight, out):
+    """wrong flops: 8 channels of 32 x 32"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def elements_not_bytes(x, weight, out):
+    """wrong moved: That is the number of elements"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def each_load(x, weight, out):
+    """wrong moved: however often it is loaded"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def picture_alone(x, weight, out):
+    """wrong moved: the result 8 of 32 x 32"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def bytes_per_flop(x, weight, out):
+    """wrong intensity: bytes for each flop"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def the_other_roof(x, weight, out):
+    """wrong roof: The ridge is peak divided by bandwidth"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def no_roof(x, weight, out):
+    """wrong not-a-roof: "memory" or"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def all_channels(x, weight, out):
+    """wrong suspect: the sum over all channels"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for d in range(x.shape[0]):
+                    for ky in range(3):
+                        for kx in range(3):
+                            total += weight[d, ky, kx] * x[d, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def weights_of_one(x, weight, out):
+    """wrong suspect: with the weights of channel 0"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[0, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def turned(x, weight, out):
+    """wrong suspect: Wrong taps: the kernel is turned round"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = np.float32(0)
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, 2 - ky, 2 - kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def begun_with_old(x, weight, out):
+    """wrong adds-to-old: Begin each sum with 0"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                total = out[c, y, z]
+                for ky in range(3):
+                    for kx in range(3):
+                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
+                out[c, y, z] = total
+
+
+@njit
+def slices(x, weight, out):
+    """wrong raised-NotAdmitted: without slices"""
+    for c in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            for z in range(out.shape[2]):
+                out[c, y, z] = (weight[c] * x[c, y : y + 3, z : z + 3]).sum()
+
+
+for function, claims in (
+    (written_out, {"flops": 17 * RESULTS, "intensity": 17 * RESULTS / CLAIMS["moved"]}),
+    (products_only, {"flops": 9 * RESULTS}),
+    (of_one_element, {"flops": 18}),
+    (of_one_channel, {"flops": 18 * 32 * 32}),
+    (elements_not_bytes, {"moved": CLAIMS["moved"] // 4}),
+    (each_load, {"moved": 4 * 19 * RESULTS}),
+    (picture_alone, {"moved": 4 * 8 * 34 * 34}),
+    (bytes_per_flop, {"intensity": CLAIMS["moved"] / CLAIMS["flops"]}),
+    (the_other_roof, {"roof": "arithmetic"}),
+    (no_roof, {"roof": "bandwidth"}),
+):
+    function.py_func.claims = claims

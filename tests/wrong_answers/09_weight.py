@@ -1,0 +1,355 @@
+"""Answers to 09-weight."""
+
+from numba import njit, prange
+
+
+@njit(parallel=True)
+def a_loop_over_all_weights(grad, x, padding, out):
+    """right"""
+    outs, channels, tall, broad = out.shape
+    for k in prange(outs * channels * tall * broad):
+        o, c, ky, kx = k // (channels * tall * broad), k // (tall * broad) % channels, k // broad % tall, k % broad
+        total = 0.0
+        for n in range(len(x)):
+            for i in range(x.shape[2]):
+                y = i - ky + padding
+                if y >= 0 and y < grad.shape[2]:
+                    for j in range(x.shape[3]):
+                        z = j - kx + padding
+                        if z >= 0 and z < grad.shape[3]:
+                            total += grad[n, o, y, z] * x[n, c, i, j]
+        out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def sums_in_out(grad, x, padding, out):
+    """right"""
+    for o in prange(out.shape[0]):
+        for c in range(out.shape[1]):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    out[o, c, ky, kx] = 0
+        for n in range(grad.shape[0]):
+            for c in range(out.shape[1]):
+                for ky in range(out.shape[2]):
+                    for kx in range(out.shape[3]):
+                        for y in range(max(0, padding - ky), min(grad.shape[2], x.shape[2] + padding - ky)):
+                            for z in range(max(0, padding - kx), min(grad.shape[3], x.shape[3] + padding - kx)):
+                                out[o, c, ky, kx] += grad[n, o, y, z] * x[n, c, y + ky - padding, z + kx - padding]
+
+
+@njit(parallel=True)
+def pictures_shared(grad, x, padding, out):
+    """wrong race: Which loop can the threads share"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in range(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    out[o, c, ky, kx] = 0
+    for n in prange(batch):
+        for o in range(outs):
+            for c in range(channels):
+                for ky in range(out.shape[2]):
+                    for kx in range(out.shape[3]):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    out[o, c, ky, kx] += grad[n, o, y, z] * x[n, c, i, j]
+
+
+@njit(parallel=True)
+def one_thread(grad, x, padding, out):
+    """wrong not-parallel: prange"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in range(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def turned(grad, x, padding, out):
+    """wrong suspect: The kernel is turned round"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, out.shape[2] - 1 - ky, out.shape[3] - 1 - kx] = total
+
+
+@njit(parallel=True)
+def exchanged(grad, x, padding, out):
+    """wrong suspect: ky and kx are exchanged"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, kx, ky] = total
+
+
+@njit(parallel=True)
+def first_picture(grad, x, padding, out):
+    """wrong suspect: the first picture alone"""
+    outs, high, wide = grad.shape[1:]
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(1):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def anew_for_each_picture(grad, x, padding, out):
+    """wrong suspect: the last picture alone"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        total = 0.0
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def mean_of_the_batch(grad, x, padding, out):
+    """wrong suspect: divided by the number of pictures"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total / batch
+
+
+@njit(parallel=True)
+def no_padding(grad, x, padding, out):
+    """wrong suspect: the padding was not subtracted"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky
+                            for z in range(wide):
+                                j = z + kx
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def other_side(grad, x, padding, out):
+    """wrong suspect: takes a pixel from the other side"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i < height and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def one_channel(grad, x, padding, out):
+    """wrong suspect: the gradient of channel 0"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, 0, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def one_output_channel(grad, x, padding, out):
+    """wrong suspect: the gradient of output channel 0"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, 0, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def nothing_begun(grad, x, padding, out):
+    """wrong adds-to-old: Begin each sum with 0"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = out[o, c, ky, kx]
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def one_sum_for_all(grad, x, padding, out):
+    """wrong wrong-value: Work out the first wrong weight"""
+    batch, outs, high, wide = grad.shape
+    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for o in prange(outs):
+        for c in range(channels):
+            total = 0.0
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                if i >= 0 and i < height and j >= 0 and j < width:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def no_edge(grad, x, padding, out):
+    """wrong raised-IndexError: A pixel may lie beyond the picture"""
+    batch, outs, high, wide = grad.shape
+    channels = x.shape[1]
+    for o in prange(outs):
+        for c in range(channels):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(batch):
+                        for y in range(high):
+                            i = y + ky - padding
+                            for z in range(wide):
+                                j = z + kx - padding
+                                total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def pixel_first(grad, x, padding, out):
+    """wrong suspect: The way back was taken the wrong way round"""
+    for o in prange(out.shape[0]):
+        for c in range(out.shape[1]):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in range(len(x)):
+                        for i in range(x.shape[2]):
+                            for j in range(x.shape[3]):
+                                y, z = i + ky - padding, j + kx - padding
+                                if y >= 0 and y < grad.shape[2] and z >= 0 and z < grad.shape[3]:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def pictures_shared_for_each_weight(grad, x, padding, out):
+    """wrong not-parallel: parallel loops were run, one after the other"""
+    for o in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            for ky in range(out.shape[2]):
+                for kx in range(out.shape[3]):
+                    total = 0.0
+                    for n in prange(len(x)):
+                        for y in range(grad.shape[2]):
+                            for z in range(grad.shape[3]):
+                                i, j = y + ky - padding, z + kx - padding
+                                if i >= 0 and i < x.shape[2] and j >= 0 and j < x.shape[3]:
+                                    total += grad[n, o, y, z] * x[n, c, i, j]
+                    out[o, c, ky, kx] = total
