@@ -107,6 +107,28 @@ def torch_function(name):
     return peer
 
 
+def torch_layer_norm(x, weight, bias, eps):
+    import torch
+
+    x, weight, bias = tensors(x, weight, bias)
+    return lambda: torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias, eps)
+
+
+def torch_rms_norm(x, weight, eps):
+    import torch
+
+    x, weight = tensors(x, weight)
+    return lambda: torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)
+
+
+def torch_attention(q, k, v, mask, is_causal, scale, enable_gqa):
+    import torch
+
+    q, k, v, mask = tensors(q, k, v, mask)
+    attend, options = torch.nn.functional.scaled_dot_product_attention, {"scale": scale, "enable_gqa": enable_gqa}
+    return lambda: attend(q, k, v, mask, 0.0, is_causal, **options)
+
+
 #: operation -> {name of the peer: what does the same as the public function}
 PEERS = {
     "matmul_backward": {"NumPy": numpy_matmul_backward},
@@ -117,8 +139,11 @@ PEERS = {
     "conv2d_winograd": {"PyTorch": torch_function("conv2d")},
     **{
         name: {"PyTorch": torch_function(name)}
-        for name in ("conv2d", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d")
+        for name in ("conv2d", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "softmax", "log_softmax")
     },
+    "layer_norm": {"PyTorch": torch_layer_norm},
+    "rms_norm": {"PyTorch": torch_rms_norm},
+    "scaled_dot_product_attention": {"PyTorch": torch_attention},
 }
 
 

@@ -41,6 +41,7 @@ class Operation:
     reference: Callable  # same arguments as the public function; NumPy, float64
     examples: Examples
     backward_of: str | None = None  # the operation whose gradient it computes, from (grad, *its arguments)
+    constants: tuple = ()  # arrays among these, by name, that get no gradient
 
 
 @dataclass(frozen=True)
@@ -86,17 +87,17 @@ OPERATIONS = {}
 _LADDERS = {}
 
 
-def operation(name, reference, examples, backward_of=None):
+def operation(name, reference, examples, backward_of=None, constants=()):
     """Declare an operation; the decorated function prepares its arguments (see the module's docstring).
 
     backward_of: the name of the operation, declared before, of which this one is the gradient: it takes (grad, *the same
-    arguments) and returns the gradients of those that are arrays.
+    arguments) and returns the gradients of those that are arrays, but for those named in `constants`.
     """
     if backward_of is not None and backward_of not in OPERATIONS:
         raise ValueError(f"{name} is the backward of {backward_of!r}, which is not declared")
 
     def declare(prepare):
-        OPERATIONS[name] = Operation(name, prepare, reference, examples, backward_of)
+        OPERATIONS[name] = Operation(name, prepare, reference, examples, backward_of, tuple(constants))
         return prepare
 
     return declare

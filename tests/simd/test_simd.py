@@ -24,6 +24,7 @@ from dlkernels.simd import (
     minimum,
     prefetch,
     reduce_add,
+    reduce_max,
     store,
     store_nontemporal,
     target,
@@ -114,6 +115,18 @@ def test_extremes_as_numpy(dtype):
         np.testing.assert_array_equal(out[6], np.maximum(x, y))
         np.testing.assert_array_equal(out[7], np.minimum(x, y))
         np.testing.assert_array_equal(out[3], x / y)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_largest_lane_as_numpy(dtype):
+    largest, n = njit(lambda x: reduce_max(load(x, 0))), simd.vector_width(dtype)
+    for place in range(n):
+        x = -np.arange(1, n + 1, dtype=dtype)
+        x[place] = 7
+        assert largest(x) == 7
+        x[place] = np.nan
+        assert np.isnan(largest(x))
+    assert largest(np.full(n, -np.inf, dtype)) == -np.inf
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -28,7 +28,7 @@ Indices count elements from the start of the array, are not checked, and are not
 from .atomic import atomic_load, compare_and_swap, fetch_add
 from .memory import fence, lanes, load, prefetch, store, store_nontemporal, until_aligned
 from .target import has, instruction_set, vector_bytes, vector_width
-from .vector import VectorType, broadcast, fma, maximum, minimum, reduce_add
+from .vector import VectorType, broadcast, fma, maximum, minimum, reduce_add, reduce_max
 
 __all__ = [
     "VectorType",
@@ -46,6 +46,7 @@ __all__ = [
     "minimum",
     "prefetch",
     "reduce_add",
+    "reduce_max",
     "store",
     "store_nontemporal",
     "until_aligned",

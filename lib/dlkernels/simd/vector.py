@@ -135,6 +135,19 @@ def reduce_add(typingctx, v):
     return v.dtype(v), emit
 
 
+@intrinsic
+def reduce_max(typingctx, v):
+    """``reduce_max(v)``: the largest of the lanes; NaN if one of them is."""
+    if not isinstance(v, VectorType):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        (vector,) = arguments
+        return call_llvm(builder, f"vector.reduce.fmaximum.{suffix(v)}", vector.type.element, [vector])
+
+    return v.dtype(v), emit
+
+
 def _overload_operator(symbol, instruction):
     """Let ``symbol`` work on two vectors, or a vector and a number."""
     describe = _elementwise(lambda builder, vector_type, *ab: getattr(builder, instruction)(*ab))

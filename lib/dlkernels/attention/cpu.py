@@ -1,0 +1,215 @@
+"""Attention on the CPU.
+
+The ladder of scaled_dot_product_attention  what the rung adds
+    attention_naive        the formula: a product, a softmax, a product; all scores are kept
+    attention_rows         one query at a time: only its row of scores is kept; all cores
+    attention_online       no row either: largest score and sum are corrected as the keys go by
+    attention_tiles        48 queries and 64 keys at a time: products in registers, our own exponential (flash.py)
+    attention_causal       tiles of which no query may look at a key are skipped; a task has a short and a long row of tiles
+
+Memory is what separates them (`extra_bytes`): the first needs all scores, queries x keys for each head, the last the same
+few tiles for any length.
+"""
+
+import functools
+import math
+
+import numpy as np
+from numba import njit, prange
+
+from .. import team
+from ..implementations import implementation
+from ..matrix.backward import product
+from ..simd.cache import cached_njit
+from . import flash
+from .rows import plain
+
+CONTRACT, REASSOCIATE = {"contract"}, {"contract", "reassoc"}
+
+
+def on_heads(rung):
+    """Let `rung(q, k, v, mask, g, out)`, written for contiguous lines of memory and a mask of terms, take all arrays.
+
+    mask: a line of numbers to add to scores, of one element where there is none. A result of no elements never reaches
+    the rung.
+    """
+
+    @functools.wraps(rung)
+    def whole(mask, shape, g, q, k, v):
+        out = np.zeros(shape, q.dtype)
+        if out.size and g.keys:
+            rung(*(plain(x).reshape(-1) for x in (q, k, v)), terms_of(mask, q.dtype), g, out.reshape(-1))
+        return out
+
+    return whole
+
+
+def terms_of(mask, dtype):
+    """A mask as a line of numbers to be added to scores: 0 where True and -inf where False, as PyTorch has it."""
+    if mask is None:
+        return np.zeros(1, dtype)
+    if mask.dtype == np.bool:
+        return np.where(mask, dtype.type(0), dtype.type(-np.inf)).reshape(-1)
+    return plain(mask).reshape(-1)
+
+
+def extra_bytes(name, g, dtype=np.float32, threads=None):
+    """Bytes that a rung of this ladder keeps beside its arguments and its result, while it runs on so many threads.
+
+    name: of the rung. g: the `geometry.Geometry` of the call. threads: None for all that it would use.
+    """
+    threads = team.size() if threads is None else threads
+    numbers = {
+        "attention_naive": g.heads * g.queries * g.keys,
+        "attention_rows": threads * g.keys,
+        "attention_online": 0,
+        "attention_tiles": threads * flash.room(g, dtype),
+        "attention_causal": threads * flash.room(g, dtype),
+    }
+    return numbers[name] * np.dtype(dtype).itemsize
+
+
+# ---- 1: the formula ----------------------------------------------------------------------------------------------
+
+
+@implementation(
+    "scaled_dot_product_attention",
+    device="cpu",
+    adds="the formula: a product of matrices, a softmax, another product; the scores of all heads are kept",
+)
+@on_heads
+def attention_naive(q, k, v, mask, g, out):
+    scores = np.empty((g.heads, g.queries, g.keys), q.dtype)
+    result, later = out.reshape(g.heads, g.queries, g.values), np.triu_indices(g.queries, 1, g.keys)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for h in range(g.heads):
+            queries = q[g.of_q[h] : g.of_q[h] + g.queries * g.width].reshape(g.queries, g.width)
+            keys = k[g.of_k[h] : g.of_k[h] + g.keys * g.width].reshape(g.keys, g.width)
+            scores[h] = product(queries, keys.T)
+            scores[h] *= q.dtype.type(g.scale)
+            steps = (g.mask_row * mask.itemsize, g.mask_column * mask.itemsize)
+            scores[h] += np.lib.stride_tricks.as_strided(mask[g.of_mask[h] :], (g.queries, g.keys), steps)
+            if g.causal:
+                scores[h][later] = -np.inf
+        top = scores.max(axis=2, keepdims=True)
+        top[top == -np.inf] = 0  # a query that may look at no key: exponentials of -inf, not of NaN
+        np.subtract(scores, top, out=scores)
+        np.exp(scores, out=scores)
+        sums = scores.sum(axis=2, keepdims=True)
+        sums[sums == 0] = 1
+        scores /= sums
+        for h in range(g.heads):
+            values = v[g.of_v[h] : g.of_v[h] + g.keys * g.values].reshape(g.keys, g.values)
+            result[h] = product(scores[h], values) if g.values else 0
+
+
+# ---- 2: a query at a time ----------------------------------------------------------------------------------------
+
+
+@njit(fastmath=REASSOCIATE)
+def dot(one, at, other, to, n):
+    """The sum of n products, in an order that the compiler chooses."""
+    result = one.dtype.type(0)
+    for i in range(n):
+        result += one[at + i] * other[to + i]
+    return result
+
+
+@njit(fastmath=CONTRACT)
+def add_scaled(factor, source, at, target, to, n):
+    """target += factor * source for n numbers."""
+    for i in range(n):
+        target[to + i] += factor * source[at + i]
+
+
+@cached_njit(parallel=True, error_model="numpy")
+def _rows(q, k, v, mask, g, scale, out):
+    for job in prange(g.heads * g.queries):
+        h, i = job // g.queries, job % g.queries
+        row = np.empty(g.keys, q.dtype)
+        keys = min(i + 1, g.keys) if g.causal else g.keys
+        top = q.dtype.type(-np.inf)
+        for j in range(keys):
+            score = scale * dot(q, g.of_q[h] + i * g.width, k, g.of_k[h] + j * g.width, g.width)
+            score += mask[g.of_mask[h] + i * g.mask_row + j * g.mask_column]
+            row[j] = score
+            top = score if score > top or score != score else top
+        if top != -np.inf:
+            total = q.dtype.type(0)
+            for j in range(keys):
+                row[j] = math.exp(row[j] - top)
+                total += row[j]
+            for j in range(keys):
+                add_scaled(row[j] / total, v, g.of_v[h] + j * g.values, out, job * g.values, g.values)
+
+
+@implementation(
+    "scaled_dot_product_attention",
+    device="cpu",
+    adds="one query at a time: its row of scores becomes weights and is forgotten; all cores share the queries",
+)
+@on_heads
+def attention_rows(q, k, v, mask, g, out):
+    _rows(q, k, v, mask, g, q.dtype.type(g.scale), out)
+
+
+# ---- 3: online ---------------------------------------------------------------------------------------------------
+
+
+@cached_njit(parallel=True, error_model="numpy")
+def _online(q, k, v, mask, g, scale, out):
+    for job in prange(g.heads * g.queries):
+        h, i = job // g.queries, job % g.queries
+        keys = min(i + 1, g.keys) if g.causal else g.keys
+        top, total = q.dtype.type(-np.inf), q.dtype.type(0)
+        for j in range(keys):
+            score = scale * dot(q, g.of_q[h] + i * g.width, k, g.of_k[h] + j * g.width, g.width)
+            score += mask[g.of_mask[h] + i * g.mask_row + j * g.mask_column]
+            if score == -np.inf:
+                continue
+            if score > top:
+                correction = math.exp(top - score)  # what is there so far was weighed too heavily
+                total *= correction
+                for c in range(g.values):
+                    out[job * g.values + c] *= correction
+                top = score
+            weight = math.exp(score - top)
+            total += weight
+            add_scaled(weight, v, g.of_v[h] + j * g.values, out, job * g.values, g.values)
+        if total != 0:
+            for c in range(g.values):
+                out[job * g.values + c] /= total
+
+
+@implementation(
+    "scaled_dot_product_attention",
+    device="cpu",
+    adds="no row of scores: the largest so far, the sum and the result are corrected when a larger score comes",
+)
+@on_heads
+def attention_online(q, k, v, mask, g, out):
+    _online(q, k, v, mask, g, q.dtype.type(g.scale), out)
+
+
+# ---- 4, 5: tiles (flash.py) --------------------------------------------------------------------------------------
+
+
+@implementation(
+    "scaled_dot_product_attention",
+    device="cpu",
+    adds="tiles of queries and keys: scores and results grow in registers, an exponential for a vector of queries at once",
+)
+@on_heads
+def attention_tiles(q, k, v, mask, g, out):
+    flash.attend(q, k, v, mask, g, out, skip=False)
+
+
+@implementation(
+    "scaled_dot_product_attention",
+    device="cpu",
+    adds="causal: what lies beyond the diagonal is not computed; a task has a short and a long row of tiles, so all are alike",
+    public=True,
+)
+@on_heads
+def attention_causal(q, k, v, mask, g, out):
+    flash.attend(q, k, v, mask, g, out, skip=True)

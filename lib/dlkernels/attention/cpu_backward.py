@@ -1,0 +1,252 @@
+"""Gradients of attention on the CPU.
+
+With w the weights, s the scores, o = w v the result, and g the gradient that arrives,
+
+    of v        w^T g
+    of w        g v^T
+    of s        w * (g v^T - d),   d = the sum of g * o for each query, which is that of w * (g v^T), too
+    of q, k     scale * (of s) k,  scale * (of s)^T q
+
+The ladder                                   what the rung adds
+    attention_backward_kept     the formulas: all weights and their gradients are kept
+    attention_backward_tiles    weights are computed again, tile by tile, from the logarithm of each query's sum: nothing
+                                that grows with queries x keys is ever kept (Dao and others 2022, section 3.1)
+
+The tiles are walked through twice: with queries in the lanes for the gradient of q, with keys in the lanes for those of k and
+v. So nobody adds to what another thread adds to, at the price of computing scores and gradients of weights twice.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .. import team
+from ..implementations import implementation
+from ..matrix.backward import product
+from ..simd import lanes, load, store
+from ..simd.cache import cached_njit
+from ..simd.line import memory
+from ..team import share
+from . import flash
+from .cpu import terms_of
+from .exponential import LOG2_E, exp2
+from .flash import KEYS, QUERIES, add_products, hide_later, products, tiles_of, transpose_in, transpose_out
+from .rows import plain
+
+
+def collected(part, places, size, shape):
+    """The gradients of matrices of `size` numbers from those of all heads, (heads, size): heads that share one add up."""
+    numbers = places // max(size, 1)
+    if part.size == math.prod(shape) and (numbers == np.arange(len(numbers))).all():
+        return part.reshape(shape)
+    total = np.zeros((math.prod(shape[:-2]), size))
+    np.add.at(total, numbers, part.reshape(len(numbers), size))
+    return total.astype(part.dtype).reshape(shape)
+
+
+def of_all(g, parts, q, k, v):
+    """Gradients of q, k and v, from those by heads."""
+    sizes = g.queries * g.width, g.keys * g.width, g.keys * g.values
+    rows = zip(parts, (g.of_q, g.of_k, g.of_v), sizes, (q, k, v), strict=True)
+    return tuple(collected(part, places, size, x.shape) for part, places, size, x in rows)
+
+
+# ---- 1: the formulas ---------------------------------------------------------------------------------------------
+
+
+@implementation(
+    "scaled_dot_product_attention_backward",
+    device="cpu",
+    adds="the formulas: weights of all heads and their gradients are kept, and each line is a product of matrices",
+)
+def attention_backward_kept(mask, shape, g, grad, q, k, v):
+    sizes = (g.queries, g.width), (g.keys, g.width), (g.keys, g.values), (g.queries, g.values)
+    parts = tuple(np.zeros((g.heads, *size), q.dtype) for size in sizes[:3])
+    if g.heads * g.queries * g.keys:
+        of_grad = np.arange(g.heads) * (g.queries * g.values)
+        places = g.of_q, g.of_k, g.of_v, of_grad
+        terms, scale = terms_of(mask, q.dtype), q.dtype.type(g.scale)
+        later = np.triu_indices(g.queries, 1, g.keys)
+        lines = [plain(x).reshape(-1) for x in (q, k, v, grad)]
+        for h in range(g.heads):
+            rows = zip(lines, places, sizes, strict=True)
+            queries, keys, values, arrived = (x[at[h] : at[h] + n * m].reshape(n, m) for x, at, (n, m) in rows)
+            scores = scale * product(queries, keys.T)
+            steps = (g.mask_row * terms.itemsize, g.mask_column * terms.itemsize)
+            scores += np.lib.stride_tricks.as_strided(terms[g.of_mask[h] :], scores.shape, steps)
+            if g.causal:
+                scores[later] = -np.inf
+            top = scores.max(axis=1, keepdims=True)
+            top[top == -np.inf] = 0
+            weights = np.exp(scores - top)
+            sums = weights.sum(axis=1, keepdims=True)
+            sums[sums == 0] = 1
+            weights /= sums
+            if g.values:
+                inner = product(arrived, values.T)
+                parts[2][h] = product(weights.T, arrived)
+                inner -= (weights * inner).sum(axis=1, keepdims=True)
+                inner *= scale * weights
+                parts[0][h], parts[1][h] = product(inner, keys), product(inner.T, queries)
+    return of_all(g, parts, q, k, v)
+
+
+# ---- 2: weights computed again -----------------------------------------------------------------------------------
+
+
+def room(g, dtype):
+    """Numbers that one thread needs: two transposed operands, scores and their gradients, two results, and lines."""
+    return (2 * (g.width + g.values) + 2 * KEYS + 3) * flash.wide(dtype)
+
+
+@implementation(
+    "scaled_dot_product_attention_backward",
+    device="cpu",
+    adds="weights are computed again, tile by tile, from the sum of each query: nothing of queries x keys numbers is kept",
+    public=True,
+)
+def attention_backward_tiles(mask, shape, g, grad, q, k, v):
+    sizes = g.queries * g.width, g.keys * g.width, g.keys * g.values
+    parts = tuple(np.zeros(g.heads * size, q.dtype) for size in sizes)
+    if g.heads * g.queries * g.keys:
+        lines = [plain(x).reshape(-1) for x in (q, k, v, grad)]
+        terms, out = terms_of(mask, q.dtype), np.zeros(g.heads * g.queries * g.values, q.dtype)
+        sums = np.empty(g.heads * g.queries, q.dtype)
+        flash.run(*lines[:3], terms, g, out, sums, skip=True)
+        inner = (out * lines[3]).reshape(len(sums), g.values).sum(axis=1)
+        across, each = flash.wide(q.dtype), room(g, q.dtype)
+        work = 4 * g.heads * g.queries * g.keys * (g.width + g.values)
+        threads = 1 if work < flash.ALONE else team.size()
+        work_lines = flash.aligned(threads * each, q.dtype)
+        masked = terms.size > 1 or terms[0] != 0
+        tiles = -(-g.queries // across), -(-g.keys // across)
+        tasks = tuple(g.heads * flash.rows_of_tiles(count, g.causal) for count in tiles)
+        shared = *lines, terms, g, q.dtype.type(g.scale), masked, sums, inner, work_lines, each
+        _backward(shared, *parts, tiles, tasks, threads, work // 200, team.members())
+    return of_all(g, parts, q, k, v)
+
+
+@cached_njit(error_model="numpy")
+def _backward(shared, of_q, of_k, of_v, tiles, tasks, threads, least, team):
+    share(_rows_for_q, (shared, of_q, tiles[0]), tasks[0], threads, least, team)
+    share(_rows_for_k, (shared, of_k, of_v, tiles[1]), tasks[1], threads, least, team)
+
+
+@njit(error_model="numpy")
+def _rows_for_q(arguments, task, who):
+    shared, of_q, tiles = arguments
+    head, tile, other = tiles_of(task, tiles, shared[5].causal)
+    _tile_for_q(shared, of_q, head, tile, who)
+    if other != tile:
+        _tile_for_q(shared, of_q, head, other, who)
+
+
+@njit(error_model="numpy")
+def _rows_for_k(arguments, task, who):
+    shared, of_k, of_v, tiles = arguments
+    head, tile, other = tiles_of(task, tiles, shared[5].causal)
+    _tile_for_k(shared, of_k, of_v, head, tile, who)
+    if other != tile:
+        _tile_for_k(shared, of_k, of_v, head, other, who)
+
+
+@njit(error_model="numpy")
+def _tile_for_q(shared, of_q, head, tile, who):
+    """The gradient of a tile of queries: they are the lanes, keys go by."""
+    q, k, v, grad, mask, g, scale, masked, sums, inner, lines, each = shared
+    line, across, one = memory(lines), QUERIES * lanes(lines), lines.dtype.type(1)
+    first = tile * across
+    count = min(across, g.queries - first)
+    at = who * each
+    arrived = at + g.width * across
+    scores = arrived + g.values * across
+    slopes = scores + KEYS * across
+    result = slopes + KEYS * across
+    ones, logs, along = result + g.width * across, result + (g.width + 1) * across, result + (g.width + 2) * across
+    row = head * g.queries + first
+    log2_e = lines.dtype.type(LOG2_E)
+    transpose_in(memory(q), g.of_q[head] + first * g.width, g.width, count, scale * log2_e, line, at, across)
+    transpose_in(memory(grad), row * g.values, g.values, count, one, line, arrived, across)
+    for i in range(across):
+        line[ones + i] = one
+        line[logs + i] = sums[row + i] if i < count else 0
+        line[along + i] = inner[row + i] if i < count else 0
+    for i in range(g.width * across):
+        line[result + i] = 0
+    last = min(g.keys, first + count) if g.causal else g.keys
+    for begin in range(0, last, KEYS):
+        here = min(KEYS, last - begin)
+        keys, values = g.of_k[head] + begin * g.width, g.of_v[head] + begin * g.values
+        products(memory(k), keys, g.width, 1, here, g.width, line, at, scores, across)
+        if g.causal and begin + here > first + 1:
+            hide_later(line, scores, across, here, begin - first)
+        if masked:
+            mask_at = g.of_mask[head] + first * g.mask_row + begin * g.mask_column
+            flash.add_mask(memory(mask), mask_at, g.mask_column, g.mask_row, here, count, line, scores, across)
+        products(memory(v), values, g.values, 1, here, g.values, line, arrived, slopes, across)
+        width = lanes(lines)
+        for r in range(here):
+            for i in range(r * across, (r + 1) * across, width):
+                weight = exp2(load(line, scores + i) - load(line, logs + i - r * across))
+                store(line, scores + i, weight * (load(line, slopes + i) - load(line, along + i - r * across)))
+        add_products(memory(k), keys, g.width, here, line, scores, result, ones, across)
+    for i in range(across):
+        line[ones + i] = scale
+    transpose_out(line, result, across, g.width, count, line, ones, memory(of_q), row * g.width)
+
+
+@njit(error_model="numpy")
+def _tile_for_k(shared, of_k, of_v, head, tile, who):
+    """The gradients of a tile of keys and their values: they are the lanes, queries go by."""
+    q, k, v, grad, mask, g, scale, masked, sums, inner, lines, each = shared
+    line, across, one = memory(lines), QUERIES * lanes(lines), lines.dtype.type(1)
+    first = tile * across
+    count = min(across, g.keys - first)
+    at = who * each
+    values = at + g.width * across
+    scores = values + g.values * across
+    slopes = scores + KEYS * across
+    for_k = slopes + KEYS * across
+    for_v = for_k + g.width * across
+    ones = for_v + g.values * across
+    log2_e = lines.dtype.type(LOG2_E)
+    transpose_in(memory(k), g.of_k[head] + first * g.width, g.width, count, scale * log2_e, line, at, across)
+    transpose_in(memory(v), g.of_v[head] + first * g.values, g.values, count, one, line, values, across)
+    for i in range(across):
+        line[ones + i] = one
+    for i in range((g.width + g.values) * across):
+        line[for_k + i] = 0
+    for begin in range(first if g.causal else 0, g.queries, KEYS):
+        here = min(KEYS, g.queries - begin)
+        row = head * g.queries + begin
+        queries, arrived = g.of_q[head] + begin * g.width, row * g.values
+        products(memory(q), queries, g.width, 1, here, g.width, line, at, scores, across)
+        if g.causal:
+            hide_earlier(line, scores, across, here, begin - first)
+        if masked:
+            mask_at = g.of_mask[head] + begin * g.mask_row + first * g.mask_column
+            flash.add_mask(memory(mask), mask_at, g.mask_row, g.mask_column, here, count, line, scores, across)
+        products(memory(grad), arrived, g.values, 1, here, g.values, line, values, slopes, across)
+        width = lanes(lines)
+        for r in range(here):
+            logarithm, along = sums[row + r], inner[row + r]
+            for i in range(r * across, (r + 1) * across, width):
+                weight = exp2(load(line, scores + i) - logarithm)
+                store(line, scores + i, weight)
+                store(line, slopes + i, weight * (load(line, slopes + i) - along))
+        add_products(memory(grad), arrived, g.values, here, line, scores, for_v, ones, across)
+        add_products(memory(q), queries, g.width, here, line, slopes, for_k, ones, across)
+    to = head * g.keys + first
+    transpose_out(line, for_v, across, g.values, count, line, ones, memory(of_v), to * g.values)
+    for i in range(across):
+        line[ones + i] = scale
+    transpose_out(line, for_k, across, g.width, count, line, ones, memory(of_k), to * g.width)
+
+
+@njit
+def hide_earlier(line, scores, across, queries, ahead):
+    """-inf for the scores of queries that come before their key. ahead: the first query's place minus the first key's."""
+    for r in range(queries):
+        for i in range(max(0, ahead + r + 1), across):
+            line[scores + r * across + i] = -np.inf

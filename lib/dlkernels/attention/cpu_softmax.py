@@ -1,0 +1,228 @@
+"""Softmax and its logarithm on the CPU.
+
+The ladder of softmax                      what the rung adds
+    softmax_passes         three passes over the array: the largest of each row, exponentials, a division
+    softmax_rows           a row goes through all three while the cache has it
+    softmax_online         largest and sum in one pass: the sum so far is corrected when a larger number comes
+    softmax_vectors        exponentials of a vector of numbers at once, and rows shared out over all cores
+
+Without the largest number taken away first, e^x would be infinite from 89 on in float32. The online sum is that of
+Milakov and Gimelshein, Online normalizer calculation for softmax (2018).
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .. import team
+from ..implementations import implementation
+from ..simd import lanes, load, reduce_add, store
+from ..simd.cache import cached_njit
+from ..simd.line import memory
+from ..simd.vector import broadcast
+from ..team import share
+from .exponential import exp
+from .rows import largest, on_rows, part_of, product, shared, total
+
+compiled = cached_njit(error_model="numpy")  # 0 / 0 is NaN, not an error
+
+
+# ---- 1: as NumPy says it -----------------------------------------------------------------------------------------
+
+
+@implementation(
+    "softmax",
+    device="cpu",
+    adds="three passes over the array: the largest of each row, exponentials of what is left, a division by their sum",
+)
+@on_rows
+def softmax_passes(x, out):
+    with np.errstate(invalid="ignore", over="ignore"):
+        np.subtract(x, x.max(axis=1, keepdims=True), out=out)
+        np.exp(out, out=out)
+        out /= out.sum(axis=1, keepdims=True)
+
+
+# ---- 2, 3: row by row --------------------------------------------------------------------------------------------
+
+
+@compiled
+def _rows(x, out):
+    for r in range(x.shape[0]):
+        top = x.dtype.type(-np.inf)
+        for i in range(x.shape[1]):
+            top = max(top, x[r, i])
+        total = x.dtype.type(0)
+        for i in range(x.shape[1]):
+            out[r, i] = math.exp(x[r, i] - top)
+            total += out[r, i]
+        for i in range(x.shape[1]):
+            out[r, i] /= total
+
+
+@implementation("softmax", device="cpu", adds="a row goes through all three passes while the cache has it")
+@on_rows
+def softmax_rows(x, out):
+    _rows(x, out)
+
+
+@compiled
+def _online(x, out):
+    for r in range(x.shape[0]):
+        top, total = x.dtype.type(-np.inf), x.dtype.type(0)
+        for i in range(x.shape[1]):
+            new = x[r, i]
+            if new > top:
+                total = total * math.exp(top - new) + math.exp(new - new)  # NaN, not 1, if new is infinite
+                top = new
+            elif new != top or top > -np.inf:
+                total += math.exp(new - top)
+        for i in range(x.shape[1]):
+            out[r, i] = math.exp(x[r, i] - top) / total
+
+
+@implementation(
+    "softmax",
+    device="cpu",
+    adds="largest and sum in one pass: when a larger number comes, the sum so far is multiplied by what it is too large by",
+)
+@on_rows
+def softmax_online(x, out):
+    _online(x, out)
+
+
+# ---- 4: vectors, and all cores -----------------------------------------------------------------------------------
+
+
+@njit(error_model="numpy")
+def exponentials(x, at, top, n, out, to):
+    """out = e^(x - top) for n numbers, and their sum."""
+    width, result, i = lanes(out), out.dtype.type(0), 0
+    if n >= 2 * width:
+        first, second = broadcast(result), broadcast(result)
+        while i + 2 * width <= n:
+            one, other = exp(load(x, at + i) - top), exp(load(x, at + i + width) - top)
+            store(out, to + i, one)
+            store(out, to + i + width, other)
+            first, second = first + one, second + other
+            i += 2 * width
+        result = reduce_add(first + second)
+    while i < n:
+        e = exp(x[at + i] - top)
+        out[to + i] = e
+        result += e
+        i += 1
+    return result
+
+
+@njit(error_model="numpy")
+def _softmax_part(arguments, task, who):
+    x, out, logarithm, tasks = arguments
+    rows, n = out.shape
+    line, result = memory(x), memory(out)
+    first, last = part_of(task, tasks, rows)
+    for r in range(first, last):
+        top = largest(line, r * n, n)
+        summed = exponentials(line, r * n, top, n, result, r * n)
+        if logarithm:
+            logarithm_of_sum = math.log(summed)
+            for i in range(r * n, r * n + n):
+                result[i] = (line[i] - top) - logarithm_of_sum
+        else:
+            factor = out.dtype.type(1) / summed
+            for i in range(r * n, r * n + n):
+                result[i] *= factor
+
+
+@compiled
+def _softmax_shared(x, out, logarithm, tasks, threads, least, team):
+    share(_softmax_part, (x, out, logarithm, tasks), tasks, threads, least, team)
+
+
+def by_vectors(x, out, logarithm):
+    tasks, threads, least = shared(*out.shape)
+    _softmax_shared(x, out, logarithm, tasks, threads, least, team.members())
+
+
+@implementation(
+    "softmax",
+    device="cpu",
+    adds="exponentials of a vector of numbers at once, by additions and multiplications; rows shared out over all cores",
+    public=True,
+)
+@on_rows
+def softmax_vectors(x, out):
+    by_vectors(x, out, False)
+
+
+# ---- its logarithm -----------------------------------------------------------------------------------------------
+
+
+@implementation("log_softmax", device="cpu", adds="three passes over the array; the logarithm of the sum is taken away")
+@on_rows
+def log_softmax_passes(x, out):
+    with np.errstate(invalid="ignore", over="ignore"):
+        np.subtract(x, x.max(axis=1, keepdims=True), out=out)
+        out -= np.log(np.exp(out).sum(axis=1, keepdims=True))
+
+
+@implementation(
+    "log_softmax",
+    device="cpu",
+    adds="row by row, exponentials of a vector of numbers at once; rows shared out over all cores",
+    public=True,
+)
+@on_rows
+def log_softmax_vectors(x, out):
+    by_vectors(x, out, True)
+
+
+# ---- gradients ---------------------------------------------------------------------------------------------------
+
+
+@njit(error_model="numpy")
+def _gradient_part(arguments, task, who):
+    """With y the softmax: y (grad - sum of grad y), or for its logarithm grad - y sum of grad."""
+    grad, x, out, logarithm, tasks = arguments
+    rows, n = out.shape
+    grad, line, result = memory(grad), memory(x), memory(out)
+    first, last = part_of(task, tasks, rows)
+    for r in range(first, last):
+        at = r * n
+        factor = out.dtype.type(1) / exponentials(line, at, largest(line, at, n), n, result, at)
+        if logarithm:
+            factor *= total(grad, at, n)
+            for i in range(at, at + n):
+                result[i] = grad[i] - factor * result[i]
+        else:
+            inner = factor * product(grad, at, result, at, n)
+            for i in range(at, at + n):
+                result[i] = factor * result[i] * (grad[i] - inner)
+
+
+@compiled
+def _gradient_shared(grad, x, out, logarithm, tasks, threads, least, team):
+    share(_gradient_part, (grad, x, out, logarithm, tasks), tasks, threads, least, team)
+
+
+def gradient_by_vectors(grad, x, out, logarithm):
+    tasks, threads, least = shared(*out.shape)
+    _gradient_shared(grad, x, out, logarithm, tasks, threads, least, team.members())
+
+
+GRADIENT = (
+    "softmax is computed again, not kept: a row at a time, in the array of the result; rows shared out over all cores"
+)
+
+
+@implementation("softmax_backward", device="cpu", adds=GRADIENT, public=True)
+@on_rows
+def softmax_backward_vectors(grad, x, out):
+    gradient_by_vectors(grad, x, out, False)
+
+
+@implementation("log_softmax_backward", device="cpu", adds=GRADIENT, public=True)
+@on_rows
+def log_softmax_backward_vectors(grad, x, out):
+    gradient_by_vectors(grad, x, out, True)

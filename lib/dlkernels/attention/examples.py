@@ -1,0 +1,341 @@
+"""Examples of softmax, normalisations and attention.
+
+The errors allowed are sums of what each rounding can do (Higham, Accuracy and Stability of Numerical Algorithms, chapters
+3 and 4): a sum of n terms is wrong by n roundings at most, and e^z by |z| of them, as z itself was rounded.
+"""
+
+import numpy as np
+
+from ..examples import Examples
+from . import reference
+
+SHAPES = ((), (1,), (0, 4), (3, 0), (1, 7), (5, 33), (4, 1), (2, 3, 17), (17,), (3, 2, 2, 5))
+LARGE = ((250, 300), (3, 20001), (10, 9, 129))
+TIMED = ((128, 128), (4096, 1024))
+SETTLED = 1100.0  # e^-1100 is 0 in every type
+
+
+def _abs(x):
+    return np.abs(np.asarray(x, np.float64))
+
+
+# ---- softmax ---------------------------------------------------------------------------------------------------------
+
+
+def softmax_arguments(draw, *shape):
+    return draw.array(*shape), (-1, 0, -2)[draw.seed % 3] if len(shape) > 1 else -1
+
+
+def softmax_gradient_arguments(draw, *shape):
+    x, dim = softmax_arguments(draw, *shape)
+    return draw.array(*shape), x, dim
+
+
+def _roundings(x, dim):
+    """How many roundings e^(x - max) and the sum of all of them may be wrong by, and x - max."""
+    x = np.asarray(x, np.float64)
+    axis = dim if x.ndim else None
+    far = _abs(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
+    return x.shape[dim] + 12 + np.minimum(far, SETTLED) if x.ndim else 13.0, far
+
+
+def softmax_error(arguments, expected, eps):
+    return _roundings(*arguments)[0] * eps * expected
+
+
+def log_softmax_error(arguments, expected, eps):
+    count, far = _roundings(*arguments)
+    return 2 * eps * (count + far)
+
+
+def softmax_gradient_error(arguments, expected, eps):
+    grad, x, dim = arguments
+    y, count, axis = reference.softmax(x, dim), _roundings(x, dim)[0], dim if np.ndim(x) else None
+    return 3 * eps * y * (count * (_abs(grad) + (y * _abs(grad)).sum(axis=axis, keepdims=True))
+                          + (count * y * _abs(grad)).sum(axis=axis, keepdims=True))  # fmt: skip
+
+
+def log_softmax_gradient_error(arguments, expected, eps):
+    grad, x, dim = arguments
+    y, count, axis = reference.softmax(x, dim), _roundings(x, dim)[0], dim if np.ndim(x) else None
+    return 3 * eps * (_abs(grad) + count * y * _abs(grad).sum(axis=axis, keepdims=True))
+
+
+def _of_softmax(make, allowed, values):
+    return Examples(make, allowed, SHAPES, LARGE, TIMED, values=values, seeds=3)
+
+
+SOFTMAX = _of_softmax(softmax_arguments, softmax_error, ("normal", "tiny", "huge", "special", "few"))
+LOG_SOFTMAX = _of_softmax(softmax_arguments, log_softmax_error, ("normal", "tiny", "huge", "special", "few"))
+SOFTMAX_BACKWARD = _of_softmax(softmax_gradient_arguments, softmax_gradient_error, ("normal", "tiny"))
+LOG_SOFTMAX_BACKWARD = _of_softmax(softmax_gradient_arguments, log_softmax_gradient_error, ("normal", "tiny"))
+
+
+# ---- normalisations ----------------------------------------------------------------------------------------------------
+
+ROWS = ((1,), (0, 4), (1, 7), (5, 33), (4, 1), (2, 3, 17), (17,), (3, 2, 2, 5))
+
+
+def layer_norm_arguments(draw, *shape):
+    x = _rows(draw, *shape)
+    weight, bias, eps = draw.one_of(((True, True, 1e-5), (True, False, 1e-3), (False, False, 1e-5), (False, True, 0.1)))
+    n = x.shape[-1]
+    return x, draw.array(n) if weight else None, draw.array(n) if bias else None, eps
+
+
+def rms_norm_arguments(draw, *shape):
+    x = _rows(draw, *shape)
+    weight, eps = draw.one_of(((True, None), (False, 1e-5), (True, 1e-2)))
+    return x, draw.array(x.shape[-1]) if weight else None, eps
+
+
+def _rows(draw, *shape):
+    return draw.array(*shape[:-1], max(1, shape[-1]))
+
+
+def _gradient_of(make):
+    def arguments(draw, *shape):
+        x, *rest = make(draw, *shape)
+        return draw.array(*x.shape), x, *rest
+
+    return arguments
+
+
+def _norm_errors(x, eps, centred, number):
+    """(result without weight, what x was multiplied by, how far the result may be off)."""
+    x = np.asarray(x, np.float64)
+    y, scale = reference._normal(x, np.finfo(x.dtype).eps if eps is None else eps, centred)
+    count, size = x.shape[-1] + 8, _abs(x).mean(axis=-1, keepdims=True) if centred else 0.0
+    of_mean = count * number * size * scale  # how far the mean may be off, beside the result
+    return y, scale, count * number * (_abs(y) + _abs(x) * scale * centred) + 2 * of_mean + _abs(y) * of_mean**2
+
+
+def layer_norm_error(arguments, expected, eps):
+    x, weight, bias, term = arguments
+    error = _norm_errors(x, term, True, eps)[2]
+    return (1 if weight is None else _abs(weight)) * error + (0 if bias is None else 4 * eps * _abs(bias))
+
+
+def rms_norm_error(arguments, expected, eps):
+    x, weight, term = arguments
+    term = np.finfo(x.dtype).eps if term is None else term
+    return (1 if weight is None else _abs(weight)) * _norm_errors(x, term, False, eps)[2]
+
+
+def _norm_gradient_error(grad, x, weight, term, centred, eps):
+    y, scale, off = _norm_errors(x, term, centred, eps)
+    g = _abs(grad) * (1 if weight is None else _abs(weight))
+    n = x.shape[-1] + 10
+    size, mean = _abs(y) + 1, g.mean(axis=-1, keepdims=True)
+    of_x = (
+        scale * (n * eps * size + off) * 3 * (g + mean + (size + off) * (g * (size + off)).mean(axis=-1, keepdims=True))
+    )
+    rows = x.size // x.shape[-1]
+    of_weight = (_abs(grad) * (off + (rows + 4) * eps * _abs(y))).reshape(-1, x.shape[-1]).sum(axis=0)
+    of_bias = (rows + 4) * eps * _abs(grad).reshape(-1, x.shape[-1]).sum(axis=0)
+    return of_x, of_weight, of_bias
+
+
+def layer_norm_gradient_error(arguments, expected, eps):
+    grad, x, weight, bias, term = arguments
+    of_x, of_weight, of_bias = _norm_gradient_error(grad, x, weight, term, True, eps)
+    return (of_x, *([] if weight is None else [of_weight]), *([] if bias is None else [of_bias]))
+
+
+def rms_norm_gradient_error(arguments, expected, eps):
+    grad, x, weight, term = arguments
+    term = np.finfo(x.dtype).eps if term is None else term
+    of_x, of_weight, _ = _norm_gradient_error(grad, x, weight, term, False, eps)
+    return of_x if weight is None else (of_x, of_weight)
+
+
+def _of_norm(make, allowed, values, seeds):
+    return Examples(make, allowed, ROWS, LARGE, TIMED, values=values, seeds=seeds)
+
+
+LAYER_NORM = _of_norm(layer_norm_arguments, layer_norm_error, ("normal", "tiny"), 4)
+RMS_NORM = _of_norm(rms_norm_arguments, rms_norm_error, ("normal", "tiny"), 3)
+LAYER_NORM_BACKWARD = _of_norm(_gradient_of(layer_norm_arguments), layer_norm_gradient_error, ("normal",), 4)
+RMS_NORM_BACKWARD = _of_norm(_gradient_of(rms_norm_arguments), rms_norm_gradient_error, ("normal",), 3)
+
+
+# ---- attention: a size is (batch, heads, queries, keys, width, value width), or shorter -----------------------------------
+
+#: (mask, is_causal, scale, heads of q for one of k and v or None, whether k and v serve all of the batch)
+SETTINGS = (
+    (None, False, None, None, False),
+    (None, True, None, None, False),
+    ("which", False, None, None, False),
+    ("terms", False, 0.3, None, True),
+    (None, True, 0.7, 2, False),
+    ("keys", False, None, 3, False),
+    ("shared", False, None, 1, True),
+)
+ATTENTION = (
+    (1, 1, 1, 1, 1, 1), (2, 1, 3, 5, 4, 3), (0, 2, 3, 2, 1, 4), (1, 2, 0, 3, 2, 2), (1, 1, 2, 0, 3, 5), (5, 3, 4),
+    (2, 3, 5, 3), (3, 7, 2), (1, 1, 9, 6, 5, 1),
+)  # fmt: skip
+# Past a tile of queries and of keys, of widths that fill registers and of others.
+LARGE_ATTENTION = (
+    (2, 2, 100, 131, 64, 64),
+    (1, 3, 50, 300, 33, 7),
+    (3, 300, 70, 20),
+    (1, 1, 7, 1100, 40, 41),
+    (130, 130, 72),
+)
+TIMED_ATTENTION = ((1, 2, 128, 128, 64, 64), (1, 8, 1024, 1024, 64, 64))
+
+
+def attention_arguments(draw, *shape, settings=SETTINGS):
+    *batch, queries, keys, width, values = shape if len(shape) > 3 else (*shape, shape[-1])
+    width = max(1, width)
+    kind, is_causal, scale, group, alone = draw.one_of(settings)
+    gqa = group is not None and len(batch) > 0
+    lead = (*batch[:-1], batch[-1] * group) if gqa else tuple(batch)
+    few = (1,) * (len(batch) - 1) + tuple(batch[-1:]) if alone else tuple(batch)
+    q = draw.array(*lead, queries, width)
+    k, v = draw.array(*few, keys, width), draw.array(*few, keys, values)
+    return q, k, v, _mask(draw, kind, lead, queries, keys), is_causal, scale, gqa
+
+
+def _mask(draw, kind, lead, queries, keys):
+    if kind is None:
+        return None
+    shape = {
+        "which": (*lead, queries, keys),
+        "terms": (*lead, queries, keys),
+        "keys": (1, keys),
+        "shared": (queries, keys),
+    }
+    allowed = draw.random.random(shape[kind]) < 0.7
+    terms = draw.random.standard_normal(shape[kind])
+    return allowed if kind in ("which", "keys") else np.where(allowed, terms, -np.inf).astype(draw.dtype)
+
+
+def _attention_sizes(arguments, eps):
+    """(weights, how far each may be off beside itself, the arguments in float64 without signs)."""
+    q, k, v, mask, is_causal, scale, gqa = arguments
+    q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
+    if gqa:
+        k, v = (reference._repeated(x, q.shape[-3]) for x in (k, v))
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    scores = reference._scores(q, k, mask, is_causal, scale)
+    weights = reference._weights(scores)
+    finite = np.where(np.isfinite(scores), scores, 0.0)
+    off = (q.shape[-1] + 8) * scale * np.matmul(_abs(q), np.swapaxes(_abs(k), -1, -2))
+    if mask is not None and mask.dtype != bool:
+        off = off + 4 * np.where(np.isfinite(mask), _abs(mask), 0.0)
+    far = np.minimum(_abs(finite - scores.max(axis=-1, keepdims=True, initial=-np.inf)), SETTLED)
+    off = np.expm1(eps * (off + scores.shape[-1] + 14 + np.where(np.isfinite(far), far, 0.0)))
+    return weights, off + (weights * off).sum(axis=-1, keepdims=True), _abs(q), _abs(k), _abs(v), scale
+
+
+def attention_error(arguments, expected, eps):
+    weights, off, _, _, v, _ = _attention_sizes(arguments, eps)
+    return 2 * np.matmul(weights * (off + (weights.shape[-1] + 4) * eps), v)
+
+
+ATTEND = Examples(
+    attention_arguments,
+    attention_error,
+    ATTENTION,
+    LARGE_ATTENTION,
+    TIMED_ATTENTION,
+    values=("normal", "tiny"),
+    seeds=len(SETTINGS),
+)
+
+
+def attention_gradient_arguments(draw, *shape):
+    q, k, v, *rest = attention_arguments(draw, *shape)
+    lead = np.broadcast_shapes(q.shape[:-2], () if rest[-1] else k.shape[:-2])
+    return draw.array(*lead, q.shape[-2], v.shape[-1]), q, k, v, *rest
+
+
+def attention_gradient_error(arguments, expected, eps):
+    grad, q, k, v, *_ = arguments
+    weights, off, q_size, k_size, v_size, scale = _attention_sizes(arguments[1:], eps)
+    grad = _abs(grad)
+    arrived = np.matmul(grad, np.swapaxes(v_size, -1, -2))
+    terms = weights.shape[-1] + weights.shape[-2] + q.shape[-1] + v.shape[-1] + 16
+    inner = (weights * arrived).sum(axis=-1, keepdims=True) + (weights * off * arrived).sum(axis=-1, keepdims=True)
+    wrong = scale * weights * (off * (arrived + inner) + terms * eps * (arrived + inner))
+    wrong = wrong + scale * weights * (weights * off * arrived).sum(axis=-1, keepdims=True)
+    of_q = np.matmul(wrong, k_size)
+    of_k = np.matmul(np.swapaxes(wrong, -1, -2), q_size)
+    of_v = np.matmul(np.swapaxes(weights * (off + terms * eps), -1, -2), grad)
+    parts = zip((of_q, of_k, of_v), (q, k, v), strict=True)
+    return tuple(3 * reference._collected(part, x.shape) for part, x in parts)
+
+
+ATTEND_BACKWARD = Examples(
+    attention_gradient_arguments,
+    attention_gradient_error,
+    ATTENTION,
+    LARGE_ATTENTION,
+    TIMED_ATTENTION,
+    values=("normal", "tiny"),
+    seeds=len(SETTINGS),
+)
+
+
+# ---- positions -------------------------------------------------------------------------------------------------------
+
+TURNED = ((1, 1), (2, 3), (0, 4), (3, 0), (5, 7), (2, 3, 4), (4, 9, 1), (2, 1, 5, 3))
+LARGE_TURNED = ((600, 64), (3, 300, 70), (7, 70, 2, 130))
+TIMED_TURNED = ((128, 64), (8, 1024, 64))
+
+
+def sinusoidal_arguments(draw, *shape):
+    *lead, width = shape
+    positions = np.floor(100 * _abs(draw.array(*lead, 1)[..., 0])).astype(draw.dtype)
+    return positions, max(1, width), (10000.0, 100.0)[draw.seed % 2]
+
+
+def sinusoidal_error(arguments, expected, eps):
+    """Of an angle in float64, and one rounding of what comes."""
+    return eps + 4e-16 * (1 + _abs(arguments[0])[..., None])
+
+
+SINUSOIDAL = Examples(
+    sinusoidal_arguments, sinusoidal_error, TURNED, LARGE_TURNED, TIMED_TURNED, values=("normal",), seeds=2
+)
+
+
+def rotary_arguments(draw, *shape):
+    """A size counts pairs along its last dimension."""
+    *lead, length, pairs = shape
+    x = draw.array(*lead, length, 2 * max(1, pairs))
+    positions = np.floor(draw.random.uniform(0, 1000, length)).astype(draw.dtype)
+    return x, positions, (10000.0, 500.0)[draw.seed % 2], draw.seed % 4 > 1
+
+
+def rotary_gradient_arguments(draw, *shape):
+    x, *rest = rotary_arguments(draw, *shape)
+    return draw.array(*x.shape), x, *rest
+
+
+def _turned_error(x, positions, interleaved, eps):
+    x = _abs(x)
+    pairs = x.reshape(*x.shape[:-1], x.shape[-1] // 2, 2) if interleaved else np.stack(np.split(x, 2, axis=-1), axis=-1)
+    size = pairs.sum(axis=-1)
+    both = np.repeat(size, 2, axis=-1) if interleaved else np.concatenate([size, size], axis=-1)
+    return (3 * eps + 1e-15 * _abs(positions).max(initial=1)) * both
+
+
+def rotary_error(arguments, expected, eps):
+    x, positions, _, interleaved = arguments
+    return _turned_error(x, positions, interleaved, eps)
+
+
+def rotary_gradient_error(arguments, expected, eps):
+    grad, _, positions, _, interleaved = arguments
+    return _turned_error(grad, positions, interleaved, eps)
+
+
+def _of_rotary(make, allowed):
+    return Examples(make, allowed, TURNED, LARGE_TURNED, TIMED_TURNED, values=("normal", "tiny"), seeds=4)
+
+
+ROTARY = _of_rotary(rotary_arguments, rotary_error)
+ROTARY_BACKWARD = _of_rotary(rotary_gradient_arguments, rotary_gradient_error)

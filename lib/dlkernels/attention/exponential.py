@@ -1,0 +1,87 @@
+"""Our own exponential: additions, multiplications and shifts, for a vector of numbers at once.
+
+    2^x = 2^n 2^r        n = x rounded to a whole number, r = x - n in [-1/2, 1/2]
+    2^r                  its Taylor series, to where the next term is below half the spacing of numbers at 1
+    2^n                  n, written into the bits of a number that hold its exponent
+    e^x = 2^(x / ln 2)   with 1 / ln 2 in two parts, so that r keeps its digits (Cody and Waite, 1980)
+
+`exp2(x)` and `exp(x)` take a float32 or float64, or a vector of them (dlkernels.simd), of at most 0 as softmax has them: the
+largest score was taken away before. Slightly larger numbers, up to 100, are right too. What is below the smallest normal
+number becomes 0; NaN stays NaN.
+
+The library's `expf` takes one number at a time; a loop around it cannot be vectorised.
+"""
+
+import math
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from ..simd import VectorType
+from ..simd.vector import ELEMENTS, call_llvm, splat
+
+LOG2_E = 1 / math.log(2)
+
+#: By type: bits of a number, of its fraction; terms of the series after the first; LOG2_E in two parts.
+FORMATS = {
+    types.float32: (32, 23, 7, float(np.float32(LOG2_E)), LOG2_E - float(np.float32(LOG2_E))),
+    types.float64: (64, 52, 13, LOG2_E, 2.0355273740931033e-17),
+}
+
+
+def _describe(name, x):
+    """(type of a number, lanes or None) of an argument."""
+    number = x.dtype if isinstance(x, VectorType) else x
+    if number not in ELEMENTS:
+        raise TypingError(f"{name} expects a float32 or float64, or a vector of them, not {x}")
+    return number, x.lanes if isinstance(x, VectorType) else None
+
+
+def _emit(builder, number, lanes, x, natural):
+    """LLVM: 2^x, or e^x where `natural`."""
+    bits, fraction, terms, high, low = FORMATS[number]
+    element, word = (ir.FloatType() if bits == 32 else ir.DoubleType()), ir.IntType(bits)
+    words = word if lanes is None else ir.VectorType(word, lanes)
+    kind = f"f{bits}" if lanes is None else f"v{lanes}f{bits}"
+
+    def constant(value, of=element):
+        scalar = ir.Constant(of, value)
+        return scalar if lanes is None else splat(builder, scalar, lanes)
+
+    def multiply_add(a, b, c):
+        return call_llvm(builder, f"fmuladd.{kind}", a.type, [a, b, c])
+
+    bias = (1 << (bits - fraction - 2)) - 1  # 127, 1023: an exponent of -bias, written as 0, is the number 0
+    least = constant(-bias / (LOG2_E if natural else 1))
+    x = builder.select(builder.fcmp_ordered("<", x, least), least, x)  # this way round NaN stays NaN
+    scaled = builder.fmul(x, constant(high)) if natural else x
+    shift = constant(1.5 * 2.0**fraction)  # a number beside which only whole ones have room: adding it rounds
+    shifted = builder.fadd(scaled, shift)
+    whole = builder.fsub(shifted, shift)
+    if natural:
+        rest = multiply_add(x, constant(low), multiply_add(x, constant(high), builder.fneg(whole)))
+    else:
+        rest = builder.fsub(x, whole)
+    power = constant(math.log(2) ** terms / math.factorial(terms))
+    for k in range(terms - 1, -1, -1):
+        power = multiply_add(power, rest, constant(math.log(2) ** k / math.factorial(k)))
+    exponent = builder.add(builder.bitcast(shifted, words), constant(bias, word))
+    factor = builder.bitcast(builder.shl(exponent, constant(fraction, word)), x.type)
+    return builder.fmul(power, factor)
+
+
+@intrinsic
+def exp2(typingctx, x):
+    """``exp2(x)``: 2 to the power of x, at most 0, to a relative error of 2 roundings."""
+    number, lanes = _describe("exp2", x)
+    return x(x), lambda context, builder, signature, arguments: _emit(builder, number, lanes, arguments[0], False)
+
+
+@intrinsic
+def exp(typingctx, x):
+    """``exp(x)``: e to the power of x, at most 0, to a relative error of 2 roundings."""
+    number, lanes = _describe("exp", x)
+    return x(x), lambda context, builder, signature, arguments: _emit(builder, number, lanes, arguments[0], True)

@@ -1,0 +1,237 @@
+"""Attention by tiles: no score is ever written to an array that grows with the number of keys.
+
+After Dao and others, FlashAttention (2022), with the online softmax of Milakov and Gimelshein (2018), on a CPU's vectors. The
+lanes of a vector are queries, so that the largest score and the sum of each query are found lane by lane, without adding
+up the lanes of a vector::
+
+    for each tile of queries, QUERIES vectors wide             a task of the team; its queries are transposed once
+        for KEYS keys at a time
+            scores[key, query]  = k[key, :] . q[:, query]         a product: tiles of ROWS keys in registers
+            top, factor         = the new largest score of each query, and what older terms are multiplied by
+            scores              = 2^(scores - top)                   our own exponential
+            result[c, query]    = result * factor + v[:, c] . scores  a product: tiles of ROWS columns of v in registers
+        result / sum is transposed into its place
+
+Scores are multiplied by log2(e) with the scale, so that the exponential is a power of two. A largest score begins at the
+least finite number, not at -inf: then there is no difference of two infinities, and a query that may look at no key ends
+with a sum of zero.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .. import team
+from ..matrix.blocks import REGISTERS
+from ..simd import lanes, load, maximum, store, vector_bytes, vector_width
+from ..simd.cache import cached_njit
+from ..simd.line import memory
+from ..simd.tile import tile_load, tile_multiply_add, tile_scale, tile_store, tile_zeros
+from ..team import share
+from .exponential import LOG2_E, exp2
+
+QUERIES = 3  # vectors of queries in a tile
+ROWS = (REGISTERS - QUERIES - 1) // QUERIES // 4 * 4  # 8 of 32 registers, 4 of 16; both divide most widths
+KEYS = 64  # keys of a tile: what is computed from them stays in the L1 cache
+ALONE = 1 << 17  # multiply-adds below which waking another thread costs more than it gains
+
+
+def wide(dtype):
+    """Queries in a tile."""
+    return QUERIES * vector_width(dtype)
+
+
+def room(g, dtype):
+    """Numbers that one thread needs: transposed queries, scores, results; of each query the largest score, sum, factor."""
+    return (g.width + KEYS + g.values + 3) * wide(dtype)
+
+
+def aligned(size, dtype):
+    """A new line of memory that begins where a vector does."""
+    spare = vector_bytes() // np.dtype(dtype).itemsize
+    line = np.empty(size + spare, dtype)
+    return line[-(line.ctypes.data // line.itemsize) % spare :]
+
+
+def attend(q, k, v, mask, g, out, skip):
+    """out = the attention of contiguous lines of memory. skip: whether tiles beyond the diagonal are left out."""
+    sums = np.empty(0, out.dtype)
+    run(q, k, v, mask, g, out, sums, skip)
+
+
+def run(q, k, v, mask, g, out, sums, skip):
+    """The same; sums: room for the logarithm (to base 2) of the sum of exponentials of each query, or of no element."""
+    tiles, paired = -(-g.queries // wide(out.dtype)), skip and g.causal
+    tasks = g.heads * rows_of_tiles(tiles, paired)
+    work = g.heads * g.queries * g.keys * (g.width + g.values) // (2 if paired else 1)
+    threads = 1 if work < ALONE else team.size()
+    each = room(g, out.dtype)
+    lines = aligned(threads * each, out.dtype)
+    scale = out.dtype.type(g.scale * LOG2_E)
+    masked = mask.size > 1 or mask[0] != 0
+    everything = q, k, v, mask, g, scale, masked, skip, out, sums, lines, each
+    _attend(everything, tiles, paired, tasks, threads, work // 100, team.members())
+
+
+@cached_njit(error_model="numpy")
+def _attend(everything, tiles, paired, tasks, threads, least, team):
+    share(_rows_of_tiles, (everything, tiles, paired), tasks, threads, least, team)
+
+
+def rows_of_tiles(tiles, paired):
+    """Tasks of a head: a tile each, or two."""
+    return -(-tiles // 2) if paired else tiles
+
+
+@njit
+def tiles_of(task, tiles, paired):
+    """(head, tile, another tile or the same) of a task. In a triangle tiles t and last - t together are as long for all t."""
+    if paired:
+        half = (tiles + 1) // 2
+        return task // half, task % half, tiles - 1 - task % half
+    return task // tiles, task % tiles, task % tiles
+
+
+@njit(error_model="numpy")
+def _rows_of_tiles(arguments, task, who):
+    everything, tiles, paired = arguments
+    head, tile, other = tiles_of(task, tiles, paired)
+    _tile(everything, head, tile, who)
+    if other != tile:
+        _tile(everything, head, other, who)
+
+
+@njit(error_model="numpy")
+def _tile(everything, head, tile, who):
+    """The results of one tile of queries."""
+    q, k, v, mask, g, scale, masked, skip, out, sums, lines, each = everything
+    line, across = memory(lines), QUERIES * lanes(out)
+    keys_from, values_from, first = memory(k), memory(v), tile * across
+    count = min(across, g.queries - first)
+    at = who * each
+    scores = at + g.width * across
+    result = scores + KEYS * across
+    top = result + g.values * across
+    summed, factor = top + across, top + 2 * across
+    transpose_in(memory(q), g.of_q[head] + first * g.width, g.width, count, scale, line, at, across)
+    least, zero = line.dtype.type(np.finfo(line.dtype).min), line.dtype.type(0)
+    for i in range(across):
+        line[top + i] = least
+        line[summed + i] = zero
+    for i in range(g.values * across):
+        line[result + i] = zero
+    last = min(g.keys, first + count) if skip and g.causal else g.keys
+    for begin in range(0, last, KEYS):
+        here = min(KEYS, last - begin)
+        products(keys_from, g.of_k[head] + begin * g.width, g.width, 1, here, g.width, line, at, scores, across)
+        if g.causal and begin + here > first + 1:
+            hide_later(line, scores, across, here, begin - first)
+        if masked:
+            mask_at = g.of_mask[head] + first * g.mask_row + begin * g.mask_column
+            add_mask(memory(mask), mask_at, g.mask_column, g.mask_row, here, count, line, scores, across)
+        weigh(line, scores, across, here, top, summed, factor)
+        add_products(values_from, g.of_v[head] + begin * g.values, g.values, here, line, scores, result, factor, across)
+    for i in range(count):
+        if sums.size:
+            found = line[summed + i]
+            sums[head * g.queries + first + i] = line[top + i] + math.log2(found) if found != 0 else np.inf
+        line[factor + i] = line.dtype.type(1) / line[summed + i] if line[summed + i] != 0 else zero
+    transpose_out(
+        line, result, across, g.values, count, line, factor, memory(out), (head * g.queries + first) * g.values
+    )
+
+
+# ---- its steps -----------------------------------------------------------------------------------------------------
+
+
+@njit
+def transpose_in(source, at, width, count, scale, line, to, across):
+    """line[c, i] = scale * source[i, c] for `count` rows; zeros for the lanes that are left."""
+    for c in range(width):
+        for i in range(count):
+            line[to + c * across + i] = scale * source[at + i * width + c]
+        for i in range(count, across):
+            line[to + c * across + i] = 0
+
+
+@njit
+def transpose_out(line, result, across, width, count, factors, factor, out, to):
+    """out[i, c] = factor[i] * result[c, i] for `count` rows."""
+    for i in range(count):
+        f = factors[factor + i]
+        for c in range(width):
+            out[to + i * width + c] = f * line[result + c * across + i]
+
+
+@njit
+def products(matrix, at, row, step, rows, depth, line, other, to, across):
+    """line[r, :] from `to` on = the sum over p < depth of matrix[at + r row + p step] * line[p, :] from `other` on.
+
+    What is left of whole tiles of ROWS is reached by a last tile that begins earlier, where there are rows enough.
+    """
+    r = 0
+    while r < rows:
+        if rows >= ROWS:
+            r = min(r, rows - ROWS)
+            acc = tile_zeros(line, ROWS, QUERIES)
+            acc = tile_multiply_add(acc, depth, matrix, at + r * row, (row, step), line, other, across)
+            tile_store(line, to + r * across, across, acc)
+            r += ROWS
+        else:
+            one = tile_zeros(line, 1, QUERIES)
+            one = tile_multiply_add(one, depth, matrix, at + r * row, (row, step), line, other, across)
+            tile_store(line, to + r * across, across, one)
+            r += 1
+
+
+@njit
+def add_products(matrix, at, columns, depth, line, other, to, factor, across):
+    """line[c, :] from `to` on = itself * factor + the sum over p < depth of matrix[at + p columns + c] * line[p, :]."""
+    c = 0
+    while c + ROWS <= columns:
+        acc = tile_scale(tile_load(line, to + c * across, across, ROWS, QUERIES), line, factor)
+        acc = tile_multiply_add(acc, depth, matrix, at + c, (1, columns), line, other, across)
+        tile_store(line, to + c * across, across, acc)
+        c += ROWS
+    while c < columns:
+        one = tile_scale(tile_load(line, to + c * across, across, 1, QUERIES), line, factor)
+        one = tile_multiply_add(one, depth, matrix, at + c, (1, columns), line, other, across)
+        tile_store(line, to + c * across, across, one)
+        c += 1
+
+
+@njit
+def hide_later(line, scores, across, keys, ahead):
+    """-inf for the scores of keys that come after their query. ahead: the first key's place minus the first query's."""
+    for r in range(max(0, 1 - ahead), keys):
+        for i in range(min(across, ahead + r)):
+            line[scores + r * across + i] = -np.inf
+
+
+@njit
+def add_mask(mask, at, row, lane, rows, count, line, scores, across):
+    """scores + mask, which is multiplied by log2(e) as the scores are. row, lane: elements from one to the next."""
+    for r in range(rows):
+        for i in range(count):
+            line[scores + r * across + i] += mask.dtype.type(LOG2_E) * mask[at + r * row + i * lane]
+
+
+@njit
+def weigh(line, scores, across, keys, top, summed, factor):
+    """Scores become weights 2^(score - largest); largest, sums and factors of all queries move on."""
+    width = lanes(line)
+    for v in range(0, across, width):
+        before = load(line, top + v)
+        new = before
+        for r in range(keys):
+            new = maximum(new, load(line, scores + r * across + v))
+        store(line, top + v, new)
+        correction = exp2(before - new)
+        total = correction * load(line, summed + v)
+        for r in range(keys):
+            weight = exp2(load(line, scores + r * across + v) - new)
+            store(line, scores + r * across + v, weight)
+            total = total + weight
+        store(line, summed + v, total)
+        store(line, factor + v, correction)

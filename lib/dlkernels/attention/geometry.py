@@ -1,0 +1,106 @@
+"""What an attention is about: how many heads of which size, and which matrices of keys and values each head looks at.
+
+Leading dimensions are broadcast, and with grouped queries several heads share keys and values. No array is repeated for
+that: each head has the number of the element at which its matrix begins, in arrays that lie row after row.
+"""
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from ..arguments import float_array, number, one_place, same
+
+#: heads: matrices of the result; queries, keys: rows of each; width: of a query and a key, values: of a
+#: value. causal: whether a query looks at no key after its own place. scale: what scores are multiplied by.
+#: of_q, of_k, of_v, of_mask: for each head where its matrix begins. mask_row, mask_column: elements from the mask of one
+#: query, or key, to the next; 0 where one serves all.
+Geometry = namedtuple(
+    "Geometry", "heads queries keys width values causal scale of_q of_k of_v of_mask mask_row mask_column"
+)
+
+BOOLEAN = np.dtype(bool)
+SHAPES = "expected q (..., queries, width), k (..., keys, width) and v (..., keys, value width)"
+
+
+def geometry(q, k, v, mask, is_causal, scale, enable_gqa):
+    """(shape of the result, `Geometry`) of a call; ValueError or TypeError where there is none."""
+    given = {"q": q, "k": k, "v": v}
+    for name, x in given.items():
+        float_array(name, x)
+    same("dtype", **given)
+    if mask is not None:
+        float_array("mask", mask, (q.dtype, BOOLEAN))
+        given["mask"] = mask
+    one_place(**given)
+    for name, value in (("is_causal", is_causal), ("enable_gqa", enable_gqa)):
+        if not isinstance(value, bool | np.bool):
+            raise TypeError(f"{name} is {value!r}; expected True or False.")
+    if mask is not None and is_causal:
+        raise ValueError("mask is given and is_causal is True; expected one of them. A mask may itself be causal.")
+    told = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
+    q_shape, k_shape, v_shape = shapes = [tuple(x.shape) for x in (q, k, v)]
+    if min(map(len, shapes)) < 2 or q_shape[-1] != k_shape[-1] or k_shape[-2] != v_shape[-2]:
+        raise ValueError(
+            f"The shapes are {told}; {SHAPES}, with one width for q and k and one number of keys and values."
+        )
+    if q_shape[-1] == 0:
+        raise ValueError(f"The shapes are {told}; expected a width of at least 1.")
+    lead = tuple(shape[:-2] for shape in shapes)
+    repeats = _groups(lead, told) if enable_gqa else (1, 1, 1)
+    numbered = [_numbered(shape, repeat) for shape, repeat in zip(lead, repeats, strict=True)]
+    try:
+        whole = np.broadcast_shapes(*(places.shape for places in numbered))
+    except ValueError:
+        raise ValueError(f"The shapes are {told}; expected leading dimensions that are equal, 1 or missing.") from None
+    (queries, width), (keys, values) = q_shape[-2:], v_shape[-2:]
+    sizes = queries * width, keys * width, keys * values
+    of_q, of_k, of_v = (_spread(n, whole) * size for n, size in zip(numbered, sizes, strict=True))
+    of_mask, row, column = _of_mask(mask, whole, queries, keys)
+    factor = 1 / math.sqrt(width) if scale is None else float(number("scale", scale, np.float64))
+    places = of_q, of_k, of_v, of_mask
+    g = Geometry(math.prod(whole), queries, keys, width, values, bool(is_causal), factor, *places, row, column)
+    return (*whole, queries, values), g
+
+
+def _groups(lead, told):
+    """How many heads of q share each one of q, k and v, the dimension before the last two."""
+    if not all(lead):
+        raise ValueError(f"The shapes are {told}, and enable_gqa is True; expected a dimension of heads in q, k and v.")
+    heads = lead[0][-1]
+    for shape in lead[1:]:
+        if heads % shape[-1] if shape[-1] else heads:
+            raise ValueError(
+                f"The shapes are {told}, and enable_gqa is True; expected a number of heads of q that is a multiple of "
+                "those of k and of v."
+            )
+    return tuple(heads // shape[-1] if heads else 1 for shape in lead)
+
+
+def _numbered(shape, repeat):
+    """The numbers of the matrices of an array with these leading dimensions, each repeated for its group of heads."""
+    places = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+    return np.repeat(places, repeat, axis=-1) if repeat > 1 else places
+
+
+def _spread(places, whole):
+    return np.broadcast_to(places, whole).reshape(-1)
+
+
+def _of_mask(mask, whole, queries, keys):
+    """(of_mask, mask_row, mask_column) of a `Geometry`."""
+    if mask is None:
+        return np.zeros(math.prod(whole), np.int64), 0, 0
+    shape = (1,) * (2 - mask.ndim) + tuple(mask.shape)
+    try:
+        fits = np.broadcast_shapes(shape, (*whole, queries, keys)) == (*whole, queries, keys)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"mask has shape {tuple(mask.shape)}; expected one that can be broadcast to {(*whole, queries, keys)}: leading "
+            "dimensions, queries, keys."
+        )
+    rows, columns = shape[-2:]
+    of_mask = _spread(_numbered(shape[:-2], 1), whole) * (rows * columns)
+    return of_mask, columns if rows > 1 else 0, int(columns > 1)

@@ -1,0 +1,148 @@
+"""Gradients of attention on the GPU: weights are computed again, nothing of queries x keys numbers is kept.
+
+A thread for each query finds the logarithm of its sum, and then the gradient of its row of q; a thread for each key the
+gradients of its rows of k and v, from all queries that look at it. So nobody adds to another's sum. Heads that share a
+matrix add up at the end. The formulas stand in cpu_backward.py.
+"""
+
+import math
+
+import numpy as np
+
+from ..device import cuda
+from ..implementations import implementation
+from .gpu import LINE, ONE_HEAD, PLACES, SIZES, TERMS, THREADS, attention_shared_tiles, numbers, terms_of
+from .gpu_rows import f32
+
+
+@cuda.jit(device=True)
+def score_of(q, at, k, place, width, scale, mask, mask_at):
+    """The score of a query that begins at one place and a key at another."""
+    total = f32(0)
+    for c in range(width):
+        total += q[at + c] * k[place + c]
+    return total * scale + mask[mask_at]
+
+
+@cuda.jit(device=True)
+def dot(one, at, other, to, n):
+    total = f32(0)
+    for c in range(n):
+        total += one[at + c] * other[to + c]
+    return total
+
+
+@cuda.jit
+def queries_kernel(q, k, v, mask, of_q, of_k, of_v, of_mask, grad, out, logs, along, part, queries, keys, width, values, mask_row, mask_column, causal, scale):  # fmt: skip
+    row = cuda.grid(1)
+    if row < logs.size:
+        h, i = row // queries, row % queries
+        at, mask_at, to = of_q[h] + i * width, of_mask[h] + i * mask_row, row * width
+        last = min(i + 1, keys) if causal else keys
+        top, total = f32(-math.inf), f32(0)
+        for j in range(last):
+            score = score_of(q, at, k, of_k[h] + j * width, width, scale, mask, mask_at + j * mask_column)
+            if score > top:
+                total *= math.exp(top - score)
+                top = score
+            if score != -math.inf:
+                total += math.exp(score - top)
+        logarithm = f32(math.inf)
+        if total != 0:
+            logarithm = top + math.log(total)
+        inner = dot(grad, row * values, out, row * values, values)
+        logs[row] = logarithm
+        along[row] = inner
+        for c in range(width):
+            part[to + c] = f32(0)
+        for j in range(last):
+            place = of_k[h] + j * width
+            score = score_of(q, at, k, place, width, scale, mask, mask_at + j * mask_column)
+            arrived = dot(grad, row * values, v, of_v[h] + j * values, values)
+            slope = scale * math.exp(score - logarithm) * (arrived - inner)
+            for c in range(width):
+                part[to + c] += slope * k[place + c]
+
+
+@cuda.jit
+def keys_kernel(q, k, v, mask, of_q, of_k, of_v, of_mask, grad, logs, along, part_k, part_v, queries, keys, width, values, mask_row, mask_column, causal, scale):  # fmt: skip
+    row = cuda.grid(1)
+    if row < of_k.size * keys:
+        h, j = row // keys, row % keys
+        place, values_at, mask_at = of_k[h] + j * width, of_v[h] + j * values, of_mask[h] + j * mask_column
+        for c in range(width):
+            part_k[row * width + c] = f32(0)
+        for c in range(values):
+            part_v[row * values + c] = f32(0)
+        for i in range(j if causal else 0, queries):
+            at, line = of_q[h] + i * width, h * queries + i
+            score = score_of(q, at, k, place, width, scale, mask, mask_at + i * mask_row)
+            weight = math.exp(score - logs[line])
+            slope = scale * weight * (dot(grad, line * values, v, values_at, values) - along[line])
+            for c in range(width):
+                part_k[row * width + c] += slope * q[at + c]
+            for c in range(values):
+                part_v[row * values + c] += weight * grad[line * values + c]
+
+
+@cuda.jit
+def collect_kernel(part, places, size, out):
+    """out[e] = the sum over all heads that share its matrix."""
+    e = cuda.grid(1)
+    if e < out.size:
+        total, inside, first = f32(0), e % size, e // size * size
+        for h in range(places.size):
+            if places[h] == first:
+                total += part[h * size + inside]
+        out[e] = total
+
+
+def collected(part, places, size, x):
+    """The gradient of x from those by heads."""
+    if x.size == 0:
+        return cuda.device_array(tuple(x.shape), f32)
+    if part.size == 0:
+        return cuda.to_device(np.zeros(tuple(x.shape), f32))
+    if part.size == x.size:
+        return part.reshape(tuple(x.shape))
+    out = cuda.device_array(x.size, f32)
+    collect_kernel[-(-x.size // THREADS), THREADS](part, cuda.to_device(places), size, out)
+    return out.reshape(tuple(x.shape))
+
+
+LINES = ", ".join([LINE] * 4)
+
+
+@implementation(
+    "scaled_dot_product_attention_backward",
+    "gpu",
+    adds="a thread for each query, then one for each key: weights are computed again, and nobody adds to another's sum",
+    dtypes=("float32",),
+    kernels=[
+        (queries_kernel, [f"void({LINES}, {ONE_HEAD}, {', '.join([LINE] * 5)}, {SIZES})"]),
+        (keys_kernel, [f"void({LINES}, {ONE_HEAD}, {', '.join([LINE] * 5)}, {SIZES})"]),
+        (collect_kernel, [f"void({LINE}, {PLACES}, int64, {LINE})"]),
+        TERMS,
+    ],
+    public=True,
+)
+def attention_backward_threads(mask, shape, g, grad, q, k, v):
+    sizes = g.queries * g.width, g.keys * g.width, g.keys * g.values
+    numbers_of = g.of_q, g.of_k, g.of_v
+    if g.heads * g.queries * g.keys == 0 or g.values == 0:
+        parts = [cuda.to_device(np.zeros(g.heads * size, f32)) for size in sizes]
+    else:
+        parts = [cuda.device_array(g.heads * size, f32) for size in sizes]
+        rows = g.heads * g.queries
+        logs, along = cuda.device_array(rows, f32), cuda.device_array(rows, f32)
+        out = attention_shared_tiles(mask, shape, g, q, k, v)
+        lines = [x.reshape(x.size) for x in (q, k, v)]
+        places = [cuda.to_device(x) for x in (*numbers_of, g.of_mask)]
+        everything, arrived = (*lines, terms_of(mask), *places), grad.reshape(grad.size)
+        queries_kernel[-(-rows // THREADS), THREADS](
+            *everything, arrived, out.reshape(out.size), logs, along, parts[0], *numbers(g)
+        )
+        keys_kernel[-(-g.heads * g.keys // THREADS), THREADS](
+            *everything, arrived, logs, along, parts[1], parts[2], *numbers(g)
+        )
+    return tuple(collected(*each) for each in zip(parts, numbers_of, sizes, (q, k, v), strict=True))

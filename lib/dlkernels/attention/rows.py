@@ -1,0 +1,107 @@
+"""Work on rows: arrays as lines of memory, a row after the other, shared out over the team.
+
+A row that fits the cache can be read several times for the price of one. So each rung that is fast takes a row through all
+its steps before it takes the next one.
+"""
+
+import functools
+import math
+
+import numpy as np
+from numba import njit
+
+from .. import team
+from ..simd import fma, lanes, load, maximum, reduce_add, reduce_max
+
+ALONE = 1 << 14  # numbers below which waking another thread costs more than it gains
+
+
+def on_rows(rung):
+    """Let `rung`, written for contiguous arrays (rows, n) and a new one, take arrays of one shape along any dimension.
+
+    What does not run along the last dimension, or is not contiguous, is copied first. Empty arrays never reach the rung.
+    """
+
+    @functools.wraps(rung)
+    def whole(dim, *arrays):
+        moved = [np.moveaxis(x, dim, -1) if x.ndim else x.reshape(1) for x in arrays]
+        shape = moved[-1].shape
+        out = np.empty(shape, moved[-1].dtype)
+        if out.size:
+            rows = math.prod(shape[:-1]), shape[-1]
+            rung(*(plain(x).reshape(rows) for x in moved), out.reshape(rows))
+        return np.ascontiguousarray(np.moveaxis(out, -1, dim)) if arrays[-1].ndim else out.reshape(())
+
+    return whole
+
+
+def plain(x):
+    """The array itself if it is contiguous and may be written, as kernels are compiled for such, else a copy."""
+    return np.require(x, requirements="CAW")
+
+
+def shared(rows, n):
+    """(tasks, threads, nanoseconds at least) for so many rows of n numbers."""
+    size = rows * n
+    threads = 1 if size < ALONE else team.size()
+    return min(rows, 1 if threads == 1 else 4 * threads), threads, size // 8
+
+
+@njit
+def part_of(task, tasks, rows):
+    """The rows of a task: (first, last)."""
+    return task * rows // tasks, (task + 1) * rows // tasks
+
+
+@njit
+def largest(line, at, n):
+    """The largest of n numbers from `at` on; NaN where one of them is."""
+    width, top, i = lanes(line), line.dtype.type(-np.inf), 0
+    if n >= 2 * width:
+        first, second = load(line, at), load(line, at + width)
+        i = 2 * width
+        while i + 2 * width <= n:
+            first, second = maximum(first, load(line, at + i)), maximum(second, load(line, at + i + width))
+            i += 2 * width
+        top = reduce_max(maximum(first, second))
+    while i < n:
+        x = line[at + i]
+        top = x if x > top or x != x else top
+        i += 1
+    return top
+
+
+@njit
+def total(line, at, n):
+    """The sum of n numbers."""
+    width, result, i = lanes(line), line.dtype.type(0), 0
+    if n >= 2 * width:
+        first, second = load(line, at), load(line, at + width)
+        i = 2 * width
+        while i + 2 * width <= n:
+            first, second = first + load(line, at + i), second + load(line, at + i + width)
+            i += 2 * width
+        result = reduce_add(first + second)
+    while i < n:
+        result += line[at + i]
+        i += 1
+    return result
+
+
+@njit
+def product(one, at, other, to, n):
+    """The sum of n products."""
+    width, result, i = lanes(one), one.dtype.type(0), 0
+    if n >= 2 * width:
+        first = load(one, at) * load(other, to)
+        second = load(one, at + width) * load(other, to + width)
+        i = 2 * width
+        while i + 2 * width <= n:
+            first = fma(load(one, at + i), load(other, to + i), first)
+            second = fma(load(one, at + i + width), load(other, to + i + width), second)
+            i += 2 * width
+        result = reduce_add(first + second)
+    while i < n:
+        result += one[at + i] * other[to + i]
+        i += 1
+    return result

@@ -1,0 +1,234 @@
+"""What only attention has: PyTorch's results for random parameters, extreme scores, memory, an exponential of our own."""
+
+import math
+
+import numpy as np
+import pytest
+from numba import njit
+
+import dlkernels
+from dlkernels import cuda, implementations, scaled_dot_product_attention, softmax
+from dlkernels.attention import cpu, exponential, gpu, reference
+from dlkernels.attention.geometry import geometry
+from simt.xray import xray
+
+from . import torch_attention as torch_says
+
+CASES = torch_says.recorded()["cases"]
+POSSIBLE = [case for case in CASES if "refused" not in case]
+ATTENTION = "scaled_dot_product_attention"
+
+
+def ways(name):
+    """The reference, the public function, and every rung of the CPU."""
+    rungs = [pytest.param(rung, id=rung.name) for rung in implementations.of(name, "cpu")]
+    return [pytest.param(getattr(reference, name), id="reference"), *rungs]
+
+
+# ---- what PyTorch gives ----------------------------------------------------------------------------------------------
+
+
+def same_sums(found, kept, case):
+    """Sums of elements, times weights up to 97, that may differ by what rounding does to scores of 10 000, and to
+    gradients of k that are as large as q."""
+    assert found[:2] == kept[:2], case
+    most = 1e-9 * (100 + abs(case["factor"]))
+    np.testing.assert_allclose(found[2:], kept[2:], rtol=1e-8, atol=most, err_msg=str(case))
+
+
+@pytest.mark.parametrize("way", ways(ATTENTION))
+def test_pytorch_gives_the_same_attention(way):
+    for case in POSSIBLE:
+        with np.errstate(all="ignore"):
+            result = way(*torch_says.inputs(case), **torch_says.options(case))
+        assert list(result.shape) == case["shape"], case
+        same_sums(torch_says.sums(result), case["result"], case)
+
+
+@pytest.mark.parametrize("way", ways(f"{ATTENTION}_backward"))
+def test_pytorch_gives_the_same_gradients(way):
+    for case in POSSIBLE:
+        with np.errstate(all="ignore"):
+            gradients = way(torch_says.arriving(case["shape"]), *torch_says.inputs(case), **torch_says.options(case))
+        for gradient, kept in zip(gradients, case["gradients"], strict=True):
+            same_sums(torch_says.sums(gradient), kept, case)
+
+
+def test_what_pytorch_refuses_is_refused():
+    refused = [case for case in CASES if "refused" in case]
+    assert len(refused) > 10
+    for case in refused:
+        with pytest.raises(ValueError, match="expected"):
+            scaled_dot_product_attention(*torch_says.inputs(case), **torch_says.options(case))
+
+
+def test_the_record_has_all_kinds():
+    """Or the tests above would not say much."""
+    assert len(POSSIBLE) >= 500
+    assert {case["kind"] for case in POSSIBLE} == {None, *torch_says.MASKS}
+    longer = [case for case in POSSIBLE if case["is_causal"] and case["q"][-2] > case["k"][-2]]
+    assert longer, "no causal attention with more queries than keys"
+    assert any(case["k"][-2] == 1 for case in POSSIBLE), "no single key"
+    assert any(case["enable_gqa"] for case in POSSIBLE), "no grouped queries"
+    most = max(abs(case["factor"] * (case["scale"] or 1)) for case in POSSIBLE)
+    assert most >= 5000, "no extreme scores"
+
+
+# ---- extreme scores, in both types -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rung", [pytest.param(r, id=r.name) for r in implementations.of(ATTENTION)])
+def test_extreme_scores(rung, dtype):
+    """10 000 and -10 000, -inf, rows of -inf alone, NaN in one query: each as the formula has it, and no other row."""
+    if dtype not in rung.dtypes:
+        pytest.skip("not in this type")
+    q = np.array([[1e4], [-1e4], [0], [1], [np.nan]], dtype)
+    k, v = np.array([[1], [-1], [1], [0.5]], dtype), np.arange(8, dtype=dtype).reshape(4, 2)
+    mask = np.zeros((5, 4), dtype)
+    mask[3] = -np.inf
+    mask[2, 1:] = -np.inf
+    with np.errstate(all="ignore"):
+        result = rung(q, k, v, mask)
+    np.testing.assert_allclose(result[0], (v[0] + v[2]) / 2, rtol=1e-5)  # two keys share the largest score
+    np.testing.assert_allclose(result[1], v[1], rtol=1e-5)
+    np.testing.assert_allclose(result[2], v[0], rtol=1e-5)
+    np.testing.assert_array_equal(result[3], [0, 0])
+    assert np.isnan(result[4]).all()
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_rows_of_minus_infinity_have_no_softmax(name):
+    x = np.array([[-np.inf, -np.inf, -np.inf], [0, -np.inf, 0], [1e4, -1e4, 1e4]], np.float32)
+    half = {"softmax": [0.5, 0, 0.5], "log_softmax": [-math.log(2), -np.inf, -math.log(2)]}[name]
+    for rung in implementations.of(name):
+        with np.errstate(all="ignore"):
+            result = rung(x)
+        assert np.isnan(result[0]).all(), rung.name
+        np.testing.assert_allclose(result[1], half, rtol=1e-6, err_msg=rung.name)
+        np.testing.assert_allclose(
+            result[2], [half[0], *((0, half[2]) if name == "softmax" else (-2e4, half[2]))], rtol=1e-4
+        )
+
+
+# ---- our own exponential -------------------------------------------------------------------------------------------------
+
+
+@njit
+def exponentials(x, natural, power):
+    for i in range(x.size):
+        natural[i] = exponential.exp(x[i])
+        power[i] = exponential.exp2(x[i])
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("float32", -87), ("float64", -708)])
+def test_the_exponential_is_right_to_two_roundings(dtype, least):
+    """Over all that softmax gives it, in steps much finer than the period of its polynomial."""
+    x = np.linspace(least, 1, 200_001).astype(dtype)
+    natural, power = np.empty_like(x), np.empty_like(x)
+    exponentials(x, natural, power)
+    wide = x.astype(np.longdouble)
+    for result, right in ((natural, np.exp(wide)), (power, np.exp2(wide))):
+        error = np.abs(result - right) / right
+        assert error.max() <= 2 * np.finfo(dtype).eps, float(error.max() / np.finfo(dtype).eps)
+    edges = np.array([0, -np.inf, np.nan, -1e30, -0.0], dtype)
+    natural, power = np.empty_like(edges), np.empty_like(edges)
+    exponentials(edges, natural, power)
+    for result in (natural, power):
+        np.testing.assert_array_equal(result, np.array([1, 0, np.nan, 0, 1], dtype))
+
+
+# ---- memory ----------------------------------------------------------------------------------------------------------------
+
+
+def test_memory_is_counted():
+    """All scores, one row for each thread, nothing, and tiles of a size that does not depend on the length."""
+
+    def bytes_for(name, length):
+        q = np.empty((8, length, 64), np.float32)
+        return cpu.extra_bytes(name, geometry(q, q, q, None, False, None, False)[1], threads=2)
+
+    assert bytes_for("attention_naive", 1024) == 8 * 1024 * 1024 * 4
+    assert bytes_for("attention_rows", 1024) == 2 * 1024 * 4
+    assert bytes_for("attention_online", 1024) == 0
+    assert bytes_for("attention_tiles", 128) == bytes_for("attention_causal", 4096) < 200_000
+    assert {row.name for row in implementations.of(ATTENTION, "cpu")} == {
+        name for name in ("attention_naive", "attention_rows", "attention_online", "attention_tiles", "attention_causal")
+        if bytes_for(name, 16) >= 0
+    }  # fmt: skip
+
+
+# ---- the last barrier of the tile loop -------------------------------------------------------------------------------------
+
+
+def tiles_launch(kernel, queries=20, keys=70, width=3):
+    """The x-ray of a kernel of tiles on more tiles than one, and how far its result is off."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((n, width)).astype(np.float32) for n in (queries, keys, keys))
+    _, g = geometry(q, k, v, None, False, None, False)
+    places = [cuda.to_device(x) for x in (g.of_q, g.of_k, g.of_v, g.of_mask)]
+    out = cuda.to_device(np.zeros(queries * width, np.float32))
+    lines = [cuda.to_device(x.reshape(-1)) for x in (q, k, v, np.zeros(1, np.float32))]
+    report = xray(kernel, -(-queries // gpu.SIDE), (gpu.SIDE, gpu.SIDE))(*lines, *places, out, *gpu.numbers(g))
+    return report, np.abs(
+        out.copy_to_host().reshape(queries, width) - reference.scaled_dot_product_attention(q, k, v)
+    ).max()
+
+
+def test_without_the_last_barrier_tiles_are_overwritten():
+    report, _ = tiles_launch(gpu.tiles_kernel(1, 4, barrier=False))
+    races = [finding for finding in report.findings if finding.kind == "race"]
+    assert races
+    assert any("tile" in str(finding) for finding in races)
+
+
+def test_with_it_there_is_no_finding():
+    report, error = tiles_launch(gpu.tiles_kernel(1, 4))
+    assert not report.findings
+    assert error < 1e-6
+
+
+# ---- wrong arguments -------------------------------------------------------------------------------------------------------
+
+Q, K = np.zeros((2, 4, 5, 8), np.float32), np.zeros((2, 2, 7, 8), np.float32)
+WRONG = {
+    "another width": ((Q, K[..., :7], K), {}, ValueError, r"q \(2, 4, 5, 8\), k \(2, 2, 7, 7\).*one width for q and k"),
+    "keys without values": ((Q, K, K[..., :6, :]), {}, ValueError, r"one number of keys and values"),
+    "heads do not fit": ((Q, K, K), {}, ValueError, r"leading dimensions that are equal, 1 or missing"),
+    "groups do not fit": ((Q[:, :3], K, K), {"enable_gqa": True}, ValueError, r"multiple of those of k and of v"),
+    "no heads": ((Q[0, 0], K[0, 0], K[0, 0]), {"enable_gqa": True}, ValueError, r"a dimension of heads in q, k and v"),
+    "mask and causal": ((Q, Q, Q, np.ones((5, 5), bool)), {"is_causal": True}, ValueError, r"expected one of them"),
+    "mask of another size": (
+        (Q, Q, Q, np.ones((5, 4), bool)),
+        {},
+        ValueError,
+        r"mask has shape \(5, 4\).*\(2, 4, 5, 5\)",
+    ),
+    "mask of integers": (
+        (Q, Q, Q, np.ones((5, 5), int)),
+        {},
+        TypeError,
+        r"mask has dtype int64; expected float32 or bool",
+    ),
+    "a number for causal": ((Q, Q, Q), {"is_causal": 1}, TypeError, r"is_causal is 1; expected True or False"),
+    "a scale in words": ((Q, Q, Q), {"scale": "half"}, TypeError, r"scale is a str; expected a number"),
+    "no width": ((Q[..., :0], Q[..., :0], Q), {}, ValueError, r"a width of at least 1"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG.keys())
+def test_wrong_arguments(case):
+    arguments, options, error, message = case
+    with pytest.raises(error, match=message):
+        scaled_dot_product_attention(*arguments, **options)
+
+
+def test_wrong_dimensions_and_weights():
+    with pytest.raises(ValueError, match=r"dim is 2, and x has shape \(3, 4\); expected a number from -2 to 1"):
+        softmax(np.zeros((3, 4)), 2)
+    with pytest.raises(TypeError, match=r"dim is 1\.0; expected a whole number"):
+        softmax(np.zeros((3, 4)), 1.0)
+    with pytest.raises(ValueError, match=r"weight has shape \(3,\); expected \(4,\), the last dimension of x"):
+        dlkernels.layer_norm(np.zeros((3, 4)), np.ones(3))
+    with pytest.raises(ValueError, match=r"eps is -1\.0; expected a number that is not negative"):
+        dlkernels.rms_norm(np.zeros((3, 4)), eps=-1)
