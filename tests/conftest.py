@@ -3,6 +3,8 @@
 import os
 from collections import Counter
 
+import pytest
+
 SHOWN = 10
 
 
@@ -16,6 +18,20 @@ def pytest_configure(config):
     hypothesis.settings.register_profile("ci", parent=hypothesis.settings.get_profile("default"), derandomize=True)
     hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
     config.pluginmanager.register(Files())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """As --dist loadfile, but the kernels for GPUs of a file may run beside those for CPUs: they share nothing compiled."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByDevice(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return super()._split_scope(nodeid) + (" gpu" if "[gpu-" in nodeid else "")
+
+    return ByDevice(config, log)
 
 
 class Files:

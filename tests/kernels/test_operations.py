@@ -165,7 +165,13 @@ def test_device_arrays(row):
             check(row, operation, operation.examples.make(shape, dtype=dtype), device=True)
 
 
-@rows("gpu")
+def by_day(row):
+    """Where there is no GPU, a kernel is compiled for the CPU first: by day the first rung of a ladder and the public ones."""
+    usual = row.public or row.rung == 1 or not stand_in(row)
+    return pytest.param(row, id=label(row), marks=[] if usual else [pytest.mark.slow])
+
+
+@pytest.mark.parametrize("row", [by_day(row) for row in ROWS if row.device == "gpu"])
 def test_at_real_size(row):
     """Many blocks, ragged in every direction: by the compiled engine where there is no GPU."""
     operation, executor = OPERATIONS[row.operation], device_name == "executor"
