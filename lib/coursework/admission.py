@@ -194,23 +194,33 @@ def _definitions(cells, language):
         for statement in tree.body:
             if isinstance(statement, ast.FunctionDef) and _is_of(statement, language):
                 names = [statement.name]
-            elif isinstance(statement, ast.Assign) and _is_constant(statement, language):
+            elif isinstance(statement, ast.Assign) and _is_constant(statement, language, definitions):
                 names = [target.id for target in _targets(statement)]
             else:
                 continue
             first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
             source = "\n" * (first - 1) + "\n".join(text.splitlines()[first - 1 : statement.end_lineno])
             for name in names:
-                definitions.pop(name, None)
+                for stale in _made_from(name, definitions):
+                    del definitions[stale]
                 definitions[name] = (source, statement)
     return definitions
+
+
+def _made_from(name, definitions):
+    """The name, if it has a meaning already, and the constants that were computed from that one."""
+    stale = {name} & definitions.keys()
+    for other, (_, statement) in definitions.items():  # in order: what they are computed from stands before them
+        if isinstance(statement, ast.Assign) and _free(statement) & stale:
+            stale.add(other)
+    return stale
 
 
 def _check_statement(statement, language, known):
     if isinstance(statement, ast.FunctionDef):
         _check_function(statement, language, known)
     elif isinstance(statement, ast.Assign):
-        _check_constant(statement, language)
+        _check_constant(statement, language, known)
     else:
         _refuse(statement, language)
 
@@ -221,9 +231,10 @@ def _is_of(function, language):
     )
 
 
-def _is_constant(statement, language):
+def _is_constant(statement, language, definitions):
+    constants = {name for name, (_, earlier) in definitions.items() if isinstance(earlier, ast.Assign)}
     try:
-        _check_constant(statement, language)
+        _check_constant(statement, language, constants)
     except NotAdmitted:
         return False
     return True
@@ -234,7 +245,8 @@ def _targets(statement):
     return [part for t in statement.targets for part in (t.elts if isinstance(t, ast.Tuple | ast.List) else [t])]
 
 
-def _check_constant(statement, language):
+def _check_constant(statement, language, known):
+    """Numbers, and what is computed from them and from `known` constants: ``WIDE = TILE + 2``."""
     targets = _targets(statement)
     if not all(isinstance(t, ast.Name) and not t.id.startswith("_") for t in targets):
         _refuse(statement, language)
@@ -244,6 +256,9 @@ def _check_constant(statement, language):
         if isinstance(node, ast.Constant):
             if not isinstance(node.value, int | float | bool):
                 _refuse(node, language, "text as a constant")
+        elif isinstance(node, ast.Name):
+            if node.id not in known - language.names:
+                _refuse(node, language)
         elif not isinstance(node, ast.BinOp | ast.UnaryOp | ast.Tuple | ast.operator | ast.unaryop | ast.expr_context):
             _refuse(node, language)
 

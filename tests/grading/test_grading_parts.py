@@ -365,6 +365,22 @@ def test_admission_follows_constants_that_are_assigned_together():
             admission.collect([refused, kernel.replace("* COLUMNS", "")], "f", admission.KERNEL)
 
 
+def test_admission_follows_constants_that_are_computed_from_others():
+    kernel = "@cuda.jit\ndef f(x):\n    x[0] = WIDE"
+    assert admission.collect(["TILE = 16\nWIDE = TILE + 2", kernel], "f", admission.KERNEL) == [
+        "TILE = 16", "\nWIDE = TILE + 2", kernel,
+    ]  # fmt: skip
+    for cells in (
+        ["WIDE = TILE + 2"],
+        ["TILE = open('f')\nWIDE = TILE + 2"],
+        ["@cuda.jit\ndef TILE(x):\n    x[0] = 1", "WIDE = TILE"],
+        ["WIDE = cuda"],
+        ["TILE = 16\nWIDE = TILE + 2\nTILE = 8"],  # WIDE is 18 in the notebook, and would be 10 here
+    ):
+        with pytest.raises(admission.NotAdmitted, match="WIDE"):
+            admission.collect([*cells, kernel], "f", admission.KERNEL)
+
+
 @pytest.mark.parametrize(
     "body",
     [
