@@ -20,6 +20,7 @@ CURE = (
 
 
 FLOP = "flop_"
+WHOLE = (int, np.integer)
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 
@@ -139,11 +140,15 @@ class Array:
 
     def _place(self, index):
         index = index if isinstance(index, tuple) else (index,)
-        if len(index) != self.ndim or not all(isinstance(i, int | np.integer) for i in index):
+        if len(index) != self.ndim:
             raise NotCounted(CURE)
-        if not all(-n <= i < n for i, n in zip(index, self.shape, strict=True)):
-            raise IndexError(f"index {', '.join(map(str, index))} is outside an array of shape {self.shape}")
-        place = tuple(int(i) % n for i, n in zip(index, self.shape, strict=True))
+        place = ()
+        for i, n in zip(index, self.shape, strict=True):  # a plain loop: it runs a hundred thousand times
+            if not isinstance(i, WHOLE):
+                raise NotCounted(CURE)
+            if not -n <= i < n:
+                raise IndexError(f"index {', '.join(map(str, index))} is outside an array of shape {self.shape}")
+            place += (int(i) % n,)
         self.places.add(place)
         return place
 

@@ -18,6 +18,7 @@ import pytest
 from coursework import build, check, checking, definition, feedback, notebook, progress
 from coursework.answer import Local
 from coursework.kinds.kernel import KernelTask
+from coursework.kinds.parallel import ParallelTask
 from coursework.kinds.thread import ThreadTask
 from dlkernels import cuda
 
@@ -362,8 +363,9 @@ def test_find_notebook_asks_when_several_fit(tmp_path, monkeypatch):
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
 def test_a_check_takes_seconds(task):
     """The best of three, in this process's own CPU time: the first check of a process also loads what numba needs for
-    a parallel loop, and a busy machine is slower. Hundreds of schedules may take three times as long."""
-    limit = 6 if isinstance(task, ThreadTask) else 2
+    a parallel loop, and a busy machine is slower. Hundreds of schedules may take three times as long; so may numba with a
+    parallel loop over arrays of four dimensions, and with other parallel loops half as long again."""
+    limit = 6 if isinstance(task, ThreadTask) or task.id == "09-weight" else 3 if isinstance(task, ParallelTask) else 2
     seconds = []
     while len(seconds) < 3 and min(seconds, default=limit) >= limit:
         answer = masters.answer(task)

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-RESULTS = 8 * 32 * 32
+RESULTS = 4 * 32 * 32
 CLAIMS = {
     "flops": 18 * RESULTS,
     "moved": 4 * 8 * (34 * 34 + 9 + 32 * 32),
@@ -70,7 +70,7 @@ def of_one_element(x, weight, out):
 
 @njit
 def of_one_channel(x, weight, out):
-    """wrong flops: 8 channels of 32 x 32"""
+    """wrong flops: 4 channels of 32 x 32"""
     for c in range(out.shape[0]):
         for y in range(out.shape[1]):
             for z in range(out.shape[2]):
@@ -109,7 +109,7 @@ def each_load(x, weight, out):
 
 @njit
 def picture_alone(x, weight, out):
-    """wrong moved: the result 8 of 32 x 32"""
+    """wrong moved: the result 4 of 32 x 32"""
     for c in range(out.shape[0]):
         for y in range(out.shape[1]):
             for z in range(out.shape[2]):
@@ -228,7 +228,7 @@ for function, claims in (
     (of_one_channel, {"flops": 18 * 32 * 32}),
     (elements_not_bytes, {"moved": CLAIMS["moved"] // 4}),
     (each_load, {"moved": 4 * 19 * RESULTS}),
-    (picture_alone, {"moved": 4 * 8 * 34 * 34}),
+    (picture_alone, {"moved": 4 * 4 * 34 * 34}),
     (bytes_per_flop, {"intensity": CLAIMS["moved"] / CLAIMS["flops"]}),
     (the_other_roof, {"roof": "arithmetic"}),
     (no_roof, {"roof": "bandwidth"}),

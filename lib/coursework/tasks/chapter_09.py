@@ -149,6 +149,7 @@ LINE = KernelTask(
         line_case("ragged", 50, 4),
         line_case("ragged, jumps", 70, 5, 2, 1),
         line_case("one weight, wide jumps", 33, 1, 3, 2),
+        line_case("exact", 64, 2),
     ),
     suspects=(
         Suspect(
@@ -394,9 +395,10 @@ PLANE = KernelTask(
     atol=1e-5,
     cases=(
         plane_case("one block, no padding", 1, 6, 34, 3, 3, 0),
-        plane_case("3 channels", 3, 7, 40, 3, 3, 1),
+        plane_case("ragged, 3 channels", 3, 7, 40, 3, 3, 1),
         plane_case("a tall kernel", 2, 9, 21, 5, 3, 2),
         plane_case("an even kernel", 2, 6, 11, 2, 2, 1),
+        plane_case("exact", 2, 8, 64, 3, 3, 1),
     ),
     writer=lambda index, case: ((index[1] // WIDE, index[0] // TALL), (index[1] % WIDE, index[0] % TALL)),
     suspects=tuple(Suspect(_of_plane(formula), cause) for formula, cause in (*CHANNELS, *BORDERS, *TAPS, *ONE_TAP)),
@@ -832,11 +834,12 @@ POOL = KernelTask(
     minutes=12,
     spec=lambda x, size, stride, padding, places: places_of_maxima(x, size, stride, padding),
     cases=(
-        pool_case("all different", _all_different, 1, 8, 16, 2, 2, 0),
-        pool_case("overlapping, padded", _all_different, 2, 9, 13, 3, 2, 1),
+        pool_case("one block, all different", _all_different, 1, 8, 16, 2, 2, 0),
+        pool_case("ragged, overlapping, padded", _all_different, 2, 9, 13, 3, 2, 1),
         pool_case("many equal", _many_equal, 2, 7, 10, 3, 1, 1),
         pool_case("NaN among them", _with_nan, 1, 8, 11, 3, 2, 1),
         pool_case("-inf, and one inf", _with_infinities, 1, 6, 12, 2, 2, 0),
+        pool_case("exact", _all_different, 1, 16, 32, 2, 2, 0),
     ),
     writer=lambda index, case: (
         (index[2] // POOL_BLOCK[0], index[1] // POOL_BLOCK[1], index[0]),
@@ -1702,13 +1705,13 @@ ROOFLINE = MeasuredTask(
             for formula, cause in (*TAPS, *ONE_TAP)
         ),
     ),
-    claimed=Case(f"8 channels of {EDGE} x {EDGE}", depthwise_arguments(8)),
+    claimed=Case(f"4 channels of {EDGE} x {EDGE}", depthwise_arguments(4)),
     measured=Case(f"4096 channels of {EDGE} x {EDGE}", depthwise_arguments(4096)),
     card=Card(peak=200e9, bandwidth=25e9),
     advice={
         "flops": "Write down the multiplications and additions of one element of the result as they stand in your loop, then multiply by "
-        "the number of elements: 8 channels of 32 x 32.",
-        "moved": "x has 8 channels of 34 x 34, the result 8 of 32 x 32, and each channel has 9 weights. An element counts once, however "
+        "the number of elements: 4 channels of 32 x 32.",
+        "moved": "x has 4 channels of 34 x 34, the result 4 of 32 x 32, and each channel has 9 weights. An element counts once, however "
         "often it is loaded, and has 4 bytes.",
         "roof": "The ridge is peak divided by bandwidth. Is your intensity to the left of it, or to the right?",
         "raised-IndexError": "An index left its array: the result is two rows and two columns smaller than the picture.",
@@ -1718,8 +1721,8 @@ ROOFLINE = MeasuredTask(
         "For one element of the result: how many weights, and so how many products? How many numbers of x does a whole channel read?",
         "Without a sum over channels there are nine products for each number that is stored, whatever the number of channels. "
         "Every number of x, of weight and of out counts once for the bytes.",
-        "A sum that begins with 0 takes a multiplication and an addition for each of nine weights: multiply by 8 * 32 * 32. Bytes: "
-        "8 * 34 * 34 numbers come in, 8 * 9 weights, 8 * 32 * 32 go out, each of 4 bytes.",
+        "A sum that begins with 0 takes a multiplication and an addition for each of nine weights: multiply by 4 * 32 * 32. Bytes: "
+        "4 * 34 * 34 numbers come in, 4 * 9 weights, 4 * 32 * 32 go out, each of 4 bytes.",
     ),
 )
 
