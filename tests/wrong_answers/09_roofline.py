@@ -6,8 +6,8 @@ from numba import njit
 RESULTS = 4 * 32 * 32
 CLAIMS = {
     "flops": 18 * RESULTS,
-    "moved": 4 * 8 * (34 * 34 + 9 + 32 * 32),
-    "intensity": 18 * RESULTS / (4 * 8 * (34 * 34 + 9 + 32 * 32)),
+    "moved": 4 * 4 * (34 * 34 + 9 + 32 * 32),
+    "intensity": 18 * RESULTS / (4 * 4 * (34 * 34 + 9 + 32 * 32)),
     "roof": "memory",
 }
 
