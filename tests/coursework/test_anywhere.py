@@ -312,6 +312,8 @@ def test_an_exercise_as_shipped_runs_to_its_end_and_every_check_is_red(tmp_path,
             (error,) = errors
             assert error.ename == "NotSolvedYet"
             assert len(error.traceback) == 1  # a line, no stack
+        elif build.GOES_ON in cell.metadata.get("tags", ()):  # it calls an answer that is not there yet
+            assert {error.ename for error in errors} <= {"NotImplementedError"}, cell.source
         else:
             assert not errors, cell.source
 
