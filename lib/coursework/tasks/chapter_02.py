@@ -1062,7 +1062,7 @@ def _paid(a, b, c, d):
     return balances
 
 
-_HIDDEN_JUDGE = {"points": 1, "minutes": 5, "hints": ("", "", ""), "cases": (), "stress": 0, "schedules": 300}
+_HIDDEN_JUDGE = {"points": 1, "minutes": 5, "hints": ("", "", ""), "cases": (), "stress": 0, "schedules": 120}
 JOBS = ThreadTask(
     id="02-fails", title="", objective="", scenario=three_jobs, spec=lambda places, needs: len(needs), **_HIDDEN_JUDGE
 )
