@@ -7,10 +7,14 @@ from dlkernels import implementations   implementations.of("add", device="cpu"):
 
 from . import implementations
 from .attention import (
+    KVCache,
+    PagedKVCache,
+    decode_attention,
     layer_norm,
     layer_norm_backward,
     log_softmax,
     log_softmax_backward,
+    merge_attention,
     rms_norm,
     rms_norm_backward,
     rotary_embedding,
@@ -60,6 +64,8 @@ from .vector import (
 )
 
 __all__ = [
+    "KVCache",
+    "PagedKVCache",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool2d_backward",
     "add",
@@ -75,6 +81,7 @@ __all__ = [
     "conv2d_separable",
     "conv2d_winograd",
     "cuda",
+    "decode_attention",
     "elu",
     "elu_backward",
     "gelu",
@@ -96,6 +103,7 @@ __all__ = [
     "max_pool2d",
     "max_pool2d_backward",
     "max_pool2d_with_indices",
+    "merge_attention",
     "relu",
     "relu_backward",
     "rms_norm",

@@ -4,6 +4,8 @@ The errors allowed are sums of what each rounding can do (Higham, Accuracy and S
 3 and 4): a sum of n terms is wrong by n roundings at most, and e^z by |z| of them, as z itself was rounded.
 """
 
+import math
+
 import numpy as np
 
 from ..examples import Examples
@@ -276,6 +278,85 @@ ATTEND_BACKWARD = Examples(
     TIMED_ATTENTION,
     values=("normal", "tiny"),
     seeds=len(SETTINGS),
+)
+
+
+# ---- decoding: a size is (sequences, heads of k, queries, room, width), with more dimensions or none before heads ---------
+
+#: (heads of q for one of k, lengths or None, tokens of a page or None, bytes, scale, return_lse)
+CACHES = (
+    (1, False, None, False, None, False),
+    (3, True, None, False, None, True),
+    (2, True, 4, False, 0.3, False),
+    (1, True, None, True, None, False),
+    (4, True, 5, True, None, True),
+    (2, False, None, False, 1.0, True),
+)
+DECODED = ((1, 1, 1, 1), (2, 1, 5, 3), (1, 1, 1, 1, 1), (2, 2, 1, 7, 4), (0, 2, 1, 3, 2), (2, 1, 0, 3, 2), (2, 2, 3, 0, 5),
+           (3, 1, 2, 9, 6), (2, 1, 2, 1, 11, 3))  # fmt: skip
+LARGE_DECODED = ((2, 2, 1, 1100, 64), (1, 1, 17, 300, 40), (2, 1, 4, 70, 129), (2, 1, 2, 2, 333, 72))
+TIMED_DECODED = ((1, 8, 1, 1024, 64), (1, 8, 1, 16384, 64))
+
+
+def decode_arguments(draw, *shape, caches=CACHES):
+    *lead, heads, queries, keys, width = shape
+    width = max(1, width)
+    group, lengthy, page, narrow, scale, lse = draw.one_of(caches)
+    values = width + draw.seed % 2
+    q = draw.array(*lead, heads * group, queries, width)
+    lengths, table, room = None, None, (*lead, heads, keys)
+    if lengthy:
+        lengths = draw.random.integers(0, keys, lead, endpoint=True)
+        lengths = np.asarray(lengths, (np.int64, np.int32)[draw.seed % 4 // 2])
+    if page is not None:
+        count = -(-keys // page)
+        table = np.asarray(draw.random.permutation(math.prod(lead) * count + 3))[: math.prod(lead) * count]
+        table = table.astype(np.int64).reshape(*lead, count)
+        room = (table.size + 3, heads, page)
+    if not narrow:
+        return q, draw.array(*room, width), draw.array(*room, values), lengths, table, None, None, scale, lse
+    k, v = (draw.random.integers(-127, 128, (*room, n)).astype(np.int8) for n in (width, values))
+    factors = [(draw.random.random(room) / 127).astype(draw.dtype) for _ in "kv"]
+    return q, k, v, lengths, table, *factors, scale, lse
+
+
+def decode_error(arguments, expected, eps):
+    q, k, v, lengths, table, k_scale, v_scale, scale, lse = arguments
+    k, v, allowed = reference._decode_parts(q, k, v, lengths, table, k_scale, v_scale)
+    weights, off, _, _, v, _ = _attention_sizes((q, k, v, allowed, False, scale, False), eps)
+    of_out = 3 * np.matmul(weights * (off + (weights.shape[-1] + 8) * eps), v)
+    if not lse:
+        return of_out
+    size = np.where(np.isfinite(expected[1]), np.abs(expected[1]), 0.0)
+    return of_out, 2 * (weights * off).sum(axis=-1) + (weights.shape[-1] + 8) * eps + 4 * eps * size
+
+
+DECODE = Examples(
+    decode_arguments, decode_error, DECODED, LARGE_DECODED, TIMED_DECODED, values=("normal", "tiny"), seeds=len(CACHES)
+)
+
+
+def merge_arguments(draw, *shape):
+    *lead, values = shape
+    out, lse, other, other_lse = (draw.array(*lead, *width) for width in ((values,), (), (values,), ()))
+    if draw.seed % 2 and lse.size:  # no key at all in one of them, or in both
+        lse, other_lse = (
+            np.where(draw.random.random(x.shape) < 0.5, x, x.dtype.type(-np.inf)) for x in (lse, other_lse)
+        )
+    return out, lse, other, other_lse
+
+
+def merge_error(arguments, expected, eps):
+    out, lse, other, other_lse = arguments
+    far = np.where(np.isfinite(lse) & np.isfinite(other_lse), _abs(np.where(np.isfinite(lse), lse, 0) - other_lse), 0.0)
+    size = np.where(np.isfinite(expected[1]), _abs(expected[1]), 0.0)
+    count = 12 + np.minimum(far, SETTLED)
+    return count[..., None] * eps * (_abs(out) + _abs(other)), eps * (count + 4 * size)
+
+
+MERGED = ((1,), (0, 4), (3, 0), (1, 7), (5, 33), (2, 3, 17), (17,), (3, 2, 2, 5))
+MERGE = Examples(
+    merge_arguments, merge_error, MERGED, LARGE, ((64, 64), (1024, 64)), values=("normal", "tiny"), seeds=2
 )
 
 

@@ -146,6 +146,50 @@ def _collected(grad, shape):
     return unbroadcast(grad, shape)
 
 
+# ---- decoding --------------------------------------------------------------------------------------------------------
+
+
+def _cached(x, factors, block_table):
+    """Keys or values as (..., heads, room, width), whatever lies in pages or is bytes."""
+    x = _double(x) if factors is None else _double(x) * _double(factors)[..., None]
+    if block_table is None:
+        return x
+    pages = np.moveaxis(x[np.clip(block_table, 0, len(x) - 1)], -3, -4) if len(x) else np.zeros(
+        (*block_table.shape[:-1], x.shape[1], block_table.shape[-1], *x.shape[2:])
+    )  # fmt: skip
+    return pages.reshape(*pages.shape[:-3], pages.shape[-3] * pages.shape[-2], pages.shape[-1])
+
+
+def _decode_parts(q, k, v, lengths, block_table, k_scale, v_scale):
+    """(k, v, which keys each query may look at) as arrays for all heads of q."""
+    k, v = (_cached(x, factors, block_table) for x, factors in ((k, k_scale), (v, v_scale)))
+    room, queries = k.shape[-2], q.shape[-2]
+    ends = np.full(q.shape[:-3], room) if lengths is None else lengths
+    allowed = np.arange(room) <= (ends[..., None] - queries + np.arange(queries))[..., None, :, None]
+    return _repeated(k, q.shape[-3]), _repeated(v, q.shape[-3]), allowed
+
+
+def decode_attention(q, k, v, lengths=None, block_table=None, k_scale=None, v_scale=None, scale=None, return_lse=False):
+    q = _double(q)
+    k, v, allowed = _decode_parts(q, k, v, lengths, block_table, k_scale, v_scale)
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    scores = _scores(q, k, allowed, False, scale)
+    out = np.matmul(_weights(scores), v)
+    return (out, _logsumexp(scores)) if return_lse else out
+
+
+def _logsumexp(scores):
+    top = scores.max(axis=-1, initial=-np.inf)
+    base = np.where(top == -np.inf, 0.0, top)
+    return base + np.log(np.exp(scores - base[..., None]).sum(axis=-1))
+
+
+def merge_attention(one, one_lse, other, other_lse):
+    both = np.stack([_double(one_lse), _double(other_lse)], axis=-1)
+    weights = _weights(both)
+    return weights[..., :1] * _double(one) + weights[..., 1:] * _double(other), _logsumexp(both)
+
+
 # ---- positions -------------------------------------------------------------------------------------------------------
 
 
