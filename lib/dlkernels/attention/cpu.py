@@ -237,6 +237,35 @@ def few(g, dtype):
 def split_room(g, dtype, threads):
     """Numbers that attention_split keeps: a line for each thread, and the results of each split."""
     plan = split.plan_of(g)
-    return threads * split.room(plan, dtype, False) + split.splits_for(plan, threads) * plan.groups * plan.rows * (
+    return threads * split.room(plan, dtype, 0) + split.splits_for(plan, threads) * plan.groups * plan.rows * (
         g.values + 1
     )
+
+
+# ---- modifiers ---------------------------------------------------------------------------------------------------
+
+
+@implementation(
+    "flex_attention",
+    device="cpu",
+    adds="functions of a score and its places compiled into the loop over tiles; tiles where nobody may look are skipped",
+    public=True,
+)
+def flex_tiles(score_mod, block_mask, shape, g, q, k, v):
+    out = np.zeros(shape, q.dtype)
+    if out.size and g.keys:
+        lines = [plain(x).reshape(-1) for x in (q, k, v)]
+        sums = np.empty(0, q.dtype)
+        mods = modifiers_of(score_mod, block_mask, g, shape[-3] if len(shape) > 2 else 1, q.dtype)
+        flash.run(*lines, np.zeros(1, q.dtype), g, out.reshape(-1), sums, False, mods)
+    return out
+
+
+def modifiers_of(score_mod, block_mask, g, heads, dtype):
+    """`mods` of flash.run; heads: of a batch."""
+    if block_mask is None:
+        return None if score_mod is None else (flash.Modifiers(score_mod, None), heads, None, None)
+    kinds = block_mask.kinds(dtype)
+    of_all = np.arange(kinds.shape[0] * kinds.shape[1]).reshape(kinds.shape[:2]) * (kinds.shape[2] * kinds.shape[3])
+    of_heads = np.broadcast_to(of_all, (g.heads // heads, heads)).reshape(-1)
+    return flash.Modifiers(score_mod, block_mask.mask_mod), heads, plain(kinds).reshape(-1), plain(of_heads)

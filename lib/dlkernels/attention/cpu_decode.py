@@ -26,9 +26,7 @@ def decode_plan(q, k, v, lengths, block_table, scale, together):
         pages = np.arange(sequences).reshape(sequences, 1)
     else:
         pages = block_table.reshape(sequences, -1).astype(np.int64)
-    places = (
-        pages[:, None, :] * shared + np.arange(shared)[:, None]
-    )  # (sequences, heads of k, pages): matrices before it
+    places = pages[:, None, :] * shared + np.arange(shared)[:, None]  # (sequences, heads of k, pages): matrices before
     packed = split.largest_group(heads // shared, queries) if together else 1
     places = np.repeat(places.reshape(sequences * shared, -1), heads // shared // packed, axis=0) * page
     of_mask = np.zeros(sequences * heads, np.int64)
@@ -38,23 +36,17 @@ def decode_plan(q, k, v, lengths, block_table, scale, together):
     return split.Plan(*sizes, places * width, places * values, keys, keys - queries, of_mask, 0, 0)
 
 
-def on_cache(rung):
-    """Let a rung that calls `split.attend` take what was prepared. `rung()`: (whether heads go together, splits)."""
-    together, splits = rung()
-
-    def whole(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q):
-        out = np.zeros((*q.shape[:-1], v.shape[-1]), q.dtype)
-        lse = np.full(q.shape[:-1], -np.inf, q.dtype)
-        if lse.size and k.size:
-            plan = decode_plan(q, k, v, lengths, block_table, scale, together)
-            scales = [x if x is None else plain(x).reshape(-1) for x in (k_scale, v_scale)]
-            lines = [plain(x).reshape(-1) for x in (q, k, v)]
-            sums = split.attend(plan, *lines, *scales, np.zeros(1, q.dtype), out.reshape(-1), splits)
-            lse = sums.reshape(lse.shape)
-        return (out, lse) if return_lse else out
-
-    whole.__name__, whole.__doc__, whole.__wrapped__ = rung.__name__, rung.__doc__, rung
-    return whole
+def in_place(prepared, together, splits):
+    """The result on what was prepared. together: whether heads that share keys form a group; splits: as for `split.attend`."""
+    lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q = prepared
+    out = np.zeros((*q.shape[:-1], v.shape[-1]), q.dtype)
+    lse = np.full(q.shape[:-1], -np.inf, q.dtype)
+    if lse.size and k.size:
+        plan = decode_plan(q, k, v, lengths, block_table, scale, together)
+        scales = [x if x is None else plain(x).reshape(-1) for x in (k_scale, v_scale)]
+        lines = [plain(x).reshape(-1) for x in (q, k, v)]
+        lse = split.attend(plan, *lines, *scales, np.zeros(1, q.dtype), out.reshape(-1), splits).reshape(lse.shape)
+    return (out, lse) if return_lse else out
 
 
 # ---- 1: the formula ----------------------------------------------------------------------------------------------
@@ -123,9 +115,8 @@ def decode_gathered(lengths, block_table, k_scale, v_scale, scale, return_lse, k
     device="cpu",
     adds="no copy: pages and bytes are read where they lie, the lanes of a vector are columns; each head reads for itself",
 )
-@on_cache
-def decode_in_place():
-    return False, 1
+def decode_in_place(*prepared):
+    return in_place(prepared, together=False, splits=1)
 
 
 @implementation(
@@ -133,9 +124,8 @@ def decode_in_place():
     device="cpu",
     adds="heads that share keys and values go through them together: the cache is read once for all of them",
 )
-@on_cache
-def decode_packed():
-    return True, 1
+def decode_packed(*prepared):
+    return in_place(prepared, together=True, splits=1)
 
 
 @implementation(
@@ -144,9 +134,8 @@ def decode_packed():
     adds="split-KV: parts of the keys are worked on at the same time, and their results merged by the sums of their weights",
     public=True,
 )
-@on_cache
-def decode_split():
-    return True, None
+def decode_split(*prepared):
+    return in_place(prepared, together=True, splits=None)
 
 
 # ---- two partial results -----------------------------------------------------------------------------------------

@@ -55,15 +55,11 @@ def largest_group(sharing, queries):
     return max(fitting, default=1)
 
 
-def room(plan, dtype, widened):
-    """Numbers that one thread needs: queries, scores, results, three of each row; a tile of keys, then of values, if widened."""
-    numbers = plan.rows * (plan.width + KEYS + plan.values + 3)
-    return numbers + (KEYS * max(plan.width, plan.values) if widened else 0) + lanes_at_most(dtype)
-
-
-def lanes_at_most(dtype):
-    """Spare numbers, so that each thread's line begins on a cache line of its own."""
-    return 64 // np.dtype(dtype).itemsize
+def room(plan, dtype, tile):
+    """Numbers that one thread needs: a widened tile, queries, scores, results, three of each row; whole cache lines."""
+    numbers = tile + plan.rows * (plan.width + KEYS + plan.values + 3)
+    line = 64 // np.dtype(dtype).itemsize
+    return -(-numbers // line) * line
 
 
 def splits_for(plan, threads):
@@ -105,10 +101,11 @@ def attend(plan, q, k, v, k_scale, v_scale, mask, out, splits=None):
     parts, part_sums = (
         (out, sums) if splits == 1 else (np.empty(splits * out.size, out.dtype), np.empty(splits * rows, out.dtype))
     )
-    each = room(plan, out.dtype, k_scale is not None)
+    tile = 0 if k_scale is None else KEYS * max(plan.width, plan.values)
+    each = room(plan, out.dtype, tile)
     line = aligned(threads * each, out.dtype)
     masked = mask.size > 1 or mask[0] != 0
-    everything = (q, k, v, k_scale, v_scale, mask, masked), plan, out.dtype.type(plan.scale * LOG2_E), line, each
+    everything = (q, k, v, k_scale, v_scale, mask, masked), plan, out.dtype.type(plan.scale * LOG2_E), line, each, tile
     _attend(everything, parts, part_sums, splits, out, sums, threads, work // 20, team.members())
     return sums
 
@@ -129,18 +126,18 @@ def _merge_splits(parts, part_sums, splits, rows, columns, out, sums):
     for row in range(sums.size):
         group, r = row // rows, row % rows
         top = sums.dtype.type(-np.inf)
-        for s in range(splits):
-            found = part_sums[(group * splits + s) * rows + r]
+        for one in range(splits):
+            found = part_sums[(group * splits + one) * rows + r]
             top = found if found > top or found != found else top
         if top == -np.inf:
             continue
         total = sums.dtype.type(0)
-        for s in range(splits):
-            total += exp2(part_sums[(group * splits + s) * rows + r] - top)
+        for one in range(splits):
+            total += exp2(part_sums[(group * splits + one) * rows + r] - top)
         for c in range(columns):
             out[row * columns + c] = 0
-        for s in range(splits):
-            at = (group * splits + s) * rows + r
+        for one in range(splits):
+            at = (group * splits + one) * rows + r
             weight = exp2(part_sums[at] - top) / total
             for c in range(columns):
                 out[row * columns + c] += weight * parts[at * columns + c]
@@ -151,16 +148,16 @@ def _merge_splits(parts, part_sums, splits, rows, columns, out, sums):
 def _split(arguments, task, who):
     """The results of the rows of one group over one split of its keys, and the logarithms (to base 2) of their sums."""
     everything, parts, part_sums, splits = arguments
-    (q, k, v, k_scale, v_scale, mask, masked), plan, scale, lines, each = everything
+    (q, k, v, k_scale, v_scale, mask, masked), plan, scale, lines, each, tile = everything
     group, split = task // splits, task % splits
     first, last = plan.keys[group] * split // splits, plan.keys[group] * (split + 1) // splits
     line, rows, width, values = memory(lines), plan.rows, plan.width, plan.values
-    at = who * each
+    wide = who * each  # the tile comes first: vectors that lie across two cache lines take twice as long
+    at = wide + tile
     scores = at + rows * width
     result = scores + rows * KEYS
     top = result + rows * values
     summed, factor = top + rows, top + 2 * rows
-    wide = factor + rows
     least, zero = line.dtype.type(np.finfo(line.dtype).min), line.dtype.type(0)
     heads = rows // plan.queries
     for r in range(rows):
@@ -284,9 +281,9 @@ def weigh(line, scores, count, top, summed, factor):
         weight = exp2(load(line, scores + j) - new)
         store(line, scores + j, weight)
         total = total + weight
-    correction = exp2(before - new)
-    line[top], line[factor] = new, correction
-    line[summed] = line[summed] * correction + reduce_add(total)
+    older = exp2(before - new)  # what was added so far was weighed too heavily
+    line[top], line[factor] = new, older
+    line[summed] = line[summed] * older + reduce_add(total)
 
 
 @njit
