@@ -109,7 +109,10 @@ def attention_naive(q, k, v, mask, g, out):
 @njit(fastmath=REASSOCIATE)
 def dot(one, at, other, to, n):
     """The sum of n products, in an order that the compiler chooses."""
-    one, other = one[at : at + n], other[to : to + n]  # indices from 0: an `at + i` might be negative, and costs the vectors
+    one, other = (
+        one[at : at + n],
+        other[to : to + n],
+    )  # indices from 0: an `at + i` might be negative, and costs the vectors
     result = one.dtype.type(0)
     for i in range(n):
         result += one[i] * other[i]
