@@ -129,6 +129,17 @@ def torch_attention(q, k, v, mask, is_causal, scale, enable_gqa):
     return lambda: attend(q, k, v, mask, 0.0, is_causal, **options)
 
 
+def torch_decode(q, k, v, lengths, block_table, k_scale, v_scale, scale, return_lse):
+    """What PyTorch's users call for one new token. It has no lengths, pages or bytes: the sizes that are timed have none."""
+    import torch
+
+    assert all(one is None for one in (lengths, block_table, k_scale, v_scale)), "no peer for lengths, pages and bytes"
+    assert not return_lse
+    q, k, v = tensors(q, k, v)
+    attend, options = torch.nn.functional.scaled_dot_product_attention, {"scale": scale, "enable_gqa": True}
+    return lambda: attend(q, k, v, **options)
+
+
 #: operation -> {name of the peer: what does the same as the public function}
 PEERS = {
     "matmul_backward": {"NumPy": numpy_matmul_backward},
@@ -144,6 +155,7 @@ PEERS = {
     "layer_norm": {"PyTorch": torch_layer_norm},
     "rms_norm": {"PyTorch": torch_rms_norm},
     "scaled_dot_product_attention": {"PyTorch": torch_attention},
+    "decode_attention": {"PyTorch": torch_decode},
 }
 
 

@@ -7,10 +7,21 @@ from dlkernels import implementations   implementations.of("add", device="cpu"):
 
 from . import implementations
 from .attention import (
+    KVCache,
+    PagedKVCache,
+    decode_attention,
+    feed_forward,
+    feed_forward_backward,
+    flex_attention,
+    gated_delta_rule,
     layer_norm,
     layer_norm_backward,
+    linear_attention,
     log_softmax,
     log_softmax_backward,
+    merge_attention,
+    multi_head_attention,
+    multi_head_attention_backward,
     rms_norm,
     rms_norm_backward,
     rotary_embedding,
@@ -20,6 +31,8 @@ from .attention import (
     sinusoidal_encoding,
     softmax,
     softmax_backward,
+    transformer_block,
+    transformer_block_backward,
 )
 from .convolution import (
     adaptive_avg_pool2d,
@@ -60,6 +73,8 @@ from .vector import (
 )
 
 __all__ = [
+    "KVCache",
+    "PagedKVCache",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool2d_backward",
     "add",
@@ -75,8 +90,13 @@ __all__ = [
     "conv2d_separable",
     "conv2d_winograd",
     "cuda",
+    "decode_attention",
     "elu",
     "elu_backward",
+    "feed_forward",
+    "feed_forward_backward",
+    "flex_attention",
+    "gated_delta_rule",
     "gelu",
     "gelu_backward",
     "implementations",
@@ -85,6 +105,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_backward",
     "linear",
+    "linear_attention",
     "linear_backward",
     "log_softmax",
     "log_softmax_backward",
@@ -96,6 +117,9 @@ __all__ = [
     "max_pool2d",
     "max_pool2d_backward",
     "max_pool2d_with_indices",
+    "merge_attention",
+    "multi_head_attention",
+    "multi_head_attention_backward",
     "relu",
     "relu_backward",
     "rms_norm",
@@ -113,4 +137,6 @@ __all__ = [
     "softmax_backward",
     "tanh",
     "tanh_backward",
+    "transformer_block",
+    "transformer_block_backward",
 ]

@@ -153,8 +153,8 @@ def test_memory_is_counted():
     assert bytes_for("attention_online", 1024) == 0
     assert bytes_for("attention_tiles", 128) == bytes_for("attention_causal", 4096) < 200_000
     assert {row.name for row in implementations.of(ATTENTION, "cpu")} == {
-        name for name in ("attention_naive", "attention_rows", "attention_online", "attention_tiles", "attention_causal")
-        if bytes_for(name, 16) >= 0
+        name for name in ("attention_naive", "attention_rows", "attention_online", "attention_tiles", "attention_causal",
+                          "attention_split") if bytes_for(name, 16) >= 0
     }  # fmt: skip
 
 

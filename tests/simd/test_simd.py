@@ -19,6 +19,7 @@ from dlkernels.simd import (
     fma,
     lanes,
     load,
+    load_bytes,
     maximum,
     memory,
     minimum,
@@ -213,6 +214,22 @@ def test_the_same_code_compiles_for_arm(monkeypatch):
     assembly = arm.emit_assembly(llvm.parse_assembly(text))
     for instruction in (r"fmla\s+v\d+\.4s", "prfm", "stnp", "dmb"):
         assert re.search(rf"\t{instruction}", assembly), instruction
+
+
+@njit
+def widened(source, out):
+    for i in range(0, out.size, lanes(out)):
+        store(out, i, load_bytes(source, i + 1, out))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_bytes_become_numbers(dtype):
+    """All 256 of them, from an address that is aligned to nothing."""
+    source, out = np.arange(-129, 128).astype(np.int8), np.zeros(256, dtype)
+    widened(source, out)
+    np.testing.assert_array_equal(out, source[1:])
+    with pytest.raises(TypingError, match="C-contiguous array of int8"):
+        widened(source.astype(np.int16), out)
 
 
 @pytest.mark.parametrize(

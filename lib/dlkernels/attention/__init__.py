@@ -11,8 +11,10 @@ import numpy as np
 
 from ..arguments import float_array, number, one_place, same
 from ..implementations import call, operation
+from ..vector.scalar import PARAMETERS
 from . import examples, reference
 from .geometry import geometry
+from .modifiers import BlockMask, check_modifier, create_block_mask  # noqa: F401
 
 # ---- softmax ---------------------------------------------------------------------------------------------------------
 
@@ -131,6 +133,147 @@ def _prepare_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale
     return mask, shape, g, grad, q, k, v
 
 
+# ---- modifiers -------------------------------------------------------------------------------------------------------
+
+
+@operation("flex_attention", reference.flex_attention, examples.FLEX)
+def _prepare_flex(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False):
+    shape, g = geometry(query, key, value, None, False, scale, enable_gqa)
+    if score_mod is not None:
+        check_modifier("score_mod", score_mod)
+    if block_mask is not None:
+        check_block_mask(block_mask, shape, g)
+    return score_mod, block_mask, shape, g, query, key, value
+
+
+def check_block_mask(mask, shape, g):
+    """ValueError or TypeError unless it was made for such queries and keys."""
+    if not isinstance(mask, BlockMask):
+        raise TypeError(
+            f"block_mask is a {type(mask).__name__}; expected what create_block_mask(mask_mod, ...) returns."
+        )
+    heads = shape[-3] if len(shape) > 2 else 1
+    batches = g.heads // heads if heads else 0
+    if (mask.Q_LEN, mask.KV_LEN) != (g.queries, g.keys) or mask.B not in (1, batches) or mask.H not in (1, heads):
+        raise ValueError(
+            f"block_mask is for {mask.B} batches, {mask.H} heads, {mask.Q_LEN} queries and {mask.KV_LEN} keys; expected "
+            f"{batches} or 1, {heads} or 1, {g.queries} and {g.keys}."
+        )
+
+
+# ---- decoding --------------------------------------------------------------------------------------------------------
+
+INTEGERS = ("int64", "int32")
+
+
+@operation("decode_attention", reference.decode_attention, examples.DECODE)
+def _prepare_decode(q, k, v, lengths=None, block_table=None, k_scale=None, v_scale=None, scale=None, return_lse=False):
+    factor = check_decode(q, k, v, k_scale, v_scale, scale, return_lse)
+    places = {name: x for name, x in (("lengths", lengths), ("block_table", block_table)) if x is not None}
+    for name, x in places.items():
+        float_array(name, x, INTEGERS)
+    one_place(q=q, **places)
+    paged = block_table is not None
+    sequences = tuple(q.shape)[:-3]
+    if not paged and tuple(k.shape)[:-3] != sequences:
+        raise ValueError(
+            f"q has shape {tuple(q.shape)} and k has shape {tuple(k.shape)}; expected the same dimensions before heads: "
+            "one cache for each sequence."
+        )
+    if paged:
+        check_table(block_table, k, sequences)
+    elif lengths is None:
+        lengths = np.full(sequences, k.shape[-2])
+    room = k.shape[-2] * (block_table.shape[-1] if paged else 1)
+    check_lengths(lengths, sequences, room)
+    if paged:
+        check_pages(block_table, lengths, k.shape[0], k.shape[2])
+    return lengths, block_table, k_scale, v_scale, factor, bool(return_lse), k, v, q
+
+
+def check_decode(q, k, v, k_scale, v_scale, scale, return_lse):
+    """What scores are multiplied by; ValueError or TypeError where the arrays do not fit each other."""
+    float_array("q", q)
+    kinds = ("int8",) if k_scale is not None or v_scale is not None else (q.dtype,)
+    for name, x in (("k", k), ("v", v)):
+        float_array(name, x, kinds)
+    given = {"q": q, "k": k, "v": v}
+    if kinds == ("int8",):
+        if k_scale is None or v_scale is None:
+            raise ValueError(
+                "One of k_scale and v_scale is None; expected both, or neither, for keys and values of floats."
+            )
+        for name, x in (("k_scale", k_scale), ("v_scale", v_scale)):
+            given[name] = float_array(name, x, (q.dtype,))
+    one_place(**given)
+    told = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
+    q_shape, k_shape, v_shape = (tuple(x.shape) for x in (q, k, v))
+    if min(len(q_shape), len(k_shape), len(v_shape)) < 3 or q_shape[-1] != k_shape[-1] or k_shape[:-1] != v_shape[:-1]:
+        raise ValueError(
+            f"The shapes are {told}; expected q (..., heads, queries, width), k (..., heads of k, room, width) and "
+            "v (..., heads of k, room, value width)."
+        )
+    if q_shape[-1] == 0:
+        raise ValueError(f"The shapes are {told}; expected a width of at least 1.")
+    if q_shape[-3] % k_shape[-3] if k_shape[-3] else q_shape[-3]:
+        raise ValueError(
+            f"The shapes are {told}; expected a number of heads of q that is a multiple of that of k and v."
+        )
+    if k_scale is not None and not tuple(k_scale.shape) == tuple(v_scale.shape) == k_shape[:-1]:
+        raise ValueError(f"The shapes are {told}; expected k_scale and v_scale {k_shape[:-1]}: a factor for each row.")
+    if not isinstance(return_lse, bool | np.bool):
+        raise TypeError(f"return_lse is {return_lse!r}; expected True or False.")
+    return q_shape[-1] ** -0.5 if scale is None else float(number("scale", scale, np.float64))
+
+
+def check_table(block_table, k, sequences):
+    """ValueError unless it has a row of page numbers for each sequence."""
+    if k.ndim != 4 or block_table.ndim != len(sequences) + 1 or tuple(block_table.shape)[:-1] != sequences:
+        raise ValueError(
+            f"block_table has shape {tuple(block_table.shape)} and k has shape {tuple(k.shape)}; expected "
+            f"({', '.join(map(str, (*sequences, 'pages of each')))}), and k (pages, heads, tokens of a page, width)."
+        )
+
+
+def check_lengths(lengths, sequences, room):
+    """ValueError unless it has a number of keys, 0 to room, for each sequence."""
+    if lengths is None:
+        raise ValueError("lengths is None, and block_table is given; expected the number of keys of each sequence.")
+    if tuple(lengths.shape) != sequences:
+        raise ValueError(
+            f"lengths has shape {tuple(lengths.shape)}; expected {sequences}, one number for each sequence."
+        )
+    if isinstance(lengths, np.ndarray) and lengths.size and not 0 <= lengths.min() <= lengths.max() <= room:
+        raise ValueError(
+            f"lengths are from {lengths.min()} to {lengths.max()}; expected 0 to {room}, the room of k and v."
+        )
+
+
+def check_pages(block_table, lengths, pages, page):
+    """ValueError unless all pages that are read exist."""
+    if isinstance(block_table, np.ndarray) and isinstance(lengths, np.ndarray) and block_table.size:
+        used = np.arange(block_table.shape[-1]) * page < lengths[..., None]
+        wrong = block_table[used & ((block_table < 0) | (block_table >= pages))]
+        if wrong.size:
+            raise ValueError(f"block_table names page {wrong[0]}; expected 0 to {pages - 1}, as k has {pages} pages.")
+
+
+@operation("merge_attention", reference.merge_attention, examples.MERGE)
+def _prepare_merge(one, one_lse, other, other_lse):
+    given = {"one": one, "one_lse": one_lse, "other": other, "other_lse": other_lse}
+    for name, x in given.items():
+        float_array(name, x)
+    one_place(**given)
+    same("dtype", **given)
+    same("shape", one=one, other=other)
+    same("shape", one_lse=one_lse, other_lse=other_lse)
+    if tuple(one.shape)[:-1] != tuple(one_lse.shape) or not one.ndim:
+        raise ValueError(
+            f"one has shape {tuple(one.shape)} and one_lse has shape {tuple(one_lse.shape)}; expected (..., values) and (...)."
+        )
+    return one_lse, other, other_lse, one
+
+
 # ---- positions -------------------------------------------------------------------------------------------------------
 
 
@@ -189,16 +332,208 @@ def _prepare_rotary_backward(grad, x, positions, base=10000.0, interleaved=False
     return *checked, -1, grad
 
 
+# ---- without a softmax -----------------------------------------------------------------------------------------------
+
+
+def check_tokens(q, k, v, scale, **rest):
+    """What results are multiplied by; ValueError or TypeError unless all have the same heads and tokens."""
+    given = {"q": q, "k": k, "v": v} | {name: one for name, one in rest.items() if one is not None}
+    for name, one in given.items():
+        float_array(name, one)
+    one_place(**given)
+    same("dtype", **given)
+    told = ", ".join(f"{name} {tuple(one.shape)}" for name, one in given.items())
+    tokens = tuple(q.shape)[:-1]
+    fits = tuple(k.shape) == tuple(q.shape) and tuple(v.shape)[:-1] == tokens
+    if q.ndim < 2 or not fits or any(tuple(one.shape) != tokens for one in rest.values() if one is not None):
+        also = "".join(f", {name} (..., tokens)" for name in rest)
+        raise ValueError(
+            f"The shapes are {told}; expected q and k (..., tokens, width), v (..., tokens, value width){also}, with the same "
+            "leading dimensions."
+        )
+    if q.shape[-1] == 0:
+        raise ValueError(f"The shapes are {told}; expected a width of at least 1.")
+    return q.shape[-1] ** -0.5 if scale is None else float(number("scale", scale, np.float64))
+
+
+@operation("linear_attention", reference.linear_attention, examples.LINEAR_ATTENTION)
+def _prepare_linear_attention(q, k, v, g=None, scale=None):
+    return k, v, g, check_tokens(q, k, v, scale, g=g), q
+
+
+@operation("gated_delta_rule", reference.gated_delta_rule, examples.DELTA)
+def _prepare_delta(q, k, v, g, beta, scale=None):
+    for name, one in (("g", g), ("beta", beta)):
+        float_array(name, one)
+    return k, v, g, beta, check_tokens(q, k, v, scale, g=g, beta=beta), q
+
+
+# ---- a Transformer's block -------------------------------------------------------------------------------------------
+
+
+def check_layers(x, **layers):
+    """Raise unless these are weights and biases that follow each other, from x and back to its width.
+
+    layers: name -> (array or None, its shape).
+    """
+    given = {"x": x} | {name: one for name, (one, _) in layers.items() if one is not None}
+    for name, one in given.items():
+        float_array(name, one)
+    one_place(**given)
+    same("dtype", **given)
+    for name, (one, shape) in layers.items():
+        if one is not None and tuple(one.shape) != shape:
+            raise ValueError(
+                f"{name} has shape {tuple(one.shape)}; expected {shape}, where x has shape {tuple(x.shape)}."
+            )
+
+
+def check_heads(x, in_weight, heads, kv_heads, is_causal):
+    """(heads of k and v, width of a head); ValueError or TypeError where they do not divide what is there."""
+    kv_heads = heads if kv_heads is None else kv_heads
+    for name, count in (("heads", heads), ("kv_heads", kv_heads)):
+        if isinstance(count, bool) or not isinstance(count, numbers.Integral):
+            raise TypeError(f"{name} is {count!r}; expected a whole number.")
+        if count < 1:
+            raise ValueError(f"{name} is {count}; expected at least 1.")
+    if heads % kv_heads:
+        raise ValueError(f"heads is {heads} and kv_heads is {kv_heads}; expected a multiple of kv_heads.")
+    if not isinstance(is_causal, bool | np.bool):
+        raise TypeError(f"is_causal is {is_causal!r}; expected True or False.")
+    float_array("x", x)
+    float_array("in_weight", in_weight)
+    if x.ndim < 2 or tuple(x.shape)[-1] == 0:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., tokens, width) with a width of at least 1.")
+    total = heads + 2 * kv_heads
+    if in_weight.ndim != 2 or in_weight.shape[0] % total or not in_weight.shape[0]:
+        raise ValueError(
+            f"in_weight has shape {tuple(in_weight.shape)}; expected (rows, {x.shape[-1]}) with a multiple of {total} rows: "
+            f"{heads} heads of queries, {kv_heads} of keys and {kv_heads} of values."
+        )
+    return int(kv_heads), in_weight.shape[0] // total
+
+
+@operation("multi_head_attention", reference.multi_head_attention, examples.MULTI_HEAD)
+def _prepare_multi_head(x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False):
+    kv_heads, each = check_heads(x, in_weight, heads, kv_heads, is_causal)
+    rows, width = in_weight.shape[0], x.shape[-1]
+    check_layers(
+        x,
+        in_weight=(in_weight, (rows, width)),
+        in_bias=(in_bias, (rows,)),
+        out_weight=(out_weight, (width, heads * each)),
+        out_bias=(out_bias, (width,)),
+    )
+    return in_weight, in_bias, out_weight, out_bias, int(heads), kv_heads, bool(is_causal), x
+
+
+@operation(
+    "multi_head_attention_backward",
+    reference.multi_head_attention_backward,
+    examples.MULTI_HEAD_BACKWARD,
+    backward_of="multi_head_attention",
+)
+def _prepare_multi_head_backward(
+    grad, x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False
+):
+    *prepared, x = _prepare_multi_head(x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads, is_causal)
+    _check_gradient(grad, x)
+    return *prepared, grad, x
+
+
+@operation("feed_forward", reference.feed_forward, examples.FEED_FORWARD)
+def _prepare_feed_forward(x, up_weight, up_bias, down_weight, down_bias, activation="gelu"):
+    known = (*PARAMETERS, *reference.GATED)
+    if activation not in known:
+        raise ValueError(f"activation is {activation!r}; expected one of {', '.join(known)}.")
+    for name, one in (("x", x), ("up_weight", up_weight)):
+        float_array(name, one)
+    gated = activation in reference.GATED
+    if x.ndim < 1 or tuple(x.shape)[-1] == 0:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., width) with a width of at least 1.")
+    if up_weight.ndim != 2 or (gated and up_weight.shape[0] % 2):
+        raise ValueError(
+            f"up_weight has shape {tuple(up_weight.shape)}; expected ({'an even number of ' if gated else ''}rows, "
+            f"{x.shape[-1]}){': the layer with the activation, then the one that it is multiplied by' if gated else ''}."
+        )
+    rows, width = up_weight.shape[0], x.shape[-1]
+    check_layers(
+        x,
+        up_weight=(up_weight, (rows, width)),
+        up_bias=(up_bias, (rows,)),
+        down_weight=(down_weight, (width, rows // 2 if gated else rows)),
+        down_bias=(down_bias, (width,)),
+    )
+    return up_weight, up_bias, down_weight, down_bias, activation, x
+
+
+@operation(
+    "feed_forward_backward", reference.feed_forward_backward, examples.FEED_FORWARD_BACKWARD, backward_of="feed_forward"
+)
+def _prepare_feed_forward_backward(grad, x, up_weight, up_bias, down_weight, down_bias, activation="gelu"):
+    *prepared, x = _prepare_feed_forward(x, up_weight, up_bias, down_weight, down_bias, activation)
+    _check_gradient(grad, x)
+    return *prepared, grad, x
+
+
+@operation("transformer_block", reference.transformer_block, examples.BLOCK)
+def _prepare_block(
+    x,
+    norm1_weight,
+    norm1_bias,
+    in_weight,
+    in_bias,
+    out_weight,
+    out_bias,
+    norm2_weight,
+    norm2_bias,
+    up_weight,
+    up_bias,
+    down_weight,
+    down_bias,
+    heads,
+    kv_heads=None,
+    is_causal=True,
+    activation="gelu",
+):
+    *attention, x = _prepare_multi_head(x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads, is_causal)
+    *feed, _ = _prepare_feed_forward(x, up_weight, up_bias, down_weight, down_bias, activation)
+    norms = {
+        "norm1_weight": norm1_weight,
+        "norm1_bias": norm1_bias,
+        "norm2_weight": norm2_weight,
+        "norm2_bias": norm2_bias,
+    }
+    check_layers(x, **{name: (one, tuple(x.shape)[-1:]) for name, one in norms.items()})
+    return (norm1_weight, norm1_bias, *attention), (norm2_weight, norm2_bias, *feed), x
+
+
+@operation(
+    "transformer_block_backward",
+    reference.transformer_block_backward,
+    examples.BLOCK_BACKWARD,
+    backward_of="transformer_block",
+)
+def _prepare_block_backward(grad, x, *arguments):
+    attention, feed, x = _prepare_block(x, *arguments)
+    _check_gradient(grad, x)
+    return attention, feed, grad, x
+
+
 from . import (  # noqa: E402
     cpu,  # noqa: F401
     cpu_backward,  # noqa: F401
+    cpu_decode,  # noqa: F401
     cpu_norms,  # noqa: F401
     cpu_softmax,  # noqa: F401
     encodings,  # noqa: F401
     gpu,  # noqa: F401
     gpu_backward,  # noqa: F401
     gpu_rows,  # noqa: F401
+    linear,  # noqa: F401
+    transformer,  # noqa: F401
 )
+from .cache import KVCache, PagedKVCache  # noqa: E402, F401
 
 
 def softmax(x, dim=-1):
@@ -274,6 +609,43 @@ def scaled_dot_product_attention_backward(grad, q, k, v, mask=None, is_causal=Fa
     return call("scaled_dot_product_attention_backward", grad, q, k, v, mask, is_causal, scale, enable_gqa)
 
 
+def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False):
+    """Attention with functions of yours in its loop, as torch.nn.attention.flex_attention. A new array; host memory only.
+
+    query, key, value, scale, enable_gqa: as q, k, v of `scaled_dot_product_attention`. score_mod: a njit function (score, b, h,
+    q_idx, kv_idx) -> score, called for each scaled score; b counts all leading dimensions but the last of them, which is h. A
+    constant such as 0.5 is float64: np.float32(0.5) keeps the loop fast. block_mask: what
+    dlkernels.attention.create_block_mask made of a mask_mod. Both None for all keys, as they are.
+    The first call with new functions compiles the loop with them in it.
+    """
+    return call("flex_attention", query, key, value, score_mod, block_mask, scale, enable_gqa)
+
+
+def decode_attention(q, k, v, lengths=None, block_table=None, k_scale=None, v_scale=None, scale=None, return_lse=False):
+    """Attention of the newest queries of each sequence over its cache of keys and values. A new array; host memory only.
+
+    q: (..., heads, queries, width), usually one query. k: (..., heads of k, room, width), v: (..., heads of k, room, value
+    width); the heads of q are a multiple, and neighbours share. Float32 or float64, or int8 with k_scale and v_scale, of
+    the dtype of q and shape (..., heads of k, room): a key is its bytes times its factor.
+    lengths: (...), int64 or int32: how many keys each sequence has; None for all of the room. The queries are the last of
+    their sequence, whose keys are in the cache already: query i looks at keys 0 to length - queries + i. A query before
+    the first key gets zeros.
+    block_table: None, or for a cache in pages their numbers, in order, (..., pages of a sequence), int64 or int32: then k
+    and v are (pages, heads of k, tokens of a page, width), and lengths must be given.
+    scale: None for 1 / sqrt(width). return_lse: True for (result, logarithm of each query's sum of exponentials, of shape
+    (..., heads, queries), -inf where there is no key), as `merge_attention` takes them.
+    """
+    return call("decode_attention", q, k, v, lengths, block_table, k_scale, v_scale, scale, return_lse)
+
+
+def merge_attention(one, one_lse, other, other_lse):
+    """(result, lse) of attention over two sets of keys, from the results over each. New arrays; host memory only.
+
+    one, other: (..., values). one_lse, other_lse: (...), the logarithm of each query's sum of exponentials, -inf for no key.
+    """
+    return call("merge_attention", one, one_lse, other, other_lse)
+
+
 def sinusoidal_encoding(positions, width, base=10000.0):
     """Sines and cosines that say where a token stands (Vaswani and others 2017): (..., width) for positions (...).
 
@@ -296,3 +668,111 @@ def rotary_embedding(x, positions, base=10000.0, interleaved=False):
 def rotary_embedding_backward(grad, x, positions, base=10000.0, interleaved=False):
     """The gradient of x, given `grad`, the one with respect to rotary_embedding(...): it turns back. Positions get none."""
     return call("rotary_embedding_backward", grad, x, positions, base, interleaved)
+
+
+def multi_head_attention(x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False):
+    """Attention of x to itself with several heads, as torch.nn.MultiheadAttention. A new array; host memory only.
+
+    x: (..., tokens, width). in_weight: ((heads + 2 kv_heads) d, width), the rows of queries, then of keys, then of values, each
+    head after head; in_bias: one number for each of its rows, or None. out_weight: (width, heads d), out_bias: (width,) or
+    None. kv_heads: None for as many as heads; less for grouped queries. is_causal: as for `scaled_dot_product_attention`.
+    """
+    return call("multi_head_attention", x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads, is_causal)
+
+
+def multi_head_attention_backward(
+    grad, x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False
+):
+    """The gradients of x, weights and biases (of those that are given), given `grad`, the one of multi_head_attention(...)."""
+    return call(
+        "multi_head_attention_backward", grad, x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads, is_causal
+    )
+
+
+def feed_forward(x, up_weight, up_bias, down_weight, down_bias, activation="gelu"):
+    """activation(x up_weight^T + up_bias) down_weight^T + down_bias: a Transformer's other half. A new array; host memory only.
+
+    x: (..., width). up_weight: (inner, width), up_bias: (inner,) or None; down_weight: (width, inner), down_bias: (width,) or
+    None. activation: a name, as for `linear`, or one with a gate: "swiglu", "geglu", "reglu" (Shazeer 2020). Then up_weight has
+    2 inner rows: the first half goes through silu, gelu or relu, and is multiplied by the second.
+    """
+    return call("feed_forward", x, up_weight, up_bias, down_weight, down_bias, activation)
+
+
+def feed_forward_backward(grad, x, up_weight, up_bias, down_weight, down_bias, activation="gelu"):
+    """The gradients of x, weights and biases (of those that are given), given `grad`, the one of feed_forward(...)."""
+    return call("feed_forward_backward", grad, x, up_weight, up_bias, down_weight, down_bias, activation)
+
+
+def transformer_block(
+    x,
+    norm1_weight,
+    norm1_bias,
+    in_weight,
+    in_bias,
+    out_weight,
+    out_bias,
+    norm2_weight,
+    norm2_bias,
+    up_weight,
+    up_bias,
+    down_weight,
+    down_bias,
+    heads,
+    kv_heads=None,
+    is_causal=True,
+    activation="gelu",
+):
+    """One pre-norm block: y = x + multi_head_attention(layer_norm(x)), then y + feed_forward(layer_norm(y)). A new array.
+
+    x: (..., tokens, width). Weights and biases as for `layer_norm`, `multi_head_attention` and `feed_forward`; a bias, and
+    the weight of a norm, may be None. Host memory only. As torch.nn.TransformerEncoderLayer with norm_first=True, without
+    dropout, but for is_causal, which is True here unless said otherwise.
+    """
+    arrays = norm1_weight, norm1_bias, in_weight, in_bias, out_weight, out_bias, norm2_weight, norm2_bias
+    feed = up_weight, up_bias, down_weight, down_bias
+    return call("transformer_block", x, *arrays, *feed, heads, kv_heads, is_causal, activation)
+
+
+def transformer_block_backward(
+    grad,
+    x,
+    norm1_weight,
+    norm1_bias,
+    in_weight,
+    in_bias,
+    out_weight,
+    out_bias,
+    norm2_weight,
+    norm2_bias,
+    up_weight,
+    up_bias,
+    down_weight,
+    down_bias,
+    heads,
+    kv_heads=None,
+    is_causal=True,
+    activation="gelu",
+):
+    """The gradients of x, weights and biases (of those that are given), in that order, given `grad`, the one of the block."""
+    arrays = norm1_weight, norm1_bias, in_weight, in_bias, out_weight, out_bias, norm2_weight, norm2_bias
+    feed = up_weight, up_bias, down_weight, down_bias
+    return call("transformer_block_backward", grad, x, *arrays, *feed, heads, kv_heads, is_causal, activation)
+
+
+def linear_attention(q, k, v, g=None, scale=None):
+    """Causal attention without a softmax: o_t = scale * q_t S_t, S_t = e^(g_t) S_{t-1} + k_t v_t^T. A new array; host memory only.
+
+    q, k: (..., tokens, width), v: (..., tokens, value width), of the same leading dimensions. g: (..., tokens), logarithms of
+    how much of the state stays, at most 0; None for all of it. scale: None for 1 / sqrt(width).
+    """
+    return call("linear_attention", q, k, v, g, scale)
+
+
+def gated_delta_rule(q, k, v, g, beta, scale=None):
+    """As `linear_attention`, but what the state holds for a key gives way to its new value (Yang and others 2024).
+
+    S_t = e^(g_t) (I - beta_t k_t k_t^T) S_{t-1} + beta_t k_t v_t^T. q, k, v, scale as there; k should have rows of length 1. g: (..., tokens), logarithms of how much of the state stays, at most
+    0. beta: (..., tokens), how much of a key's old value is replaced, 0 to 1. A new array; host memory only.
+    """
+    return call("gated_delta_rule", q, k, v, g, beta, scale)

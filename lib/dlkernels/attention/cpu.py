@@ -21,7 +21,7 @@ from .. import team
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..simd.cache import cached_njit
-from . import flash
+from . import flash, split
 from .rows import plain
 
 CONTRACT, REASSOCIATE = {"contract"}, {"contract", "reassoc"}
@@ -65,6 +65,7 @@ def extra_bytes(name, g, dtype=np.float32, threads=None):
         "attention_online": 0,
         "attention_tiles": threads * flash.room(g, dtype),
         "attention_causal": threads * flash.room(g, dtype),
+        "attention_split": split_room(g, dtype, threads) if few(g, dtype) else threads * flash.room(g, dtype),
     }
     return numbers[name] * np.dtype(dtype).itemsize
 
@@ -213,8 +214,63 @@ def attention_tiles(q, k, v, mask, g, out):
     "scaled_dot_product_attention",
     device="cpu",
     adds="causal: what lies beyond the diagonal is not computed; a task has a short and a long row of tiles, so all are alike",
-    public=True,
 )
 @on_heads
 def attention_causal(q, k, v, mask, g, out):
     flash.attend(q, k, v, mask, g, out, skip=True)
+
+
+@implementation(
+    "scaled_dot_product_attention",
+    device="cpu",
+    adds="few queries: lanes are columns, heads that share keys read them once, and parts of the keys are merged in the end",
+    public=True,
+)
+@on_heads
+def attention_split(q, k, v, mask, g, out):
+    if few(g, out.dtype):
+        split.attend(split.plan_of(g), q, k, v, None, None, mask, out)
+    else:
+        flash.attend(q, k, v, mask, g, out, skip=True)
+
+
+def few(g, dtype):
+    """Whether so few queries leave most lanes of flash.py's tiles empty."""
+    return g.queries <= flash.wide(dtype) // 3
+
+
+def split_room(g, dtype, threads):
+    """Numbers that attention_split keeps: a line for each thread, and the results of each split."""
+    plan = split.plan_of(g)
+    return threads * split.room(plan, dtype, 0) + split.splits_for(plan, threads) * plan.groups * plan.rows * (
+        g.values + 1
+    )
+
+
+# ---- modifiers ---------------------------------------------------------------------------------------------------
+
+
+@implementation(
+    "flex_attention",
+    device="cpu",
+    adds="functions of a score and its places compiled into the loop over tiles; tiles where nobody may look are skipped",
+    public=True,
+)
+def flex_tiles(score_mod, block_mask, shape, g, q, k, v):
+    out = np.zeros(shape, q.dtype)
+    if out.size and g.keys:
+        lines = [plain(x).reshape(-1) for x in (q, k, v)]
+        sums = np.empty(0, q.dtype)
+        mods = modifiers_of(score_mod, block_mask, g, shape[-3] if len(shape) > 2 else 1, q.dtype)
+        flash.run(*lines, np.zeros(1, q.dtype), g, out.reshape(-1), sums, False, mods)
+    return out
+
+
+def modifiers_of(score_mod, block_mask, g, heads, dtype):
+    """`mods` of flash.run; heads: of a batch."""
+    if block_mask is None:
+        return None if score_mod is None else (flash.Modifiers(score_mod, None), heads, None, None)
+    kinds = block_mask.kinds(dtype)
+    of_all = np.arange(kinds.shape[0] * kinds.shape[1]).reshape(kinds.shape[:2]) * (kinds.shape[2] * kinds.shape[3])
+    of_heads = np.broadcast_to(of_all, (g.heads // heads, heads)).reshape(-1)
+    return flash.Modifiers(score_mod, block_mask.mask_mod), heads, plain(kinds).reshape(-1), plain(of_heads)

@@ -4,10 +4,12 @@ The errors allowed are sums of what each rounding can do (Higham, Accuracy and S
 3 and 4): a sum of n terms is wrong by n roundings at most, and e^z by |z| of them, as z itself was rounded.
 """
 
+import math
+
 import numpy as np
 
 from ..examples import Examples
-from . import reference
+from . import modifiers, reference
 
 SHAPES = ((), (1,), (0, 4), (3, 0), (1, 7), (5, 33), (4, 1), (2, 3, 17), (17,), (3, 2, 2, 5))
 LARGE = ((250, 300), (3, 20001), (10, 9, 129))
@@ -220,14 +222,19 @@ def _attention_sizes(arguments, eps):
         k, v = (reference._repeated(x, q.shape[-3]) for x in (k, v))
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     scores = reference._scores(q, k, mask, is_causal, scale)
-    weights = reference._weights(scores)
-    finite = np.where(np.isfinite(scores), scores, 0.0)
     off = (q.shape[-1] + 8) * scale * np.matmul(_abs(q), np.swapaxes(_abs(k), -1, -2))
     if mask is not None and mask.dtype != bool:
         off = off + 4 * np.where(np.isfinite(mask), _abs(mask), 0.0)
+    return *_weights_off(scores, off, eps), _abs(q), _abs(k), _abs(v), scale
+
+
+def _weights_off(scores, off, eps):
+    """(weights, how far each may be off beside itself) where scores are off by so many roundings."""
+    weights = reference._weights(scores)
+    finite = np.where(np.isfinite(scores), scores, 0.0)
     far = np.minimum(_abs(finite - scores.max(axis=-1, keepdims=True, initial=-np.inf)), SETTLED)
     off = np.expm1(eps * (off + scores.shape[-1] + 14 + np.where(np.isfinite(far), far, 0.0)))
-    return weights, off + (weights * off).sum(axis=-1, keepdims=True), _abs(q), _abs(k), _abs(v), scale
+    return weights, off + (weights * off).sum(axis=-1, keepdims=True)
 
 
 def attention_error(arguments, expected, eps):
@@ -276,6 +283,129 @@ ATTEND_BACKWARD = Examples(
     TIMED_ATTENTION,
     values=("normal", "tiny"),
     seeds=len(SETTINGS),
+)
+
+
+# ---- modifiers ---------------------------------------------------------------------------------------------------------
+
+#: (score_mod, mask_mod, whether the mask is asked for each batch and head, heads of q for one of k or None)
+MODIFIED = ((modifiers.alibi(4), modifiers.sliding_window(6, 2), True, 2), (modifiers.soft_cap(2.0), None, False, None))
+
+
+def flex_arguments(draw, *shape):
+    score_mod, mask_mod, each, group = draw.one_of(MODIFIED)
+    q, k, v, _, _, scale, gqa = attention_arguments(draw, *shape, settings=((None, False, 0.4, group, False),))
+    lead = q.shape[:-2]
+    heads = lead[-1] if lead else 1
+    mask = None
+    if mask_mod is not None:
+        sizes = (math.prod(lead[:-1]), heads) if each and math.prod(lead) else (None, None)
+        mask = modifiers.create_block_mask(mask_mod, *sizes, q.shape[-2], k.shape[-2])
+    return q, k, v, score_mod, mask, scale, gqa
+
+
+def flex_error(arguments, expected, eps):
+    q, k, v, score_mod, mask, scale, gqa = arguments
+    q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
+    if gqa:
+        k, v = (reference._repeated(x, q.shape[-3]) for x in (k, v))
+    scores, changed = reference._flex_scores(q, k, score_mod, mask, scale)
+    off = (q.shape[-1] + 8) * scale * np.matmul(_abs(q), np.swapaxes(_abs(k), -1, -2))
+    off = off + 8 * np.where(
+        np.isfinite(changed), _abs(changed - scores), 0.0
+    )  # what these modifiers add is rounded, too
+    weights, off = _weights_off(changed, off, eps)
+    return 2 * np.matmul(weights * (off + (weights.shape[-1] + 4) * eps), _abs(v))
+
+
+FLEX = Examples(
+    flex_arguments,
+    flex_error,
+    ATTENTION,
+    LARGE_ATTENTION,
+    TIMED_ATTENTION,
+    dtypes=("float32",),  # the loop is compiled for each modifier: the other type has a test of its own
+    values=("normal", "tiny"),
+    seeds=len(MODIFIED),
+)
+
+
+# ---- decoding: a size is (sequences, heads of k, queries, room, width), with more dimensions or none before heads ---------
+
+#: (heads of q for one of k, lengths or None, tokens of a page or None, bytes, scale, return_lse)
+CACHES = (
+    (1, False, None, False, None, False),
+    (3, True, None, False, None, True),
+    (2, True, 4, False, 0.3, False),
+    (1, True, None, True, None, False),
+    (4, True, 5, True, None, True),
+    (2, False, None, False, 1.0, True),
+)
+DECODED = ((1, 1, 1, 1), (2, 1, 5, 3), (1, 1, 1, 1, 1), (2, 2, 1, 7, 4), (0, 2, 1, 3, 2), (2, 1, 0, 3, 2), (2, 2, 3, 0, 5),
+           (3, 1, 2, 9, 6), (2, 1, 2, 1, 11, 3))  # fmt: skip
+LARGE_DECODED = ((2, 2, 1, 1100, 64), (1, 1, 17, 300, 40), (2, 1, 4, 70, 129), (2, 1, 2, 2, 333, 72))
+TIMED_DECODED = ((1, 8, 1, 1024, 64), (1, 8, 1, 16384, 64))
+
+
+def decode_arguments(draw, *shape, caches=CACHES):
+    *lead, heads, queries, keys, width = shape
+    width = max(1, width)
+    group, lengthy, page, narrow, scale, lse = draw.one_of(caches)
+    values = width + draw.seed % 2
+    q = draw.array(*lead, heads * group, queries, width)
+    lengths, table, room = None, None, (*lead, heads, keys)
+    if lengthy:
+        lengths = draw.random.integers(0, keys, lead, endpoint=True)
+        lengths = np.asarray(lengths, (np.int64, np.int32)[draw.seed % 4 // 2])
+    if page is not None:
+        count = -(-keys // page)
+        table = np.asarray(draw.random.permutation(math.prod(lead) * count + 3))[: math.prod(lead) * count]
+        table = table.astype(np.int64).reshape(*lead, count)
+        room = (table.size + 3, heads, page)
+    if not narrow:
+        return q, draw.array(*room, width), draw.array(*room, values), lengths, table, None, None, scale, lse
+    k, v = (draw.random.integers(-127, 128, (*room, n)).astype(np.int8) for n in (width, values))
+    factors = [(draw.random.random(room) / 127).astype(draw.dtype) for _ in "kv"]
+    return q, k, v, lengths, table, *factors, scale, lse
+
+
+def decode_error(arguments, expected, eps):
+    q, k, v, lengths, table, k_scale, v_scale, scale, lse = arguments
+    k, v, allowed = reference._decode_parts(q, k, v, lengths, table, k_scale, v_scale)
+    weights, off, _, _, v, _ = _attention_sizes((q, k, v, allowed, False, scale, False), eps)
+    of_out = 3 * np.matmul(weights * (off + (weights.shape[-1] + 8) * eps), v)
+    if not lse:
+        return of_out
+    size = np.where(np.isfinite(expected[1]), np.abs(expected[1]), 0.0)
+    return of_out, 2 * (weights * off).sum(axis=-1) + (weights.shape[-1] + 8) * eps + 4 * eps * size
+
+
+DECODE = Examples(
+    decode_arguments, decode_error, DECODED, LARGE_DECODED, TIMED_DECODED, values=("normal", "tiny"), seeds=len(CACHES)
+)
+
+
+def merge_arguments(draw, *shape):
+    *lead, values = shape
+    out, lse, other, other_lse = (draw.array(*lead, *width) for width in ((values,), (), (values,), ()))
+    if draw.seed % 2 and lse.size:  # no key at all in one of them, or in both
+        lse, other_lse = (
+            np.where(draw.random.random(x.shape) < 0.5, x, x.dtype.type(-np.inf)) for x in (lse, other_lse)
+        )
+    return out, lse, other, other_lse
+
+
+def merge_error(arguments, expected, eps):
+    out, lse, other, other_lse = arguments
+    far = np.where(np.isfinite(lse) & np.isfinite(other_lse), _abs(np.where(np.isfinite(lse), lse, 0) - other_lse), 0.0)
+    size = np.where(np.isfinite(expected[1]), _abs(expected[1]), 0.0)
+    count = 12 + np.minimum(far, SETTLED)
+    return count[..., None] * eps * (_abs(out) + _abs(other)), eps * (count + 4 * size)
+
+
+MERGED = ((1,), (0, 4), (3, 0), (1, 7), (5, 33), (2, 3, 17), (17,), (3, 2, 2, 5))
+MERGE = Examples(
+    merge_arguments, merge_error, MERGED, LARGE, ((64, 64), (1024, 64)), values=("normal", "tiny"), seeds=2
 )
 
 
@@ -339,3 +469,141 @@ def _of_rotary(make, allowed):
 
 ROTARY = _of_rotary(rotary_arguments, rotary_error)
 ROTARY_BACKWARD = _of_rotary(rotary_gradient_arguments, rotary_gradient_error)
+
+
+# ---- a Transformer's block: a size is (..., tokens, heads of k, width of a head) ------------------------------------------
+
+
+def moved(reference_of, count):
+    """An `allowed` for what is put together from operations that were tested one by one.
+
+    Each is stable: what it gives is nearly the exact result of arguments that are wrong by a few roundings (Higham, chapter 1).
+    How far that moves the result is found by trying: each number is moved by `count` roundings of the largest of its array, up
+    and down at random, twice. To that come as many roundings of the largest number there is.
+    """
+
+    def allowed(arguments, expected, eps):
+        results = expected if isinstance(expected, tuple) else (expected,)
+        arrays = [x for x in arguments if isinstance(x, np.ndarray)]
+        far = [count * eps * max(_abs(x).max(initial=0) for x in (*results, *arrays))] * len(results)
+        for seed in range(2):
+            draw = np.random.default_rng(seed)
+            there = [
+                x + count * eps * _abs(x).max(initial=0) * draw.choice([-1.0, 1.0], x.shape)
+                if isinstance(x, np.ndarray)
+                else x
+                for x in arguments
+            ]
+            came = reference_of(*there)
+            pairs = zip(far, came if isinstance(came, tuple) else (came,), results, strict=True)
+            far = [most + _abs(one - other).max(initial=0) for most, one, other in pairs]
+        return tuple(np.full(x.shape, most) for x, most in zip(results, far, strict=True))
+
+    return allowed
+
+
+def _weight(draw, rows, width):
+    x = draw.array(rows, width)
+    return x * x.dtype.type(max(width, 1) ** -0.5)
+
+
+def _bias(draw, present, size):
+    return draw.array(size) if present else None
+
+
+def multi_head_arguments(draw, *shape):
+    *lead, heads, each = shape
+    heads, each = max(1, min(heads, 4)), max(1, each)
+    group, biased, is_causal = draw.one_of(((1, True, False), (2, False, True), (1, True, True)))
+    width = 5 if draw.seed % 2 else heads * group * each
+    total = heads * (group + 2) * each
+    arrays = _weight(draw, total, width), _bias(draw, biased, total), _weight(draw, width, heads * group * each)
+    return draw.array(*lead, width), *arrays, _bias(draw, biased, width), heads * group, heads, is_causal
+
+
+def feed_forward_arguments(draw, *shape):
+    *lead, inner, width = shape
+    inner, width = max(1, inner), max(1, width)
+    activation, biased = draw.one_of((("gelu", True), ("swiglu", False), ("tanh", False), ("geglu", True)))
+    rows = 2 * inner if activation in reference.GATED else inner
+    arrays = _weight(draw, rows, width), _bias(draw, biased, rows), _weight(draw, width, inner)
+    return draw.array(*lead, width), *arrays, _bias(draw, biased, width), activation
+
+
+def block_arguments(draw, *shape):
+    *lead, heads, each = shape
+    heads, each = max(1, min(heads, 4)), max(4, each)
+    group, biased, activation = draw.one_of(((1, True, "gelu"), (2, False, "swiglu")))
+    width, total = heads * group * each, heads * (group + 2) * each
+    inner = width + 3
+    x, normed = draw.array(*lead, width), [draw.array(width) if one or biased else None for one in (1, 0, 1, 0)]
+    attention = (
+        _weight(draw, total, width),
+        _bias(draw, biased, total),
+        _weight(draw, width, width),
+        _bias(draw, biased, width),
+    )
+    rows = 2 * inner if activation in reference.GATED else inner
+    feed = (
+        _weight(draw, rows, width),
+        _bias(draw, biased, rows),
+        _weight(draw, width, inner),
+        _bias(draw, biased, width),
+    )
+    return x, *normed[:2], *attention, *normed[2:], *feed, heads * group, heads, True, activation
+
+
+def _of_parts(make, name, timed=((128, 4, 32), (512, 4, 64))):
+    shapes = (1, 1, 1), (0, 2, 3), (4, 1, 5), (3, 2, 2), (2, 3, 1, 4), (2, 0, 2, 1), (2, 1, 3, 2, 3), (7, 3, 5)
+    large = (700, 2, 50), (3, 110, 4, 55)
+    return Examples(make, moved(getattr(reference, name), 40), shapes, large, timed, values=("normal",), seeds=4)
+
+
+INNER = ((128, 512, 128), (512, 1024, 256))
+MULTI_HEAD = _of_parts(multi_head_arguments, "multi_head_attention")
+MULTI_HEAD_BACKWARD = _of_parts(_gradient_of(multi_head_arguments), "multi_head_attention_backward")
+FEED_FORWARD = _of_parts(feed_forward_arguments, "feed_forward", INNER)
+FEED_FORWARD_BACKWARD = _of_parts(_gradient_of(feed_forward_arguments), "feed_forward_backward", INNER)
+BLOCK = _of_parts(block_arguments, "transformer_block")
+BLOCK_BACKWARD = _of_parts(_gradient_of(block_arguments), "transformer_block_backward")
+
+
+# ---- without a softmax: a size is (..., tokens, width) -------------------------------------------------------------------
+
+
+def linear_arguments(draw, *shape):
+    *lead, tokens, width = shape
+    width = max(1, width)
+    decayed, scale, more = draw.one_of(((False, None, 0), (True, 0.5, 3), (True, None, 1)))
+    q, k, v = (
+        draw.array(*lead, tokens, width),
+        draw.array(*lead, tokens, width),
+        draw.array(*lead, tokens, width + more),
+    )
+    return q, k, v, _decays(draw, *lead, tokens) if decayed else None, scale
+
+
+def _decays(draw, *shape):
+    return draw.random.uniform(-0.6, 0, shape).astype(draw.dtype)
+
+
+def delta_arguments(draw, *shape):
+    """Keys of length 1, as models make them, and a part of at most 1 that is written: or the state would grow without end."""
+    q, k, v, g, scale = linear_arguments(draw, *shape)
+    k = k / np.maximum(np.linalg.norm(k, axis=-1, keepdims=True), np.finfo(k.dtype).tiny)
+    g = _decays(draw, *q.shape[:-1]) if g is None else g
+    return q, k, v, g, draw.random.random(q.shape[:-1]).astype(q.dtype), scale
+
+
+TOKENS = ((1, 1), (0, 2), (3, 4), (7, 5), (2, 9, 3), (0, 3, 2), (2, 0, 3), (2, 3, 6, 4))
+LARGE_TOKENS = ((1100, 64), (3, 150, 150), (2, 3, 200, 60))
+TIMED_TOKENS = ((8, 1024, 64), (8, 4096, 64))
+
+
+def _without_softmax(make, name):
+    allowed = moved(getattr(reference, name), 100)
+    return Examples(make, allowed, TOKENS, LARGE_TOKENS, TIMED_TOKENS, values=("normal",), seeds=3)
+
+
+LINEAR_ATTENTION = _without_softmax(linear_arguments, "linear_attention")
+DELTA = _without_softmax(delta_arguments, "gated_delta_rule")

@@ -15,12 +15,16 @@ up the lanes of a vector::
 Scores are multiplied by log2(e) with the scale, so that the exponential is a power of two. A largest score begins at the
 least finite number, not at -inf: then there is no difference of two infinities, and a query that may look at no key ends
 with a sum of zero.
+
+Modifiers (modifiers.py) are functions compiled into this loop. `mods`: None, or (`Modifiers`, heads in a batch, the kinds of
+all tiles in a line, for each head where its kinds begin): tiles where nobody may look are skipped.
 """
 
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
 
 from .. import team
 from ..matrix.blocks import REGISTERS
@@ -34,6 +38,7 @@ from .exponential import LOG2_E, exp2
 QUERIES = 3  # vectors of queries in a tile
 ROWS = (REGISTERS - QUERIES - 1) // QUERIES // 4 * 4  # 8 of 32 registers, 4 of 16; both divide most widths
 KEYS = 64  # keys of a tile: what is computed from them stays in the L1 cache
+NOBODY, SOME, ALL = 0, 1, 2  # kinds of tiles: how many of the queries may look at how many of the keys
 ALONE = 1 << 17  # multiply-adds below which waking another thread costs more than it gains
 
 
@@ -60,7 +65,7 @@ def attend(q, k, v, mask, g, out, skip):
     run(q, k, v, mask, g, out, sums, skip)
 
 
-def run(q, k, v, mask, g, out, sums, skip):
+def run(q, k, v, mask, g, out, sums, skip, mods=None):
     """The same; sums: room for the logarithm (to base 2) of the sum of exponentials of each query, or of no element."""
     tiles, paired = -(-g.queries // wide(out.dtype)), skip and g.causal
     tasks = g.heads * rows_of_tiles(tiles, paired)
@@ -68,15 +73,22 @@ def run(q, k, v, mask, g, out, sums, skip):
     threads = 1 if work < ALONE else team.size()
     each = room(g, out.dtype)
     lines = aligned(threads * each, out.dtype)
-    scale = out.dtype.type(g.scale * LOG2_E)
+    modified = (
+        mods is not None and mods[0].score_mod is not None
+    )  # a score_mod sees scores before they are multiplied by log2(e)
+    scale = out.dtype.type(g.scale if modified else g.scale * LOG2_E)
     masked = mask.size > 1 or mask[0] != 0
-    everything = q, k, v, mask, g, scale, masked, skip, out, sums, lines, each
-    _attend(everything, tiles, paired, tasks, threads, work // 100, team.members())
+    everything = q, k, v, mask, g, scale, masked, skip, out, sums, lines, each, mods
+    attend_tiles = _attend if mods is None else _attend_modified
+    attend_tiles(everything, tiles, paired, tasks, threads, work // 100, team.members())
 
 
 @cached_njit(error_model="numpy")
 def _attend(everything, tiles, paired, tasks, threads, least, team):
     share(_rows_of_tiles, (everything, tiles, paired), tasks, threads, least, team)
+
+
+_attend_modified = njit(error_model="numpy")(_attend.py_func)  # not kept on disk: it holds functions of the caller's
 
 
 def rows_of_tiles(tiles, paired):
@@ -105,7 +117,7 @@ def _rows_of_tiles(arguments, task, who):
 @njit(error_model="numpy")
 def _tile(everything, head, tile, who):
     """The results of one tile of queries."""
-    q, k, v, mask, g, scale, masked, skip, out, sums, lines, each = everything
+    q, k, v, mask, g, scale, masked, skip, out, sums, lines, each, mods = everything
     line, across = memory(lines), QUERIES * lanes(out)
     keys_from, values_from, first = memory(k), memory(v), tile * across
     count = min(across, g.queries - first)
@@ -124,12 +136,16 @@ def _tile(everything, head, tile, who):
     last = min(g.keys, first + count) if skip and g.causal else g.keys
     for begin in range(0, last, KEYS):
         here = min(KEYS, last - begin)
+        kind = kind_of(mods, head, tile, begin // KEYS, g.keys)
+        if kind == NOBODY:
+            continue
         products(keys_from, g.of_k[head] + begin * g.width, g.width, 1, here, g.width, line, at, scores, across)
         if g.causal and begin + here > first + 1:
             hide_later(line, scores, across, here, begin - first)
         if masked:
             mask_at = g.of_mask[head] + first * g.mask_row + begin * g.mask_column
             add_mask(memory(mask), mask_at, g.mask_column, g.mask_row, here, count, line, scores, across)
+        modify(mods, kind, line, scores, across, head, first, begin, here, count)
         weigh(line, scores, across, here, top, summed, factor)
         add_products(values_from, g.of_v[head] + begin * g.values, g.values, here, line, scores, result, factor, across)
     for i in range(count):
@@ -215,6 +231,88 @@ def add_mask(mask, at, row, lane, rows, count, line, scores, across):
     for r in range(rows):
         for i in range(count):
             line[scores + r * across + i] += mask.dtype.type(LOG2_E) * mask[at + r * row + i * lane]
+
+
+class Modifiers:
+    """A score_mod and a mask_mod, njit functions or None, as an argument of compiled code: it is compiled for these two."""
+
+    def __init__(self, score_mod, mask_mod):
+        self.score_mod, self.mask_mod = score_mod, mask_mod
+
+
+class ModifiersType(types.Opaque):
+    """numba's type of `Modifiers`: it holds the functions, a value of it nothing."""
+
+    def __init__(self, score_mod, mask_mod):
+        self.score_mod, self.mask_mod = score_mod, mask_mod
+        super().__init__(name=f"modifiers({id(score_mod)}, {id(mask_mod)})")
+
+
+register_model(ModifiersType)(models.OpaqueModel)
+
+
+@typeof_impl.register(Modifiers)
+def _type_of_modifiers(modifiers, context):
+    return ModifiersType(modifiers.score_mod, modifiers.mask_mod)
+
+
+@unbox(ModifiersType)
+def _unbox_modifiers(kind, value, context):
+    return NativeValue(context.context.get_dummy_value())
+
+
+def kind_of(mods, head, tile, place, keys):
+    """Whether nobody, some or all of a tile of queries may look at a tile of keys; all where nobody asks."""
+
+
+@overload(kind_of)
+def _kind_of(mods, head, tile, place, keys):
+    if mods == types.none or mods.types[0].mask_mod is None:
+        return lambda mods, head, tile, place, keys: ALL
+    return lambda mods, head, tile, place, keys: mods[2][mods[3][head] + tile * (-(-keys // KEYS)) + place]
+
+
+def modify(mods, kind, line, scores, across, head, first, begin, keys, count):
+    """Scores changed by score_mod, then -inf where mask_mod says no; lanes beyond `count` are nobody's."""
+
+
+@overload(modify)
+def _modify(mods, kind, line, scores, across, head, first, begin, keys, count):
+    def unchanged(mods, kind, line, scores, across, head, first, begin, keys, count):
+        pass
+
+    if mods == types.none:
+        return unchanged
+    score_mod, mask_mod = mods.types[0].score_mod, mods.types[0].mask_mod
+
+    def changed(mods, kind, line, scores, across, head, first, begin, keys, count):
+        b, h = head // mods[1], head % mods[1]
+        for r in range(keys):
+            at = np.uint64(scores + r * across)  # an index that might be negative would cost the vectors
+            for i in range(np.uint64(count)):
+                score = score_mod(line[at + i], b, h, first + np.int64(i), begin + r)
+                line[at + i] = line.dtype.type(LOG2_E) * line.dtype.type(score)
+
+    def hidden(mods, kind, line, scores, across, head, first, begin, keys, count):
+        b, h = head // mods[1], head % mods[1]
+        if kind == SOME:
+            for r in range(keys):
+                at = np.uint64(scores + r * across)
+                for i in range(np.uint64(count)):
+                    seen = mask_mod(b, h, first + np.int64(i), begin + r)
+                    line[at + i] = line[at + i] if seen else line.dtype.type(-np.inf)
+
+    if mask_mod is None:
+        return changed
+    if score_mod is None:
+        return hidden
+    change, hide = njit(error_model="numpy")(changed), njit(error_model="numpy")(hidden)
+
+    def both(mods, kind, line, scores, across, head, first, begin, keys, count):
+        change(mods, kind, line, scores, across, head, first, begin, keys, count)
+        hide(mods, kind, line, scores, across, head, first, begin, keys, count)
+
+    return both
 
 
 @njit

@@ -11,9 +11,11 @@ scaled_dot_product_attention    softmax(scale q k^T + mask) v (Vaswani and other
 Each `<name>_backward(grad, ...)` gives the gradients of the arrays among the arguments that follow.
 """
 
+import math
+
 import numpy as np
 
-from ..matrix.reference import unbroadcast
+from ..matrix.reference import linear, linear_backward, unbroadcast
 
 
 def _double(x):
@@ -146,6 +148,104 @@ def _collected(grad, shape):
     return unbroadcast(grad, shape)
 
 
+# ---- modifiers -------------------------------------------------------------------------------------------------------
+
+
+def _flex_scores(q, k, score_mod, block_mask, scale):
+    """(scores, the same modified): functions of single numbers are called for each."""
+    scores = scale * np.matmul(q, np.swapaxes(k, -1, -2))
+    lead = scores.shape[:-2]
+    heads = lead[-1] if lead else 1
+    number = np.arange(math.prod(lead)).reshape(*lead, 1, 1)
+    places = number // max(heads, 1), number % max(heads, 1), *np.ogrid[: scores.shape[-2], : scores.shape[-1]]
+    changed = scores
+    if score_mod is not None:
+        changed = np.vectorize(score_mod, otypes=[np.float64])(scores, *places)
+    if block_mask is not None:
+        seen = np.broadcast_to(np.vectorize(block_mask.mask_mod, otypes=[bool])(*places), scores.shape)
+        changed = np.where(seen, changed, -np.inf)
+    return scores, changed
+
+
+def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False):
+    q, k, v = _double(query), _double(key), _double(value)
+    if enable_gqa:
+        k, v = (_repeated(x, q.shape[-3]) for x in (k, v))
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    return np.matmul(_weights(_flex_scores(q, k, score_mod, block_mask, scale)[1]), v)
+
+
+# ---- without a softmax -----------------------------------------------------------------------------------------------
+
+
+def linear_attention(q, k, v, g=None, scale=None):
+    return _recurrent(q, k, v, g, None, scale)
+
+
+def gated_delta_rule(q, k, v, g, beta, scale=None):
+    return _recurrent(q, k, v, g, beta, scale)
+
+
+def _recurrent(q, k, v, g, beta, scale):
+    q, k, v = _double(q), _double(k), _double(v)
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    decay = np.ones(q.shape[:-1]) if g is None else np.exp(_double(g))
+    state, out = np.zeros((*q.shape[:-2], q.shape[-1], v.shape[-1])), np.empty((*q.shape[:-1], v.shape[-1]))
+    for t in range(q.shape[-2]):
+        state = decay[..., t, None, None] * state
+        new = v[..., t, :]
+        if beta is not None:
+            held = np.einsum("...pc,...p->...c", state, k[..., t, :])
+            new = _double(beta)[..., t, None] * (new - held)
+        state = state + k[..., t, :, None] * new[..., None, :]
+        out[..., t, :] = scale * np.einsum("...pc,...p->...c", state, q[..., t, :])
+    return out
+
+
+# ---- decoding --------------------------------------------------------------------------------------------------------
+
+
+def _cached(x, factors, block_table):
+    """Keys or values as (..., heads, room, width), whatever lies in pages or is bytes."""
+    x = _double(x) if factors is None else _double(x) * _double(factors)[..., None]
+    if block_table is None:
+        return x
+    pages = np.moveaxis(x[np.clip(block_table, 0, len(x) - 1)], -3, -4) if len(x) else np.zeros(
+        (*block_table.shape[:-1], x.shape[1], block_table.shape[-1], *x.shape[2:])
+    )  # fmt: skip
+    return pages.reshape(*pages.shape[:-3], pages.shape[-3] * pages.shape[-2], pages.shape[-1])
+
+
+def _decode_parts(q, k, v, lengths, block_table, k_scale, v_scale):
+    """(k, v, which keys each query may look at) as arrays for all heads of q."""
+    k, v = (_cached(x, factors, block_table) for x, factors in ((k, k_scale), (v, v_scale)))
+    room, queries = k.shape[-2], q.shape[-2]
+    ends = np.full(q.shape[:-3], room) if lengths is None else lengths
+    allowed = np.arange(room) <= (ends[..., None] - queries + np.arange(queries))[..., None, :, None]
+    return _repeated(k, q.shape[-3]), _repeated(v, q.shape[-3]), allowed
+
+
+def decode_attention(q, k, v, lengths=None, block_table=None, k_scale=None, v_scale=None, scale=None, return_lse=False):
+    q = _double(q)
+    k, v, allowed = _decode_parts(q, k, v, lengths, block_table, k_scale, v_scale)
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    scores = _scores(q, k, allowed, False, scale)
+    out = np.matmul(_weights(scores), v)
+    return (out, _logsumexp(scores)) if return_lse else out
+
+
+def _logsumexp(scores):
+    top = scores.max(axis=-1, initial=-np.inf)
+    base = np.where(top == -np.inf, 0.0, top)
+    return base + np.log(np.exp(scores - base[..., None]).sum(axis=-1))
+
+
+def merge_attention(one, one_lse, other, other_lse):
+    both = np.stack([_double(one_lse), _double(other_lse)], axis=-1)
+    weights = _weights(both)
+    return weights[..., :1] * _double(one) + weights[..., 1:] * _double(other), _logsumexp(both)
+
+
 # ---- positions -------------------------------------------------------------------------------------------------------
 
 
@@ -169,3 +269,99 @@ def rotary_embedding(x, positions, base=10000.0, interleaved=False, sign=1):
 
 def rotary_embedding_backward(grad, x, positions, base=10000.0, interleaved=False):
     return rotary_embedding(grad, positions, base, interleaved, -1)
+
+
+# ---- a Transformer's block -------------------------------------------------------------------------------------------
+
+#: Activations with a gate: the name of the activation of the first half, which the second half is multiplied by.
+GATED = {"swiglu": "silu", "geglu": "gelu", "reglu": "relu"}
+
+
+def _in_heads(x, *counts):
+    parts = x.reshape(*x.shape[:-1], sum(counts), x.shape[-1] // sum(counts))
+    return [np.swapaxes(part, -2, -3) for part in np.split(parts, np.cumsum(counts)[:-1], axis=-2)]
+
+
+def _side_by_side(*parts):
+    lines = [np.swapaxes(x, -2, -3) for x in parts]
+    return np.concatenate([x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1]) for x in lines], axis=-1)
+
+
+def multi_head_attention(x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False):
+    counts = heads, kv_heads or heads, kv_heads or heads
+    q, k, v = _in_heads(linear(_double(x), in_weight, in_bias), *counts)
+    return linear(
+        _side_by_side(scaled_dot_product_attention(q, k, v, None, is_causal, None, True)), out_weight, out_bias
+    )
+
+
+def multi_head_attention_backward(
+    grad, x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False
+):
+    counts = heads, kv_heads or heads, kv_heads or heads
+    q, k, v = _in_heads(linear(_double(x), in_weight, in_bias), *counts)
+    result = _side_by_side(scaled_dot_product_attention(q, k, v, None, is_causal, None, True))
+    arrived, *of_out = linear_backward(_double(grad), result, out_weight, out_bias)
+    arrived = _in_heads(arrived.reshape(result.shape), heads)[0]
+    parts = scaled_dot_product_attention_backward(arrived, q, k, v, None, is_causal, None, True)
+    return _like_x(linear_backward(_side_by_side(*parts), x, in_weight, in_bias), x) + tuple(of_out)
+
+
+def _like_x(gradients, x):
+    return np.reshape(gradients[0], np.shape(x)), *gradients[1:]
+
+
+def _gated(up_weight, up_bias, activation):
+    """[(weight, bias, activation), ...] of the layers that are multiplied."""
+    if activation not in GATED:
+        return [(up_weight, up_bias, activation)]
+    half = len(up_weight) // 2
+    parts = (slice(half), GATED[activation]), (slice(half, None), None)
+    return [(up_weight[part], None if up_bias is None else up_bias[part], name) for part, name in parts]
+
+
+def feed_forward(x, up_weight, up_bias, down_weight, down_bias, activation="gelu"):
+    between = [linear(_double(x), *layer) for layer in _gated(up_weight, up_bias, activation)]
+    return linear(math.prod(between), down_weight, down_bias)
+
+
+def feed_forward_backward(grad, x, up_weight, up_bias, down_weight, down_bias, activation="gelu"):
+    x, layers = _double(x), _gated(up_weight, up_bias, activation)
+    between = [linear(x, *layer) for layer in layers]
+    arrived, *of_down = linear_backward(_double(grad), math.prod(between), down_weight, down_bias)
+    arrived = arrived.reshape(between[0].shape)
+    others = [arrived] if len(layers) == 1 else [arrived * between[1], arrived * between[0]]
+    found = [linear_backward(one, x, *layer) for one, layer in zip(others, layers, strict=True)]
+    of_up = [np.concatenate(parts) for parts in zip(*(one[1:] for one in found), strict=True)]
+    return sum(one[0] for one in found).reshape(x.shape), *of_up, *of_down
+
+
+def transformer_block(x, *arguments):
+    norm1, attention, norm2, feed = _parts_of_block(arguments)
+    x = _double(x)
+    x = x + multi_head_attention(layer_norm(x, *norm1), *attention)
+    return x + feed_forward(layer_norm(x, *norm2), *feed)
+
+
+def _parts_of_block(arguments):
+    """What norm1, attention, norm2 and feed forward take after x, from what a block takes."""
+    *arrays, heads, kv_heads, is_causal, activation = arguments
+    return arrays[:2], [*arrays[2:6], heads, kv_heads, is_causal], arrays[6:8], [*arrays[8:], activation]
+
+
+def transformer_block_backward(grad, x, *arguments):
+    norm1, attention, norm2, feed = _parts_of_block(arguments)
+    x, grad = _double(x), _double(grad)
+    normal = layer_norm(x, *norm1)
+    middle = x + multi_head_attention(normal, *attention)
+    arrived, *of_feed = feed_forward_backward(grad, layer_norm(middle, *norm2), *feed)
+    through, *of_second = _of_norm(arrived, middle, *norm2)
+    grad = grad + through
+    arrived, *of_attention = multi_head_attention_backward(grad, normal, *attention)
+    through, *of_first = _of_norm(arrived, x, *norm1)
+    return grad + through, *of_first, *of_attention, *of_second, *of_feed
+
+
+def _of_norm(grad, x, weight, bias):
+    found = layer_norm_backward(grad, x, weight, bias)
+    return found if isinstance(found, tuple) else (found,)

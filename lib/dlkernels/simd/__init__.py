@@ -26,7 +26,7 @@ Indices count elements from the start of the array, are not checked, and are not
 """
 
 from .atomic import atomic_load, compare_and_swap, fetch_add
-from .memory import fence, lanes, load, prefetch, store, store_nontemporal, until_aligned
+from .memory import fence, lanes, load, load_bytes, prefetch, store, store_nontemporal, until_aligned
 from .target import has, instruction_set, vector_bytes, vector_width
 from .vector import VectorType, broadcast, fma, maximum, minimum, reduce_add, reduce_max
 
@@ -42,6 +42,7 @@ __all__ = [
     "instruction_set",
     "lanes",
     "load",
+    "load_bytes",
     "maximum",
     "minimum",
     "prefetch",

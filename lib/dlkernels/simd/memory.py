@@ -80,6 +80,22 @@ def load(typingctx, array, i):
     return vector_type(array, i), emit
 
 
+@intrinsic
+def load_bytes(typingctx, source, i, like):
+    """``load_bytes(source, i, like)``: int8 numbers i, i + 1, ... of ``source`` as a vector of the dtype of ``like``."""
+    vector_type = _check("load_bytes", like, i)
+    if not isinstance(source, types.Array) or source.dtype != types.int8 or source.layout != "C":
+        raise TypingError(f"load_bytes expects a C-contiguous array of int8, not {source}")
+
+    def emit(context, builder, signature, arguments):
+        address = address_of(context, builder, source, arguments[0], i, arguments[1])
+        narrow = ir.VectorType(ir.IntType(8), vector_type.lanes)
+        numbers = builder.load(builder.bitcast(address, narrow.as_pointer()), align=1)
+        return builder.sitofp(numbers, context.get_value_type(vector_type))
+
+    return vector_type(source, i, like), emit
+
+
 def _emit_store(array, i, vector_type, nontemporal):
     align = _itemsize(vector_type) * (vector_type.lanes if nontemporal else 1)
 
