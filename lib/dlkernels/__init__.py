@@ -39,6 +39,7 @@ from .convolution import (
 )
 from .device import cuda
 from .matrix import linear, linear_backward, matmul, matmul_backward, matmul_half, matmul_int8, matmul_strassen
+from .recurrent import gru, gru_backward, lstm, lstm_backward, rnn, rnn_backward
 from .vector import (
     add,
     axpy,
@@ -79,6 +80,8 @@ __all__ = [
     "elu_backward",
     "gelu",
     "gelu_backward",
+    "gru",
+    "gru_backward",
     "implementations",
     "layer_norm",
     "layer_norm_backward",
@@ -88,6 +91,8 @@ __all__ = [
     "linear_backward",
     "log_softmax",
     "log_softmax_backward",
+    "lstm",
+    "lstm_backward",
     "matmul",
     "matmul_backward",
     "matmul_half",
@@ -100,6 +105,8 @@ __all__ = [
     "relu_backward",
     "rms_norm",
     "rms_norm_backward",
+    "rnn",
+    "rnn_backward",
     "rotary_embedding",
     "rotary_embedding_backward",
     "scaled_dot_product_attention",
