@@ -39,7 +39,20 @@ from .convolution import (
 )
 from .device import cuda
 from .matrix import linear, linear_backward, matmul, matmul_backward, matmul_half, matmul_int8, matmul_strassen
-from .recurrent import gru, gru_backward, lstm, lstm_backward, rnn, rnn_backward
+from .recurrent import (
+    gru,
+    gru_backward,
+    lstm,
+    lstm_backward,
+    min_gru,
+    min_gru_backward,
+    min_lstm,
+    min_lstm_backward,
+    rnn,
+    rnn_backward,
+    scan,
+    scan_backward,
+)
 from .vector import (
     add,
     axpy,
@@ -101,6 +114,10 @@ __all__ = [
     "max_pool2d",
     "max_pool2d_backward",
     "max_pool2d_with_indices",
+    "min_gru",
+    "min_gru_backward",
+    "min_lstm",
+    "min_lstm_backward",
     "relu",
     "relu_backward",
     "rms_norm",
@@ -111,6 +128,8 @@ __all__ = [
     "rotary_embedding_backward",
     "scaled_dot_product_attention",
     "scaled_dot_product_attention_backward",
+    "scan",
+    "scan_backward",
     "sigmoid",
     "sigmoid_backward",
     "silu",

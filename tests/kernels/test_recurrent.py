@@ -1,11 +1,13 @@
 """What only recurrent networks have: PyTorch's results for random networks, padding, projections, messages."""
 
+import numba
 import numpy as np
 import pytest
 
 import dlkernels
-from dlkernels import gru, implementations, lstm, lstm_backward, rnn
-from dlkernels.recurrent import reference
+from dlkernels import gru, implementations, lstm, lstm_backward, rnn, scan, team
+from dlkernels.recurrent import reference, scans
+from dlkernels.recurrent.examples import scan_error
 
 from . import torch_recurrent as torch_says
 from .checks import arrays_of
@@ -112,6 +114,65 @@ def test_nan_in_the_padding_does_not_reach_gradients():
     assert not found[0][ended].any()
 
 
+# ---- scans -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_row_in_chunks(dtype):
+    """Time is cut: products that end as nothing, that grow beyond all numbers, and in between, there and back."""
+    steps = 4 * scans.CHUNK * 3 + 1234
+    rng = np.random.default_rng(5)
+    b = rng.standard_normal(steps).astype(dtype)
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+    try:
+        for low, high in ((0.9, 0.999), (0.2, 1.7), (0.999, 1.0005), (-1.1, 1.1)):
+            a = rng.uniform(low, high, steps).astype(dtype)
+            for reverse in (False, True):
+                expected = reference.scan(a, b, None, 0, reverse)
+                most = scan_error((a, b, None, 0, reverse), expected, np.finfo(dtype).eps)
+                assert (np.abs(scan(a, b, reverse=reverse) - expected) <= most).all(), (low, high, reverse)
+    finally:
+        numba.set_num_threads(before)
+
+
+def test_a_product_beyond_all_numbers_is_not_used():
+    """A chunk's product of all a may be infinite, and what it is multiplied with zero, or tiny."""
+    steps = 4 * scans.CHUNK
+    a, b, out = (np.zeros((1, steps, 1)) for _ in range(3))
+    a[:] = 1.5  # 1.5^1000 is beyond float64
+    a[0, ::8] = 0
+    a[0, : steps // 2 : 8] = 1.5
+    b[0, steps // 2 :] = 1
+    scans._chunks(a, b, np.zeros((1, 1)), out, False, 1000, 4 * (steps // 4000), 1, 0, team.members())
+    expected = reference.scan(a[0, :, 0], b[0, :, 0])
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(out[0, :, 0], expected, rtol=1e-12)
+
+
+def test_chunks_do_not_share_places_of_a_cache():
+    """Four chunks at a time are read side by side: not at distances of almost whole pages."""
+    for steps in [1 << k for k in range(14, 27)] + [10**k for k in range(5, 9)]:
+        for threads in (2, 3, 8):
+            size, chunks = scans.chunk_size(steps, threads)
+            assert chunks % 4 == 0
+            assert 0.9 * steps < size * chunks <= steps, (steps, threads)
+            assert 32 <= size % scans.PAGE <= scans.PAGE - 32, (steps, threads, size)
+
+
+def test_minimal_networks_are_right_far_out():
+    """Gates of 300 in float32: no 0 / 0, no overflow, no warning."""
+    x = np.array([[300.0], [-300.0], [0.0]], np.float32)
+    for function, rows in ((dlkernels.min_gru, 2), (dlkernels.min_lstm, 3)):
+        for signs in ((1, 1, 1), (-1, 1, 1), (-1, -1, 1), (1, -1, 1)):
+            weight = np.array(signs[:rows], np.float32)[:, None]
+            with np.errstate(all="raise", under="ignore"):
+                found = function(x, None, weight)
+            with np.errstate(all="ignore"):
+                expected = getattr(reference, function.__name__)(x, None, weight)
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-30)
+
+
 # ---- wrong arguments -------------------------------------------------------------------------------------------------
 
 X, W_IH, W_HH = a_network()
@@ -139,6 +200,12 @@ WRONG = {
     "no weights": (rnn, (X, None, None, W_HH[:5]), {}, TypeError, r"w_ih is None; expected an array"),
     "a number for a flag": (lstm, (X, None, None, W_IH, W_HH), {"batch_first": 1}, TypeError, r"batch_first is 1; expected True or False"),
     "other types": (lstm, (X, None, None, W_IH.astype(float), W_HH), {}, TypeError, r"w_ih has dtype float64, but x has dtype float32"),
+    "scan of two shapes": (scan, (X, X[:2]), {}, ValueError, r"b has shape \(2, 3, 4\), but a has shape \(6, 3, 4\)"),
+    "scan along nothing": (scan, (X, X), {"dim": 3}, ValueError, r"dim is 3, and a has shape \(6, 3, 4\); expected a number from -3 to 2"),
+    "scan from another state": (scan, (X, X, STATE), {}, ValueError, r"h0 has shape \(1, 3, 5\); expected \(3, 4\), the shape of a without dimension 0"),
+    "scan the other way": (scan, (X, X), {"reverse": 1}, TypeError, r"reverse is 1; expected True or False"),
+    "minimal gates": (dlkernels.min_gru, (X, None, W_HH[:5, :4]), {}, ValueError, r"weight has shape \(5, 4\); expected \(2 \* hidden, 4\)"),
+    "minimal state": (dlkernels.min_lstm, (X, STATE[0], W_IH[:6]), {}, ValueError, r"h0 has shape \(3, 5\); expected \(3, 2\)"),
     "too many gradients": (lstm_backward, ((X, X), X, None, None, W_IH, W_HH), {}, ValueError, r"grad has 2 arrays; expected 3: for output, h_n, c_n"),
     "a gradient of another shape": (lstm_backward, (X, X, None, None, W_IH, W_HH), {}, ValueError, r"grad has shape \(6, 3, 4\); expected \(6, 3, 5\), the shape of output"),
 }  # fmt: skip

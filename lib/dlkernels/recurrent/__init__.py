@@ -4,9 +4,12 @@ Names, layouts, gate orders and defaults are PyTorch's. Arrays are float32 or fl
 inputs. Wrong arguments raise ValueError or TypeError.
 """
 
+import numpy as np
+
+from ..arguments import float_array, one_place, same
 from ..implementations import call, operation
 from . import examples, reference
-from .geometry import check_gradients, check_nonlinearity, prepare
+from .geometry import check_gradients, check_nonlinearity, prepare, whole_number
 
 # ---- arguments -------------------------------------------------------------------------------------------------------
 
@@ -50,9 +53,93 @@ def _prepare_gru_backward(grad, x, *rest, **named):
     return g, *check_gradients(g, grad, x), *prepared
 
 
+@operation("scan", reference.scan, examples.SCAN)
+def _prepare_scan(a, b, h0=None, dim=0, reverse=False):
+    given = {"a": a, "b": b} | ({} if h0 is None else {"h0": h0})
+    for name, one in given.items():
+        float_array(name, one)
+    one_place(**given)
+    same("dtype", **given)
+    same("shape", a=a, b=b)
+    shape, dim = tuple(a.shape), whole_number("dim", dim)
+    if not -len(shape) <= dim < len(shape):
+        expected = f"a number from {-len(shape)} to {len(shape) - 1}" if shape else "arrays of at least one dimension"
+        raise ValueError(f"dim is {dim}, and a has shape {shape}; expected {expected}.")
+    if not isinstance(reverse, bool | np.bool):
+        raise TypeError(f"reverse is {reverse!r}; expected True or False.")
+    dim %= len(shape)
+    rest = shape[:dim] + shape[dim + 1 :]
+    if h0 is not None and tuple(h0.shape) != rest:
+        raise ValueError(f"h0 has shape {tuple(h0.shape)}; expected {rest}, the shape of a without dimension {dim}.")
+    return dim, bool(reverse), h0, a, b
+
+
+@operation("scan_backward", reference.scan_backward, examples.SCAN_BACKWARD, backward_of="scan")
+def _prepare_scan_backward(grad, a, b, h0=None, dim=0, reverse=False):
+    dim, reverse, h0, a, b = _prepare_scan(a, b, h0, dim, reverse)
+    _check_gradient(grad, a, tuple(a.shape))
+    return dim, reverse, h0, grad, a, b
+
+
+def _check_gradient(grad, x, shape):
+    float_array("grad", grad)
+    one_place(grad=grad, x=x)
+    same("dtype", x=x, grad=grad)
+    if tuple(grad.shape) != shape:
+        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the result.")
+
+
+def _check_minimal(gates, x, h0, weight, bias):
+    """The number of hidden units."""
+    given = {name: one for name, one in (("x", x), ("h0", h0), ("weight", weight), ("bias", bias)) if one is not None}
+    for name, one in given.items():
+        float_array(name, one)
+    one_place(**given)
+    same("dtype", **given)
+    if x.ndim not in (2, 3) or x.shape[-1] == 0:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (steps, batch, features) or (steps, features).")
+    rows = tuple(weight.shape)
+    if len(rows) != 2 or rows[0] == 0 or rows[0] % gates or rows[1] != x.shape[-1]:
+        raise ValueError(
+            f"weight has shape {rows}; expected ({gates} * hidden, {x.shape[-1]}), as x has so many features."
+        )
+    hidden = rows[0] // gates
+    for name, wanted in (("bias", (rows[0],)), ("h0", (*tuple(x.shape)[1:-1], hidden))):
+        if name in given and tuple(given[name].shape) != wanted:
+            raise ValueError(f"{name} has shape {tuple(given[name].shape)}; expected {wanted}.")
+    return hidden
+
+
+@operation("min_gru", reference.min_gru, examples.MIN_GRU)
+def _prepare_min_gru(x, h0, weight, bias=None):
+    _check_minimal(2, x, h0, weight, bias)
+    return h0, weight, bias, x
+
+
+@operation("min_lstm", reference.min_lstm, examples.MIN_LSTM)
+def _prepare_min_lstm(x, h0, weight, bias=None):
+    _check_minimal(3, x, h0, weight, bias)
+    return h0, weight, bias, x
+
+
+@operation("min_gru_backward", reference.min_gru_backward, examples.MIN_GRU_BACKWARD, backward_of="min_gru")
+def _prepare_min_gru_backward(grad, x, h0, weight, bias=None):
+    hidden = _check_minimal(2, x, h0, weight, bias)
+    _check_gradient(grad, x, (*tuple(x.shape)[:-1], hidden))
+    return grad, h0, weight, bias, x
+
+
+@operation("min_lstm_backward", reference.min_lstm_backward, examples.MIN_LSTM_BACKWARD, backward_of="min_lstm")
+def _prepare_min_lstm_backward(grad, x, h0, weight, bias=None):
+    hidden = _check_minimal(3, x, h0, weight, bias)
+    _check_gradient(grad, x, (*tuple(x.shape)[:-1], hidden))
+    return grad, h0, weight, bias, x
+
+
 from . import (  # noqa: E402
     backward,  # noqa: F401
     cpu,  # noqa: F401
+    scans,  # noqa: F401
 )
 
 # ---- the public functions --------------------------------------------------------------------------------------------
@@ -114,3 +201,45 @@ def lstm_backward(
 def gru_backward(grad, x, h0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None):
     """The gradients of x, h0, w_ih, w_hh, b_ih and b_hh (of those that are given), as `lstm_backward` gives them."""
     return call("gru_backward", grad, x, h0, w_ih, w_hh, b_ih, b_hh, bidirectional, batch_first, lengths)
+
+
+def scan(a, b, h0=None, dim=0, reverse=False):
+    """The states of a linear recurrence, h_t = a_t h_{t-1} + b_t, along a dimension. A new array.
+
+    a, b: arrays of one shape and dtype. h0: the state before the first step, of that shape without `dim`; None for zeros.
+    reverse: True to begin with the last: h_t = a_t h_{t+1} + b_t. Unlike the states of `lstm`, these can be computed in any
+    grouping of steps, so that time, too, can be shared out.
+    """
+    return call("scan", a, b, h0, dim, reverse)
+
+
+def scan_backward(grad, a, b, h0=None, dim=0, reverse=False):
+    """The gradients of a, b and (if it is given) h0, given `grad`, the one with respect to scan(...)."""
+    return call("scan_backward", grad, a, b, h0, dim, reverse)
+
+
+def min_gru(x, h0, weight, bias=None):
+    """h' = (1 - sigmoid(z)) h + sigmoid(z) n, with gates z, n from x alone (Feng and others 2024). Returns all states, a new array.
+
+    x: (steps, batch, features) or (steps, features). h0: (batch, hidden) or (hidden,), None for zeros. weight: (2 * hidden,
+    features), bias: (2 * hidden,) or None. As no gate looks at h, all steps are one scan; there is no tanh around n.
+    """
+    return call("min_gru", x, h0, weight, bias)
+
+
+def min_lstm(x, h0, weight, bias=None):
+    """h' = (f h + i n) / (f + i), with gates f, i (through a sigmoid) and n from x alone (Feng and others 2024).
+
+    Arguments as for `min_gru`, with (3 * hidden) rows of weights, in the order f i n. Returns all states, a new array.
+    """
+    return call("min_lstm", x, h0, weight, bias)
+
+
+def min_gru_backward(grad, x, h0, weight, bias=None):
+    """The gradients of x, h0, weight and bias (of those that are given), given `grad`, the one of min_gru(...)."""
+    return call("min_gru_backward", grad, x, h0, weight, bias)
+
+
+def min_lstm_backward(grad, x, h0, weight, bias=None):
+    """The gradients of x, h0, weight and bias (of those that are given), given `grad`, the one of min_lstm(...)."""
+    return call("min_lstm_backward", grad, x, h0, weight, bias)

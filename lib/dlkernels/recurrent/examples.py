@@ -100,3 +100,81 @@ def _of(kind, states, forward, backward):
 RNN, RNN_BACKWARD = _of("tanh", 1, reference.rnn, reference.rnn_backward)
 LSTM, LSTM_BACKWARD = _of("lstm", 2, reference.lstm, reference.lstm_backward)
 GRU, GRU_BACKWARD = _of("gru", 1, reference.gru, reference.gru_backward)
+
+
+# ---- linear recurrences: a size is a shape --------------------------------------------------------------------------------
+
+LINES = ((1,), (7,), (0,), (5, 3), (3, 0), (2, 6, 5), (9, 18), (4, 1))
+LARGE_LINES = ((70001,), (400, 200), (3, 9001, 3), (6, 12000))
+TIMED_LINES = ((1 << 16,), (1024, 256))
+
+
+def scan_arguments(draw, *shape):
+    dim, reverse, given = draw.one_of(((0, False, False), (-1, True, True), (0, True, False), (-1, False, True)))
+    a, b = draw.array(*shape), draw.array(*shape)
+    rest = list(shape)
+    del rest[dim]
+    return a, b, draw.array(*rest) if given and rest else None, dim, reverse
+
+
+def scan_gradient_arguments(draw, *shape):
+    return draw.array(*shape), *scan_arguments(draw, *shape)
+
+
+def _sizes(*arrays):
+    return [None if x is None else np.abs(np.asarray(x, np.float64)) for x in arrays]
+
+
+def scan_error(arguments, expected, eps):
+    """In any order of steps, a state is wrong by two roundings a step of what it would be if nothing cancelled."""
+    a, b, h0, dim, reverse = arguments
+    return 2 * (a.shape[dim] + 4) * eps * reference.scan(*_sizes(a, b, h0), dim, reverse)
+
+
+def scan_gradient_error(arguments, expected, eps):
+    grad, a, b, h0, dim, reverse = arguments
+    sizes = reference.scan_backward(*_sizes(grad, a, b, h0), dim, reverse)
+    return tuple(4 * (a.shape[dim] + 4) * eps * size for size in sizes)
+
+
+def _of_scan(make, allowed):
+    return Examples(make, allowed, LINES, LARGE_LINES, TIMED_LINES, values=("normal", "tiny"), seeds=4)
+
+
+SCAN = _of_scan(scan_arguments, scan_error)
+SCAN_BACKWARD = _of_scan(scan_gradient_arguments, scan_gradient_error)
+
+
+# ---- networks that are made of them -----------------------------------------------------------------------------------------
+
+
+def minimal(count):
+    """The arguments of a network with so many gates; a size is as above."""
+
+    def arguments(draw, *shape):
+        *batch, steps, features, hidden = shape if len(shape) < 4 else (shape[1], shape[0], *shape[2:])
+        features, hidden = max(1, features), max(1, hidden)
+        biased, given = draw.one_of(((True, True), (False, False), (True, False)))
+        x, weight = draw.array(steps, *batch, features), draw.array(count * hidden, features, scale=features**-0.5)
+        h0 = draw.array(*batch, hidden) if given else None
+        return x, h0, weight, draw.array(count * hidden) if biased else None
+
+    return arguments
+
+
+def minimal_gradient(count):
+    def arguments(draw, *shape):
+        x, h0, weight, bias = minimal(count)(draw, *shape)
+        return draw.array(*x.shape[:-1], weight.shape[0] // count), x, h0, weight, bias
+
+    return arguments
+
+
+def _of_minimal(make, function):
+    return Examples(make, rounded(function), SIZES, LARGE, TIMED, values=("normal", "tiny"), seeds=3)
+
+
+MIN_GRU = _of_minimal(minimal(2), reference.min_gru)
+MIN_LSTM = _of_minimal(minimal(3), reference.min_lstm)
+MIN_GRU_BACKWARD = _of_minimal(minimal_gradient(2), reference.min_gru_backward)
+MIN_LSTM_BACKWARD = _of_minimal(minimal_gradient(3), reference.min_lstm_backward)

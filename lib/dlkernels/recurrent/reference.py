@@ -249,3 +249,86 @@ def lstm_backward(
 def gru_backward(grad, x, h0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None):
     weights = w_ih, w_hh, b_ih, b_hh
     return _run_backward("gru", gradients_of(grad, 2), x, (h0, None), weights, bidirectional, batch_first, lengths)
+
+
+# ---- linear recurrences ------------------------------------------------------------------------------------------
+
+
+def scan(a, b, h0=None, dim=0, reverse=False):
+    """h_t = a_t h_{t-1} + b_t along a dimension; h0: what comes before the first, None for zero."""
+    a, b = np.moveaxis(_double(a), dim, 0), np.moveaxis(_double(b), dim, 0)
+    h, found = 0.0 if h0 is None else _double(h0), [None] * len(a)
+    for t in in_order(len(a), reverse):
+        h = found[t] = a[t] * h + b[t]
+    return np.moveaxis(np.stack(found) if found else b, 0, dim)
+
+
+def before(h, h0, dim, reverse):
+    """h_{t-1} for each t."""
+    h = np.moveaxis(h, dim, 0)
+    first = (np.zeros(h.shape[1:]) if h0 is None else h0)[None]
+    shifted = np.concatenate((h[1:], first) if reverse else (first, h[:-1]))
+    return np.moveaxis(shifted, 0, dim)
+
+
+def scan_backward(grad, a, b, h0=None, dim=0, reverse=False):
+    """The gradient of b is a scan against the direction, with the next a; of a it is that times the state before."""
+    grad, a, b = _double(grad), _double(a), _double(b)
+    h0 = None if h0 is None else _double(h0)
+    if a.shape[dim] == 0:
+        return (a, b) if h0 is None else (a, b, 0.0 * h0)
+    of_b = scan(before(a, None, dim, not reverse), grad, None, dim, not reverse)
+    of_a = of_b * before(scan(a, b, h0, dim, reverse), h0, dim, reverse)
+    if h0 is None:
+        return of_a, of_b
+    first = a.shape[dim] - 1 if reverse else 0
+    return of_a, of_b, np.moveaxis(a, dim, 0)[first] * np.moveaxis(of_b, dim, 0)[first]
+
+
+def _gates(x, weight, bias, count):
+    """Gates that look at x only: of all steps at once."""
+    y = _double(x) @ _double(weight).T
+    return _parts(y if bias is None else y + _double(bias), count)
+
+
+def min_gru(x, h0, weight, bias=None):
+    """h' = (1 - z) h + z n with z, n from x alone (Feng and others 2024): linear in h."""
+    z, n = _gates(x, weight, bias, 2)
+    return scan(sigmoid(-z), sigmoid(z) * n, h0)
+
+
+def min_lstm(x, h0, weight, bias=None):
+    """h' = f h + i n, where f and i from x alone are divided by their sum (Feng and others 2024)."""
+    f, i, n = _gates(x, weight, bias, 3)
+    share = _softplus(-i) - _softplus(-f)  # f / (f + i) = sigmoid(share), without 0 / 0
+    return scan(sigmoid(share), sigmoid(-share) * n, h0)
+
+
+def _softplus(x):
+    return np.logaddexp(x, 0.0)
+
+
+def _gates_backward(of_gates, x, weight, bias):
+    of_gates, features = np.concatenate(of_gates, axis=-1), weight.shape[1]
+    flat, lines = of_gates.reshape(-1, weight.shape[0]), _double(x).reshape(-1, features)
+    biases = () if bias is None else (flat.sum(axis=0),)
+    return of_gates @ _double(weight), flat.T @ lines, *biases
+
+
+def min_gru_backward(grad, x, h0, weight, bias=None):
+    z, n = _gates(x, weight, bias, 2)
+    keep, take = sigmoid(-z), sigmoid(z)
+    of_keep, of_new, *of_h0 = scan_backward(grad, keep, take * n, h0)
+    of_x, *of_weights = _gates_backward(((of_new * n - of_keep) * keep * take, of_new * take), x, weight, bias)
+    return of_x, *of_h0, *of_weights
+
+
+def min_lstm_backward(grad, x, h0, weight, bias=None):
+    f, i, n = _gates(x, weight, bias, 3)
+    share = _softplus(-i) - _softplus(-f)
+    keep, take = sigmoid(share), sigmoid(-share)
+    of_keep, of_new, *of_h0 = scan_backward(grad, keep, take * n, h0)
+    of_share = (of_keep - of_new * n) * keep * take
+    of_gates = of_share * sigmoid(-f), -of_share * sigmoid(-i), of_new * take
+    of_x, *of_weights = _gates_backward(of_gates, x, weight, bias)
+    return of_x, *of_h0, *of_weights

@@ -90,6 +90,11 @@ def _tanh(x):
     return Rounded(value, slope * x.error + FUNCTION * x.eps * abs(value), x.eps)
 
 
+def _log_add_exp(x, y):
+    value = np.logaddexp(x.value, y.value)
+    return Rounded(value, np.maximum(x.error, y.error) + FUNCTION * x.eps * value, x.eps)
+
+
 def _sign(x, y):
     """Whether x > y; either, where the error leaves it open."""
     return Rounded(x.value > y.value, abs(x.value - y.value) <= x.error + y.error, x.eps)
@@ -105,6 +110,7 @@ RULES = {
     np.negative: lambda x: Rounded(-x.value, x.error, x.eps),
     np.exp: _exp,
     np.tanh: _tanh,
+    np.logaddexp: _log_add_exp,
     np.maximum: lambda x, y: Rounded(np.maximum(x.value, y.value), np.maximum(x.error, y.error), x.eps),
     np.greater: _sign,
 }
