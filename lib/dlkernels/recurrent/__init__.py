@@ -139,6 +139,10 @@ def _prepare_min_lstm_backward(grad, x, h0, weight, bias=None):
 from . import (  # noqa: E402
     backward,  # noqa: F401
     cpu,  # noqa: F401
+    fast,  # noqa: F401
+    gpu,  # noqa: F401
+    gpu_minimal,  # noqa: F401
+    gpu_scans,  # noqa: F401
     scans,  # noqa: F401
 )
 

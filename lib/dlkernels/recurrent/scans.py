@@ -145,16 +145,27 @@ def walk_four(a, b, out, first, second, third, fourth, step, count, h, i, j, k):
 
 
 @njit
-def end_of(a, b, at, step, count):
-    """(the product of all a, the last state after zero) of one chunk; the product in float64, where it has room."""
-    p, e = 1.0, a.dtype.type(0)
+def ends_of_four(a, b, first, apart, step, count, products, ends, number):
+    """Of four chunks: the product of all a, in float64, where it has room, and the last state after zero."""
+    second, third, fourth = first + apart, first + 2 * apart, first + 3 * apart
+    h = i = j = k = a.dtype.type(0)
+    p = q = r = s = 1.0
     for begin in range(0, count, BLOCK):
         for _ in range(min(BLOCK, count - begin)):
-            p *= a[at]
-            e = a[at] * e + b[at]
-            at += step
-        p = p if abs(p) > NOTHING or p != p else 0.0
-    return p, e
+            h, p = a[first] * h + b[first], p * a[first]
+            i, q = a[second] * i + b[second], q * a[second]
+            j, r = a[third] * j + b[third], r * a[third]
+            k, s = a[fourth] * k + b[fourth], s * a[fourth]
+            first, second, third, fourth = first + step, second + step, third + step, fourth + step
+        p, q, r, s = or_zero(p), or_zero(q), or_zero(r), or_zero(s)
+    ends[number], ends[number + 1], ends[number + 2], ends[number + 3] = h, i, j, k
+    products[number], products[number + 1], products[number + 2], products[number + 3] = p, q, r, s
+
+
+@njit
+def or_zero(p):
+    """p, or 0 for what is as good as it; NaN stays NaN."""
+    return 0.0 if abs(p) < NOTHING else p
 
 
 @njit
@@ -187,7 +198,7 @@ def _rows(a, b, h, out, reverse, threads, least, team):
 @njit
 def _ends(arguments, task, who):
     a, b, at, step, size, products, ends = arguments
-    products[task], ends[task] = end_of(memory(a), memory(b), at + task * size * step, step, size)
+    ends_of_four(memory(a), memory(b), at + 4 * task * size * step, size * step, step, size, products, ends, 4 * task)
 
 
 @njit
@@ -209,7 +220,7 @@ def _chunks(a, b, h, out, reverse, size, chunks, threads, least, team):
     products, ends, states, start = np.empty(chunks), np.empty(chunks, a.dtype), np.empty(chunks, a.dtype), memory(h)
     for row in range(h.size):
         at = place(row, steps, after) + first
-        share(_ends, (a, b, at, step, size, products, ends), chunks, threads, least, team)
+        share(_ends, (a, b, at, step, size, products, ends), chunks // 4, threads, least, team)
         state = start[row]
         for k in range(chunks):
             states[k] = state
