@@ -55,18 +55,21 @@ def settled(x):
 # ---- behind the products -----------------------------------------------------------------------------------------------
 
 
+# LLVM makes vectors of these loops as no array is read and written at the same places, and as each is compared with few others.
+
+
 @compiled
-def lstm_lanes(count, gates, at, apart, b_i, b_f, b_g, b_o, mask, h, h_at, c, c_at, new, new_at):
+def lstm_lanes(count, gates, at, apart, b_i, b_f, b_g, b_o, mask, h, h_at, c, c_at, new, new_at, cell, cell_at):
     """New states of `count` lanes; gates[at + k * apart + lane] are those of gate k, mask is 1 where a sequence goes on."""
     for j in range(count):
         i = sigmoid(gates[at + j] + b_i, ZERO)
         f = sigmoid(gates[at + apart + j] + b_f, ZERO)
         g = tanh(gates[at + 2 * apart + j] + b_g, ZERO)
-        o = sigmoid(gates[at + 3 * apart + j] + b_o, ZERO)
         going, before = mask[j], c[c_at + j]
-        cell = settled(f * before + i * g)
-        c[c_at + j] = going * cell + (ONE - going) * before
-        new[new_at + j] = going * settled(o * tanh(cell, ZERO)) + (ONE - going) * h[h_at + j]
+        cell[cell_at + j] = going * settled(f * before + i * g) + (ONE - going) * before
+    for j in range(count):
+        o, going = sigmoid(gates[at + 3 * apart + j] + b_o, ZERO), mask[j]
+        new[new_at + j] = going * settled(o * tanh(cell[cell_at + j], ZERO)) + (ONE - going) * h[h_at + j]
 
 
 @compiled
@@ -126,7 +129,7 @@ def _step_over_batch(arguments, task, who):
             given, k * hidden + first, units, hidden, states, h_at, wide, numbers, p_at, p_row, kind == LSTM or k < 2,
             gates, at + k * apart,
         )  # fmt: skip
-    cells = 2 * hidden * wide
+    cells, new_cells = h_at + 2 * hidden * wide, new_at + 2 * hidden * wide
     for u in range(units):
         unit = first + u
         b_0, b_1, b_2, b_3 = (bias[unit], bias[hidden + unit], bias[2 * hidden + unit], bias[3 * hidden + unit])
@@ -134,7 +137,7 @@ def _step_over_batch(arguments, task, who):
         if kind == LSTM:
             lstm_lanes(
                 wide, gates, place, apart, b_0, b_1, b_2, b_3, mask, states, h_at + there, states, cells + there,
-                states, new_at + there,
+                states, new_at + there, states, new_cells + there,
             )  # fmt: skip
         else:
             of_n = p_at + (2 * hidden + unit) * p_row
@@ -180,7 +183,7 @@ def threads_for(hidden, wide, gates):
 def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
     wide, gates = -(-g.batch // lanes) * lanes, GATES[g.kind]
     size = g.hidden * wide
-    state = line_of(3 * size)
+    state = line_of(4 * size)  # h and c, each before and after a step
     state[:size].reshape(g.hidden, wide)[:, : g.batch] = h.T
     if c is not None:
         state[2 * size : 3 * size].reshape(g.hidden, wide)[:, : g.batch] = c.T
@@ -200,7 +203,7 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
         )  # fmt: skip
     h[:] = state[now * size : (now + 1) * size].reshape(g.hidden, wide)[:, : g.batch].T
     if c is not None:
-        c[:] = state[2 * size : 3 * size].reshape(g.hidden, wide)[:, : g.batch].T
+        c[:] = state[(2 + now) * size : (3 + now) * size].reshape(g.hidden, wide)[:, : g.batch].T
 
 
 # ---- over the units ----------------------------------------------------------------------------------------------------
@@ -225,11 +228,11 @@ def _step_over_units(arguments, task, who):
             acc = tile_load(behind, begin, 0, 1, ACROSS)
         acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), given, column, rows)
         tile_store(gates, at + k * apart, 0, acc)
-    place, cells = at + first - begin, 2 * hidden + first
+    place, cells = at + first - begin, h_at + 2 * hidden + first
     if kind == LSTM:
         lstm_lanes(
             units, gates, place, apart, ZERO, ZERO, ZERO, ZERO, ones, states, h_at + first, states, cells,
-            states, new_at + first,
+            states, new_at + first, states, new_at + 2 * hidden + first,
         )  # fmt: skip
     else:
         of_n = p_at + 2 * hidden + first
@@ -260,7 +263,7 @@ def over_units(kind, g, reverse, x, h, c, w_ih, transposed, bias, bias_h, out, b
     """Sequence b alone. transposed: U^T; bias: what is added to P; bias_h: to U h of the GRU's n."""
     rows, hidden = GATES[g.kind] * g.hidden, g.hidden
     steps = g.steps if g.lengths is None else int(g.lengths[b])
-    state = line_of(3 * hidden)
+    state = line_of(4 * hidden)
     state[:hidden] = h[b]
     if c is not None:
         state[2 * hidden : 3 * hidden] = c[b]
@@ -277,7 +280,7 @@ def over_units(kind, g, reverse, x, h, c, w_ih, transposed, bias, bias_h, out, b
         )  # fmt: skip
     h[b] = state[now * hidden : (now + 1) * hidden]
     if c is not None:
-        c[b] = state[2 * hidden : 3 * hidden]
+        c[b] = state[(2 + now) * hidden : (3 + now) * hidden]
 
 
 # ---- the rungs ---------------------------------------------------------------------------------------------------------
