@@ -1,11 +1,16 @@
 """`make read`: the whole book at once, as text; then page after page with what it computes on this machine.
 
 Every page is written without running it, but for those whose results are kept from a build before
-(`_build/.jupyter_cache`). Then the others are run, one at a time, so that no page disturbs what another measures: first
-the page that somebody looks at, else in the book's order. A page that waits says so and loads itself again when it is
-ready; one that fails shows its error. Stop at any time: what was run is kept.
+(`_build/.jupyter_cache`). Then the others are run: first the page that somebody looks at, else in the book's order. A page
+that waits says so and loads itself again when it is ready; one that fails shows its error. Stop at any time: what was run is
+kept.
 
-Sphinx runs in a thread and the web server in another, in one process; each page's code runs in a process of its own.
+Most of a page's time goes into compiling, so while one page runs, another is run ahead. No page disturbs what another
+measures: while one does, by the functions of cpulab.measure, the other's process is stopped (turns.py); a page that looks at
+the clock itself, or that failed before, runs when no other does.
+
+Sphinx runs in a thread, the pages ahead in another and the web server in a third, in one process; each page's code runs in a
+process of its own.
 """
 
 import argparse
@@ -15,6 +20,7 @@ import html
 import http.server
 import json
 import logging
+import os
 import re
 import signal
 import sys
@@ -24,6 +30,8 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from urllib.parse import parse_qs, urlsplit
+
+from turns import Turns
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGUN = (
@@ -43,6 +51,7 @@ out otherwise there. <span id="live-state"></span></p>
 <pre tabindex="0">%s</pre>
 </aside>
 """
+LOOKS_AT_THE_CLOCK = re.compile(r"perf_counter|process_time|thread_time|nanoseconds|Timeline|new_log")
 TRIES = 2  # of a page that fails: on a machine that was busy the second goes well
 SCRIPT = """<script>
 (() => {
@@ -69,35 +78,73 @@ class Stopped(Exception):
 
 
 class Pages:
-    """Which page is in which state, and which one somebody looks at.
+    """Which page is in which state, which one somebody looks at, and which one is run ahead.
 
     "waiting", "running", "live"; "again" when it failed and will be tried once more, "failed" when it failed again.
     """
 
     def __init__(self):
-        self.states, self.order, self.wanted, self.lock = {}, [], None, threading.Lock()
+        self.states, self.order, self.wanted, self.changed = {}, [], None, threading.Condition()
+        self.alone = set()  # pages that must run when no other does
+        self.ahead, self.tried_ahead, self.ready = None, set(), set()
         self.stopping = False
 
     def set(self, page, state):
-        with self.lock:
+        with self.changed:
             self.states[page] = state
+            self.changed.notify_all()
 
     def named(self, state):
-        with self.lock:
+        with self.changed:
             return [page for page in self.order if self.states.get(page) == state]
 
     def asked(self, page):
         """What the note on a page wants to know; asking is looking at it."""
-        with self.lock:
+        with self.changed:
             state = self.states.get(page, "waiting") if self.order else "waiting"  # no order: still being written
+            if page == self.ahead:
+                return {"state": "running"}
             if state == "waiting":
                 self.wanted = page
             return {"state": state}
 
     def next(self):
-        """The page to run next, or None."""
-        waiting = self.named("waiting") or self.named("again")
-        return self.wanted if self.wanted in waiting else next(iter(waiting), None)
+        """The page to run next, or None; waits for the page that is run ahead where nothing else may run beside it."""
+        with self.changed:
+            while True:
+                waiting = self.named("waiting") or self.named("again")
+                free = [page for page in waiting if page != self.ahead]
+                free.sort(key=lambda page: (page not in self.ready, page != self.wanted))
+                if free and (not self.ahead or free[0] in self.ready or not self.runs_alone(free[0])):
+                    return free[0]
+                if not waiting:
+                    return None
+                self.changed.wait()
+
+    def runs_alone(self, page):
+        return page in self.alone or self.states[page] == "again"
+
+    def next_ahead(self):
+        """A page to run beside the one that runs now; waits until there may be one."""
+        with self.changed:
+            while not self.stopping:
+                running = self.named("running")
+                if running and running[0] not in self.alone and running[0] not in self.ready:
+                    waiting = [p for p in self.named("waiting") if p not in self.alone | self.tried_ahead]
+                    if waiting:
+                        self.ahead = self.wanted if self.wanted in waiting else waiting[0]
+                        self.tried_ahead.add(self.ahead)
+                        return self.ahead
+                self.changed.wait(1)
+
+    def was_run_ahead(self, page, went_well):
+        with self.changed:
+            self.ahead = None
+            if went_well:
+                self.ready.add(page)
+            else:
+                self.alone.add(page)
+            self.changed.notify_all()
 
 
 class Book:
@@ -107,7 +154,7 @@ class Book:
         logging.getLogger("traitlets").setLevel(logging.WARNING)  # that each page is begun
         from sphinx.application import Sphinx
 
-        self.pages, self.run, self.errors, self.tried = pages, None, {}, Counter()
+        self.pages, self.run, self.errors, self.tried, self.texts = pages, None, {}, Counter(), {}
         trees = out.parent / ".doctrees"
         self.app = Sphinx(root, root, out, trees, "html", status=None, warning=log, freshenv=True)
         self.config = self.app.env.mystnb_config
@@ -129,18 +176,43 @@ class Book:
     def kept(self, page, text):
         """(Sphinx's mode of execution, the page's state), when nothing may be run."""
         from jupyter_cache import get_cache
-        from myst_nb.core.read import create_nb_reader
 
-        path = self.app.env.doc2path(page)
-        reader = create_nb_reader(path, self.app.env.myst_config, self.config, text)
-        excluded = any(PurePosixPath(path).match(pattern) for pattern in self.config.execution_excludepatterns)
-        notebook = None if excluded or reader is None else reader.read(text)
+        notebook = self.notebook(page, text)
         if notebook is None or not any(cell.cell_type == "code" for cell in notebook.cells):
             return "cache", "live"
         with suppress(KeyError):
             get_cache(self.config.execution_cache_path).match_cache_notebook(notebook)
             return "cache", "live"
+        self.texts[page] = text
+        if LOOKS_AT_THE_CLOCK.search(text):
+            self.pages.alone.add(page)
         return "off", "waiting"
+
+    def notebook(self, page, text):
+        """The page as cells, or None where it has none that may be run."""
+        from myst_nb.core.read import create_nb_reader
+
+        path = self.app.env.doc2path(page)
+        reader = create_nb_reader(path, self.app.env.myst_config, self.config, text)
+        excluded = any(PurePosixPath(path).match(pattern) for pattern in self.config.execution_excludepatterns)
+        return None if excluded or reader is None else reader.read(text)
+
+    def run_ahead(self, page):
+        """Run a page as Sphinx would, into the cache, where Sphinx finds it; whether that went well."""
+        from jupyter_cache import get_cache
+        from jupyter_cache.base import CacheBundleIn
+        from jupyter_cache.executors.utils import single_nb_execution
+
+        notebook, path = self.notebook(page, self.texts[page]), self.app.env.doc2path(page)
+        try:
+            done = single_nb_execution(notebook, os.path.dirname(path), self.config.execution_timeout, False)
+        except Exception:  # the kernel died, say: Sphinx runs the page itself, and the page says why
+            return False
+        if done.err is None:
+            bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": done.time})
+            cache = get_cache(self.config.execution_cache_path)
+            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        return done.err is None
 
     def note(self, app, page, template, context, doctree):
         """Say at the top of a page that it waits, or that it failed."""
@@ -216,19 +288,28 @@ class Builder(threading.Thread):
         book.text()
         waiting = self.pages.named("waiting")
         if waiting:
-            self.say(
-                f"All text is there. Now {len(waiting)} pages are run, one at a time; each shows its results when it is"
-            )
-            self.say("ready. The page that you look at comes next.")
+            self.say(f"All text is there. Now {len(waiting)} pages are run; each shows its results when it is ready.")
+            self.say("The page that you look at comes next.")
+        if len(waiting) > 1 and (os.cpu_count() or 1) > 1:
+            threading.Thread(target=self.build_ahead, args=[book], daemon=True).start()
         while page := self.pages.next():
             began = time.monotonic()
             state = book.live(page)
             left = len(self.pages.named("waiting") + self.pages.named("again"))
             said = {"live": "live", "again": "failed, and is tried again at the end", "failed": "FAILED"}[state]
             self.say(f"  {page}: {said} ({time.monotonic() - began:.0f} s; {left} to go)")
+        self.pages.stopping = True
         failed = self.pages.named("failed")
         self.complete = not failed
         self.say(f"Failed: {', '.join(failed)}. These pages show their errors." if failed else "All pages are live.")
+
+    def build_ahead(self, book):
+        while page := self.pages.next_ahead():
+            went_well = False
+            try:
+                went_well = book.run_ahead(page)
+            finally:
+                self.pages.was_run_ahead(page, went_well)
 
     def stop(self):
         """End what is being run, and wait until nothing is half written."""
@@ -242,10 +323,10 @@ class Builder(threading.Thread):
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """The built book; `/.state?page=name` answers what a waiting page asks."""
+    """The built book; `/.state?page=name` answers what a waiting page asks. Processes of pages ask for their turn."""
 
-    def __init__(self, *arguments, pages, **options):
-        self.pages = pages
+    def __init__(self, *arguments, pages, turns, **options):
+        self.pages, self.turns = pages, turns
         super().__init__(*arguments, **options)
 
     def do_GET(self):
@@ -257,6 +338,15 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.answer(BEGUN, "text/html; charset=utf-8")
         else:
             super().do_GET()
+
+    def do_POST(self):
+        """`/.alone` and `/.together`, with the number of the process that asks (cpulab.measure.turns)."""
+        turn = {"/.alone": self.turns.take, "/.together": self.turns.give}.get(self.path)
+        process = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if turn is None or not process.isdigit():
+            return self.send_error(404)
+        turn(int(process))
+        return self.answer("", "text/plain")
 
     def answer(self, text, kind):
         body = text.encode()
@@ -287,8 +377,8 @@ def main(arguments=None):
     options = options.parse_args(arguments)
     out = (options.out or options.root / "_build" / "html").resolve()
     out.mkdir(parents=True, exist_ok=True)
-    pages = Pages()
-    handler = functools.partial(Handler, directory=str(out), pages=pages)
+    pages, turns = Pages(), Turns()
+    handler = functools.partial(Handler, directory=str(out), pages=pages, turns=turns)
     try:
         server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler)
     except OSError as error:
@@ -298,6 +388,7 @@ def main(arguments=None):
         return 1
     address = f"http://127.0.0.1:{server.server_port}"
     say(f"The book is open at {address}  (Ctrl-C to stop)")
+    os.environ["CPULAB_TURNS"] = address  # for the processes that pages run in
     builder = Builder(options.root.resolve(), out, pages, say)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell had it ignored

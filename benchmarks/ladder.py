@@ -64,11 +64,18 @@ def traffic(operation, shape, dtype=None):
     """Bytes of all arguments and of the output."""
     table = implementations.OPERATIONS[operation]
     dtype = dtype or table.examples.dtypes[0]
-    arrays = list(table.examples.arguments(Sizes(dtype), *shape))
-    arrays.append(table.prepare(*arrays)[-1])
-    return sum(
-        x.nbytes for k, x in enumerate(arrays) if isinstance(x, np.ndarray) and not any(x is y for y in arrays[:k])
-    )
+    arguments = table.examples.arguments(Sizes(dtype), *shape)
+    arrays = [*arrays_among(arguments), table.prepare(*arguments)[-1]]
+    return sum(x.nbytes for k, x in enumerate(arrays) if not any(x is y for y in arrays[:k]))
+
+
+def arrays_among(arguments):
+    """The arrays among arguments, and in tuples of them."""
+    for x in arguments:
+        if isinstance(x, tuple):
+            yield from arrays_among(x)
+        elif isinstance(x, np.ndarray):
+            yield x
 
 
 def candidates(case, n):

@@ -140,6 +140,28 @@ def torch_decode(q, k, v, lengths, block_table, k_scale, v_scale, scale, return_
     return lambda: attend(q, k, v, **options)
 
 
+def torch_network(kind):
+    """torch.nn.RNN, LSTM or GRU with one layer in one direction, without gradients."""
+
+    def peer(x, *rest):
+        import torch
+
+        count = 2 if kind == "LSTM" else 1
+        states, weights = tensors(*rest[:count]), tensors(*rest[count : count + 4])
+        network = getattr(torch.nn, kind)(x.shape[2], weights[1].shape[1])
+        for name, weight in zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), weights, strict=True):
+            getattr(network, f"{name}_l0").data = weight
+        (x,), before = tensors(x), tuple(states) if count == 2 else states[0]
+
+        def run():
+            with torch.no_grad():
+                return network(x, before)
+
+        return run
+
+    return peer
+
+
 #: operation -> {name of the peer: what does the same as the public function}
 PEERS = {
     "matmul_backward": {"NumPy": numpy_matmul_backward},
@@ -156,6 +178,7 @@ PEERS = {
     "rms_norm": {"PyTorch": torch_rms_norm},
     "scaled_dot_product_attention": {"PyTorch": torch_attention},
     "decode_attention": {"PyTorch": torch_decode},
+    **{name.lower(): {"PyTorch": torch_network(name)} for name in ("RNN", "LSTM", "GRU")},
 }
 
 

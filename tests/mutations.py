@@ -61,6 +61,7 @@ TILE = "tests/simd/test_tile.py"
 TEAM = "tests/kernels/test_team.py"
 CONVOLUTION = "tests/kernels/test_convolution.py"
 WINOGRAD = "tests/kernels/test_winograd.py"
+RECURRENT = "tests/kernels/test_recurrent.py"
 GPU_CONVOLUTION = "tests/kernels/test_gpu_convolution.py"
 LAYOUTS, TENSOR = "tests/kernels/test_layouts.py", "tests/kernels/test_tensor_cores.py"
 KERNELS = [
@@ -385,6 +386,41 @@ KERNELS = [
         OPERATIONS,
         "test_shapes and gpu-matmul_shared_tile",
         before=(MATMUL, "test_gpu_rungs_small_and_ragged and gpu-matmul_shared_tile"),
+    ),
+    Fault(
+        "lstm in vectors: the gates i and f change places",
+        "cell = settled(f * before + i * g)",
+        "cell = settled(i * before + f * g)",
+        RECURRENT,
+        "test_vectors_take_all_networks and lstm",
+    ),
+    Fault(
+        "scan: what comes before a chunk is forgotten",
+        "state = a.dtype.type(products[k] * state) + ends[k]",
+        "state = ends[k]",
+        RECURRENT,
+        "test_a_row_in_chunks",
+    ),
+    Fault(
+        "gru: the gradient of h has only the way through U",
+        "new_h += direct",
+        "new_h += 0",
+        OPERATIONS,
+        "test_gradients_are_the_slope and gru_backward",
+    ),
+    Fault(
+        "recurrent: a sequence goes on in its padding",
+        "return None if g.lengths is None else (t < g.lengths)[:, None]",
+        "return None",
+        RECURRENT,
+        "test_what_stands_behind_the_end_is_not_read and per_gate",
+    ),
+    Fault(
+        "gpu scan: a thread forgets the state before its block",
+        "state = ps[t - 1] * state + es[t - 1]",
+        "state = es[t - 1]",
+        OPERATIONS,
+        "test_at_real_size and gpu-scan_blocks",
     ),
     Fault(
         "attention tiles: what was added before a larger score came is not corrected",

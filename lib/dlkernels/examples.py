@@ -35,19 +35,23 @@ class Draw:
     def __post_init__(self):
         object.__setattr__(self, "random", np.random.default_rng(self.seed))
 
-    def array(self, *shape):
-        """An array of that shape, laid out as `layout` says."""
+    def array(self, *shape, scale=None):
+        """An array of that shape, laid out as `layout` says. scale: what its numbers are multiplied by."""
+
+        def fill(shape):
+            return self.fill(shape) if scale is None else self.fill(shape) * np.dtype(self.dtype).type(scale)
+
         if not shape or self.layout in ("contiguous", "read-only"):
-            x = self.fill(shape)
+            x = fill(shape)
             x.flags.writeable = self.layout != "read-only"
             return x
         if self.layout == "offset":
-            return self.fill((math.prod(shape) + 1,))[1:].reshape(shape)
+            return fill((math.prod(shape) + 1,))[1:].reshape(shape)
         if self.layout == "strided":
-            return self.fill((*shape[:-1], 2 * shape[-1] + 1))[..., 1::2]
+            return fill((*shape[:-1], 2 * shape[-1] + 1))[..., 1::2]
         if self.layout == "reversed":
-            return self.fill(shape)[..., ::-1]
-        return self.fill(shape[::-1]).T
+            return fill(shape)[..., ::-1]
+        return fill(shape[::-1]).T
 
     def number(self, low, high):
         """A Python float between the two."""
@@ -89,7 +93,7 @@ class Draw:
 class Examples:
     """The calls by which an operation is tested and timed.
 
-    arguments: (draw, *shape) -> positional arguments of the public function.
+    arguments: (draw, *shape) -> positional arguments of the public function; one may be a tuple of arrays.
     allowed: (arguments, expected, eps) -> how far each element of the result may be from the float64 `expected` (an
     array, or one for each result of a tuple); eps: the spacing of the result's numbers at 1.
     shapes: small, for every way of running a kernel: empty, one, odd, ragged, not square. large: past the sizes at which

@@ -91,7 +91,8 @@ def operation(name, reference, examples, backward_of=None, constants=()):
     """Declare an operation; the decorated function prepares its arguments (see the module's docstring).
 
     backward_of: the name of the operation, declared before, of which this one is the gradient: it takes (grad, *the same
-    arguments) and returns the gradients of those that are arrays, but for those named in `constants`.
+    arguments) and returns the gradients of those that are arrays, but for those named in `constants`. Where the forward has
+    several results, grad is a tuple, one for each.
     """
     if backward_of is not None and backward_of not in OPERATIONS:
         raise ValueError(f"{name} is the backward of {backward_of!r}, which is not declared")

@@ -42,6 +42,7 @@ from collections import namedtuple
 import numpy as np
 from llvmlite import ir
 from numba import config, get_num_threads, njit, prange, types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from .simd.atomic import atomic_load, compare_and_swap, fetch_add
@@ -78,7 +79,6 @@ FUTEX = _SYSTEM_CALL or 0
 WAIT, WAKE = 128, 129  # FUTEX_WAIT and FUTEX_WAKE for a word that one process uses (linux/futex.h)
 _system_call = types.ExternalFunction("syscall", types.intp(*[types.intp] * 7))
 _yield_core = types.ExternalFunction("sched_yield", types.int32())
-_clock = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.intp))
 _processor = types.ExternalFunction("sched_getcpu", types.int32())
 
 
@@ -181,12 +181,24 @@ def _wake(team, count):
     _system_call(FUTEX, team.ctypes.data + 8 * BELL, WAKE, count, 0, 0, 0)
 
 
-@njit
-def _now():
-    """Nanoseconds of a clock that only goes forward."""
-    time = np.empty(2, np.int64)
-    _clock(1, time.ctypes.data)
-    return time[0] * 1_000_000_000 + time[1]
+@intrinsic
+def _now(typingctx):
+    """Nanoseconds of a clock that only goes forward.
+
+    In memory of the stack: an array would be Python's memory, and `tracemalloc.stop()` before Python 3.12.9 may end the process
+    while another thread, which looks for work, asks for such (CPython's issue 128679).
+    """
+    number, word, monotonic = ir.IntType(32), ir.IntType(64), 1
+
+    def emit(context, builder, *_):
+        time = cgutils.alloca_once(builder, ir.ArrayType(word, 2))  # struct timespec: seconds, nanoseconds
+        kind = ir.FunctionType(number, [number, time.type])
+        clock = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+        builder.call(clock, [number(monotonic), time])
+        seconds, rest = (builder.load(cgutils.gep_inbounds(builder, time, 0, k)) for k in (0, 1))
+        return builder.add(builder.mul(seconds, word(1_000_000_000)), rest)
+
+    return types.int64(), emit
 
 
 @njit

@@ -1,5 +1,6 @@
 """Figures that move: by button, by key, alone; without their script's help they are still pictures."""
 
+import json
 import re
 
 import numpy as np
@@ -106,3 +107,32 @@ def test_the_columns_are_those_of_im2col(opened):
         press(opened, "ArrowRight")
     assert numbers(opened)[:4] == [9, columns.size, 25, 13]
     assert np.count_nonzero(columns == 13) == 9
+
+
+def kept(page, what):
+    """{query: what stands beside it} of the figure of tiles."""
+    script = f"[...document.querySelectorAll('[data-kept={what}]')].map((e) => [+e.dataset.query, e.textContent])"
+    return {query: float(text) for query, text in page.evaluate(script)}
+
+
+@pytest.mark.parametrize("opened", ["flash-tiles.html"], indirect=True)
+@pytest.mark.parametrize("causal", [False, True])
+def test_largest_and_sum_are_those_of_the_scores_seen_so_far(opened, causal):
+    rows = re.search(r"SCORES = (\[.*?\])\.map", (STATIC / "flash-tiles.html").read_text(encoding="utf-8"))[1]
+    scores = np.array([[float(digit) for digit in row] for row in json.loads(rows)])
+    if causal:
+        scores[np.triu_indices(8, 1)] = -np.inf
+    opened.evaluate(f"document.querySelector('[data-mask={'causal' if causal else 'no'}]').click()")
+    for _ in range(8):
+        press(opened, "ArrowLeft")
+    for first in (0, 4):
+        for keys in (2, 4, 6, 8):
+            assert numbers(opened)[:4] == [first + 1, first + 4, keys - 1, keys]
+            assert ("skipped" in opened.evaluate(CAPTION)) == (causal and keys - 2 > first + 3)
+            largest, sums = kept(opened, "largest"), kept(opened, "sum")
+            assert sorted(largest) == list(range(1, first + 5))
+            for query in largest:
+                seen = scores[query - 1, : keys if query > first else 8]
+                assert largest[query] == seen.max()
+                assert sums[query] == pytest.approx(np.exp(seen - seen.max()).sum(), abs=6e-4)
+            press(opened, "ArrowRight")

@@ -1,15 +1,24 @@
-"""`make read`, on a small book: text at once, pages live one by one, a failure shown, an interruption survived."""
+"""`make read`, on a small book: text at once, pages live one after another, a failure shown, an interruption survived."""
 
+import itertools
 import json
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
+from contextlib import suppress
 
+import psutil
 import pytest
 from built import ROOT
+
+from cpulab.measure.turns import ADDRESS, alone
+
+sys.path.insert(0, str(ROOT / "_ext"))
+from turns import Turns
 
 CONF = f"""
 import sys
@@ -20,6 +29,27 @@ nb_execution_timeout = 60
 """
 HEADER = "---\nfile_format: mystnb\nkernelspec: {name: python3, display_name: Python 3}\n---\n"
 CELL = "```{code-cell} ipython3\n%s\n```\n"
+START = "# Start\n\n```{toctree}\n%s\n```\n"
+MEASURES = """import time
+from cpulab.measure.turns import alone
+time.sleep(2)
+with alone():
+    begun = time.time()
+    time.sleep(1)
+    ended = time.time()
+open("measured.txt", "w").write(f"{begun} {ended}")
+"""
+WORKS = """import time
+until = time.time() + 8
+while time.time() < until:
+    open("ticks.txt", "a").write(f"{time.time()}\\n")
+    time.sleep(0.01)
+"""
+TOUCHES = """import time
+begun = time.time()
+time.perf_counter(), time.sleep(1)
+open("%s.txt", "w").write(f"{begun} {time.time()}")
+"""
 COUNTED = "open('runs.txt', 'a').write('x'); print(6 * 7)"
 
 
@@ -31,7 +61,7 @@ def page(title, *cells):
 def small(tmp_path):
     """A book of a text, a page that runs, one with a wrong cell, one whose process dies."""
     (tmp_path / "conf.py").write_text(CONF)
-    (tmp_path / "index.md").write_text("# Start\n\n```{toctree}\ngood\nwrong\ndead\n```\n")
+    (tmp_path / "index.md").write_text(START % "good\nwrong\ndead")
     (tmp_path / "good.md").write_text(page("Good", COUNTED))
     (tmp_path / "wrong.md").write_text(page("Wrong", "print('before')", "1 / 0", "print('after' + 'wards')"))
     (tmp_path / "dead.md").write_text(page("Dead", "import os; os._exit(3)"))
@@ -91,8 +121,10 @@ def test_text_first_then_live_and_failures_are_shown(small, browser):
 
 def test_waiting_page_says_so_comes_next_and_loads_itself_again(small, browser):
     (small / "good.md").write_text(page("Good", "import time; time.sleep(4)", COUNTED))
-    (small / "wrong.md").write_text(page("Wrong", "import time; time.sleep(4)"))
+    (small / "wrong.md").write_text(page("Run ahead", "import time; time.sleep(4)"))
+    (small / "later.md").write_text(page("Later", "import time; time.sleep(4)"))
     (small / "dead.md").write_text(page("Last", "print('the ' + 'last')"))
+    (small / "index.md").write_text(START % "good\nwrong\nlater\ndead")
     with Reading(small) as reading:
         reading.wait("All text is there")
         opened = browser.open(f"{reading.address}/dead.html")
@@ -101,7 +133,69 @@ def test_waiting_page_says_so_comes_next_and_loads_itself_again(small, browser):
         assert not opened.evaluate("!!document.querySelector('.live-note')")
         reading.wait("All pages are live")
     order = re.findall(r"  (\w+): live", "".join(reading.said))
-    assert order == ["good", "dead", "wrong"], "what somebody looked at did not come next"
+    assert set(order[:2]) == {"good", "wrong"}, "two pages are run at once"
+    assert order[2:] == ["dead", "later"], "what somebody looked at did not come next"
+
+
+def test_a_page_that_measures_stops_the_other(small):
+    (small / "good.md").write_text(page("Measures", MEASURES))
+    (small / "wrong.md").write_text(page("Works", WORKS))
+    (small / "index.md").write_text(START % "good\nwrong")
+    (small / "dead.md").unlink()
+    with Reading(small, "--once") as reading:
+        reading.wait("All pages are live")
+        assert reading.process.wait(20) == 0
+    begun, ended = map(float, (small / "measured.txt").read_text().split())
+    ticks = [float(line) for line in (small / "ticks.txt").read_text().split()]
+    assert any(tick < begun for tick in ticks), "they ran one after the other"
+    assert any(tick > ended for tick in ticks)
+    assert not [tick for tick in ticks if begun < tick < ended]
+
+
+def test_a_page_that_looks_at_the_clock_runs_alone(small):
+    for name in ("good", "wrong"):
+        (small / f"{name}.md").write_text(page(name, TOUCHES % name))
+    (small / "dead.md").write_text(page("Third", TOUCHES.replace("perf_counter", "monotonic") % "dead"))
+    with Reading(small, "--once") as reading:
+        reading.wait("All pages are live")
+    spans = sorted([float(t) for t in (small / f"{n}.txt").read_text().split()] for n in ("good", "wrong", "dead"))
+    assert all(before[1] < after[0] for before, after in itertools.pairwise(spans)), spans
+
+
+def test_who_may_measure():
+    sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
+    one, other = (psutil.Popen(sleeping) for _ in range(2))
+    try:
+        turns, granted = Turns(), []
+        turns.take(one.pid)
+        assert (one.status() == "stopped", other.status() == "stopped") == (False, True)
+        asked = threading.Thread(target=lambda: (turns.take(other.pid), granted.append(other.pid)), daemon=True)
+        asked.start()
+        turns.give(other.pid)  # that one has no turn to give
+        asked.join(0.3)
+        assert not granted
+        assert other.status() == "stopped"
+        one.kill()
+        one.wait()  # it never gave its turn back
+        asked.join(10)
+        assert granted == [other.pid]
+        assert other.status() != "stopped"
+        turns.give(other.pid)
+        assert turns.holder is None
+    finally:
+        for process in (one, other):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+            process.wait()
+
+
+def test_without_a_reader_nobody_is_asked(monkeypatch):
+    monkeypatch.delenv(ADDRESS, raising=False)
+    with alone(), alone():
+        pass
+    monkeypatch.setenv(ADDRESS, "http://127.0.0.1:9")  # one that has ended
+    with alone():
+        pass
 
 
 def test_interrupted_and_begun_again(small):

@@ -44,6 +44,11 @@ FIRST_TRIED = {  # task -> flaw, or any other -> an input that comes to mind fir
         "fourth": {"n": 33, "taps": 3, "padding": 1, "dilation": 1},
         "": {"n": 33, "taps": 3, "padding": 1, "dilation": 1, "stride": 1},
     },
+    "11-fails": {
+        "third": {"x": np.array([-1, 0, 2, 5], np.float32)},
+        "fourth": {"queries": 16, "keys": 16},
+        "": {"x": np.array([1, 2, 3, 0.5], np.float32)},
+    },
 }
 
 

@@ -10,8 +10,15 @@ from dlkernels.device import is_device_array
 
 
 def arrays_of(x):
-    """The results of an operation, one or several, as a tuple."""
-    return x if isinstance(x, tuple) else (x,)
+    """The results of an operation, one or several, as a tuple; those in a tuple of their own one after the other."""
+    return tuple(each for one in x for each in arrays_of(one)) if isinstance(x, tuple) else (x,)
+
+
+def mapped(change, x):
+    """An argument with `change` made to it if it is an array, or to each array of it if it is a tuple of them."""
+    if isinstance(x, tuple):
+        return tuple(mapped(change, one) for one in x)
+    return change(x) if isinstance(x, np.ndarray) or is_device_array(x) else x
 
 
 def seed_of(*key):
@@ -60,13 +67,13 @@ def check(function, operation, arguments, device=False, **options):
     device: hand over arrays in device memory, and expect such; True, or their layouts, one after the other. An input may
     not change, unless it is `out`.
     """
-    before = [np.copy(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    before = mapped(np.copy, tuple(arguments))
     results, allowed = expected_of(operation, arguments)
     dtype = results_dtype(operation, arguments)
     given = arguments
     if device:
         layouts = itertools.cycle(["contiguous"] if device is True else device)
-        given = tuple(on_device(x, next(layouts)) if isinstance(x, np.ndarray) else x for x in arguments)
+        given = mapped(lambda x: on_device(x, next(layouts)), tuple(arguments))
     with np.errstate(all="ignore"):
         came = function(*given, **options)
     name = getattr(function, "name", getattr(function, "__name__", "?"))
@@ -78,13 +85,18 @@ def check(function, operation, arguments, device=False, **options):
         indices = (
             len(results) > 1 and np.asarray(expected).dtype.kind == "i"
         )  # beside numbers, such as where they stand
-        compare(got, expected, most, expected.dtype if indices else dtype, f"{name}{[np.shape(x) for x in arguments]}")
+        compare(got, expected, most, expected.dtype if indices else dtype, f"{name}{shapes_of(arguments)}")
     changed = options.get("out")
-    for number, (x, kept) in enumerate(zip(given, before, strict=True)):
+    for number, (x, kept) in enumerate(zip(arrays_of(given), arrays_of(before), strict=True)):
         if isinstance(kept, np.ndarray) and x is not changed:
             now = x.copy_to_host() if device else x
             np.testing.assert_array_equal(now, kept, err_msg=f"{name} changed its argument {number}")
     return came
+
+
+def shapes_of(arguments):
+    """The shapes of all arrays among arguments."""
+    return [np.shape(x) for x in arrays_of(tuple(arguments)) if isinstance(x, np.ndarray)]
 
 
 def compare(got, expected, allowed, dtype, name):

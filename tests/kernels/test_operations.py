@@ -18,7 +18,7 @@ from dlkernels.device import name as device_name
 from dlkernels.examples import LAYOUTS, Draw
 from simt import Unsupported
 
-from .checks import arrays_of, check, dtypes_for, seed_of, takes_out
+from .checks import arrays_of, check, dtypes_for, mapped, seed_of, takes_out
 
 OPERATIONS = implementations.OPERATIONS
 ROWS = implementations.everything()
@@ -239,24 +239,36 @@ def test_gradients_are_the_slope_of_the_forward_reference(name):
     for shape in (shape for shape in operation.examples.shapes if np.prod(shape)):
         for seed in range(operation.examples.seeds):
             grad, *arguments = operation.examples.make(shape, seed, dtype="float64")
-            named = list(inspect.signature(function).parameters)[1:]
-            arrays = [
+            grads, named = arrays_of(grad), list(inspect.signature(function).parameters)[1:]
+            gradients = arrays_of(function(grad, *arguments))
+            draw, size = Draw("float64", seed=seed + 1), sum(np.abs(one).sum() for one in grads)
+
+            def loss(moved, grads=grads):
+                return sum((y * g).sum() for y, g in zip(arrays_of(forward.reference(*moved)), grads, strict=True))
+
+            moving = [
                 place
                 for place, x in enumerate(arguments)
-                if isinstance(x, np.ndarray) and named[place] not in operation.constants
+                if any(isinstance(one, np.ndarray) for one in arrays_of(x)) and named[place] not in operation.constants
             ]
-            gradients = arrays_of(function(grad, *arguments))
-            assert len(gradients) == len(arrays), name
-            draw = Draw("float64", seed=seed + 1)
-            for place, gradient in zip(arrays, gradients, strict=True):
-                direction = draw.array(*arguments[place].shape)
-
+            directions = mapped(lambda x, draw=draw: draw.array(*x.shape), tuple(arguments[place] for place in moving))
+            assert len(gradients) == len(arrays_of(directions)), name
+            left = list(gradients)
+            for place, direction in zip(moving, directions, strict=True):
                 there, back = list(arguments), list(arguments)
-                there[place], back[place] = (arguments[place] + move * direction for move in (step, -step))
-                losses = [(forward.reference(*moved) * grad).sum() for moved in (there, back)]
-                slope = (losses[0] - losses[1]) / (2 * step)
-                scale = np.abs(grad).sum() * np.abs(direction).max(initial=0) + 1
-                assert abs((gradient * direction).sum() - slope) <= 1e-7 * scale, (name, shape, place)
+                there[place], back[place] = (moved(arguments[place], direction, h) for h in (step, -step))
+                slope = (loss(there) - loss(back)) / (2 * step)
+                lines = arrays_of(direction)
+                along = sum((left.pop(0) * line).sum() for line in lines)
+                scale = size * max(np.abs(line).max(initial=0) for line in lines) + 1
+                assert abs(along - slope) <= 1e-7 * scale, (name, shape, place)
+
+
+def moved(x, direction, step):
+    """An array, or each of a tuple, a step further."""
+    if isinstance(x, tuple):
+        return tuple(moved(*pair, step) for pair in zip(x, direction, strict=True))
+    return x + step * direction
 
 
 # ---- the table itself ------------------------------------------------------------------------------------------------
@@ -283,7 +295,7 @@ def test_examples_reach_the_corners(operation):
     assert "normal" in examples.values
     for shape in (*examples.shapes, *examples.large):
         before = examples.make(shape, 3)
-        for x, again in zip(before, examples.make(shape, 3), strict=True):
+        for x, again in zip(arrays_of(before), arrays_of(examples.make(shape, 3)), strict=True):
             np.testing.assert_array_equal(x, again)
 
 

@@ -207,6 +207,30 @@ def nested(times, inner_times, members):
     share(outer, (times, inner_times, members), times.size, 2, 0, members)
 
 
+@here
+def test_who_looks_for_work_asks_for_no_memory():
+    wanted = numba.types.Array(numba.types.int64, 1, "C"), numba.types.int64
+    helper = njit(nogil=True)(team._help.py_func)
+    helper.compile(wanted)
+    calls = [line for line in helper.inspect_llvm(wanted).splitlines() if "call " in line]
+    assert calls
+    assert not [line for line in calls if "NRT_" in line and "lloc" in line]
+
+
+@here
+def test_memory_may_be_traced_while_helpers_look_for_work():
+    """Before Python 3.12.9 the process ended where a helper asked for memory meanwhile (CPython's issue 128679)."""
+    in_a_process(
+        "import tracemalloc, numpy as np\n"
+        "from dlkernels import add\n"
+        "x = np.ones(1 << 18, np.float32)\n"
+        "for _ in range(400):\n"
+        "    tracemalloc.start()\n"
+        "    add(x, x)\n"
+        "    tracemalloc.stop()\n"
+    )
+
+
 @pytest.mark.parametrize("own", [pytest.param(True, marks=here), False])
 def test_a_job_within_a_task(own):
     times, inner = np.zeros(16, np.int64), np.zeros((32, 10), np.int64)

@@ -8,6 +8,7 @@ from dlkernels.simd import lanes, load, reduce_add
 from .levels import Ladder, cache_levels, check_sizes
 from .lines import empty_aligned
 from .timing import Clock, limit_threads
+from .turns import alone
 
 SAMPLE = 5e-4  # seconds that one sample lasts at least: short, to fit between two disturbances
 PASSES = 12  # apart in time, so that one disturbance does not spoil all samples of a size
@@ -41,6 +42,7 @@ def read_all(x, threads, repeat):
     return total.sum()
 
 
+@alone()
 def bandwidth_ladder(sizes=None, threads=1, clock=None):
     """Byte/s read by ``threads`` threads together, for each number of bytes in ``sizes``. A `Ladder`.
 

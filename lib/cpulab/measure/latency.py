@@ -12,6 +12,7 @@ from numba import njit
 from .levels import Ladder, cache_levels, check_sizes
 from .lines import empty_aligned, line_bytes
 from .timing import Clock
+from .turns import alone
 
 STEPS = 10_000  # loads in one sample: short, to fit between two disturbances
 PASSES = 12
@@ -57,6 +58,7 @@ def chase(places, at, steps):
     return at
 
 
+@alone()
 def latency_ladder(sizes=None, clock=None):
     """Seconds per load in a chain through each number of bytes in ``sizes``. A `Ladder`.
 
@@ -71,6 +73,7 @@ def latency_ladder(sizes=None, clock=None):
     return Ladder("time of one load", "s", sizes, tuple(values), cache_levels())
 
 
+@alone()
 def seconds_per_load(places, clock=None):
     """Seconds for one step of a `chain`, after every place was visited once; the best of several samples."""
     clock = clock or Clock()

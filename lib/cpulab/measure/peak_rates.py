@@ -45,6 +45,7 @@ from . import machine
 from .cores import settle
 from .table import Table, with_unit
 from .timing import FOREIGN_CORES, TICK, Clock, limit_threads
+from .turns import alone
 
 STREAM = {"copy": 2, "scale": 2, "add": 3, "triad": 3}  # arrays that the loop names
 STORES = {"plain": "usual stores", "nontemporal": "stores past the cache"}
@@ -121,6 +122,7 @@ def _known(threads, by_threads):
     return threads
 
 
+@alone()
 def peaks(refresh=False, loops=("triad",), beaten=None):
     """The `Peaks` of this machine. Measured once (seconds), then kept for a week in the user's cache folder.
 

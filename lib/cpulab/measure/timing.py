@@ -22,6 +22,7 @@ import psutil
 
 from .cores import one_core_each, others_run, settle
 from .table import Table, with_unit
+from .turns import alone
 
 LEAST_ROUNDS = 3
 LEAST_CALLS = 7  # of `fastest`
@@ -167,21 +168,23 @@ def times(candidates, budget=2.0, rounds=50, threads=None, pin=False, clock=None
     clock = clock or Clock()
     collecting = gc.isenabled()
     with limit_threads(threads) if threads else contextlib.nullcontext():
-        calls = {name: _calls(function, clock) for name, function in candidates.items()}
-        gc.disable()  # as timeit does: a collection would hit one candidate at random
-        pinned = one_core_each(candidates.values(), clock) if pin else contextlib.nullcontext()
-        try:
-            with pinned:
-                measured = _run_rounds(candidates, calls, budget, rounds, clock)
-        finally:
-            if collecting:
-                gc.enable()
+        for function in candidates.values():
+            function()  # compiles, and does not count
+        with alone():
+            calls = {name: _calls(function, clock) for name, function in candidates.items()}
+            gc.disable()  # as timeit does: a collection would hit one candidate at random
+            pinned = one_core_each(candidates.values(), clock) if pin else contextlib.nullcontext()
+            try:
+                with pinned:
+                    measured = _run_rounds(candidates, calls, budget, rounds, clock)
+            finally:
+                if collecting:
+                    gc.enable()
     return _keep_quiet(list(candidates), measured)
 
 
 def _calls(function, clock):
-    """(untimed calls before a sample, calls that fill it); the first call of all compiles, and does not count."""
-    function()
+    """(untimed calls before a sample, calls that fill it), of a function that was called before."""
     calls = 1
     while True:
         start = clock.now()
@@ -267,14 +270,15 @@ def fastest(functions, calls=60, limit=2, clock=None):
     for run in functions.values():
         run()
     best = dict.fromkeys(functions, math.inf)
-    begun = clock.now()
-    for call in range(calls):
-        for name, run in functions.items():
-            start = clock.now()
-            run()
-            best[name] = min(best[name], clock.now() - start)
-        if call + 1 >= LEAST_CALLS and clock.now() - begun > limit:
-            break
+    with alone():
+        begun = clock.now()
+        for call in range(calls):
+            for name, run in functions.items():
+                start = clock.now()
+                run()
+                best[name] = min(best[name], clock.now() - start)
+            if call + 1 >= LEAST_CALLS and clock.now() - begun > limit:
+                break
     return best
 
 

@@ -110,17 +110,22 @@ def attention_naive(q, k, v, mask, g, out):
 @njit(fastmath=REASSOCIATE)
 def dot(one, at, other, to, n):
     """The sum of n products, in an order that the compiler chooses."""
+    one, other = (
+        one[at : at + n],
+        other[to : to + n],
+    )  # indices from 0: an `at + i` might be negative, and costs the vectors
     result = one.dtype.type(0)
     for i in range(n):
-        result += one[at + i] * other[to + i]
+        result += one[i] * other[i]
     return result
 
 
 @njit(fastmath=CONTRACT)
 def add_scaled(factor, source, at, target, to, n):
     """target += factor * source for n numbers."""
+    source, target = source[at : at + n], target[to : to + n]
     for i in range(n):
-        target[to + i] += factor * source[at + i]
+        target[i] += factor * source[i]
 
 
 @cached_njit(parallel=True, error_model="numpy")

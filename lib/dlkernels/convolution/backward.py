@@ -10,6 +10,7 @@ The ladder of conv2d_backward             what the rung adds
     conv2d_backward_direct     the loops of the convolution: each multiply-add becomes two
     conv2d_backward_planes     all cores: each computes gradients of whole planes, along rows
     conv2d_backward_columns    two products of matrices with the columns of im2col
+    conv2d_backward_lines      depthwise convolutions: each plane as one long line (depthwise_backward.py)
 """
 
 import functools
@@ -23,9 +24,11 @@ from ..matrix import choose as products
 from ..simd.cache import cached_njit
 from ..team import share
 from . import choose, im2col
+from .depthwise_backward import add_gradients
 from .im2col import inside
 from .pictures import plain, with_batch
 from .pooling import PARALLEL_FROM, largest_of, planes
+from .sizes import sizes
 
 CONTRACT = {"contract"}
 
@@ -188,7 +191,6 @@ def _put_all_back(columns, g, top, rows, width, of_x, threads, team):
     "conv2d_backward",
     device="cpu",
     adds="two products of matrices with the columns of im2col; depthwise convolutions, which have none, go by planes",
-    public=True,
 )
 @on_pictures
 def conv2d_backward_columns(g, grad, x, weight, of_x, of_weight):
@@ -204,6 +206,21 @@ def conv2d_backward_columns(g, grad, x, weight, of_x, of_weight):
         of_matrix[mine] += product(some, columns.T)
         back = product(matrix[mine].T, some)
         _put_all_back(back, g, top, rows, width, of_x[n, theirs], products.threads_for(back.size), team.members())
+
+
+@implementation(
+    "conv2d_backward",
+    device="cpu",
+    adds="depthwise convolutions: each plane as one long line, so that short rows fill vectors; others go by columns",
+    public=True,
+)
+@on_pictures
+def conv2d_backward_lines(g, grad, x, weight, of_x, of_weight):
+    finite = (np.isfinite(sizes(a).mean) for a in (grad, x, weight))
+    if choose.is_depthwise(weight, g) and all(finite):
+        add_gradients(g, grad, x, weight, of_x, of_weight)
+    else:
+        conv2d_backward_columns.__wrapped__(g, grad, x, weight, of_x, of_weight)
 
 
 def product(a, b):

@@ -1,0 +1,34 @@
+"""Where several processes measure on one machine, one at a time: the others stand still meanwhile.
+
+`make read` runs two pages of the book at once, for most of their time goes into compiling. It tells their processes where to
+ask (the variable CPULAB_TURNS); without it nothing is asked.
+"""
+
+import contextlib
+import os
+import threading
+import urllib.request
+
+ADDRESS = "CPULAB_TURNS"
+_here = threading.local()
+
+
+@contextlib.contextmanager
+def alone():
+    """While the block runs, the other pages' processes are stopped. Inside another such block nothing more is asked."""
+    address, depth = os.environ.get(ADDRESS), getattr(_here, "depth", 0)
+    _here.depth = depth + 1
+    if address and not depth:
+        _ask(f"{address}/.alone")
+    try:
+        yield
+    finally:
+        _here.depth = depth
+        if address and not depth:
+            _ask(f"{address}/.together")
+
+
+def _ask(address):
+    """Returns when it is granted; a reader that has ended grants everything."""
+    with contextlib.suppress(OSError), urllib.request.urlopen(address, data=str(os.getpid()).encode()):
+        pass

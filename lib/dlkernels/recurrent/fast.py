@@ -1,0 +1,322 @@
+"""The last rungs of the ladders of LSTM and GRU on a CPU, in float32: a step as one job of the team, in vectors.
+
+A task has some units, and of these all gates: it needs nothing of a step but the states before it, so the team meets once a
+step. Two forms, by what lies in the lanes of a vector::
+
+    over the batch      gates[row, sequence] = P[row, sequence] + the sum over k of U[row, k] * h[k, sequence]
+                        a register tile of ROWS rows and VECTORS vectors; states are kept transposed
+    over the units      gates[row] = P[row] + the sum over k of U^T[k, row] * h[k], for a single sequence
+                        each weight is used once a step: it comes from the cache of the core that has it
+
+P = W x + b of a block of steps is a product of matrices before them. What follows the products is a loop over lanes that LLVM
+makes vectors of, as exp is our own (vector/fast.py). Its states are rounded to multiples of the smallest normal number: a
+state that fades would else stay at the smallest of all numbers, with which some CPUs are slow (`settled`).
+"""
+
+import numpy as np
+from numba import njit
+
+from .. import team
+from ..implementations import implementation
+from ..matrix.backward import product
+from ..matrix.blocks import REGISTERS
+from ..matrix.choose import multiply_contiguous
+from ..simd import vector_width
+from ..simd.cache import cached_njit
+from ..simd.line import memory
+from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
+from ..team import share
+from ..vector.fast import sigmoid, tanh
+from .cpu import inputs_batched
+from .geometry import GATES
+from .layers import on_layers
+
+f32 = np.float32
+VECTORS = 2
+ROWS = 12 if REGISTERS >= 32 else 6  # with VECTORS they fill the registers, but for the operands
+UNITS = 24  # of a task over the batch: a multiple of ROWS
+ACROSS = 4  # vectors of units in a task over the units
+BLOCK = 1 << 20  # numbers of P at a time
+PARALLEL_FROM = 1 << 17  # multiply-adds of a step below which the team costs more than it gains
+LSTM, GRU = 0, 1
+SMALLEST = f32(2.0**-102)  # beside it there is room for multiples of 2^-126 only, the smallest normal number
+ZERO, ONE = f32(0), f32(1)
+
+lanes = vector_width(np.float32)
+compiled = njit(error_model="numpy", fastmath={"contract"})
+
+
+@njit(forceinline=True)
+def settled(x):
+    """x, but a multiple of the smallest normal number."""
+    return (x + SMALLEST) - SMALLEST
+
+
+# ---- behind the products -----------------------------------------------------------------------------------------------
+
+
+# LLVM makes vectors of these loops as no array is read and written at the same places, and as each is compared with few others.
+
+
+@compiled
+def lstm_lanes(count, gates, at, apart, b_i, b_f, b_g, b_o, mask, h, h_at, c, c_at, new, new_at, cell, cell_at):
+    """New states of `count` lanes; gates[at + k * apart + lane] are those of gate k, mask is 1 where a sequence goes on."""
+    for j in range(count):
+        i = sigmoid(gates[at + j] + b_i, ZERO)
+        f = sigmoid(gates[at + apart + j] + b_f, ZERO)
+        g = tanh(gates[at + 2 * apart + j] + b_g, ZERO)
+        going, before = mask[j], c[c_at + j]
+        cell[cell_at + j] = going * settled(f * before + i * g) + (ONE - going) * before
+    for j in range(count):
+        o, going = sigmoid(gates[at + 3 * apart + j] + b_o, ZERO), mask[j]
+        new[new_at + j] = going * settled(o * tanh(cell[cell_at + j], ZERO)) + (ONE - going) * h[h_at + j]
+
+
+@compiled
+def gru_lanes(count, gates, at, apart, p, p_at, b_r, b_z, b_n, b_h, mask, h, h_at, new, new_at):
+    """The same; p[p_at + lane]: the part of gate n that x has."""
+    for j in range(count):
+        r = sigmoid(gates[at + j] + b_r, ZERO)
+        z = sigmoid(gates[at + apart + j] + b_z, ZERO)
+        n = tanh(p[p_at + j] + b_n + r * (gates[at + 2 * apart + j] + b_h), ZERO)
+        going, before = mask[j], h[h_at + j]
+        new[new_at + j] = going * settled((ONE - z) * n + z * before) + (ONE - going) * before
+
+
+# ---- over the batch ----------------------------------------------------------------------------------------------------
+
+
+@njit(error_model="numpy")
+def _products(weights, row, rows, hidden, state, h_at, wide, p, p_at, p_row, added, gates, at):
+    """gates[r, :] = (P[row + r, :] if added) + the sum over k of weights[row + r, k] * h[k, :] for r < rows.
+
+    The last tile of rows begins earlier if it must, even before the first row: there is room, and there are rows enough.
+    """
+    for r in range(0, rows, ROWS):
+        r = min(r, rows - ROWS)
+        v = 0
+        while v + VECTORS * lanes <= wide:
+            if added:
+                acc = tile_load(p, p_at + (row + r) * p_row + v, p_row, ROWS, VECTORS)
+            else:
+                acc = tile_zeros(p, ROWS, VECTORS)
+            acc = tile_multiply_add(acc, hidden, weights, (row + r) * hidden, (hidden, 1), state, h_at + v, wide)
+            tile_store(gates, at + r * wide + v, wide, acc)
+            v += VECTORS * lanes
+        if v < wide:
+            if added:
+                one = tile_load(p, p_at + (row + r) * p_row + v, p_row, ROWS, 1)
+            else:
+                one = tile_zeros(p, ROWS, 1)
+            one = tile_multiply_add(one, hidden, weights, (row + r) * hidden, (hidden, 1), state, h_at + v, wide)
+            tile_store(gates, at + r * wide + v, wide, one)
+
+
+@njit(error_model="numpy")
+def _step_over_batch(arguments, task, who):
+    """One step of UNITS units, all sequences."""
+    kind, weights, bias, p, p_at, state, h_at, new_at, mask, line, each, t, out = arguments
+    batch, hidden = out.shape[1], out.shape[2]
+    wide = -(-batch // lanes) * lanes
+    p_row, first = p.shape[1], task * UNITS
+    units = min(UNITS, hidden - first)
+    apart = (UNITS + ROWS) * wide
+    gates, states, numbers, given = memory(line), memory(state), memory(p), memory(weights)
+    at = who * each + ROWS * wide
+    count = 4 if kind == LSTM else 3
+    for k in range(count):
+        _products(
+            given, k * hidden + first, units, hidden, states, h_at, wide, numbers, p_at, p_row, kind == LSTM or k < 2,
+            gates, at + k * apart,
+        )  # fmt: skip
+    cells, new_cells = h_at + 2 * hidden * wide, new_at + 2 * hidden * wide
+    for u in range(units):
+        unit = first + u
+        b_0, b_1, b_2, b_3 = (bias[unit], bias[hidden + unit], bias[2 * hidden + unit], bias[3 * hidden + unit])
+        place, there = at + u * wide, unit * wide
+        if kind == LSTM:
+            lstm_lanes(
+                wide, gates, place, apart, b_0, b_1, b_2, b_3, mask, states, h_at + there, states, cells + there,
+                states, new_at + there, states, new_cells + there,
+            )  # fmt: skip
+        else:
+            of_n = p_at + (2 * hidden + unit) * p_row
+            gru_lanes(
+                wide, gates, place, apart, numbers, of_n, b_0, b_1, b_2, b_3, mask, states, h_at + there,
+                states, new_at + there,
+            )  # fmt: skip
+    for b in range(batch):
+        if mask[b] != ZERO:
+            for unit in range(first, first + units):
+                out[t, b, unit] = states[new_at + unit * wide + b]
+
+
+@cached_njit(error_model="numpy")
+def _over_batch(
+    kind, weights, bias, p, state, now, mask, lengths, line, each, begin, steps, reverse, out, threads, team
+):
+    """`steps` steps from `begin` on, whose P there is. now: 0 or 1, where in `state` the states before them stand."""
+    batch, hidden = out.shape[1], out.shape[2]
+    wide = -(-batch // lanes) * lanes
+    tasks, least = -(-hidden // UNITS), hidden * hidden * wide // 40
+    for number in range(steps):
+        k = steps - 1 - number if reverse else number
+        t = begin + k
+        for b in range(batch):
+            mask[b] = ONE if t < lengths[b] else ZERO
+        h_at, new_at = now * hidden * wide, (1 - now) * hidden * wide
+        arguments = kind, weights, bias, p, k * batch, state, h_at, new_at, mask, line, each, t, out
+        share(_step_over_batch, arguments, tasks, threads, least, team)
+        now = 1 - now
+    return now
+
+
+def line_of(size):
+    """A new line of memory of zeros, with room for a tile behind its end."""
+    return np.zeros(size + VECTORS * lanes, np.float32)
+
+
+def threads_for(hidden, wide, gates):
+    return 1 if gates * hidden * hidden * wide < PARALLEL_FROM else team.size()
+
+
+def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
+    wide, gates = -(-g.batch // lanes) * lanes, GATES[g.kind]
+    size = g.hidden * wide
+    state = line_of(4 * size)  # h and c, each before and after a step
+    state[:size].reshape(g.hidden, wide)[:, : g.batch] = h.T
+    if c is not None:
+        state[2 * size : 3 * size].reshape(g.hidden, wide)[:, : g.batch] = c.T
+    threads, each = threads_for(g.hidden, wide, gates), gates * (UNITS + ROWS) * wide
+    line, mask = line_of(threads * each), np.zeros(wide, np.float32)
+    lengths = np.full(g.batch, g.steps) if g.lengths is None else g.lengths
+    block = max(1, BLOCK // (gates * g.hidden * g.batch))
+    room, now = line_of(min(block, g.steps) * gates * g.hidden * g.batch), 0
+    begins = range(0, g.steps, block)
+    for begin in reversed(begins) if reverse else begins:
+        some = x[begin : begin + block].reshape(-1, x.shape[2])
+        p = room[: gates * g.hidden * len(some)].reshape(gates * g.hidden, len(some))
+        multiply_contiguous(w_ih, some.T, p)
+        now = _over_batch(
+            kind, w_hh, bias, p, state, now, mask, lengths, line, each, begin, len(some) // g.batch, reverse, out,
+            threads, team.members(),
+        )  # fmt: skip
+    h[:] = state[now * size : (now + 1) * size].reshape(g.hidden, wide)[:, : g.batch].T
+    if c is not None:
+        c[:] = state[(2 + now) * size : (3 + now) * size].reshape(g.hidden, wide)[:, : g.batch].T
+
+
+# ---- over the units ----------------------------------------------------------------------------------------------------
+
+
+@njit(error_model="numpy")
+def _step_over_units(arguments, task, who):
+    """One step of ACROSS vectors of units of a single sequence. The last task begins earlier, in rows of its own."""
+    kind, weights, bias_h, p, p_at, state, h_at, new_at, ones, line, each, out, out_at = arguments
+    hidden, rows = weights.shape[0], weights.shape[1]
+    first = task * ACROSS * lanes
+    units = min(ACROSS * lanes, hidden - first)
+    begin = min(first, hidden - ACROSS * lanes)
+    gates, states, numbers, given, behind = memory(line), memory(state), memory(p), memory(weights), memory(bias_h)
+    at, apart = who * each, ACROSS * lanes
+    count = 4 if kind == LSTM else 3
+    for k in range(count):
+        column = k * hidden + begin
+        if kind == LSTM or k < 2:
+            acc = tile_load(numbers, p_at + column, 0, 1, ACROSS)
+        else:
+            acc = tile_load(behind, begin, 0, 1, ACROSS)
+        acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), given, column, rows)
+        tile_store(gates, at + k * apart, 0, acc)
+    place, cells = at + first - begin, h_at + 2 * hidden + first
+    if kind == LSTM:
+        lstm_lanes(
+            units, gates, place, apart, ZERO, ZERO, ZERO, ZERO, ones, states, h_at + first, states, cells,
+            states, new_at + first, states, new_at + 2 * hidden + first,
+        )  # fmt: skip
+    else:
+        of_n = p_at + 2 * hidden + first
+        gru_lanes(
+            units, gates, place, apart, numbers, of_n, ZERO, ZERO, ZERO, ZERO, ones, states, h_at + first,
+            states, new_at + first,
+        )  # fmt: skip
+    result = memory(out)
+    for unit in range(first, first + units):
+        result[out_at + unit] = states[new_at + unit]
+
+
+@cached_njit(error_model="numpy")
+def _over_units(kind, weights, bias_h, p, state, now, ones, line, each, begin, steps, reverse, out, b, threads, team):
+    hidden, rows = weights.shape[0], weights.shape[1]
+    tasks, least = -(-hidden // (ACROSS * lanes)), hidden * hidden // 4
+    for number in range(steps):
+        k = steps - 1 - number if reverse else number
+        h_at, new_at = now * hidden, (1 - now) * hidden
+        out_at = ((begin + k) * out.shape[1] + b) * hidden
+        arguments = kind, weights, bias_h, p, k * rows, state, h_at, new_at, ones, line, each, out, out_at
+        share(_step_over_units, arguments, tasks, threads, least, team)
+        now = 1 - now
+    return now
+
+
+def over_units(kind, g, reverse, x, h, c, w_ih, transposed, bias, bias_h, out, b):
+    """Sequence b alone. transposed: U^T; bias: what is added to P; bias_h: to U h of the GRU's n."""
+    rows, hidden = GATES[g.kind] * g.hidden, g.hidden
+    steps = g.steps if g.lengths is None else int(g.lengths[b])
+    state = line_of(4 * hidden)
+    state[:hidden] = h[b]
+    if c is not None:
+        state[2 * hidden : 3 * hidden] = c[b]
+    threads, each = threads_for(hidden, 1, GATES[g.kind]), GATES[g.kind] * ACROSS * lanes
+    line, ones = line_of(threads * each), np.ones(ACROSS * lanes, np.float32)
+    block, now = max(1, BLOCK // rows), 0
+    begins = range(0, steps, block)
+    for begin in reversed(begins) if reverse else begins:
+        p = product(np.ascontiguousarray(x[begin : min(begin + block, steps), b]), w_ih.T)
+        p += bias
+        now = _over_units(
+            kind, transposed, bias_h, p, state, now, ones, line, each, begin, len(p), reverse, out, b, threads,
+            team.members(),
+        )  # fmt: skip
+    h[b] = state[now * hidden : (now + 1) * hidden]
+    if c is not None:
+        c[b] = state[(2 + now) * hidden : (3 + now) * hidden]
+
+
+# ---- the rungs ---------------------------------------------------------------------------------------------------------
+
+
+def in_vectors(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
+    """A layer in one direction, in the form that fits; small ones as the rung below."""
+    kind, hidden = LSTM if g.kind == "lstm" else GRU, g.hidden
+    few = g.batch < lanes // 4 or g.batch == 1
+    if hidden < (ACROSS * lanes if few else ROWS):
+        inputs_batched(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out)
+        return
+    zeros = np.zeros(GATES[g.kind] * hidden, np.float32)
+    b_ih, b_hh = (zeros if one is None else one for one in (b_ih, b_hh))
+    whole = b_ih + b_hh
+    if kind == GRU:  # what U h of n is multiplied with comes after its bias
+        whole = np.concatenate((whole[: 2 * hidden], b_ih[2 * hidden :], b_hh[2 * hidden :]))
+    if few:
+        transposed = np.ascontiguousarray(w_hh.T)
+        for b in range(g.batch):
+            rows = whole[: GATES[g.kind] * hidden]
+            over_units(kind, g, reverse, x, h, c, w_ih, transposed, rows, whole[-hidden:].copy(), out, b)
+    else:
+        over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, whole, out)
+
+
+WHAT = "a step is a job of the team, each task has all gates of some units; vectors over the batch, or over units for batch 1"
+
+
+@implementation("lstm", device="cpu", adds=WHAT, dtypes=("float32",), public=True)
+@on_layers
+def lstm_vectors(*arguments):
+    in_vectors(*arguments)
+
+
+@implementation("gru", device="cpu", adds=WHAT, dtypes=("float32",), public=True)
+@on_layers
+def gru_vectors(*arguments):
+    in_vectors(*arguments)

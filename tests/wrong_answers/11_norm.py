@@ -1,0 +1,247 @@
+"""Answers to 11-norm."""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(parallel=True)
+def welford(x, weight, bias, eps, out):
+    """right"""
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(x.shape[1]):
+            one = np.float64(x[i, j])
+            before = one - mean
+            mean += before / (j + 1)
+            squares += before * (one - mean)
+        below = math.sqrt(squares / x.shape[1] + eps)
+        for j in range(x.shape[1]):
+            out[i, j] = weight[j] * ((x[i, j] - mean) / below) + bias[j]
+
+
+@njit(parallel=True)
+def from_the_first_element(x, weight, bias, eps, out):
+    """right"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        first = x[i, 0]
+        total, squares = 0.0, 0.0
+        for j in range(n):
+            d = np.float64(x[i, j]) - first
+            total += d
+            squares += d * d
+        scale = (squares / n - (total / n) ** 2 + eps) ** -0.5
+        for j in range(n):
+            out[i, j] = (np.float64(x[i, j]) - first - total / n) * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def squares_less_square(x, weight, bias, eps, out):
+    """wrong precision: two large numbers, nearly equal"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        total, squares = 0.0, 0.0
+        for j in range(n):
+            total += x[i, j]
+            squares += x[i, j] * x[i, j]
+        mean = total / n
+        scale = 1 / math.sqrt(abs(squares / n - mean * mean) + eps)
+        for j in range(n):
+            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def all_in_float32(x, weight, bias, eps, out):
+    """wrong wrong-value: two large numbers, nearly equal"""
+    n = np.float32(x.shape[1])
+    for i in prange(x.shape[0]):
+        total, squares = np.float32(0), np.float32(0)
+        for j in range(x.shape[1]):
+            total += x[i, j]
+            squares += x[i, j] * x[i, j]
+        mean = total / n
+        scale = np.float32(1) / np.sqrt(squares / n - mean * mean + np.float32(eps))
+        for j in range(x.shape[1]):
+            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def one_less(x, weight, bias, eps, out):
+    """wrong suspect: divided by one less"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j] / n
+        for j in range(n):
+            squares += (x[i, j] - mean) ** 2
+        scale = 1 / math.sqrt(squares / (n - 1) + eps)
+        for j in range(n):
+            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def eps_outside(x, weight, bias, eps, out):
+    """wrong suspect: under the root"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j] / n
+        for j in range(n):
+            squares += (x[i, j] - mean) ** 2
+        scale = 1 / (math.sqrt(squares / n) + eps)
+        for j in range(n):
+            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def no_eps(x, weight, bias, eps, out):
+    """wrong suspect: eps is missing"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j]
+        mean /= n
+        for j in range(n):
+            squares += (x[i, j] - mean) ** 2
+        scale = 1 / math.sqrt(squares / n)
+        for j in range(n):
+            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def no_root(x, weight, bias, eps, out):
+    """wrong suspect: divided by the variance"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j] / n
+        for j in range(n):
+            squares += (x[i, j] - mean) ** 2
+        scale = 1 / (squares / n + eps)
+        for j in range(n):
+            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def rms(x, weight, bias, eps, out):
+    """wrong suspect: for the variance only"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j] / n
+        for j in range(n):
+            squares += (x[i, j] - mean) ** 2
+        scale = 1 / math.sqrt(squares / n + eps)
+        for j in range(n):
+            out[i, j] = x[i, j] * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def no_weight(x, weight, bias, eps, out):
+    """wrong suspect: The weight is missing"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j] / n
+        for j in range(n):
+            squares += (x[i, j] - mean) ** 2
+        scale = 1 / math.sqrt(squares / n + eps)
+        for j in range(n):
+            out[i, j] = (x[i, j] - mean) * scale + bias[j]
+
+
+@njit(parallel=True)
+def bias_first(x, weight, bias, eps, out):
+    """wrong suspect: The bias was multiplied"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j] / n
+        for j in range(n):
+            squares += (x[i, j] - mean) ** 2
+        scale = 1 / math.sqrt(squares / n + eps)
+        for j in range(n):
+            out[i, j] = ((x[i, j] - mean) * scale + bias[j]) * weight[j]
+
+
+@njit(parallel=True)
+def sums_outside(x, weight, bias, eps, out):
+    """wrong suspect: Is a sum made before the prange loop"""
+    n = x.shape[1]
+    mean, squares = 0.0, 0.0
+    for i in prange(x.shape[0]):
+        for j in range(n):
+            mean = mean + x[i, j] / n
+        for j in range(n):
+            squares = squares + (x[i, j] - mean) ** 2
+        scale = 1 / math.sqrt(squares / n + eps)
+        for j in range(n):
+            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def weight_of_the_row(x, weight, bias, eps, out):
+    """wrong raised-IndexError: an element for each column"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j] / n
+        for j in range(n):
+            squares += (x[i, j] - mean) ** 2
+        scale = 1 / math.sqrt(squares / n + eps)
+        for j in range(n):
+            out[i, j] = (x[i, j] - mean) * scale * weight[i] + bias[i]
+
+
+@njit
+def one_thread(x, weight, bias, eps, out):
+    """wrong not-parallel: prange"""
+    n = x.shape[1]
+    for i in range(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j]
+        mean /= n
+        for j in range(n):
+            squares += (x[i, j] - mean) ** 2
+        scale = 1 / math.sqrt(squares / n + eps)
+        for j in range(n):
+            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def distances_in_out(x, weight, bias, eps, out):
+    """over budget over-budget: What waits in out"""
+    n = x.shape[1]
+    for i in prange(x.shape[0]):
+        mean, squares = 0.0, 0.0
+        for j in range(n):
+            mean += x[i, j]
+        mean /= n
+        for j in range(n):
+            out[i, j] = x[i, j] - mean
+            squares += out[i, j] ** 2
+        scale = 1 / math.sqrt(squares / n + eps)
+        for j in range(n):
+            out[i, j] = out[i, j] * scale * weight[j] + bias[j]
+
+
+@njit(parallel=True)
+def a_row_of_distances(x, weight, bias, eps, out):
+    """over budget over-budget: an array is made"""
+    for i in prange(x.shape[0]):
+        row = x[i].astype(np.float64)
+        away = row - row.mean()
+        scale = 1 / math.sqrt((away * away).mean() + eps)
+        for j in range(x.shape[1]):
+            out[i, j] = away[j] * scale * weight[j] + bias[j]

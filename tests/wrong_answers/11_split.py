@@ -1,0 +1,179 @@
+"""Answers to 11-split."""
+
+import math
+
+import numpy as np
+
+
+def part_by_part(results, logs):
+    """right"""
+    parts, heads, columns = results.shape
+    out = np.zeros((heads, columns))
+    for h in range(heads):
+        top = max(logs[:, h])
+        if top == -math.inf:
+            continue
+        total = 0.0
+        for p in range(parts):
+            weight = math.exp(logs[p, h] - top)
+            total += weight
+            out[h] += weight * results[p, h]
+        out[h] /= total
+    return out
+
+
+def by_pairs(results, logs):
+    """right"""
+    out, log = results[0].copy(), logs[0].copy()
+    for result, other in zip(results[1:], logs[1:], strict=True):
+        with np.errstate(invalid="ignore"):
+            both = np.logaddexp(log, other)
+        some = both > -np.inf
+        first, second = (np.where(some, np.exp(x - np.where(some, both, 0)), 0) for x in (log, other))
+        out, log = first[:, None] * out + second[:, None] * result, np.where(some, both, -np.inf)
+    return out
+
+
+def mean(results, logs):
+    """wrong weights: This is the mean of the parts"""
+    return results.mean(axis=0)
+
+
+def added(results, logs):
+    """wrong weights: The parts were added"""
+    return results.sum(axis=0)
+
+
+def logs_as_weights(results, logs):
+    """wrong weights: The weights are the logarithms"""
+    return ((logs / logs.sum(axis=0))[:, :, None] * results).sum(axis=0)
+
+
+def not_normalised(results, logs):
+    """wrong weights: divide by their sum over the parts"""
+    top = logs.max(axis=0)
+    top[top == -np.inf] = 0
+    weights = np.exp(logs - top)
+    total = weights.sum(axis=0)
+    total[total == 0] = 1
+    return ((weights)[:, :, None] * results).sum(axis=0)
+
+
+def over_heads(results, logs):
+    """wrong weights: over the heads of a part"""
+    top = logs.max(axis=1, keepdims=True)
+    top[top == -np.inf] = 0
+    weights = np.exp(logs - top)
+    total = weights.sum(axis=1, keepdims=True)
+    total[total == 0] = 1
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
+
+
+def over_everything(results, logs):
+    """wrong weights: over all parts and heads together"""
+    top = np.array(logs.max())
+    top[top == -np.inf] = 0
+    weights = np.exp(logs - top)
+    total = np.array(weights.sum())
+    total[total == 0] = 1
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
+
+
+def turned_round(results, logs):
+    """wrong weights: is a sign turned round"""
+    logs = -logs
+    top = logs.max(axis=0)
+    top[top == -np.inf] = 0
+    weights = np.exp(logs - top)
+    total = weights.sum(axis=0)
+    total[total == 0] = 1
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
+
+
+def winner(results, logs):
+    """wrong weights: Only the part with the largest sum is left"""
+    top = logs.max(axis=0)
+    top[top == -np.inf] = 0
+    weights = (logs == top) * 1.0
+    total = weights.sum(axis=0)
+    total[total == 0] = 1
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
+
+
+def empty_heads(results, logs):
+    """wrong raised-RuntimeWarning: nothing can be subtracted"""
+    top = logs.max(axis=0)
+    weights = np.exp(logs - top)
+    total = weights.sum(axis=0)
+    total[total == 0] = 1
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
+
+
+def nothing_by_nothing(results, logs):
+    """wrong raised-RuntimeWarning: inf / inf or 0 / 0"""
+    top = logs.max(axis=0)
+    top[top == -np.inf] = 0
+    weights = np.exp(logs - top)
+    total = weights.sum(axis=0)
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
+
+
+def no_largest(results, logs):
+    """wrong vanished: Subtract the largest logarithm first"""
+    top = logs.max(axis=0)
+    top[top == -np.inf] = 0
+    weights = np.exp(logs)
+    total = weights.sum(axis=0)
+    total[total == 0] = 1
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
+
+
+def one_largest_for_all(results, logs):
+    """wrong vanished: and that of the head"""
+    top = np.array([logs.max()] * logs.shape[1])
+    top[top == -np.inf] = 0
+    weights = np.exp(logs - top)
+    total = weights.sum(axis=0)
+    total[total == 0] = 1
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
+
+
+def empty_is_nan(results, logs):
+    """wrong empty: No part of head"""
+    top = logs.max(axis=0)
+    top[top == -np.inf] = 0
+    weights = np.exp(logs - top)
+    total = weights.sum(axis=0)
+    total[total == 0] = np.nan
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
+
+
+def one_more_axis(results, logs):
+    """wrong type: the axis of the parts is gone"""
+    top = logs.max(axis=0)
+    top[top == -np.inf] = 0
+    weights = np.exp(logs - top)
+    total = weights.sum(axis=0)
+    total[total == 0] = 1
+    return (weights / total)[:, :, None] * results
+
+
+def shapes(results, logs):
+    """wrong raised-ValueError: weights need one axis more"""
+    top = logs.max(axis=0)
+    top[top == -np.inf] = 0
+    weights = np.exp(logs - top)
+    total = weights.sum(axis=0)
+    total[total == 0] = 1
+    return ((weights / total) * results).sum(axis=0)
+
+
+def in_place(results, logs):
+    """wrong input-changed: The caller still needs its array"""
+    top = logs.max(axis=0)
+    top[top == -np.inf] = 0
+    logs -= top
+    weights = np.exp(logs)
+    total = weights.sum(axis=0)
+    total[total == 0] = 1
+    return ((weights / total)[:, :, None] * results).sum(axis=0)
