@@ -529,6 +529,7 @@ from . import (  # noqa: E402
     encodings,  # noqa: F401
     gpu,  # noqa: F401
     gpu_backward,  # noqa: F401
+    gpu_decode,  # noqa: F401
     gpu_rows,  # noqa: F401
     linear,  # noqa: F401
     transformer,  # noqa: F401
