@@ -224,7 +224,8 @@ def test_memory_may_be_traced_while_helpers_look_for_work():
         "import tracemalloc, numpy as np\n"
         "from dlkernels import add\n"
         "x = np.ones(1 << 18, np.float32)\n"
-        "for _ in range(400):\n"
+        "add(x, x)\n"  # compiled before memory is traced
+        "for _ in range(3000):\n"
         "    tracemalloc.start()\n"
         "    add(x, x)\n"
         "    tracemalloc.stop()\n"
