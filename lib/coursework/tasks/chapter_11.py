@@ -667,7 +667,7 @@ def _rotary(**mistake):
 
 ROTARY = KernelTask(
     id="11-rotary",
-    section=Section("11.2", "11_attention", "From a lookup to attention"),
+    section=Section("11.4", "11_block", "Where a word stands"),
     title="A position is an angle",
     objective="Write a rotary embedding in which each thread finds the partner of its number",
     points=2,
