@@ -37,7 +37,8 @@ ROWS = 12 if REGISTERS >= 32 else 6  # with VECTORS they fill the registers, but
 UNITS = 24  # of a task over the batch: a multiple of ROWS
 PANELS = UNITS // ROWS
 ACROSS = 4  # vectors of units in a task over the units
-BLOCK = 1 << 20  # numbers of P at a time
+BLOCK = 1 << 18  # numbers of P at a time
+APART = 256  # rows of P at multiples of this many numbers would share the same places of a cache
 PARALLEL_FROM = 1 << 17  # multiply-adds of a step below which the team costs more than it gains
 LSTM, GRU = 0, 1
 SMALLEST = f32(2.0**-102)  # beside it there is room for multiples of 2^-126 only, the smallest normal number
@@ -205,6 +206,8 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
     line, mask = line_of(threads * each), np.zeros(wide, np.float32)
     lengths = np.full(g.batch, g.steps) if g.lengths is None else g.lengths
     block = max(1, BLOCK // (gates * g.hidden * g.batch))
+    if block > 1 and block * g.batch % APART == 0:
+        block -= 1
     room, now = line_of(min(block, g.steps) * gates * g.hidden * g.batch), 0
     begins = range(0, g.steps, block)
     for begin in reversed(begins) if reverse else begins:
