@@ -389,8 +389,8 @@ KERNELS = [
     ),
     Fault(
         "lstm in vectors: the gates i and f change places",
-        "cell = settled(f * before + i * g)",
-        "cell = settled(i * before + f * g)",
+        "settled(f * before + i * g)",
+        "settled(i * before + f * g)",
         RECURRENT,
         "test_vectors_take_all_networks and lstm",
     ),

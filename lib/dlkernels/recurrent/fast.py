@@ -5,7 +5,7 @@ step. Two forms, by what lies in the lanes of a vector::
 
     over the batch      gates[row, sequence] = P[row, sequence] + the sum over k of U[row, k] * h[k, sequence]
                         a register tile of ROWS rows and VECTORS vectors; states are kept transposed
-    over the units      gates[row] = P[row] + the sum over k of U^T[k, row] * h[k], for a single sequence
+    over the units      gates[row] = P[row] + the sum over k of U[row, k] * h[k], for a single sequence
                         each weight is used once a step: it comes from the cache of the core that has it
 
 P = W x + b of a block of steps is a product of matrices before them. What follows the products is a loop over lanes that LLVM
@@ -35,8 +35,10 @@ f32 = np.float32
 VECTORS = 2
 ROWS = 12 if REGISTERS >= 32 else 6  # with VECTORS they fill the registers, but for the operands
 UNITS = 24  # of a task over the batch: a multiple of ROWS
+PANELS = UNITS // ROWS
 ACROSS = 4  # vectors of units in a task over the units
-BLOCK = 1 << 20  # numbers of P at a time
+BLOCK = 1 << 18  # numbers of P at a time
+APART = 256  # rows of P at multiples of this many numbers would share the same places of a cache
 PARALLEL_FROM = 1 << 17  # multiply-adds of a step below which the team costs more than it gains
 LSTM, GRU = 0, 1
 SMALLEST = f32(2.0**-102)  # beside it there is room for multiples of 2^-126 only, the smallest normal number
@@ -86,21 +88,33 @@ def gru_lanes(count, gates, at, apart, p, p_at, b_r, b_z, b_n, b_h, mask, h, h_a
 # ---- over the batch ----------------------------------------------------------------------------------------------------
 
 
-@njit(error_model="numpy")
-def _products(weights, row, rows, hidden, state, h_at, wide, p, p_at, p_row, added, gates, at):
-    """gates[r, :] = (P[row + r, :] if added) + the sum over k of weights[row + r, k] * h[k, :] for r < rows.
+def panels(w_hh, gates):
+    """U in the order in which tiles read it: for each task, gate and tile of rows a panel (hidden, ROWS).
 
-    The last tile of rows begins earlier if it must, even before the first row: there is room, and there are rows enough.
+    The last tile of a task begins earlier if it must, even before the task's first row.
     """
-    for r in range(0, rows, ROWS):
-        r = min(r, rows - ROWS)
+    hidden = w_hh.shape[1]
+    starts = [
+        k * hidden + first + min(r, min(UNITS, hidden - first) - ROWS)
+        for first in range(0, hidden, UNITS)
+        for k in range(gates)
+        for r in range(0, UNITS, ROWS)
+    ]
+    return np.ascontiguousarray(w_hh[np.add.outer(starts, np.arange(ROWS))].transpose(0, 2, 1))
+
+
+@njit(error_model="numpy")
+def _products(weights, panel, row, rows, hidden, state, h_at, wide, p, p_at, p_row, added, gates, at):
+    """gates[r, :] = (P[row + r, :] if added) + the sum over k of U[row + r, k] * h[k, :] for r < rows, in tiles as of `panels`."""
+    for tile in range(-(-rows // ROWS)):
+        r, place = min(tile * ROWS, rows - ROWS), (panel + tile) * hidden * ROWS
         v = 0
         while v + VECTORS * lanes <= wide:
             if added:
                 acc = tile_load(p, p_at + (row + r) * p_row + v, p_row, ROWS, VECTORS)
             else:
                 acc = tile_zeros(p, ROWS, VECTORS)
-            acc = tile_multiply_add(acc, hidden, weights, (row + r) * hidden, (hidden, 1), state, h_at + v, wide)
+            acc = tile_multiply_add(acc, hidden, weights, place, (1, ROWS), state, h_at + v, wide)
             tile_store(gates, at + r * wide + v, wide, acc)
             v += VECTORS * lanes
         if v < wide:
@@ -108,7 +122,7 @@ def _products(weights, row, rows, hidden, state, h_at, wide, p, p_at, p_row, add
                 one = tile_load(p, p_at + (row + r) * p_row + v, p_row, ROWS, 1)
             else:
                 one = tile_zeros(p, ROWS, 1)
-            one = tile_multiply_add(one, hidden, weights, (row + r) * hidden, (hidden, 1), state, h_at + v, wide)
+            one = tile_multiply_add(one, hidden, weights, place, (1, ROWS), state, h_at + v, wide)
             tile_store(gates, at + r * wide + v, wide, one)
 
 
@@ -126,7 +140,7 @@ def _step_over_batch(arguments, task, who):
     count = 4 if kind == LSTM else 3
     for k in range(count):
         _products(
-            given, k * hidden + first, units, hidden, states, h_at, wide, numbers, p_at, p_row, kind == LSTM or k < 2,
+            given, (task * count + k) * PANELS, k * hidden + first, units, hidden, states, h_at, wide, numbers, p_at, p_row, kind == LSTM or k < 2,
             gates, at + k * apart,
         )  # fmt: skip
     cells, new_cells = h_at + 2 * hidden * wide, new_at + 2 * hidden * wide
@@ -187,10 +201,13 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
     state[:size].reshape(g.hidden, wide)[:, : g.batch] = h.T
     if c is not None:
         state[2 * size : 3 * size].reshape(g.hidden, wide)[:, : g.batch] = c.T
+    weights = panels(w_hh, gates)
     threads, each = threads_for(g.hidden, wide, gates), gates * (UNITS + ROWS) * wide
     line, mask = line_of(threads * each), np.zeros(wide, np.float32)
     lengths = np.full(g.batch, g.steps) if g.lengths is None else g.lengths
     block = max(1, BLOCK // (gates * g.hidden * g.batch))
+    if block > 1 and block * g.batch % APART == 0:
+        block -= 1
     room, now = line_of(min(block, g.steps) * gates * g.hidden * g.batch), 0
     begins = range(0, g.steps, block)
     for begin in reversed(begins) if reverse else begins:
@@ -198,7 +215,7 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
         p = room[: gates * g.hidden * len(some)].reshape(gates * g.hidden, len(some))
         multiply_contiguous(w_ih, some.T, p)
         now = _over_batch(
-            kind, w_hh, bias, p, state, now, mask, lengths, line, each, begin, len(some) // g.batch, reverse, out,
+            kind, weights, bias, p, state, now, mask, lengths, line, each, begin, len(some) // g.batch, reverse, out,
             threads, team.members(),
         )  # fmt: skip
     h[:] = state[now * size : (now + 1) * size].reshape(g.hidden, wide)[:, : g.batch].T
@@ -213,7 +230,7 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
 def _step_over_units(arguments, task, who):
     """One step of ACROSS vectors of units of a single sequence. The last task begins earlier, in rows of its own."""
     kind, weights, bias_h, p, p_at, state, h_at, new_at, ones, line, each, out, out_at = arguments
-    hidden, rows = weights.shape[0], weights.shape[1]
+    hidden = weights.shape[1]
     first = task * ACROSS * lanes
     units = min(ACROSS * lanes, hidden - first)
     begin = min(first, hidden - ACROSS * lanes)
@@ -226,7 +243,8 @@ def _step_over_units(arguments, task, who):
             acc = tile_load(numbers, p_at + column, 0, 1, ACROSS)
         else:
             acc = tile_load(behind, begin, 0, 1, ACROSS)
-        acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), given, column, rows)
+        place = (task * count + k) * hidden * ACROSS * lanes
+        acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), given, place, ACROSS * lanes)
         tile_store(gates, at + k * apart, 0, acc)
     place, cells = at + first - begin, h_at + 2 * hidden + first
     if kind == LSTM:
@@ -247,7 +265,7 @@ def _step_over_units(arguments, task, who):
 
 @cached_njit(error_model="numpy")
 def _over_units(kind, weights, bias_h, p, state, now, ones, line, each, begin, steps, reverse, out, b, threads, team):
-    hidden, rows = weights.shape[0], weights.shape[1]
+    hidden, rows = weights.shape[1], p.shape[1]
     tasks, least = -(-hidden // (ACROSS * lanes)), hidden * hidden // 4
     for number in range(steps):
         k = steps - 1 - number if reverse else number
@@ -259,8 +277,15 @@ def _over_units(kind, weights, bias_h, p, state, now, ones, line, each, begin, s
     return now
 
 
-def over_units(kind, g, reverse, x, h, c, w_ih, transposed, bias, bias_h, out, b):
-    """Sequence b alone. transposed: U^T; bias: what is added to P; bias_h: to U h of the GRU's n."""
+def columns(w_hh, gates):
+    """U in the order in which tasks read it: for each task and gate (hidden, units). The last task begins earlier if it must."""
+    hidden, units = w_hh.shape[1], ACROSS * lanes
+    starts = [k * hidden + min(u, hidden - units) for u in range(0, hidden, units) for k in range(gates)]
+    return np.ascontiguousarray(w_hh[np.add.outer(starts, np.arange(units))].transpose(0, 2, 1))
+
+
+def over_units(kind, g, reverse, x, h, c, w_ih, weights, bias, bias_h, out, b):
+    """Sequence b alone. weights: as `columns` gives them; bias: what is added to P; bias_h: to U h of the GRU's n."""
     rows, hidden = GATES[g.kind] * g.hidden, g.hidden
     steps = g.steps if g.lengths is None else int(g.lengths[b])
     state = line_of(4 * hidden)
@@ -275,7 +300,7 @@ def over_units(kind, g, reverse, x, h, c, w_ih, transposed, bias, bias_h, out, b
         p = product(np.ascontiguousarray(x[begin : min(begin + block, steps), b]), w_ih.T)
         p += bias
         now = _over_units(
-            kind, transposed, bias_h, p, state, now, ones, line, each, begin, len(p), reverse, out, b, threads,
+            kind, weights, bias_h, p, state, now, ones, line, each, begin, len(p), reverse, out, b, threads,
             team.members(),
         )  # fmt: skip
     h[b] = state[now * hidden : (now + 1) * hidden]
@@ -299,10 +324,10 @@ def in_vectors(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
     if kind == GRU:  # what U h of n is multiplied with comes after its bias
         whole = np.concatenate((whole[: 2 * hidden], b_ih[2 * hidden :], b_hh[2 * hidden :]))
     if few:
-        transposed = np.ascontiguousarray(w_hh.T)
+        weights = columns(w_hh, GATES[g.kind])
         for b in range(g.batch):
             rows = whole[: GATES[g.kind] * hidden]
-            over_units(kind, g, reverse, x, h, c, w_ih, transposed, rows, whole[-hidden:].copy(), out, b)
+            over_units(kind, g, reverse, x, h, c, w_ih, weights, rows, whole[-hidden:].copy(), out, b)
     else:
         over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, whole, out)
 
