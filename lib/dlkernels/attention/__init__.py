@@ -623,14 +623,14 @@ def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=Non
 
 
 def decode_attention(q, k, v, lengths=None, block_table=None, k_scale=None, v_scale=None, scale=None, return_lse=False):
-    """Attention of the newest queries of each sequence over its cache of keys and values. A new array; host memory only.
+    """Attention of the newest queries of each sequence over its cache of keys and values. A new array.
 
     q: (..., heads, queries, width), usually one query. k: (..., heads of k, room, width), v: (..., heads of k, room, value
-    width); the heads of q are a multiple, and neighbours share. Float32 or float64, or int8 with k_scale and v_scale, of
-    the dtype of q and shape (..., heads of k, room): a key is its bytes times its factor.
+    width); the heads of q are a multiple, and neighbours share. Float32 or float64 (on a GPU: float32), or int8 with k_scale
+    and v_scale, of the dtype of q and shape (..., heads of k, room): a key is its bytes times its factor.
     lengths: (...), int64 or int32: how many keys each sequence has; None for all of the room. The queries are the last of
     their sequence, whose keys are in the cache already: query i looks at keys 0 to length - queries + i. A query before
-    the first key gets zeros.
+    the first key gets zeros. What lengths and block_table hold is checked in host memory only.
     block_table: None, or for a cache in pages their numbers, in order, (..., pages of a sequence), int64 or int32: then k
     and v are (pages, heads of k, tokens of a page, width), and lengths must be given.
     scale: None for 1 / sqrt(width). return_lse: True for (result, logarithm of each query's sum of exponentials, of shape
