@@ -183,8 +183,8 @@ def _prepare_decode(q, k, v, lengths=None, block_table=None, k_scale=None, v_sca
     if paged:
         check_table(block_table, k, sequences)
     elif lengths is None:
-        lengths = np.full(sequences, k.shape[-2])
-    room = k.shape[-2] * (block_table.shape[-1] if paged else 1)
+        lengths = np.full(sequences, tuple(k.shape)[-2])
+    room = tuple(k.shape)[-2] * (tuple(block_table.shape)[-1] if paged else 1)
     check_lengths(lengths, sequences, room)
     if paged:
         check_pages(block_table, lengths, k.shape[0], k.shape[2])
@@ -252,7 +252,7 @@ def check_lengths(lengths, sequences, room):
 def check_pages(block_table, lengths, pages, page):
     """ValueError unless all pages that are read exist."""
     if isinstance(block_table, np.ndarray) and isinstance(lengths, np.ndarray) and block_table.size:
-        used = np.arange(block_table.shape[-1]) * page < lengths[..., None]
+        used = np.arange(tuple(block_table.shape)[-1]) * page < lengths[..., None]
         wrong = block_table[used & ((block_table < 0) | (block_table >= pages))]
         if wrong.size:
             raise ValueError(f"block_table names page {wrong[0]}; expected 0 to {pages - 1}, as k has {pages} pages.")
@@ -351,9 +351,9 @@ def check_tokens(q, k, v, scale, **rest):
             f"The shapes are {told}; expected q and k (..., tokens, width), v (..., tokens, value width){also}, with the same "
             "leading dimensions."
         )
-    if q.shape[-1] == 0:
+    if tuple(q.shape)[-1] == 0:
         raise ValueError(f"The shapes are {told}; expected a width of at least 1.")
-    return q.shape[-1] ** -0.5 if scale is None else float(number("scale", scale, np.float64))
+    return tuple(q.shape)[-1] ** -0.5 if scale is None else float(number("scale", scale, np.float64))
 
 
 @operation("linear_attention", reference.linear_attention, examples.LINEAR_ATTENTION)
@@ -407,7 +407,7 @@ def check_heads(x, in_weight, heads, kv_heads, is_causal):
     total = heads + 2 * kv_heads
     if in_weight.ndim != 2 or in_weight.shape[0] % total or not in_weight.shape[0]:
         raise ValueError(
-            f"in_weight has shape {tuple(in_weight.shape)}; expected (rows, {x.shape[-1]}) with a multiple of {total} rows: "
+            f"in_weight has shape {tuple(in_weight.shape)}; expected (rows, {tuple(x.shape)[-1]}) with a multiple of {total} rows: "
             f"{heads} heads of queries, {kv_heads} of keys and {kv_heads} of values."
         )
     return int(kv_heads), in_weight.shape[0] // total
@@ -416,7 +416,7 @@ def check_heads(x, in_weight, heads, kv_heads, is_causal):
 @operation("multi_head_attention", reference.multi_head_attention, examples.MULTI_HEAD)
 def _prepare_multi_head(x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False):
     kv_heads, each = check_heads(x, in_weight, heads, kv_heads, is_causal)
-    rows, width = in_weight.shape[0], x.shape[-1]
+    rows, width = in_weight.shape[0], tuple(x.shape)[-1]
     check_layers(
         x,
         in_weight=(in_weight, (rows, width)),
@@ -454,9 +454,9 @@ def _prepare_feed_forward(x, up_weight, up_bias, down_weight, down_bias, activat
     if up_weight.ndim != 2 or (gated and up_weight.shape[0] % 2):
         raise ValueError(
             f"up_weight has shape {tuple(up_weight.shape)}; expected ({'an even number of ' if gated else ''}rows, "
-            f"{x.shape[-1]}){': the layer with the activation, then the one that it is multiplied by' if gated else ''}."
+            f"{tuple(x.shape)[-1]}){': the layer with the activation, then the one that it is multiplied by' if gated else ''}."
         )
-    rows, width = up_weight.shape[0], x.shape[-1]
+    rows, width = up_weight.shape[0], tuple(x.shape)[-1]
     check_layers(
         x,
         up_weight=(up_weight, (rows, width)),
@@ -623,14 +623,14 @@ def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=Non
 
 
 def decode_attention(q, k, v, lengths=None, block_table=None, k_scale=None, v_scale=None, scale=None, return_lse=False):
-    """Attention of the newest queries of each sequence over its cache of keys and values. A new array; host memory only.
+    """Attention of the newest queries of each sequence over its cache of keys and values. A new array.
 
     q: (..., heads, queries, width), usually one query. k: (..., heads of k, room, width), v: (..., heads of k, room, value
-    width); the heads of q are a multiple, and neighbours share. Float32 or float64, or int8 with k_scale and v_scale, of
-    the dtype of q and shape (..., heads of k, room): a key is its bytes times its factor.
+    width); the heads of q are a multiple, and neighbours share. Float32 or float64 (on a GPU: float32), or int8 with k_scale
+    and v_scale, of the dtype of q and shape (..., heads of k, room): a key is its bytes times its factor.
     lengths: (...), int64 or int32: how many keys each sequence has; None for all of the room. The queries are the last of
     their sequence, whose keys are in the cache already: query i looks at keys 0 to length - queries + i. A query before
-    the first key gets zeros.
+    the first key gets zeros. What lengths and block_table hold is checked in host memory only.
     block_table: None, or for a cache in pages their numbers, in order, (..., pages of a sequence), int64 or int32: then k
     and v are (pages, heads of k, tokens of a page, width), and lengths must be given.
     scale: None for 1 / sqrt(width). return_lse: True for (result, logarithm of each query's sum of exponentials, of shape

@@ -141,19 +141,19 @@ MERGE = (merge_kernel, [f"void({LINE}, {LINE}, {LINE}, {LINE}, int64, int64)"])
 
 def decode(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q, splits):
     """What both rungs do, with so many parts of the keys of each query."""
-    *lead, heads, queries, width = q.shape
-    values, page, shared, sequences = v.shape[-1], k.shape[-2], k.shape[-3], math.prod(lead)
+    *lead, heads, queries, width = shape = tuple(q.shape)  # numba's simulator knows no negative places in a shape
+    (shared, page, values), sequences = tuple(v.shape)[-3:], math.prod(lead)
     rows = sequences * heads * queries
     if rows == 0 or k.size == 0:
-        out = cuda.to_device(np.zeros((*q.shape[:-1], values), f32))
-        return (out, cuda.to_device(np.full(q.shape[:-1], -np.inf, f32))) if return_lse else out
+        out = cuda.to_device(np.zeros((*shape[:-1], values), f32))
+        return (out, cuda.to_device(np.full(shape[:-1], -np.inf, f32))) if return_lse else out
     lines = [x.reshape(x.size) for x in (q, k, v)]
     one = cuda.to_device(np.ones(1, f32))
     scales = [one if x is None else x.reshape(x.size) for x in (k_scale, v_scale)]
     if block_table is None:
         table, pages = cuda.to_device(np.arange(sequences)), 1
     else:
-        table, pages = block_table.reshape(block_table.size), block_table.shape[-1]
+        table, pages = block_table.reshape(block_table.size), tuple(block_table.shape)[-1]
     sizes = heads, shared, queries, width, values, page, pages, f32(scale)
     parts, sums = cuda.device_array(splits * rows * max(values, 1), f32), cuda.device_array(splits * rows, f32)
     places = lengths.reshape(lengths.size), table, parts, sums
@@ -161,8 +161,8 @@ def decode(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q, s
     parts_kernel[grid, (WARP, WARPS)](*lines, *scales, k_scale is not None, *places, *sizes)
     out, lse = cuda.device_array(rows * values, f32), cuda.device_array(rows, f32)
     merge_kernel[-(-rows * (values + 1) // THREADS), THREADS](parts, sums, out, lse, splits, values)
-    out = out.reshape(*q.shape[:-1], values)
-    return (out, lse.reshape(q.shape[:-1])) if return_lse else out
+    out = out.reshape(*shape[:-1], values)
+    return (out, lse.reshape(shape[:-1])) if return_lse else out
 
 
 @implementation(
@@ -185,7 +185,7 @@ def decode_warps(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v
     public=True,
 )
 def decode_split_gpu(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q):
-    rows = max(1, math.prod(q.shape[:-1]))
-    longest = k.shape[-2] * (1 if block_table is None else block_table.shape[-1])
+    rows = max(1, math.prod(tuple(q.shape)[:-1]))
+    longest = tuple(k.shape)[-2] * (1 if block_table is None else tuple(block_table.shape)[-1])
     splits = max(1, min(BLOCKS // rows, longest // SHORTEST))
     return decode(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q, splits)
