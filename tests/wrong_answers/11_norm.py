@@ -39,7 +39,7 @@ def from_the_first_element(x, weight, bias, eps, out):
 
 @njit(parallel=True)
 def squares_less_square(x, weight, bias, eps, out):
-    """wrong precision: two large numbers, nearly equal"""
+    """wrong wrong-value: a difference of two large numbers"""
     n = x.shape[1]
     for i in prange(x.shape[0]):
         total, squares = 0.0, 0.0
@@ -54,7 +54,7 @@ def squares_less_square(x, weight, bias, eps, out):
 
 @njit(parallel=True)
 def all_in_float32(x, weight, bias, eps, out):
-    """wrong wrong-value: two large numbers, nearly equal"""
+    """wrong not-finite: a difference of two large numbers"""
     n = np.float32(x.shape[1])
     for i in prange(x.shape[0]):
         total, squares = np.float32(0), np.float32(0)

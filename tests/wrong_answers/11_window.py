@@ -207,3 +207,16 @@ def all_tiles(first, last, keys, tile, window, sink):
         if some or begin <= last:
             (full if every else partial).append(number)
     return full, partial
+
+
+def one_tile_beyond(first, last, keys, tile, window, sink):
+    """wrong no-tile: There is no tile 4"""
+    full, partial = [], []
+    for number in range(keys // tile + 1):
+        begin, end = number * tile, min(keys, (number + 1) * tile)
+        seen = [j <= i and (i - j < window or j < sink) for i in range(first, last + 1) for j in range(begin, end)]
+        if all(seen):
+            full.append(number)
+        elif any(seen):
+            partial.append(number)
+    return full, partial

@@ -494,9 +494,9 @@ def _of_norm(change):
 
 
 _CANCELLED = (
-    "Is the variance the mean of the squares less the square of the mean? Those are two large numbers, nearly equal, and their "
-    "difference is what rounding left over. Square the distances from the mean, in a pass of their own, and add up in float64: begin sums "
-    "with 0.0."
+    "Digits were lost among large numbers, and there are two places where that happens. Do the sums begin with 0.0, so that they are "
+    "float64? (x[i].mean() and np.float32(0) add up in float32.) And is the variance the mean of the squared distances from the mean? The mean of "
+    "the squares less the square of the mean is a difference of two large numbers, nearly equal: what is left of it is what rounding left over."
 )
 _OUTSIDE = (
     "Is a sum made before the prange loop? numba takes it for one sum of all rows, then. Let the sums of a row begin inside the loop, each "
@@ -536,7 +536,7 @@ NORM = ParallelTask(
         Case("one row: 1 x 40", norm_arguments(1, 40)),
         Case("equal numbers: 4 x 8, all 3", norm_arguments(4, 8, 3, 0)),
         Case("small numbers, around 0: 5 x 9", norm_arguments(5, 9, 0, 0.003)),
-        Case("around 1000: 7 x 33", norm_arguments(7, 33, 1000)),
+        Case("around 2000: 7 x 33", norm_arguments(7, 33, 2000)),
         Case("around -100000: 5 x 24", norm_arguments(5, 24, -100_000, 10)),
     ),
     suspects=(
@@ -991,6 +991,13 @@ def judge_window(arguments, result):
     for options, cause in WINDOWS:
         if said == tiles_of_window(*arguments, **options):
             return Slip("mask", expected, cause, got)
+    there = -(-arguments[2] // arguments[3])
+    beyond = [number for number in said[0] + said[1] if not 0 <= number < there]
+    if beyond:
+        cause = (
+            f"There is no tile {beyond[0]}: {arguments[2]} keys in tiles of {arguments[3]} are tiles 0 to {there - 1}."
+        )
+        return Slip("no-tile", expected, cause, got)
     both = set(said[0]) & set(said[1])
     if both:
         cause = f"Tile {min(both)} stands in both lists. A tile that is full needs no mask: it stands in the first list only."
