@@ -125,16 +125,38 @@ def _sizes(*arrays):
     return [None if x is None else np.abs(np.asarray(x, np.float64)) for x in arrays]
 
 
+def _bounds(a, b, h0, dim, reverse, eps):
+    """(sizes of the states if nothing cancelled, how far a state may be off), for steps joined in any order.
+
+    What came s steps ago was multiplied s times and went through as many sums at most, and a few more where steps are joined by
+    a tree.
+    """
+    sizes = reference.scan(a, b, h0, dim, reverse)
+    older = reference.scan(a, a * reference.before(sizes, h0, dim, reverse), None, dim, reverse)  # sums of s |terms|
+    return sizes, eps * (3 * older + 32 * sizes)
+
+
 def scan_error(arguments, expected, eps):
-    """In any order of steps, a state is wrong by two roundings a step of what it would be if nothing cancelled."""
-    a, b, h0, dim, reverse = arguments
-    return 2 * (a.shape[dim] + 4) * eps * reference.scan(*_sizes(a, b, h0), dim, reverse)
+    *arrays, dim, reverse = arguments
+    return _bounds(*_sizes(*arrays), dim, reverse, eps)[1]
 
 
 def scan_gradient_error(arguments, expected, eps):
-    grad, a, b, h0, dim, reverse = arguments
-    sizes = reference.scan_backward(*_sizes(grad, a, b, h0), dim, reverse)
-    return tuple(4 * (a.shape[dim] + 4) * eps * size for size in sizes)
+    *arrays, dim, reverse = arguments
+    grad, a, b, h0 = _sizes(*arrays)
+    if a.shape[dim] == 0:
+        return (a, b) if h0 is None else (a, b, 0.0 * h0)
+    states, off = (
+        reference.before(x, start, dim, reverse)
+        for x, start in zip(_bounds(a, b, h0, dim, reverse, eps), (h0, None), strict=True)
+    )
+    of_b, off_b = _bounds(reference.before(a, None, dim, not reverse), grad, None, dim, not reverse, eps)
+    off_a = off_b * (states + off) + of_b * (off + 2 * eps * states)
+    if h0 is None:
+        return off_a, off_b
+    first = -1 if reverse else 0
+    a, of_b, off_h = (np.moveaxis(x, dim, 0)[first] for x in (a, of_b, off_b))
+    return off_a, off_b, a * (off_h + 2 * eps * of_b)
 
 
 def _of_scan(make, allowed):
