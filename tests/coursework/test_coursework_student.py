@@ -293,7 +293,8 @@ def test_cases_cover_one_block_exact_and_ragged_with_random_numbers(task):
         one, two = (case.make(np.random.default_rng(seed)) for seed in (1, 2))
         floats = [(x, y) for x, y in zip(one, two, strict=True) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
         arrays = [(x, y) for x, y in floats if not np.isnan(x).all()]
-        assert all(not np.array_equal(x, y) for x, y in arrays)
+        given = 1 if task.id == "11-rotary" else 0  # the frequencies, which are the same for every text
+        assert sum(np.array_equal(x, y) for x, y in arrays) == given
 
 
 def copy_with_answers(tmp_path, answers=None):

@@ -697,7 +697,7 @@ ROTARY = KernelTask(
         rotary_case("one block", 4, 8),
         rotary_case("ragged", 5, 6),
         rotary_case("one pair", 20, 2),
-        rotary_case("later positions", 6, 12, 700),
+        rotary_case("exact, later positions", 8, 12, 700),
         rotary_case("any order", 8, 4, 10, True),
     ),
     suspects=(
@@ -1191,8 +1191,8 @@ ATTENTION = KernelTask(
     rtol=1e-4,
     atol=1e-4,
     cases=(
-        attention_case("one tile", 32, 16),
-        attention_case("several tiles", 32, 48),
+        attention_case("one block, one tile", 32, 16),
+        attention_case("exact, several tiles", 32, 48),
         attention_case("ragged", 40, 37),
         attention_case("fewer keys than a tile", 7, 5),
         attention_case("large scores", 20, 32, 200.0),
@@ -1459,7 +1459,7 @@ CAUSAL = KernelTask(
         causal_case("one block", 32),
         causal_case("fewer than a tile", 6),
         causal_case("large scores", 20, 200.0),
-        causal_case("three blocks", 70),
+        causal_case("exact, two blocks", 64),
     ),
     writer=lambda index, case: divmod(index[0], BLOCK),
     suspects=(
