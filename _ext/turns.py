@@ -7,9 +7,13 @@ import psutil
 
 
 class Turns:
-    """`take` and `give`: from one process after another, by its number. A process that ends gives by that."""
+    """`take` and `give`: from one process after another, by its number. A process that ends gives by that.
 
-    def __init__(self):
+    pages(): the processes that pages run in, as psutil has them; all that this process has started, if nothing else is said.
+    """
+
+    def __init__(self, pages=None):
+        self.pages = pages or psutil.Process().children
         self.free, self.holder, self.stopped = threading.Condition(), None, []
 
     def take(self, process):
@@ -19,7 +23,7 @@ class Turns:
                 self.free.wait(1)
             self._go_on()
             self.holder = process
-            for one in others(process):
+            for one in self._others(process):
                 with suppress(psutil.Error):
                     one.suspend()
                     self.stopped.append(one)
@@ -37,13 +41,12 @@ class Turns:
         self.holder, self.stopped = None, []
         self.free.notify_all()
 
-
-def others(process):
-    """The processes that pages run in, but for the page that `process` belongs to."""
-    found = []
-    for page in psutil.Process().children():
-        with suppress(psutil.Error):
-            whole = [page, *page.children(recursive=True)]
-            if process not in [one.pid for one in whole]:
-                found += whole
-    return found
+    def _others(self, process):
+        """All processes of all pages, but for those of the page that `process` belongs to."""
+        found = []
+        for page in self.pages():
+            with suppress(psutil.Error):
+                whole = [page, *page.children(recursive=True)]
+                if process not in [one.pid for one in whole]:
+                    found += whole
+        return found

@@ -67,13 +67,14 @@ def check(function, operation, arguments, device=False, **options):
     device: hand over arrays in device memory, and expect such; True, or their layouts, one after the other. An input may
     not change, unless it is `out`.
     """
-    before = mapped(np.copy, tuple(arguments))
+    arguments = tuple(arguments)
+    before = mapped(np.copy, arguments)
     results, allowed = expected_of(operation, arguments)
     dtype = results_dtype(operation, arguments)
     given = arguments
     if device:
         layouts = itertools.cycle(["contiguous"] if device is True else device)
-        given = mapped(lambda x: on_device(x, next(layouts)), tuple(arguments))
+        given = mapped(lambda x: on_device(x, next(layouts)), arguments)
     with np.errstate(all="ignore"):
         came = function(*given, **options)
     name = getattr(function, "name", getattr(function, "__name__", "?"))
