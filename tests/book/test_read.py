@@ -122,7 +122,7 @@ def test_text_first_then_live_and_failures_are_shown(small, browser):
 def test_waiting_page_says_so_comes_next_and_loads_itself_again(small, browser):
     (small / "good.md").write_text(page("Good", "import time; time.sleep(4)", COUNTED))
     (small / "wrong.md").write_text(page("Run ahead", "import time; time.sleep(4)"))
-    (small / "later.md").write_text(page("Later", "import time; time.sleep(4)"))
+    (small / "later.md").write_text(page("Later", "import time; time.sleep(5)"))
     (small / "dead.md").write_text(page("Last", "print('the ' + 'last')"))
     (small / "index.md").write_text(START % "good\nwrong\nlater\ndead")
     with Reading(small) as reading:
