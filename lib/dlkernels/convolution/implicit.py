@@ -32,7 +32,7 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
-from .kept import workspace
+from .kept import by_shape, workspace
 from .turned import copy_interleaved, copy_turned, turn_back
 
 LOW = 4 if REGISTERS == 32 else 2
@@ -56,6 +56,7 @@ def pays(weight, g, out):
     return g.groups == 1 and len(weight) >= vector_width(out.dtype)
 
 
+@by_shape
 def plan(weight, g, out, threads):
     """The `Plan` for weights and a result of that shape and dtype."""
     (pictures, outs, high, wide), ins, size = out.shape, weight.shape[1], vector_width(out.dtype)
