@@ -7,12 +7,12 @@ vector in the last layers of a network. Pixels are turned to [row][column][chann
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..matrix import choose as products
 from ..simd import broadcast, fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
 from .kept import by_shape, workspace
@@ -26,7 +26,7 @@ BAND = 128 << 10  # bytes of a turned band of one vector of channels
 Plan = namedtuple("Plan", "rows bands tall wide vectors factors band scratch own")
 
 
-@njit
+@inner_njit()
 def pixels_of_vector(steps, places, rows, wide, line, seen, factors, to):
     """The depthwise convolution of one vector of channels of a band, without bias: `wide` results in each of `rows` rows.
 
@@ -77,7 +77,7 @@ def offsets(weight, g, out):
     return ((y[:, None] + x) * vector_width(out.dtype)).reshape(-1)
 
 
-@njit
+@inner_njit()
 def _task(arguments, task, who):
     """A band of one vector of channels of a picture."""
     x, out, work, places, g, p = arguments

@@ -23,11 +23,11 @@ import functools
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from ..matrix.blocks import REGISTERS
 from ..simd import broadcast, fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
@@ -82,7 +82,7 @@ def offsets(g, c):
 # ---- the padded copy ---------------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def copy_padded(picture, g, c, top, rows, line, to):
     """The planes of one channel, for `rows` rows of the result from row `top` on, to element `to` of the line."""
     high, wide = picture.shape
@@ -112,7 +112,7 @@ def copy_padded(picture, g, c, top, rows, line, to):
 # ---- dense: many input channels for each result --------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def pack_weights(arguments, task, who):
     """The weights of PANEL output channels: for each input channel and place of the kernel, those of all channels side by
     side; zeros where there are no more."""
@@ -127,12 +127,12 @@ def pack_weights(arguments, task, who):
     pack(memory(weight), (group * outs + first) * count, 1, count, count, here, line, to, PANEL)
 
 
-@njit
+@inner_njit()
 def panels_of(tiles):
     return (tiles + 1) // 2
 
 
-@njit
+@inner_njit()
 def add_taps(acc, line, weights, band, places, ins, channel):
     """The tile plus all places of the kernel and all input channels; `band`: where the tile's first pixel stands."""
     taps = places.size
@@ -142,7 +142,7 @@ def add_taps(acc, line, weights, band, places, ins, channel):
     return acc
 
 
-@njit
+@inner_njit()
 def write_rows(line, scratch, width, out, at, plane, count, bias, first, f, last, pitch, wide):
     """Results f, f + 1, ... of `count` channels from the scratch to where they belong; what lies between rows is left out.
 
@@ -163,7 +163,7 @@ def write_rows(line, scratch, width, out, at, plane, count, bias, first, f, last
                 break
 
 
-@njit
+@inner_njit()
 def task_of_bands(arguments, task, who):
     """One band of one picture, for some of the output channels of one group."""
     x, bias, out, work, places, g, c = arguments
@@ -219,7 +219,7 @@ def convolve(x, weight, bias, out, work, places, g, c, threads, least, team):
 TALL = 4  # rows of the result at a time: each weight that is loaded serves four times
 
 
-@njit
+@inner_njit()
 def four_rows(line, band, pitch, weights, at, places, bias, out, to, wide):
     """A vector of results in each of four rows; the vector begins at element `band` of the first row's pixels."""
     acc0 = acc1 = acc2 = acc3 = broadcast(bias)
@@ -233,7 +233,7 @@ def four_rows(line, band, pitch, weights, at, places, bias, out, to, wide):
     store(out, to + 2 * wide, acc2), store(out, to + 3 * wide, acc3)
 
 
-@njit
+@inner_njit()
 def add_column(line, source, pitch, high, middle, low, acc0, acc1, acc2, acc3):
     """The four sums plus one column of a kernel of three rows: each vector of pixels serves up to three of them."""
     one, two, three = load(line, source), load(line, source + pitch), load(line, source + 2 * pitch)
@@ -246,7 +246,7 @@ def add_column(line, source, pitch, high, middle, low, acc0, acc1, acc2, acc3):
     return acc0, acc1, fma(low, five, acc2), fma(low, six, acc3)
 
 
-@njit
+@inner_njit()
 def four_rows_of_three(line, source, pitch, weights, bias, out, to, wide):
     """`four_rows` for a kernel of 3 x 3 neighbours, with 18 loads of pixels instead of 36."""
     a, b, c, d, e, f, g, h, i = weights
@@ -257,7 +257,7 @@ def four_rows_of_three(line, source, pitch, weights, bias, out, to, wide):
     store(out, to + 2 * wide, acc2), store(out, to + 3 * wide, acc3)
 
 
-@njit
+@inner_njit()
 def plane_of_three(line, copy, weights, at, bias, out, to, rows, wide, pitch):
     """`plane_of_results` for a kernel of 3 x 3 neighbours: its weights stay in registers."""
     size, start = lanes(line), broadcast(bias)
@@ -272,7 +272,7 @@ def plane_of_three(line, copy, weights, at, bias, out, to, rows, wide, pitch):
             four_rows_of_three(line, copy + y * pitch + z, pitch, kernel, start, out, to + y * wide + z, wide)
 
 
-@njit
+@inner_njit()
 def plane_of_results(line, copy, scratch, weights, at, places, bias, out, to, rows, wide, pitch, near):
     """Rows of one output channel from its planes of pixels. The last four rows and the last vector are moved back.
 
@@ -299,7 +299,7 @@ def plane_of_results(line, copy, scratch, weights, at, places, bias, out, to, ro
                 out[to + y * wide + z + k] = line[scratch + k]
 
 
-@njit
+@inner_njit()
 def task_of_channel(arguments, task, who):
     """One band of one input channel: all results that are made of it."""
     x, weight, bias, out, work, places, g, c = arguments
