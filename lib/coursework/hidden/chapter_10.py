@@ -3,7 +3,7 @@
 import math
 
 from ..definition import Case
-from ..tasks.chapter_10 import cell_arguments, lengths_case
+from ..tasks.chapter_10 import backward_arguments, cell_arguments, chunk_case, gru_case, lengths_case, scan_case
 
 CASES = {
     "10-cell": (
@@ -15,4 +15,20 @@ CASES = {
         lengths_case("one step", 1, (1, 0, 1), 3, math.nan),
         lengths_case("rising", 11, (2, 5, 11, 9, 10), 7, 3.0),
     ),
+    "10-fused": (
+        gru_case("one number", 1, 1),
+        gru_case("more than a block, ragged", 5, 17),
+        gru_case("one row, far from 0", 1, 70, 90.0),
+    ),
+    "10-chunks": (
+        chunk_case("a step each", 9, 9),
+        chunk_case("one step", 1, 3),
+        chunk_case("empty chunks at the end", 10, 7),
+        chunk_case("zeros, a long memory", 333, 10, low=0.95, high=1.0, zeros=50),
+    ),
+    "10-backward": (
+        Case("one row, 7 units", backward_arguments(1, 7, 3.0)),
+        Case("9 rows, one unit", backward_arguments(9, 1)),
+    ),
+    "10-scan": (scan_case("63 steps", 2, 63), scan_case("33 steps", 1, 33), scan_case("two steps", 4, 2)),
 }
