@@ -3,7 +3,15 @@
 import math
 
 from ..definition import Case
-from ..tasks.chapter_10 import backward_arguments, cell_arguments, chunk_case, gru_case, lengths_case, scan_case
+from ..tasks.chapter_10 import (
+    backward_arguments,
+    cell_arguments,
+    chunk_case,
+    gru_case,
+    lengths_case,
+    rounds_case,
+    scan_case,
+)
 
 CASES = {
     "10-cell": (
@@ -19,6 +27,11 @@ CASES = {
         gru_case("one number", 1, 1),
         gru_case("more than a block, ragged", 5, 17),
         gru_case("one row, far from 0", 1, 70, 90.0),
+    ),
+    "10-wavefront": (
+        rounds_case("three times two", [2, 2, 2], 6),
+        rounds_case("one step", [2, 1, 2], 1),
+        rounds_case("mixed again", [1, 1, 2, 1, 2], 7),
     ),
     "10-chunks": (
         chunk_case("a step each", 9, 9),
