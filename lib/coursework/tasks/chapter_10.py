@@ -1033,9 +1033,9 @@ WAVEFRONT = FunctionTask(
     minutes=10,
     judge=judge_rounds,
     cases=(
+        rounds_case("two over one", [1, 2], 4),
         rounds_case("both directions", [2], 4),
         rounds_case("a wave", [1, 1, 1], 5),
-        rounds_case("two over one", [1, 2], 4),
         rounds_case("two over two", [2, 2], 4),
         rounds_case("one over two", [2, 1], 5),
         rounds_case("mixed", [1, 2, 2, 1, 1], 3),
