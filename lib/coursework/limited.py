@@ -256,6 +256,9 @@ def _is_helper(value, function):
     )
 
 
+ENDLESS = 1 << 60  # so many rounds more count those of a `while`
+
+
 class _Counted:
     """Loops that count their rounds. All loops of a function share a limit; so do those of an iteration of prange,
     which runs beside others. The loop that went round most often is to blame."""
@@ -269,33 +272,35 @@ class _Counted:
 
     def _scope(self, body):
         self.number += 1
-        total = f"rounds_{self.number}_"
-        return [*_parsed(f"{total} = 0", body[0]), *self._block(body, total, [])]
+        total, most = f"rounds_{self.number}_", f"most_{self.number}_"
+        return [*_parsed(f"{total} = {most} = 0", body[0]), *self._block(body, (total, most), [])]
 
-    def _block(self, body, total, around):
-        return [new for statement in body for new in self._statement(statement, total, around)]
+    def _block(self, body, scope, around):
+        return [new for statement in body for new in self._statement(statement, scope, around)]
 
-    def _statement(self, node, total, around):
+    def _statement(self, node, scope, around):
         if isinstance(node, ast.For) and _last_name(node.iter).endswith("prange"):
             node.body = self._scope(node.body)
             return [node]
         if isinstance(node, ast.For | ast.While):
             self.number += 1
-            own = f"rounds_{self.number}_"
+            own, (total, most) = f"rounds_{self.number}_", scope
             loops = [*around, (own, node.lineno, isinstance(node, ast.While))]
-            suspected = [loop for loop in loops if loop[2]] or loops  # a `for` goes through something that ends
-            blame = "".join(
-                f"\n    if {' and '.join(f'{name} >= {other}' for other, _, _ in suspected)}:\n        {LEFT}[0] = {line}"
-                for name, line, _ in suspected
+            # To blame is the loop it happens in, or the next `while` around it: a `for` goes through something that ends.
+            name, line, endless = next((loop for loop in loops[::-1] if loop[2]), loops[-1])
+            stop = (
+                f"if {total} > {self.rounds}:\n    {LEFT}[0], {most} = {line}, {name} + {ENDLESS * endless}\n    break"
             )
-            stop = f"if {total} > {self.rounds} and not {LEFT}[0]:{blame}\nif {LEFT}[0]:\n    break"
-            count = f"{total} += 1\n{own} += 1\n{stop}"
-            node.body = [*_parsed(count, node.body[0]), *self._block(node.body, total, loops)]
-            node.orelse = self._block(node.orelse, total, around)
-            return [*_parsed(f"{own} = 0", node), node]
+            count = f"if {LEFT}[0]:\n    break\n{total} += 1\n{own} += 1\n{stop}"
+            # ... or a loop around that one which went round more often. (`most` is 0 where a helper's loop was left.)
+            worse = f"{own} + {ENDLESS * loops[-1][2]}"
+            after = f"if 0 < {most} < {worse}:\n    {LEFT}[0], {most} = {node.lineno}, {worse}"
+            node.body = [*_parsed(count, node.body[0]), *self._block(node.body, scope, loops)]
+            node.orelse = self._block(node.orelse, scope, around)
+            return [*_parsed(f"{own} = 0", node), node, *_parsed(after, node)]
         for part in ("body", "orelse"):
             if isinstance(getattr(node, part, None), list):
-                setattr(node, part, self._block(getattr(node, part), total, around))
+                setattr(node, part, self._block(getattr(node, part), scope, around))
         return [node]
 
 

@@ -109,6 +109,27 @@ def test_the_columns_are_those_of_im2col(opened):
     assert np.count_nonzero(columns == 13) == 9
 
 
+@pytest.mark.parametrize("opened", ["dependence.html"], indirect=True)
+@pytest.mark.parametrize("layers", [1, 3])
+def test_rounds_are_those_of_the_longest_chains(opened, layers):
+    when = {(0, t): 1 for t in range(6)}
+    for layer in range(1, layers + 1):
+        for t in range(6):
+            when[layer, t] = 1 + max(when.get((layer, t - 1), 0), when[layer - 1, t])
+    opened.evaluate(f"document.querySelector('[data-layers=\"{layers}\"]').click()")
+    for _ in range(9):
+        press(opened, "ArrowLeft")
+    rounds = list(when.values())
+    for number in range(1, max(rounds) + 1):
+        done = sum(each <= number for each in rounds)
+        assert numbers(opened) == [number, max(rounds), rounds.count(number), done, len(rounds)]
+        shown = "[...document.querySelectorAll('g[data-step]')].filter((g) => g.style.display !== 'none' && g.textContent).length"
+        assert opened.evaluate(shown) == done
+        press(opened, "ArrowRight")
+    press(opened, " ")  # from the end it begins again
+    assert numbers(opened)[0] == 1
+
+
 def kept(page, what):
     """{query: what stands beside it} of the figure of tiles."""
     script = f"[...document.querySelectorAll('[data-kept={what}]')].map((e) => [+e.dataset.query, e.textContent])"

@@ -325,3 +325,63 @@ def test_of_repeated_measurements_the_row_with_the_median_ratio_is_kept():
 
     kept = script("matmul").medians([row(8, 1.2), row(16, 0.5), row(8, 0.6), row(8, 1.0)])
     assert kept == [row(8, 1.0) | {"ratios": [0.6, 1.0, 1.2]}, row(16, 0.5) | {"ratios": [0.5]}]
+
+
+# ---- sides.py, and the benchmarks on it -------------------------------------------------------------------
+
+
+class Told:
+    """A side that says what it was told to."""
+
+    def __init__(self, name, seconds, checks):
+        self.name, self.seconds, self.checks = name, list(seconds), checks
+
+    def ask(self, what, **_):
+        wall = self.seconds.pop(0) if what == "sample" else 0
+        return {"way": f"{self.name}'s", "checks": self.checks, "wall": wall, "cpu": 2 * wall}
+
+
+CASE = {"kind": "a", "passes": "forward", "work": 12}
+
+
+def test_a_ratio_is_formed_inside_each_round(monkeypatch):
+    sides = script("sides")
+    monkeypatch.setattr(sides, "LEAST_ROUNDS", 3)
+    monkeypatch.setattr(sides, "BUDGET", 0)
+    row = sides.duel([Told("ours", [1, 2, 4], [1.0]), Told("PyTorch", [3, 10, 4], [1.001])], CASE, 0.01)
+    assert (row["ratio"], row["cpu_ratio"], row["rounds"]) == (3, 3, 3)  # of 3, 5, 1
+    assert (row["seconds"], row["peer_seconds"], row["flops"]) == (2, 4, 6)
+    assert row["way"] == "ours's"
+    assert "work" not in row
+
+
+def test_results_that_differ_stop_a_comparison():
+    pair = [Told("ours", [], [1.0, 2.0]), Told("PyTorch", [], [1.0, 2.1])]
+    with pytest.raises(ValueError, match="the results differ"):
+        script("sides").duel(pair, CASE, 0.01)
+
+
+def test_means_are_geometric_and_name_the_lowest():
+    sides = script("sides")
+    common = {"mode": "m", "instruction_set": "i", "threads": 1, "passes": "forward"}
+    rows = [{**common, "kind": kind, "ratio": ratio} for kind, ratio in (("a", 2.0), ("a", 0.5), ("b", 8.0))]
+    found = {line["kind"]: line for line in sides.summary(rows, lambda row: f"at {row['ratio']}")}
+    assert {kind: round(line["mean"], 6) for kind, line in found.items()} == {"all": 2, "a": 1, "b": 8}
+    assert (found["a"]["lowest_at"], found["b"]["lowest_at"], found["all"]["layers"]) == ("at 0.5", "at 8.0", 3)
+
+
+@pytest.mark.parametrize("name", ["convolution", "attention", "recurrent"])
+def test_what_is_compared_with_pytorch_is_what_the_record_says(name, monkeypatch):
+    """Every case is plain data, its arrays have its sizes, and the recorded means are those of the recorded rows."""
+    from cpulab.measure import recorded
+
+    benchmark, sides, asked = script(name), script("sides"), []
+    monkeypatch.setattr(sides, "compare", lambda file, cases, label, quick: asked.extend(cases))
+    benchmark.benchmark()
+    assert len({json.dumps(case) for case in asked}) == len(asked)
+    small = min(asked, key=lambda case: case["work"])
+    assert all(np.isfinite(one).all() for part in benchmark.arrays(small)[:1] for one in part)
+    rows, means = recorded(name).data["rows"], recorded(name).data["means"]
+    names = [key for key in asked[0] if key != "work"]
+    assert {tuple(row[k] for k in names) for row in rows} == {tuple(case[k] for k in names) for case in asked}
+    assert sides.summary(rows, benchmark.label) == means

@@ -24,7 +24,7 @@ from ..simd import broadcast, fma, lanes, load, reduce_add, store
 from ..simd.cache import cached_njit
 from ..simd.line import memory
 from ..team import share
-from .rows import part_of, plain, product, shared, total
+from .rows import part_of, plain, shared, total
 
 
 def on_last(rung):
@@ -138,15 +138,6 @@ def rms_norm_vectors(x, weight, bias, eps, out):
 # ---- gradients ---------------------------------------------------------------------------------------------------
 
 
-@njit(fastmath={"contract", "reassoc"})
-def triple_product(grad, at, weight, y, n):
-    """The sum of grad * weight * y over a row, in an order that the compiler chooses."""
-    result = grad.dtype.type(0)
-    for i in range(n):
-        result += grad[at + i] * weight[i] * y[at + i]
-    return result
-
-
 @njit(error_model="numpy", fastmath={"contract"})
 def _gradient_part(arguments, task, who):
     """Gradients of the task's rows, and its part of those of weight and bias: sums[task, 0] and sums[task, 1]."""
@@ -154,20 +145,38 @@ def _gradient_part(arguments, task, who):
     rows, n = out.shape
     grad, line, weight, result, part = memory(grad), memory(x), memory(weight), memory(out), memory(sums)
     of_weight, of_bias = 2 * task * n, (2 * task + 1) * n
-    count = out.dtype.type(n)
+    width, zero, count = lanes(out), out.dtype.type(0), out.dtype.type(n)
     first, last = part_of(task, tasks, rows)
     for r in range(first, last):
-        at = r * n
+        at, i = r * n, 0
         mean, scale = moments(line, at, n, eps, centred)
-        for i in range(n):  # the normalised row stands where its gradient will
+        along, off = zero, zero  # the sums of grad * weight * y and of grad * weight
+        if n >= width:
+            alongs, offs = broadcast(zero), broadcast(zero)
+            while i + width <= n:
+                g, y = load(grad, at + i), (load(line, at + i) - mean) * scale
+                store(part, of_weight + i, fma(g, y, load(part, of_weight + i)))
+                store(part, of_bias + i, g + load(part, of_bias + i))
+                g = g * load(weight, i)
+                alongs, offs = fma(g, y, alongs), g + offs
+                i += width
+            along, off = reduce_add(alongs), reduce_add(offs)
+        while i < n:
+            g, y = grad[at + i], (line[at + i] - mean) * scale
+            part[of_weight + i] += g * y
+            part[of_bias + i] += g
+            along += g * weight[i] * y
+            off += g * weight[i]
+            i += 1
+        along, off, i = along / count, off / count if centred else zero, 0
+        while i + width <= n:
+            y = (load(line, at + i) - mean) * scale
+            store(result, at + i, (fma(load(grad, at + i), load(weight, i), y * -along) - off) * scale)
+            i += width
+        while i < n:
             y = (line[at + i] - mean) * scale
-            part[of_weight + i] += grad[at + i] * y
-            part[of_bias + i] += grad[at + i]
-            result[at + i] = y
-        along = triple_product(grad, at, weight, result, n) / count
-        off = product(grad, at, weight, 0, n) / count if centred else out.dtype.type(0)
-        for i in range(n):
-            result[at + i] = scale * (grad[at + i] * weight[i] - off - result[at + i] * along)
+            result[at + i] = (grad[at + i] * weight[i] - off - y * along) * scale
+            i += 1
 
 
 @cached_njit(error_model="numpy")
@@ -178,7 +187,7 @@ def _gradient_shared(grad, x, weight, eps, out, sums, centred, tasks, threads, l
 def gradients(weight, bias, eps, grad, x, centred):
     """Of x, and of weight and bias where there are such."""
     n = x.shape[-1]
-    of_x, summed = np.zeros(x.shape, x.dtype), np.zeros((2, n))
+    of_x, summed = np.empty(x.shape, x.dtype), np.zeros((2, n))
     if x.size:
         out, factors = of_x.reshape(-1, n), np.ones(n, x.dtype) if weight is None else plain(weight)
         tasks, threads, least = shared(*out.shape)

@@ -1,0 +1,212 @@
+"""Ours and PyTorch beside each other, for the benchmarks that compare whole operations: convolution, attention, recurrent.
+
+Two libraries in one process disturb each other's threads. So each side is a process of its own that lives through all
+cases, and the two are timed in turns: a sample of one, a pause in which its threads come to rest, a sample of the other. A
+ratio is formed inside each round; a row holds their median and quartiles, and the ratio of processor times, which says more
+where other programs ran. Both sides get the same numbers, and their results are compared.
+
+Two modes. *As a user has it*: nothing is pinned. *Pinned*: each thread has a core of its own, on both sides (OMP_PROC_BIND for
+PyTorch). On a machine with AVX-512 all is measured once more with AVX2 on both sides.
+
+TORCH_PYTHON names a Python that has PyTorch 2.13.0 (`pip install torch==2.13.0` in an environment of its own); without it, this
+Python's own is taken.
+
+A benchmark is a script with its cases, dicts of what a row shall say and what is to be computed: "kind", "passes" ("forward" or
+"forward and backward") and "work", the operations of it. Each of its two functions ours(case) and pytorch(case) gives (a
+function without arguments, what it is called, its results); warm() what our threads are pinned on.
+"""
+
+import contextlib
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+USER, PINNED = "as a user has it", "pinned"
+FORWARD, BOTH = "forward", "forward and backward"
+AVX2 = {
+    "ours": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"},
+    "PyTorch": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"},
+}
+ROUNDS, LEAST_ROUNDS, BUDGET = 9, 3, 0.35  # seconds of samples for a row
+SAMPLE, REST = 0.015, 0.006  # seconds of a sample at least; of the pause after it
+KEY = ("mode", "instruction_set", "threads", "passes")
+
+
+def compare(script, cases, label, quick=False, tolerance=2e-3):
+    """Rows of all cases, geometric means over each kind, and what PyTorch runs. label(row): its case, in a few words."""
+    import numba
+
+    from dlkernels import simd
+
+    most = min(2, numba.config.NUMBA_NUM_THREADS)
+    runs = [(USER, 1), (USER, most), (PINNED, most)] if most > 1 else [(USER, 1)]
+    variants = [{}, AVX2] if simd.instruction_set() == "AVX-512" else [{}]
+    rows, peer = [], {}
+    for settings in variants:
+        for mode, threads in runs[: 1 if quick else None]:
+            with contextlib.ExitStack() as stack:
+                sides = [
+                    stack.enter_context(Side(script, name, mode, threads, settings.get(name, {})))
+                    for name in ("ours", "PyTorch")
+                ]
+                instructions, peer = (side.ask("what") for side in sides)
+                for case in cases:
+                    if mode == USER or case["passes"] == FORWARD:
+                        row = {"mode": mode, "threads": threads, **duel(sides, case, tolerance), **instructions}
+                        print(told(row, label), flush=True)
+                        rows.append(row)
+    means = summary(rows, label)
+    for line in means:
+        print(f"{line['mode']}, {line['instruction_set']}, {line['threads']} threads, {line['passes']}, {line['kind']}: PyTorch / ours = "
+              f"{line['mean']:.2f} (geometric mean of {line['layers']}; lowest {line['lowest']:.2f} at {line['lowest_at']})")  # fmt: skip
+    return {"rows": rows, "means": means, "peer": peer}
+
+
+def duel(sides, case, tolerance):
+    """One case: rounds of a sample of each side, in turns."""
+    said = [side.ask("prepare", case=case) for side in sides]
+    ours, theirs = (np.array(one["checks"]) for one in said)
+    if not np.allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max()):
+        raise ValueError(f"{case}: the results differ: {ours} and PyTorch's {theirs}")
+    rounds, start = [], time.perf_counter()
+    while len(rounds) < ROUNDS and (len(rounds) < LEAST_ROUNDS or time.perf_counter() - start < BUDGET):
+        order = sides if len(rounds) % 2 == 0 else sides[::-1]
+        samples = {side.name: side.ask("sample") for side in order}
+        rounds.append([samples["ours"], samples["PyTorch"]])
+    ratios = sorted(theirs["wall"] / ours["wall"] for ours, theirs in rounds)
+    quarter = len(ratios) // 4
+    seconds = [statistics.median(pair[k]["wall"] for pair in rounds) for k in range(2)]
+    return {
+        **{name: value for name, value in case.items() if name != "work"},
+        "way": said[0]["way"],
+        "ratio": statistics.median(ratios),
+        "low": ratios[quarter],
+        "high": ratios[-1 - quarter],
+        "cpu_ratio": statistics.median(theirs["cpu"] / ours["cpu"] for ours, theirs in rounds),
+        "seconds": seconds[0],
+        "peer_seconds": seconds[1],
+        "rounds": len(rounds),
+        "flops": case["work"] / seconds[0],
+    }
+
+
+def told(row, label):
+    return (
+        f"{row['instruction_set']:<8}{row['threads']} thr {row['mode'][:6]:<7}{row['passes']:<21}{label(row):<34}{row['way']:<21}"
+        f"{row['flops'] / 1e9:7.1f} Gflop/s  PyTorch / ours {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f}), "
+        f"processor time {row['cpu_ratio']:.2f}"
+    )
+
+
+def summary(rows, label):
+    """The geometric means of PyTorch's time / ours over all cases, and over each kind of them."""
+    means = []
+    for key in dict.fromkeys(tuple(row[name] for name in KEY) for row in rows):
+        here = [row for row in rows if tuple(row[name] for name in KEY) == key]
+        for kind in ("all", *dict.fromkeys(row["kind"] for row in here)):
+            chosen = [row for row in here if kind in ("all", row["kind"])]
+            lowest = min(chosen, key=lambda row: row["ratio"])
+            line = dict(zip(KEY, key, strict=True)) | {"kind": kind, "layers": len(chosen)}
+            line["mean"] = math.exp(statistics.fmean(math.log(row["ratio"]) for row in chosen))
+            line["lowest"], line["lowest_at"] = lowest["ratio"], label(lowest)
+            means.append(line)
+    return means
+
+
+class Side:
+    """A library in a process of its own, which answers a line for each line."""
+
+    def __init__(self, script, name, mode, threads, settings):
+        from cpulab.measure import peers
+
+        self.name = name
+        python = os.environ.get("TORCH_PYTHON", sys.executable) if name == "PyTorch" else sys.executable
+        settings = {**settings, "OMP_NUM_THREADS": str(threads)}
+        if mode == PINNED and name == "PyTorch":
+            cores = sorted(os.sched_getaffinity(0))[:threads]
+            settings |= {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{core}}}" for core in cores)}
+        command = [python, str(Path(script).resolve()), name, str(threads), mode]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen(command, env=peers.environment(settings), **pipes)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(60)
+
+    def ask(self, what, **arguments):
+        self.process.stdin.write(json.dumps({"what": what, **arguments}) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"the process of {self.name} ended with {self.process.wait()}")
+        return json.loads(answer)
+
+
+# ---- inside a process --------------------------------------------------------------------------------------------------
+
+
+def serve(ours, pytorch, warm):
+    """Answer lines until there are no more."""
+    name, threads, mode = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    with contextlib.ExitStack() as stack:
+        if name == "ours":
+            what = begin_ours(stack, threads, mode, warm)
+        else:
+            what = begin_pytorch(threads)
+        for line in sys.stdin:
+            asked = json.loads(line)
+            if asked["what"] == "what":
+                said = what
+            elif asked["what"] == "prepare":
+                run, way, results = (ours if name == "ours" else pytorch)(asked["case"])
+                said = {"way": way, "checks": [number for result in results for number in checks(result)]}
+            else:
+                said = sample(run)
+                time.sleep(REST)
+            print(json.dumps(said), flush=True)
+
+
+def begin_ours(stack, threads, mode, warm):
+    from cpulab.measure import cores, timing
+    from dlkernels import simd
+
+    stack.enter_context(timing.limit_threads(threads))
+    if mode == PINNED:
+        call = warm()
+        call()
+        stack.enter_context(cores.one_core_each([call], timing.Clock()))
+    return {"instruction_set": simd.instruction_set()}
+
+
+def begin_pytorch(threads):
+    import torch
+
+    torch.set_num_threads(threads)
+    kernels, onednn = torch.backends.cpu.get_cpu_capability(), torch.backends.mkldnn.is_available()
+    return {"version": torch.__version__, "kernels": kernels, "oneDNN": onednn}
+
+
+def checks(result):
+    """Two numbers by which results of two processes are compared: their size, and a sum with signs."""
+    flat = np.asarray(result, np.float64).reshape(-1)
+    return [float(np.sqrt(np.mean(flat**2))), float(np.mean(flat[:: 1 + flat.size // 1000]))]
+
+
+def sample(run):
+    """Seconds of the clock and of the processor for one call, of as many as take SAMPLE seconds; one call before them."""
+    run()
+    calls, start, spent = 0, time.perf_counter(), time.process_time()
+    while calls == 0 or time.perf_counter() - start < SAMPLE:
+        run()
+        calls += 1
+    return {"wall": (time.perf_counter() - start) / calls, "cpu": (time.process_time() - spent) / calls}
