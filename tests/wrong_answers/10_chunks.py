@@ -449,3 +449,25 @@ def local_states_kept(a, b, h0, chunks, out):
     for c in prange(chunks):
         for t in range(c * length, min((c + 1) * length, steps)):
             out[t] = local[t] + faded[t] * before[c]
+
+
+@njit(parallel=True)
+def from_the_first_step_of_all(a, b, h0, chunks, out):
+    """over budget over-budget: walked through again and again"""
+    length = -(-a.size // chunks)
+    for c in prange(chunks):
+        h = h0
+        for t in range(min((c + 1) * length, a.size)):
+            h = a[t] * h + b[t]
+            if t >= c * length:
+                out[t] = h
+
+
+@njit(parallel=True)
+def a_loop_of_one_round(a, b, h0, chunks, out):
+    """over budget over-budget: one thread does most of the work"""
+    for _ in prange(1):
+        h = h0
+        for t in range(a.size):
+            h = a[t] * h + b[t]
+            out[t] = h

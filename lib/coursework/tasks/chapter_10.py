@@ -14,7 +14,7 @@ from ..kinds.data import Numbers, Whole
 from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.function import FunctionTask
 from ..kinds.kernel import KernelTask
-from ..kinds.parallel import ParallelTask
+from ..kinds.parallel import ParallelTask, Watch
 from ..kinds.prediction import PredictionTask, Question
 from ..outcome import Failed, Failure
 
@@ -269,7 +269,9 @@ def _arrays(result, shapes):
 def _kind_of(result):
     """What came, in words."""
     parts = result if type(result) in (tuple, list) else (result,)
-    return ", ".join(f"shape {p.shape}" if isinstance(p, np.ndarray) else f"a {type(p).__name__}" for p in parts)
+    return ", ".join(
+        f"{p.dtype} of shape {p.shape}" if isinstance(p, np.ndarray) else f"a {type(p).__name__}" for p in parts
+    )
 
 
 def _same(one, other):
@@ -960,11 +962,15 @@ ROUNDS = (
     (lambda *a: earliest_rounds(*a, first=0), "The first round has the number 1, not 0."),
     (
         lambda *a: earliest_rounds(*a, needs=lambda below, way, t: below[min(way, len(below) - 1), t]),
-        "A cell waited for one direction of the layer below. Its input is the outputs of both, side by side.",
+        "A cell waited for one direction of the layer below, or for the earlier of both. Its input is the outputs of both, side by side.",
     ),
     (
         lambda *a: earliest_rounds(*a, needs=lambda below, way, t: below[0, t]),
         "Only the forward direction of the layer below was waited for. The input of a cell is the outputs of both directions.",
+    ),
+    (
+        lambda *a: earliest_rounds(*a, needs=lambda below, way, t: below[-1, t]),
+        "Only the backward direction of the layer below was waited for. The input of a cell is the outputs of both directions.",
     ),
     (
         lambda *a: earliest_rounds(*a, both=False),
@@ -1002,7 +1008,7 @@ def judge_rounds(arguments, result):
     wanted = f"{len(right)} arrays, of shapes {', '.join(map(str, shapes))}"
     try:
         said = [np.asarray(part, np.float64) for part in result]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         said = []
     if type(result) not in (list, tuple) or [part.shape for part in said] != shapes:
         cause = "A list is asked for, with an array (directions, steps) for each layer."
@@ -1017,6 +1023,8 @@ def judge_rounds(arguments, result):
     for formula, cause in ROUNDS:
         if all(map(np.array_equal, said, formula(directions, steps))):
             return Slip("rounds", expected, cause, got)
+    if any((part < 1).any() for part in said):
+        return Slip("rounds", expected, "The first round has the number 1, not 0; and no cell is left out.", got)
     cause = (
         "What does this cell need? Its own direction's step before it, if there is one, and step "
         f"{t} of every direction of the layer below. When is the last of these done?"
@@ -1122,7 +1130,7 @@ CHUNKS = ParallelTask(
     section=Section("10.3", "10_scan", "Chunks, walked through twice"),
     title="A recurrence in two passes",
     objective="Compute a linear recurrence with several threads, each of which takes a chunk and walks through it twice",
-    points=3,
+    points=2,
     minutes=15,
     spec=lambda a, b, h0, chunks, out: states(a, b, h0),
     rtol=1e-4,
@@ -1205,15 +1213,25 @@ CHUNKS = ParallelTask(
         ),
         "raised-ZeroDivisionError": "Is something divided by a product of a? One a is 0. Or is the length of a chunk computed from something else than steps and chunks?",
     },
+    watch=Watch(starts=3),
     budget=Budget(
-        points=1,
-        text="a and b loaded at most twice, out stored once, and no array inside that is as long as they are",
-        require={"loads": 4 * _LONG + 8 * _MANY, "stores": _LONG + 8 * _MANY, "numpy_bytes": 4096, "temporaries": 0},
+        points=2,
+        text="a and b loaded at most twice, out stored once, no array inside that is as long as they are, and the work shared out evenly",
+        require={"loads": 4 * _LONG + 8 * _MANY, "stores": _LONG + 8 * _MANY, "numpy_bytes": 4096, "imbalance": 1.5},
         over=(
             "The result is right, but more is loaded or stored than two walks need. The first walk keeps two numbers of a chunk, and stores nothing in out; the "
             "second one begins with the state before its chunk, and stores each step."
         ),
         causes=(
+            (
+                lambda rows: "imbalance" in {o.name for o in rows},
+                "The result is right, but one thread does most of the work. Which loop do the threads share: is it the one over the chunks?",
+            ),
+            (
+                lambda rows: any(o.name == "loads" and o.counted > 1.5 * o.limit for o in rows),
+                "The result is right, but steps are walked through again and again. Does each chunk begin at the first step of all? The state before a chunk "
+                "follows from two numbers of each chunk before it.",
+            ),
             (
                 lambda rows: {o.name for o in rows} == {"loads"},
                 "The result is right, but a number is loaded more than twice. Is a[t] loaded once in a round of the first walk, into a name that is used twice?",
@@ -1275,6 +1293,7 @@ def step_backward(
     of_o=lambda of_h, t, new: of_h * t,
     before=lambda total, f, of_c: total * f,
     order=(0, 1, 2, 3),
+    put=lambda parts: np.concatenate(parts, axis=1),
 ):
     """(gradient of z, gradient of the old c); the options are mistakes."""
     _, new, (i, f, g, o) = _forward(z, c)
@@ -1282,7 +1301,7 @@ def step_backward(
     total = through(of_h, of_c, o, t)
     parts = [total * factor for factor in factors(i, g, c, new)] + [of_o(of_h, t, new)]
     parts = [part * slope(y) for part, slope, y in zip(parts, slopes, (i, f, g, o), strict=True)]
-    return np.concatenate([parts[k] for k in order], axis=1), before(total, f, of_c)
+    return put([parts[k] for k in order]), before(total, f, of_c)
 
 
 def _slopes(**other):
@@ -1326,6 +1345,10 @@ BACKWARDS = (
     ({"before": lambda total, f, of_c: total}, "The old c: it went into the new one times f. The gradient gets that factor, too."),
     ({"before": lambda total, f, of_c: of_c * f}, f"The old c gets f times all that arrives at the new c, not of_c alone. {_THROUGH_C}"),
     ({"before": lambda total, f, of_c: of_c}, f"of_c came back as it was. The old c gets f times all that arrives at the new c. {_THROUGH_C}"),
+    (
+        {"put": lambda parts: np.stack(parts, axis=2).reshape(len(parts[0]), -1)},
+        "The gradient has the four gates of a unit side by side. As in z, all columns of i come first, then those of f, g and o.",
+    ),
     *(
         ({"order": order}, f"The four parts stand in the order {', '.join(GATES[k] for k in order)}. As in z it shall be i, f, g, o.")
         for order in itertools.permutations(range(4))
@@ -1467,7 +1490,7 @@ SCAN = KernelTask(
     section=Section("10.4", "10_recurrent_gpu", "A scan in a block"),
     title="The gradient of a scan is a scan",
     objective="Write a scan in shared memory that runs backwards, with its barriers, in six rounds for 64 steps",
-    points=4,
+    points=3,
     minutes=20,
     spec=lambda a, grad, out: gradients(a, grad),
     rtol=1e-4,
@@ -1529,7 +1552,7 @@ SCAN = KernelTask(
         "not-finite": "NaN got in: is a place of shared memory used where nothing was stored?",
     },
     budget=Budget(
-        points=1,
+        points=2,
         text="at most 13 barriers; by the two warps of a block 64 requests that load from shared memory, 32 that store there, 4 and 2 to global memory",
         require={
             "barriers": 2 * SCAN_ROUNDS + 1,
