@@ -41,12 +41,13 @@ from collections import namedtuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config, get_num_threads, njit, prange, types
+from numba import config, get_num_threads, prange, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from .simd.atomic import atomic_load, compare_and_swap, fetch_add
 from .simd.cache import cached_njit
+from .simd.inner import INNER, inner_njit
 
 # Words of the team's memory, each on a cache line of its own (and its neighbour, which is fetched along).
 LINE = 16
@@ -146,13 +147,13 @@ def _pause(typingctx):
 # ---- taking tasks ------------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def _begun(ticket):
     """(first, last) of the tasks in a ticket."""
     return ticket >> 24 & MOST_TASKS, ticket & MOST_TASKS
 
 
-@njit
+@inner_njit()
 def _take_first(team):
     """A task for the caller, or -1."""
     while True:
@@ -164,7 +165,7 @@ def _take_first(team):
             return first
 
 
-@njit
+@inner_njit()
 def _take_last(team, who):
     """A task for helper `who`, or -1."""
     while True:
@@ -176,7 +177,7 @@ def _take_last(team, who):
             return last - 1
 
 
-@njit
+@inner_njit()
 def _wake(team, count):
     _system_call(FUTEX, team.ctypes.data + 8 * BELL, WAKE, count, 0, 0, 0)
 
@@ -201,13 +202,13 @@ def _now(typingctx):
     return types.int64(), emit
 
 
-@njit
+@inner_njit()
 def _learnt(price, cost):
     """The price of ringing after one more ring. One that the system interrupted, by milliseconds, changes it little."""
     return price + (min(cost, 4 * price + 1000) - price) // 4
 
 
-@njit
+@inner_njit()
 def _ring(team, helpers):
     """Wake helpers, and remember what it cost."""
     before = _now()
@@ -220,7 +221,7 @@ def _ring(team, helpers):
     return after
 
 
-@njit
+@inner_njit()
 def _make_room(team, helpers):
     """Send a helper away from the core on which this thread runs."""
     here = _processor()
@@ -237,7 +238,7 @@ def _make_room(team, helpers):
             team[place] = -1
 
 
-@njit
+@inner_njit()
 def _lead(task, arguments, tasks, threads, least, team):
     """The caller's part of a job."""
     if threads < 2 or tasks < 2 or tasks > MOST_TASKS or not compare_and_swap(team, BUSY, 0, 1):
@@ -254,7 +255,7 @@ def _lead(task, arguments, tasks, threads, least, team):
     compare_and_swap(team, BUSY, 1, 0)
 
 
-@njit
+@inner_njit()
 def _work(task, arguments, helpers, least, team):
     """Take tasks until nobody has to begin one; returns how many. The others are woken when that is worth its price."""
     mine, number, before = 0, _take_first(team), _now()
@@ -271,7 +272,7 @@ def _work(task, arguments, helpers, least, team):
     return mine
 
 
-@njit
+@inner_njit()
 def _await(tasks, team):
     """Wait for tasks that others have begun, not for threads."""
     looks = 0
@@ -338,7 +339,7 @@ def share(part, arguments, tasks, threads, least, team):
         part(arguments, task, 0)
 
 
-@overload(share, inline="always")
+@overload(share, jit_options=INNER)
 def _share(part, arguments, tasks, threads, least, team):
     if isinstance(team, types.BaseNamedTuple):
 

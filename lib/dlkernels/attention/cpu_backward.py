@@ -19,13 +19,13 @@ v. So nobody adds to what another thread adds to, at the price of computing scor
 import math
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..simd import lanes, load, store
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
 from . import flash
@@ -133,7 +133,7 @@ def _backward(shared, of_q, of_k, of_v, tiles, tasks, threads, least, team):
     share(_rows_for_k, (shared, of_k, of_v, tiles[1]), tasks[1], threads, least, team)
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _rows_for_q(arguments, task, who):
     shared, of_q, tiles = arguments
     head, tile, other = tiles_of(task, tiles, shared[5].causal)
@@ -142,7 +142,7 @@ def _rows_for_q(arguments, task, who):
         _tile_for_q(shared, of_q, head, other, who)
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _rows_for_k(arguments, task, who):
     shared, of_k, of_v, tiles = arguments
     head, tile, other = tiles_of(task, tiles, shared[5].causal)
@@ -151,7 +151,7 @@ def _rows_for_k(arguments, task, who):
         _tile_for_k(shared, of_k, of_v, head, other, who)
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _tile_for_q(shared, of_q, head, tile, who):
     """The gradient of a tile of queries: they are the lanes, keys go by."""
     q, k, v, grad, mask, g, scale, masked, sums, inner, lines, each = shared
@@ -196,7 +196,7 @@ def _tile_for_q(shared, of_q, head, tile, who):
     transpose_out(line, result, across, g.width, count, line, ones, memory(of_q), row * g.width)
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _tile_for_k(shared, of_k, of_v, head, tile, who):
     """The gradients of a tile of keys and their values: they are the lanes, queries go by."""
     q, k, v, grad, mask, g, scale, masked, sums, inner, lines, each = shared
@@ -244,7 +244,7 @@ def _tile_for_k(shared, of_k, of_v, head, tile, who):
     transpose_out(line, for_k, across, g.width, count, line, ones, memory(of_k), to * g.width)
 
 
-@njit
+@inner_njit()
 def hide_earlier(line, scores, across, queries, ahead):
     """-inf for the scores of queries that come before their key. ahead: the first query's place minus the first key's."""
     for r in range(queries):

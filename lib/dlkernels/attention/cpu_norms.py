@@ -16,12 +16,12 @@ import functools
 import math
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
 from ..simd import broadcast, fma, lanes, load, reduce_add, store
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
 from .rows import part_of, plain, shared, total
@@ -65,7 +65,7 @@ def rms_norm_passes(x, weight, bias, eps, out):
 # ---- 2: row by row, vectors, all cores ---------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def squares(line, at, mean, n):
     """The sum of (x - mean)^2 for n numbers."""
     width, result, i = lanes(line), line.dtype.type(0), 0
@@ -82,7 +82,7 @@ def squares(line, at, mean, n):
     return result
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def moments(line, at, n, eps, centred):
     """(mean or 0, what x - mean is multiplied by) of a row."""
     count, mean = line.dtype.type(n), line.dtype.type(0)
@@ -91,7 +91,7 @@ def moments(line, at, n, eps, centred):
     return mean, line.dtype.type(1) / line.dtype.type(math.sqrt(squares(line, at, mean, n) / count + eps))
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@inner_njit(error_model="numpy", fastmath={"contract"})
 def _norm_part(arguments, task, who):
     x, weight, bias, eps, out, centred, tasks = arguments
     rows, n = out.shape
@@ -138,7 +138,7 @@ def rms_norm_vectors(x, weight, bias, eps, out):
 # ---- gradients ---------------------------------------------------------------------------------------------------
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@inner_njit(error_model="numpy", fastmath={"contract"})
 def _gradient_part(arguments, task, who):
     """Gradients of the task's rows, and its part of those of weight and bias: sums[task, 0] and sums[task, 1]."""
     grad, x, weight, eps, out, sums, centred, tasks = arguments

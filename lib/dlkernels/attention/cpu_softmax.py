@@ -13,12 +13,12 @@ Milakov and Gimelshein, Online normalizer calculation for softmax (2018).
 import math
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
 from ..simd import lanes, load, reduce_add, store
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.vector import broadcast
 from ..team import share
@@ -95,7 +95,7 @@ def softmax_online(x, out):
 # ---- 4: vectors, and all cores -----------------------------------------------------------------------------------
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def exponentials(x, at, top, n, out, to):
     """out = e^(x - top) for n numbers, and their sum."""
     width, result, i = lanes(out), out.dtype.type(0), 0
@@ -116,7 +116,7 @@ def exponentials(x, at, top, n, out, to):
     return result
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _softmax_part(arguments, task, who):
     x, out, logarithm, tasks = arguments
     rows, n = out.shape
@@ -181,7 +181,7 @@ def log_softmax_vectors(x, out):
 # ---- gradients ---------------------------------------------------------------------------------------------------
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _gradient_part(arguments, task, who):
     """With y the softmax: y (grad - sum of grad y), or for its logarithm grad - y sum of grad."""
     grad, x, out, logarithm, tasks = arguments

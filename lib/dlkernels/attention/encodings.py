@@ -12,12 +12,12 @@ import functools
 import math
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..device import cuda, is_device_array
 from ..implementations import implementation
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from .gpu_rows import MOST_BLOCKS, f32
 from .rows import part_of, plain, shared
@@ -72,7 +72,7 @@ def rotary_numpy(x, cosines, sines, interleaved, out):
     second[...] = b * cosines + a * sines
 
 
-@njit(fastmath={"contract"})
+@inner_njit(fastmath={"contract"})
 def _turn_part(arguments, task, who):
     x, cosines, sines, apart, step, out, tasks = arguments
     length, half = cosines.shape

@@ -30,6 +30,7 @@ from .. import team
 from ..matrix.blocks import REGISTERS
 from ..simd import lanes, load, maximum, store, vector_bytes, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_scale, tile_store, tile_zeros
 from ..team import share
@@ -96,7 +97,7 @@ def rows_of_tiles(tiles, paired):
     return -(-tiles // 2) if paired else tiles
 
 
-@njit
+@inner_njit()
 def tiles_of(task, tiles, paired):
     """(head, tile, another tile or the same) of a task. In a triangle tiles t and last - t together are as long for all t."""
     if paired:
@@ -105,7 +106,7 @@ def tiles_of(task, tiles, paired):
     return task // tiles, task % tiles, task % tiles
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _rows_of_tiles(arguments, task, who):
     everything, tiles, paired = arguments
     head, tile, other = tiles_of(task, tiles, paired)
@@ -114,7 +115,7 @@ def _rows_of_tiles(arguments, task, who):
         _tile(everything, head, other, who)
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _tile(everything, head, tile, who):
     """The results of one tile of queries."""
     q, k, v, mask, g, scale, masked, skip, out, sums, lines, each, mods = everything
@@ -161,7 +162,7 @@ def _tile(everything, head, tile, who):
 # ---- its steps -----------------------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def transpose_in(source, at, width, count, scale, line, to, across):
     """line[c, i] = scale * source[i, c] for `count` rows; zeros for the lanes that are left."""
     for c in range(width):
@@ -171,7 +172,7 @@ def transpose_in(source, at, width, count, scale, line, to, across):
             line[to + c * across + i] = 0
 
 
-@njit
+@inner_njit()
 def transpose_out(line, result, across, width, count, factors, factor, out, to):
     """out[i, c] = factor[i] * result[c, i] for `count` rows."""
     for i in range(count):
@@ -180,7 +181,7 @@ def transpose_out(line, result, across, width, count, factors, factor, out, to):
             out[to + i * width + c] = f * line[result + c * across + i]
 
 
-@njit
+@inner_njit()
 def products(matrix, at, row, step, rows, depth, line, other, to, across):
     """line[r, :] from `to` on = the sum over p < depth of matrix[at + r row + p step] * line[p, :] from `other` on.
 
@@ -201,7 +202,7 @@ def products(matrix, at, row, step, rows, depth, line, other, to, across):
             r += 1
 
 
-@njit
+@inner_njit()
 def add_products(matrix, at, columns, depth, line, other, to, factor, across):
     """line[c, :] from `to` on = itself * factor + the sum over p < depth of matrix[at + p columns + c] * line[p, :]."""
     c = 0
@@ -217,7 +218,7 @@ def add_products(matrix, at, columns, depth, line, other, to, factor, across):
         c += 1
 
 
-@njit
+@inner_njit()
 def hide_later(line, scores, across, keys, ahead):
     """-inf for the scores of keys that come after their query. ahead: the first key's place minus the first query's."""
     for r in range(max(0, 1 - ahead), keys):
@@ -225,7 +226,7 @@ def hide_later(line, scores, across, keys, ahead):
             line[scores + r * across + i] = -np.inf
 
 
-@njit
+@inner_njit()
 def add_mask(mask, at, row, lane, rows, count, line, scores, across):
     """scores + mask, which is multiplied by log2(e) as the scores are. row, lane: elements from one to the next."""
     for r in range(rows):
@@ -315,7 +316,7 @@ def _modify(mods, kind, line, scores, across, head, first, begin, keys, count):
     return both
 
 
-@njit
+@inner_njit()
 def weigh(line, scores, across, keys, top, summed, factor):
     """Scores become weights 2^(score - largest); largest, sums and factors of all queries move on."""
     width = lanes(line)

@@ -8,10 +8,10 @@ import functools
 import math
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..simd import fma, lanes, load, maximum, reduce_add, reduce_max
+from ..simd.inner import inner_njit
 
 ALONE = 1 << 14  # numbers below which waking another thread costs more than it gains
 
@@ -47,13 +47,13 @@ def shared(rows, n):
     return min(rows, 1 if threads == 1 else 4 * threads), threads, size // 8
 
 
-@njit
+@inner_njit()
 def part_of(task, tasks, rows):
     """The rows of a task: (first, last)."""
     return task * rows // tasks, (task + 1) * rows // tasks
 
 
-@njit
+@inner_njit()
 def largest(line, at, n):
     """The largest of n numbers from `at` on; NaN where one of them is."""
     width, top, i = lanes(line), line.dtype.type(-np.inf), 0
@@ -71,7 +71,7 @@ def largest(line, at, n):
     return top
 
 
-@njit
+@inner_njit()
 def total(line, at, n):
     """The sum of n numbers."""
     width, result, i = lanes(line), line.dtype.type(0), 0
@@ -88,7 +88,7 @@ def total(line, at, n):
     return result
 
 
-@njit
+@inner_njit()
 def product(one, at, other, to, n):
     """The sum of n products."""
     width, result, i = lanes(one), one.dtype.type(0), 0

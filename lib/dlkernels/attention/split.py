@@ -21,13 +21,14 @@ import math
 from collections import namedtuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from .. import team
 from ..matrix.blocks import REGISTERS
 from ..simd import broadcast, fma, lanes, load, load_bytes, maximum, reduce_add, reduce_max, store
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
@@ -120,7 +121,7 @@ def _attend(everything, parts, part_sums, splits, out, sums, threads, least, tea
         sums[row] /= sums.dtype.type(LOG2_E)
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _merge_splits(parts, part_sums, splits, rows, columns, out, sums):
     """Each row's result from those of its splits: their mean, weighed by their sums of exponentials."""
     for row in range(sums.size):
@@ -144,7 +145,7 @@ def _merge_splits(parts, part_sums, splits, rows, columns, out, sums):
         sums[row] = top + math.log2(total)
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _split(arguments, task, who):
     """The results of the rows of one group over one split of its keys, and the logarithms (to base 2) of their sums."""
     everything, parts, part_sums, splits = arguments
@@ -227,7 +228,7 @@ def _fetch(source, at, factors, rows, width, line, to):
     return widen
 
 
-@njit
+@inner_njit()
 def dots(line, query, keys, at, count, width, to):
     """line[to + j] = the product of a query and key j; four keys at a time, so that four sums are under way."""
     across, j, zero = lanes(line), 0, line.dtype.type(0)
@@ -264,7 +265,7 @@ def dots(line, query, keys, at, count, width, to):
         j += 1
 
 
-@njit
+@inner_njit()
 def weigh(line, scores, count, top, summed, factor):
     """Scores become weights 2^(score - largest); largest, sum and factor of their row move on."""
     across = lanes(line)
@@ -286,7 +287,7 @@ def weigh(line, scores, count, top, summed, factor):
     line[summed] = line[summed] * older + reduce_add(total)
 
 
-@njit
+@inner_njit()
 def add_products(line, weights, rows, matrix, at, depth, columns, result):
     """line[result + r columns + c] += the sum over p < depth of line[weights + r KEYS + p] * matrix[at + p columns + c]."""
     across, c = lanes(line), 0

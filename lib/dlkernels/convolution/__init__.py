@@ -42,7 +42,7 @@ def check_convolution(x, weight, bias, stride, padding, dilation, groups, half=F
         float_array(name, one, FLOATS[:1] if half and name == "bias" else kinds)
     one_place(**given)
     same("dtype", **{name: one for name, one in given.items() if not (half and name == "bias")})
-    if isinstance(groups, bool) or not isinstance(groups, numbers.Integral):
+    if type(groups) is not int and (isinstance(groups, bool) or not isinstance(groups, numbers.Integral)):
         raise TypeError(f"groups is {groups!r}; expected a whole number.")
     if groups < 1:
         raise ValueError(f"groups is {groups}; expected at least 1.")

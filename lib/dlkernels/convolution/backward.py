@@ -16,12 +16,12 @@ The ladder of conv2d_backward             what the rung adds
 import functools
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from . import choose, im2col
 from .depthwise_backward import add_gradients
@@ -84,7 +84,7 @@ def conv2d_backward_direct(g, grad, x, weight, of_x, of_weight):
 # ---- 2: planes ---------------------------------------------------------------------------------------------------
 
 
-@njit(fastmath=CONTRACT)
+@inner_njit(fastmath=CONTRACT)
 def _scatter_row(factor, source, stride, target):
     """target[::stride] += factor * source."""
     if stride == 1:
@@ -95,7 +95,7 @@ def _scatter_row(factor, source, stride, target):
             target[z * stride] += factor * source[z]
 
 
-@njit(fastmath={"contract", "reassoc"})
+@inner_njit(fastmath={"contract", "reassoc"})
 def _dot(row, pixels, stride):
     """The sum of row * pixels[::stride], in an order that the compiler chooses."""
     total = row.dtype.type(0)
@@ -108,7 +108,7 @@ def _dot(row, pixels, stride):
     return total
 
 
-@njit
+@inner_njit()
 def _plane_of_x(arguments, task, who):
     """The gradient of one input channel of one picture: from all results that it went into."""
     g, grad, weight, of_x = arguments
@@ -127,7 +127,7 @@ def _plane_of_x(arguments, task, who):
                     _scatter_row(weight[o, c, ky, kx], source[y, begin:end], g.stride_x, row)
 
 
-@njit
+@inner_njit()
 def _plane_of_weight(arguments, task, who):
     """The gradient of the weights between one output channel and one input channel."""
     g, grad, x, of_weight = arguments
@@ -165,7 +165,7 @@ def conv2d_backward_planes(g, grad, x, weight, of_x, of_weight):
 # ---- 3: products of matrices ---------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def _put_back(arguments, task, who):
     """Add the columns of one input channel to the pixels that they came from."""
     columns, g, top, rows, width, of_x = arguments
@@ -233,7 +233,7 @@ def product(a, b):
 # ---- pooling -------------------------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def _max_back(arguments, task, who):
     g, grad, x, of_x = arguments
     picture, target = x[task], of_x[task]
@@ -263,7 +263,7 @@ def max_pool2d_backward_planes(g, grad, x):
     return of_x
 
 
-@njit
+@inner_njit()
 def _mean_back(arguments, task, who):
     down, across, divisor, grad, of_x = arguments
     for y in range(grad.shape[1]):

@@ -22,7 +22,7 @@ import numpy as np
 from .. import team
 from ..matrix import choose as products
 from . import fft, implicit, lanes, tiles, winograd
-from .kept import workspace
+from .kept import by_shape, workspace
 from .sizes import sizes
 from .tiles import ROWS
 
@@ -61,6 +61,11 @@ def direct_way(weight, g, out):
 
 def ways(weight, g, out):
     """The names of the rungs that are faster by shape, the fastest first; the last is a direct one."""
+    return _ways(weight, g, out, team.size())
+
+
+@by_shape
+def _ways(weight, g, out, threads):
     faster = [f"conv2d_winograd_{m}x{m}" for m in winograd.pays(weight, g, out)]
     return [*faster, *(["conv2d_fft"] if fft.pays(weight, g, out) else []), direct_way(weight, g, out)]
 
@@ -120,7 +125,7 @@ def explained(x, weight, g, out):
         why = "one input channel for each result: nothing to share among channels, so each plane is read once and done."
     else:
         why = f"{weight[0].size} terms for each result: a tile of {ROWS} channels stays in registers meanwhile."
-    c = tiles.cut(x, weight, g, out, threads, rung == "conv2d_tile")
+    c = tiles.cut(weight, g, out, threads, rung == "conv2d_tile")
     return Choice(rung, f"{but} {why}".strip(), multiplies, (c.weights + threads * c.each) * out.itemsize)
 
 
@@ -138,7 +143,7 @@ def convolve(x, weight, bias, g, out, pack):
     """out = the convolution by `tiles`: dense, or depthwise where weights need not be packed."""
     multiplies = out.size * weight[0].size
     threads = products.threads_for(multiplies)
-    c = tiles.cut(x, weight, g, out, threads, pack)
+    c = tiles.cut(weight, g, out, threads, pack)
     kernel = tiles.convolve if pack else tiles.convolve_depthwise
     work = workspace(out.dtype, c.weights + threads * c.each)
     kernel(

@@ -11,18 +11,18 @@ A zero times infinity is NaN, where the formula has no term: numbers must be fin
 """
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 
 BLOCK = 1024  # elements of a line that stay in the L1 cache for all places of the kernel
 TASK = 1 << 14  # elements of all lines of a task, if they are short: beside them, to make room for lines costs little
 
 
-@njit(fastmath={"contract", "reassoc"})
+@inner_njit(fastmath={"contract", "reassoc"})
 def _product(one, other):
     """The sum of one * other, in an order that the compiler chooses."""
     total = one.dtype.type(0)
@@ -31,14 +31,14 @@ def _product(one, other):
     return total
 
 
-@njit(fastmath={"contract"})
+@inner_njit(fastmath={"contract"})
 def _add(factor, source, target):
     """target += factor * source"""
     for i in range(source.size):
         target[i] += factor * source[i]
 
 
-@njit
+@inner_njit()
 def _some_planes(arguments, task, who):
     """Both gradients of some planes that lie one after the other: an input channel of a picture, all results of its group."""
     g, grad, x, weight, of_x, parts, tall, wide, planes = arguments

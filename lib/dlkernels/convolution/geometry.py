@@ -22,6 +22,8 @@ MOST = 2**31 - 1  # of a stride, a padding, a dilation: more than any picture, a
 
 def pair(name, value, least):
     """`value`, a whole number or two of them (for y and x), as a tuple of two; an error that names the argument."""
+    if type(value) is int and least <= value <= MOST:  # the usual case, fast
+        return value, value
     values = value if isinstance(value, tuple | list) else (value, value)
     if len(values) != 2 or not all(_is_whole(one) for one in values):
         raise TypeError(f"{name} is {value!r}; expected a whole number, or two of them: one for y, one for x.")

@@ -10,18 +10,18 @@ some rows of the result at a time.
 import math
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from .kept import workspace
 
 COLUMNS = 4 << 20  # bytes of patches at a time; at least one row of the result
 
 
-@njit
+@inner_njit()
 def inside(k, size, count, stride, before, dilation):
     """(first, last) of the windows whose place k lies inside the picture, along one axis of `size` pixels."""
     shift = before - k * dilation  # window y sees pixel y * stride - shift
@@ -30,7 +30,7 @@ def inside(k, size, count, stride, before, dilation):
     return min(first, count), min(last, count)
 
 
-@njit
+@inner_njit()
 def _one_place(arguments, task, who):
     """What one place of the kernel sees of one channel, for all windows of some rows: one row of the columns."""
     picture, g, top, rows, width, columns = arguments

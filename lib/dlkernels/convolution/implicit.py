@@ -19,7 +19,6 @@ else they are bands of pictures, and the weights are turned once before.
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..matrix import choose as products
@@ -28,11 +27,12 @@ from ..matrix.blocks import REGISTERS
 from ..matrix.blocks import ROWS as TALL
 from ..simd import lanes, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
-from .kept import workspace
+from .kept import by_shape, workspace
 from .turned import copy_interleaved, copy_turned, turn_back
 
 LOW = 4 if REGISTERS == 32 else 2
@@ -56,6 +56,7 @@ def pays(weight, g, out):
     return g.groups == 1 and len(weight) >= vector_width(out.dtype)
 
 
+@by_shape
 def plan(weight, g, out, threads):
     """The `Plan` for weights and a result of that shape and dtype."""
     (pictures, outs, high, wide), ins, size = out.shape, weight.shape[1], vector_width(out.dtype)
@@ -96,7 +97,7 @@ def offsets(g, p):
     return (y[:, None] + x).reshape(-1)
 
 
-@njit
+@inner_njit()
 def turn_weights(weight, panel, p, line, to, scratch):
     """The weights of two vectors of output channels: line[to + ((ky, kx), c) * 2 lanes + o]."""
     size, (outs, ins, tall, wide) = lanes(line), weight.shape
@@ -122,7 +123,7 @@ def turn_weights(weight, panel, p, line, to, scratch):
                     store(line, at + c * 2 * size, load(line, scratch + (c * places + place) * size))
 
 
-@njit
+@inner_njit()
 def add_runs(acc, line, seen, strides, places, factors, terms):
     """The tile plus all runs of terms."""
     width = 2 * lanes(line)
@@ -133,7 +134,7 @@ def add_runs(acc, line, seen, strides, places, factors, terms):
     return acc
 
 
-@njit
+@inner_njit()
 def multiply(p, places, bias, panel, rows, wide, line, seen, factors, results):
     """The results of `rows` rows of a band and of one panel: [pixel][out]."""
     width, add = 2 * lanes(line), memory(bias)
@@ -161,7 +162,7 @@ def multiply(p, places, bias, panel, rows, wide, line, seen, factors, results):
                 z += LOW
 
 
-@njit
+@inner_njit()
 def put(out, picture, panel, top, rows, line, results):
     """From [pixel][out] to planes."""
     size, (outs, high, wide) = lanes(line), out.shape[1:]
@@ -173,7 +174,7 @@ def put(out, picture, panel, top, rows, line, results):
             turn_back(line, at, 2 * size, channels, rows * wide, memory(out), to, high * wide)
 
 
-@njit
+@inner_njit()
 def turn_band(x, g, p, picture, top, rows, vector, line, to, scratch):
     """One vector of channels of the band for `rows` rows of the result from row `top` on."""
     tall = p.tall - (p.rows - rows) * p.down
@@ -184,25 +185,25 @@ def turn_band(x, g, p, picture, top, rows, vector, line, to, scratch):
         copy_turned(x, vector * lanes(line), picture, window, line, to + vector * lanes(line), p.pitch, scratch)
 
 
-@njit
+@inner_njit()
 def _vectors(x, line):
     return -(-x.shape[1] // lanes(line))
 
 
-@njit
+@inner_njit()
 def _task_of_weights(arguments, task, who):
     _x, weight, _bias, _out, work, _places, _g, p = arguments
     turn_weights(weight, task, p, memory(work), task * p.factors, p.shared + who * p.own)
 
 
-@njit
+@inner_njit()
 def _task_of_pixels(arguments, task, who):
     x, _weight, _bias, out, work, _places, g, p = arguments
     picture, vector = task // _vectors(x, work), task % _vectors(x, work)
     turn_band(x, g, p, picture, 0, out.shape[2], vector, memory(work), picture * p.band, p.shared + who * p.own)
 
 
-@njit
+@inner_njit()
 def _task_of_band(arguments, task, who):
     x, _weight, bias, out, work, places, g, p = arguments
     part, band = task % p.parts, task // p.parts
@@ -218,7 +219,7 @@ def _task_of_band(arguments, task, who):
         put(out, picture, panel, top, rows, line, results)
 
 
-@njit
+@inner_njit()
 def _task_of_panel(arguments, task, who):
     _x, weight, bias, out, work, places, _g, p = arguments
     line, scratch, (high, wide) = memory(work), p.shared + who * p.own, out.shape[2:]

@@ -7,15 +7,15 @@ vector in the last layers of a network. Pixels are turned to [row][column][chann
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..matrix import choose as products
 from ..simd import broadcast, fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
-from .kept import workspace
+from .kept import by_shape, workspace
 from .turned import copy_turned, turn_back
 
 PIXELS = 8  # at a time: each weight that is loaded serves so many, and as many sums hide the latency
@@ -26,7 +26,7 @@ BAND = 128 << 10  # bytes of a turned band of one vector of channels
 Plan = namedtuple("Plan", "rows bands tall wide vectors factors band scratch own")
 
 
-@njit
+@inner_njit()
 def pixels_of_vector(steps, places, rows, wide, line, seen, factors, to):
     """The depthwise convolution of one vector of channels of a band, without bias: `wide` results in each of `rows` rows.
 
@@ -58,6 +58,7 @@ def pays(weight, g, out):
     return len(weight) == g.groups >= vector_width(out.dtype) and (narrow or g.stride_x > 1)
 
 
+@by_shape
 def plan(weight, g, out):
     (channels, _, tall, wide), (high, across), size = weight.shape, out.shape[2:], vector_width(out.dtype)
     columns, reach = (across - 1) * g.stride_x + (wide - 1) * g.dilation_x + 1, (tall - 1) * g.dilation_y + 1
@@ -69,7 +70,14 @@ def plan(weight, g, out):
     return Plan(rows, -(-high // rows), deep, columns, vectors, (tall * wide + 1) * vectors * size, band, scratch, own)
 
 
-@njit
+@by_shape
+def offsets(weight, g, out):
+    """Where each place of the kernel begins in a band."""
+    y, x = np.arange(g.kernel_y) * g.dilation_y * plan(weight, g, out).wide, np.arange(g.kernel_x) * g.dilation_x
+    return ((y[:, None] + x) * vector_width(out.dtype)).reshape(-1)
+
+
+@inner_njit()
 def _task(arguments, task, who):
     """A band of one vector of channels of a picture."""
     x, out, work, places, g, p = arguments
@@ -104,6 +112,6 @@ def convolve(x, weight, bias, g, out):
     work = workspace(out.dtype, p.factors + threads * p.own)
     factors = work[: p.factors].reshape(-1, p.vectors * size)
     factors[:-1, :channels], factors[-1, :channels], factors[:, channels:] = weight.reshape(channels, -1).T, bias, 0
-    y, z = np.arange(g.kernel_y) * g.dilation_y * p.wide, np.arange(g.kernel_x) * g.dilation_x
-    places = ((y[:, None] + z) * size).reshape(-1)
-    convolve_lanes(x, out, work, places, g, p, threads, products.least_time(multiplies), team.members())
+    convolve_lanes(
+        x, out, work, offsets(weight, g, out), g, p, threads, products.least_time(multiplies), team.members()
+    )

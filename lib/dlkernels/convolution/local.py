@@ -10,12 +10,11 @@ The ladder of conv2d_local                what the rung adds
     conv2d_local_rows      all cores: each some rows of the result, of all pictures; the inner loop runs along weights and pixels
 """
 
-from numba import njit
-
 from .. import team
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from .im2col import inside
 from .pictures import on_pictures
@@ -46,7 +45,7 @@ def conv2d_local_direct(x, weight, bias, g, out):
     _direct(x, weight, bias, g, out)
 
 
-@njit(fastmath=CONTRACT)
+@inner_njit(fastmath=CONTRACT)
 def _add_products(weights, source, stride, target):
     """target += weights * source[::stride]."""
     if stride == 1:
@@ -57,7 +56,7 @@ def _add_products(weights, source, stride, target):
             target[z] += weights[z] * source[z * stride]
 
 
-@njit
+@inner_njit()
 def _row(arguments, task, who):
     """One row of one output channel, of all pictures."""
     x, weight, bias, g, out = arguments

@@ -26,7 +26,7 @@ def on_pictures(rung):
 
 def plain(x):
     """The array itself if it is contiguous and may be written, else a copy."""
-    return np.require(x, requirements="CAW")
+    return x if x.flags.carray else np.require(x, requirements="CAW")
 
 
 def with_batch(x):

@@ -6,11 +6,11 @@ The ladders                               what the rung adds
 """
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from .choose import workspace
 from .pictures import plain
@@ -31,7 +31,7 @@ def threads_for(out, g):
 # ---- the largest -------------------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def largest_of(picture, g, y, z):
     """(largest pixel of window (y, z), where it stands): NaN if there is one; the first of several, the last NaN.
 
@@ -64,7 +64,7 @@ def max_pool2d_direct(x, g, out):
     return out
 
 
-@njit
+@inner_njit()
 def _larger(line, source):
     """line = the larger of both, element by element; NaN where one is NaN."""
     for j in range(line.size):
@@ -72,7 +72,7 @@ def _larger(line, source):
         line[j] = pixel if pixel > line[j] or pixel != pixel else line[j]
 
 
-@njit
+@inner_njit()
 def _max_of_plane(arguments, task, who):
     x, work, g, out = arguments
     picture, result = x[task], out[task]
@@ -113,7 +113,7 @@ def max_pool2d_columns(x, g, out):
     return out
 
 
-@njit
+@inner_njit()
 def _places_of_plane(arguments, task, who):
     x, g, places, out = arguments
     for y in range(out.shape[1]):
@@ -155,13 +155,13 @@ def _mean_direct(x, down, across, divisor, out):
                 out[p, y, z] = total / (divisor if divisor else down[y, 2] * across[z, 2])
 
 
-@njit
+@inner_njit()
 def _add(line, source):
     for j in range(line.size):
         line[j] += source[j]
 
 
-@njit
+@inner_njit()
 def _mean_of_plane(arguments, task, who):
     x, work, down, across, divisor, out = arguments
     wide = x.shape[2]

@@ -12,13 +12,13 @@ The ladder of conv2d_separable                what the rung adds
 import functools
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd import lanes, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
 from . import cpu, implicit
@@ -55,13 +55,13 @@ def conv2d_separable_in_two(x, depthwise, pointwise, bias, g, out):
     cpu.direct(between, pointwise, bias, POINT, out)
 
 
-@njit
+@inner_njit()
 def _task_of_weights(arguments, task, who):
     _x, pointwise, _bias, _out, work, _places, _g, p, _q = arguments
     implicit.turn_weights(pointwise, task, p, memory(work), task * p.factors, p.shared + who * p.own)
 
 
-@njit
+@inner_njit()
 def _task_of_band(arguments, task, who):
     x, _pointwise, bias, out, work, places, g, p, q = arguments
     picture, top = task // p.bands, task % p.bands * p.rows

@@ -3,11 +3,11 @@
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..simd import broadcast, lanes, load, maximum, reduce_add, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
 
@@ -18,7 +18,7 @@ PARALLEL_FROM = 1 << 18  # elements; below, waking the threads costs more than i
 Sizes = namedtuple("Sizes", "largest mean")
 
 
-@njit
+@inner_njit()
 def _part(arguments, task, who):
     line, count, found = arguments
     size, source, zero = lanes(line), memory(line), line.dtype.type(0)

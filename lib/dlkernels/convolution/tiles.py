@@ -19,18 +19,20 @@ With a stride, results that are neighbours need pixels that are `stride` apart. 
 plane for each remainder of the division by the stride, in y and in x. In each of them the stride is one.
 """
 
+import functools
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from ..matrix.blocks import REGISTERS
 from ..simd import broadcast, fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
 from ..team import share
+from .kept import by_shape
 
 VECTORS = 3
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS // 4 * 4  # 8 of 32 registers, 4 of 16; both divide most numbers of channels
@@ -44,7 +46,8 @@ BAND = 192 << 10  # bytes of the padded copy: less than the smallest L2 cache, w
 Cut = namedtuple("Cut", "rows bands pitch height phases_y phases_x channel tiles parts weights each")
 
 
-def cut(x, weight, g, out, threads, packed=True):
+@by_shape
+def cut(weight, g, out, threads, packed=True):
     """The `Cut` of a convolution for that many threads. packed: whether weights are."""
     (pictures, outs, height, width), ins = out.shape, weight.shape[1]
     reach_y, reach_x = (g.kernel_y - 1) * g.dilation_y, (g.kernel_x - 1) * g.dilation_x
@@ -64,6 +67,7 @@ def cut(x, weight, g, out, threads, packed=True):
     return Cut(rows, bands, pitch, rows + halo, *phases, channel, tiles, parts, weights, ins * channel + scratch)
 
 
+@functools.lru_cache(maxsize=1024)
 def offsets(g, c):
     """Where each place of the kernel begins in the planes of a channel."""
     y, x = (
@@ -78,7 +82,7 @@ def offsets(g, c):
 # ---- the padded copy ---------------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def copy_padded(picture, g, c, top, rows, line, to):
     """The planes of one channel, for `rows` rows of the result from row `top` on, to element `to` of the line."""
     high, wide = picture.shape
@@ -89,21 +93,26 @@ def copy_padded(picture, g, c, top, rows, line, to):
             for r in range(rows + c.height - c.rows):
                 at = to + ((py * c.phases_x + px) * c.height + r) * c.pitch
                 i = (top + r) * g.stride_y + py - g.top
-                line[at : at + c.pitch] = 0
-                if 0 <= i < high and first < last:
-                    source, target = picture[i, first * g.stride_x + px - g.left :], line[at + first : at + last]
-                    if g.stride_x == 1:
-                        for q in range(target.size):
-                            target[q] = source[q]
-                    else:
-                        for q in range(target.size):
-                            target[q] = source[q * g.stride_x]
+                if not (0 <= i < high and first < last):
+                    line[at : at + c.pitch] = 0
+                    continue
+                for q in range(at, at + first):
+                    line[q] = 0
+                for q in range(at + last, at + c.pitch):
+                    line[q] = 0
+                source, target = picture[i, first * g.stride_x + px - g.left :], line[at + first : at + last]
+                if g.stride_x == 1:
+                    for q in range(target.size):
+                        target[q] = source[q]
+                else:
+                    for q in range(target.size):
+                        target[q] = source[q * g.stride_x]
 
 
 # ---- dense: many input channels for each result --------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def pack_weights(arguments, task, who):
     """The weights of PANEL output channels: for each input channel and place of the kernel, those of all channels side by
     side; zeros where there are no more."""
@@ -118,12 +127,12 @@ def pack_weights(arguments, task, who):
     pack(memory(weight), (group * outs + first) * count, 1, count, count, here, line, to, PANEL)
 
 
-@njit
+@inner_njit()
 def panels_of(tiles):
     return (tiles + 1) // 2
 
 
-@njit
+@inner_njit()
 def add_taps(acc, line, weights, band, places, ins, channel):
     """The tile plus all places of the kernel and all input channels; `band`: where the tile's first pixel stands."""
     taps = places.size
@@ -133,7 +142,7 @@ def add_taps(acc, line, weights, band, places, ins, channel):
     return acc
 
 
-@njit
+@inner_njit()
 def write_rows(line, scratch, width, out, at, plane, count, bias, first, f, last, pitch, wide):
     """Results f, f + 1, ... of `count` channels from the scratch to where they belong; what lies between rows is left out.
 
@@ -154,7 +163,7 @@ def write_rows(line, scratch, width, out, at, plane, count, bias, first, f, last
                 break
 
 
-@njit
+@inner_njit()
 def task_of_bands(arguments, task, who):
     """One band of one picture, for some of the output channels of one group."""
     x, bias, out, work, places, g, c = arguments
@@ -210,7 +219,7 @@ def convolve(x, weight, bias, out, work, places, g, c, threads, least, team):
 TALL = 4  # rows of the result at a time: each weight that is loaded serves four times
 
 
-@njit
+@inner_njit()
 def four_rows(line, band, pitch, weights, at, places, bias, out, to, wide):
     """A vector of results in each of four rows; the vector begins at element `band` of the first row's pixels."""
     acc0 = acc1 = acc2 = acc3 = broadcast(bias)
@@ -224,10 +233,55 @@ def four_rows(line, band, pitch, weights, at, places, bias, out, to, wide):
     store(out, to + 2 * wide, acc2), store(out, to + 3 * wide, acc3)
 
 
-@njit
-def plane_of_results(line, copy, scratch, weights, at, places, bias, out, to, rows, wide, pitch):
-    """Rows of one output channel from its planes of pixels. The last four rows and the last vector are moved back."""
+@inner_njit()
+def add_column(line, source, pitch, high, middle, low, acc0, acc1, acc2, acc3):
+    """The four sums plus one column of a kernel of three rows: each vector of pixels serves up to three of them."""
+    one, two, three = load(line, source), load(line, source + pitch), load(line, source + 2 * pitch)
+    four, five, six = load(line, source + 3 * pitch), load(line, source + 4 * pitch), load(line, source + 5 * pitch)
+    acc0, acc1 = fma(high, one, acc0), fma(high, two, acc1)
+    acc2, acc3 = fma(high, three, acc2), fma(high, four, acc3)
+    acc0, acc1 = fma(middle, two, acc0), fma(middle, three, acc1)
+    acc2, acc3 = fma(middle, four, acc2), fma(middle, five, acc3)
+    acc0, acc1 = fma(low, three, acc0), fma(low, four, acc1)
+    return acc0, acc1, fma(low, five, acc2), fma(low, six, acc3)
+
+
+@inner_njit()
+def four_rows_of_three(line, source, pitch, weights, bias, out, to, wide):
+    """`four_rows` for a kernel of 3 x 3 neighbours, with 18 loads of pixels instead of 36."""
+    a, b, c, d, e, f, g, h, i = weights
+    acc0, acc1, acc2, acc3 = add_column(line, source, pitch, a, d, g, bias, bias, bias, bias)
+    acc0, acc1, acc2, acc3 = add_column(line, source + 1, pitch, b, e, h, acc0, acc1, acc2, acc3)
+    acc0, acc1, acc2, acc3 = add_column(line, source + 2, pitch, c, f, i, acc0, acc1, acc2, acc3)
+    store(out, to, acc0), store(out, to + wide, acc1)
+    store(out, to + 2 * wide, acc2), store(out, to + 3 * wide, acc3)
+
+
+@inner_njit()
+def plane_of_three(line, copy, weights, at, bias, out, to, rows, wide, pitch):
+    """`plane_of_results` for a kernel of 3 x 3 neighbours: its weights stay in registers."""
+    size, start = lanes(line), broadcast(bias)
+    a, b, c = broadcast(weights[at]), broadcast(weights[at + 1]), broadcast(weights[at + 2])
+    d, e, f = broadcast(weights[at + 3]), broadcast(weights[at + 4]), broadcast(weights[at + 5])
+    g, h, i = broadcast(weights[at + 6]), broadcast(weights[at + 7]), broadcast(weights[at + 8])
+    kernel = a, b, c, d, e, f, g, h, i
+    for row in range(0, rows, TALL):
+        y = min(row, rows - TALL)
+        for column in range(0, wide, size):
+            z = min(column, wide - size)
+            four_rows_of_three(line, copy + y * pitch + z, pitch, kernel, start, out, to + y * wide + z, wide)
+
+
+@inner_njit()
+def plane_of_results(line, copy, scratch, weights, at, places, bias, out, to, rows, wide, pitch, near):
+    """Rows of one output channel from its planes of pixels. The last four rows and the last vector are moved back.
+
+    near: whether the kernel has 3 x 3 places that are neighbours.
+    """
     size = lanes(line)
+    if near and rows >= TALL and wide >= size:
+        plane_of_three(line, copy, weights, at, bias, out, to, rows, wide, pitch)
+        return
     if rows >= TALL and wide >= size:
         for row in range(0, rows, TALL):
             y = min(row, rows - TALL)
@@ -245,7 +299,7 @@ def plane_of_results(line, copy, scratch, weights, at, places, bias, out, to, ro
                 out[to + y * wide + z + k] = line[scratch + k]
 
 
-@njit
+@inner_njit()
 def task_of_channel(arguments, task, who):
     """One band of one input channel: all results that are made of it."""
     x, weight, bias, out, work, places, g, c = arguments
@@ -256,11 +310,12 @@ def task_of_channel(arguments, task, who):
     top = band * c.rows
     rows = min(c.rows, high - top)
     copy = who * c.each
+    near = places.size == 9 and g.kernel_x == 3 and places[1] == 1 and places[3] == c.pitch
     copy_padded(x[n, group], g, c, top, rows, line, copy)
     for o in range(group * outs, (group + 1) * outs):
         to = ((n * out.shape[1] + o) * high + top) * wide
         scratch, at = copy + c.channel, o * places.size
-        plane_of_results(line, copy, scratch, factors, at, places, bias[o], result, to, rows, wide, c.pitch)
+        plane_of_results(line, copy, scratch, factors, at, places, bias[o], result, to, rows, wide, c.pitch, near)
 
 
 @cached_njit()

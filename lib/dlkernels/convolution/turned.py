@@ -4,14 +4,13 @@ Blocks of lanes x lanes elements are turned in registers (`simd.pack.transpose_b
 is moved back over ones that are done.
 """
 
-from numba import njit
-
 from ..simd import broadcast, lanes, load, store
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.pack import pack, transpose_block
 
 
-@njit
+@inner_njit()
 def turn(source, at, plane, channels, pixels, line, to):
     """line[to + pixel * lanes + channel] = source[at + channel * plane + pixel]; zeros for channels that are not there."""
     size = lanes(line)
@@ -25,7 +24,7 @@ def turn(source, at, plane, channels, pixels, line, to):
     pack(source, at, 1, plane, pixels, channels, line, to, size)
 
 
-@njit
+@inner_njit()
 def turn_back(line, at, step, channels, pixels, target, to, plane):
     """target[to + channel * plane + pixel] = line[at + pixel * step + channel]."""
     size = lanes(line)
@@ -37,19 +36,19 @@ def turn_back(line, at, step, channels, pixels, target, to, plane):
     pack(line, at, 1, step, channels, pixels, target, to, plane)
 
 
-@njit
+@inner_njit()
 def _fill(line, at, count, step, zero):
     for k in range(count):
         store(line, at + k * step, zero)
 
 
-@njit
+@inner_njit()
 def _copy(line, at, apart, count, to, step):
     for k in range(count):
         store(line, to + k * step, load(line, at + k * apart))
 
 
-@njit
+@inner_njit()
 def copy_turned(x, channel, picture, window, line, to, step, scratch):
     """A window of one vector of channels, with its padding: row r, column c from element to + (r * columns + c) * step on.
 
@@ -83,7 +82,7 @@ def copy_turned(x, channel, picture, window, line, to, step, scratch):
             _fill(line, row, columns, step, zero)
 
 
-@njit
+@inner_njit()
 def copy_interleaved(x, picture, window, line, to):
     """The same of all channels, where they are fewer than a vector has lanes: pixels stand x.shape[1] elements apart."""
     ins, high, wide = x.shape[1:]

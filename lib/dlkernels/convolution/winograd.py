@@ -35,7 +35,6 @@ that a tile sees, not with the products of a result. An infinite pixel becomes N
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..matrix import choose as products
@@ -43,6 +42,7 @@ from ..matrix.blocks import REGISTERS
 from ..matrix.blocks import ROWS as TALL
 from ..simd import fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
@@ -86,19 +86,19 @@ def matrices(m, points=POINTS):
 # ---- a row or a column of a tile -----------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def _of_pixels(d0, d1, d2, d3):
     """B^T d for m = 2."""
     return d0 - d2, d1 + d2, d2 - d1, d1 - d3
 
 
-@njit
+@inner_njit()
 def _of_sums(m0, m1, m2, m3):
     """A^T m for m = 2."""
     return m0 + m1 + m2, m1 - m2 - m3
 
 
-@njit
+@inner_njit()
 def transform_pixels(m, line, at, step, to, apart):
     """B^T d of m + 2 vectors that lie `step` elements apart; they go to places `apart` elements apart."""
     d0, d1, d2, d3 = load(line, at), load(line, at + step), load(line, at + 2 * step), load(line, at + 3 * step)
@@ -116,7 +116,7 @@ def transform_pixels(m, line, at, step, to, apart):
         store(line, to + 5 * apart, fma(d1, AA * BB, fma(d3, -AA - BB, d5)))
 
 
-@njit
+@inner_njit()
 def transform_weights(m, line, at, step, to, apart):
     """G w of 3 vectors, in the same way."""
     w0, w1, w2 = load(line, at), load(line, at + step), load(line, at + 2 * step)
@@ -133,7 +133,7 @@ def transform_weights(m, line, at, step, to, apart):
         store(line, to + 5 * apart, w2)
 
 
-@njit
+@inner_njit()
 def transform_sums(m, line, at, step, to, apart):
     """A^T s of m + 2 vectors, in the same way."""
     s0, s1, s2, s3 = load(line, at), load(line, at + step), load(line, at + 2 * step), load(line, at + 3 * step)
@@ -198,14 +198,14 @@ def plan(m, ins, out, threads):
     return Plan(m, down, across, piece, pieces, units, each, blocks, tiles, turned, depth, pitch, seen, sums, factors, panels, shared, own)  # fmt: skip
 
 
-@njit
+@inner_njit()
 def _unit(p, u):
     """(picture, row of tiles, first tile of the row, tiles) of unit u."""
     first = u % p.pieces * p.piece
     return u // (p.pieces * p.down), u // p.pieces % p.down, first, min(p.piece, p.across - first)
 
 
-@njit
+@inner_njit()
 def _tiles(p, first, last):
     """How many tiles units first ... last - 1 have."""
     count = 0
@@ -217,7 +217,7 @@ def _tiles(p, first, last):
 # ---- pixels --------------------------------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def see(x, g, p, first, last, vector, line, seen, scratch):
     """B^T d B for units first ... last - 1 of one vector of input channels, to places from element `seen` on."""
     m, n, size = p.m, p.m + 2, lanes(line)
@@ -242,7 +242,7 @@ def see(x, g, p, first, last, vector, line, seen, scratch):
 # ---- weights -------------------------------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def weigh(weight, p, panel, line, factors, scratch):
     """G w G^T for one panel of output channels, to places from element `factors` on."""
     m, n, size, (outs, ins) = p.m, p.m + 2, lanes(line), weight.shape[:2]
@@ -268,7 +268,7 @@ def weigh(weight, p, panel, line, factors, scratch):
 # ---- products and results --------------------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def multiply(p, tiles, line, seen, factors, sums):
     """The products of all places: pixels by the weights of one panel."""
     width = 2 * lanes(line)
@@ -295,7 +295,7 @@ def multiply(p, tiles, line, seen, factors, sums):
                 tile += LOW
 
 
-@njit
+@inner_njit()
 def finish(p, bias, out, first, last, panel, line, sums, scratch):
     """A^T s A and the bias, for units first ... last - 1 and one panel of output channels."""
     m, n, size, (outs, high, wide) = p.m, p.m + 2, lanes(line), out.shape[1:]
@@ -326,27 +326,27 @@ def finish(p, bias, out, first, last, panel, line, sums, scratch):
                     turn_back(line, rows + r * columns * size, size, channels, columns, result, to + r * wide, plane)
 
 
-@njit
+@inner_njit()
 def _task_of_weights(arguments, task, who):
     _x, weight, _bias, _out, work, _g, p = arguments
     line, scratch = memory(work), p.shared + who * p.own
     weigh(weight, p, task, line, task * (p.m + 2) ** 2 * p.factors, scratch)
 
 
-@njit
+@inner_njit()
 def _task_of_pixels(arguments, task, who):
     x, _weight, _bias, _out, work, g, p = arguments
     see(x, g, p, 0, p.units, task, memory(work), 0, p.shared + who * p.own)
 
 
-@njit
+@inner_njit()
 def _scratch(p, size):
     """Elements of a thread's scratch before its sums."""
     n = p.m + 2
     return (2 * n * (p.m * p.piece + 2) + n * n + max(p.m * p.m * p.piece, 9 * TURNED)) * size
 
 
-@njit
+@inner_njit()
 def _task_of_block(arguments, task, who):
     x, _weight, bias, out, work, g, p = arguments
     line, scratch, places = memory(work), p.shared + who * p.own, (p.m + 2) ** 2
@@ -361,7 +361,7 @@ def _task_of_block(arguments, task, who):
         finish(p, bias, out, first, last, panel, line, sums, scratch)
 
 
-@njit
+@inner_njit()
 def _task_of_panel(arguments, task, who):
     _x, weight, bias, out, work, _g, p = arguments
     line, scratch, places = memory(work), p.shared + who * p.own, (p.m + 2) ** 2

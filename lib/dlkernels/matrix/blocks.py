@@ -25,6 +25,7 @@ from numba import njit
 
 from ..simd import instruction_set, lanes, prefetch, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory, memory_at
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_store_part, tile_zeros
@@ -69,7 +70,7 @@ def put(c, at, acc, tall, rows, columns, fresh):
         tile_store(c.data, at, c.row, tile_load(c.data, at, c.row, tall, VECTORS) + acc)
 
 
-@njit
+@inner_njit()
 def multiply_packed(work, a, packed, pitch, b, c, rows, columns, depth, fresh, packs):
     """c = a b, or c += a b unless `fresh`, for blocks of a and b packed in `work` from elements `a` and `packed` on.
 
@@ -138,7 +139,7 @@ def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
 # ---- small: in place -------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def multiply_columns(a, b, b_at, b_step, c, m, k, vectors_are_two):
     """All rows of c, for the columns of one panel of b; m >= SMALL_ROWS.
 
@@ -233,7 +234,7 @@ def matrix_at(x, number, work):
     return Matrix(memory_at(address, work), number * matrix, row, column)
 
 
-@njit
+@inner_njit()
 def multiply_part(task, a, b, c, sizes, parts, work, at):
     """One of the parts of a product: a range of rows and a range of columns."""
     (m, n, k), (down, across) = sizes, parts
@@ -245,7 +246,7 @@ def multiply_part(task, a, b, c, sizes, parts, work, at):
         multiply(x, y, z, rows, columns, k, memory(work), at, at + PACKED_A)
 
 
-@njit
+@inner_njit()
 def multiply_part_of_stack(task, a, b, c, sizes, parts, work, at):
     """One of the parts of one of the products."""
     number = task // (parts[0] * parts[1])
@@ -260,7 +261,7 @@ def matmul_strided(a, b, c, sizes, work):
         multiply_part_of_stack(number, a, b, c, sizes, (1, 1), work, 0)
 
 
-@njit
+@inner_njit()
 def _task_of_product(arguments, task, who):
     a, b, c, turned, parts, work, each = arguments
     (m, n), (x, y, z, k) = c.shape, matrices(a, b, c, turned)
@@ -277,7 +278,7 @@ def matmul_threads(a, b, c, turned, parts, work, each, threads, least, team):
     share(_task_of_product, (a, b, c, turned, parts, work, each), parts[0] * parts[1], threads, least, team)
 
 
-@njit
+@inner_njit()
 def _task_of_stack(arguments, task, who):
     a, b, c, sizes, parts, work, each = arguments
     multiply_part_of_stack(task, a, b, c, sizes, parts, work, each * who)

@@ -18,12 +18,13 @@ numbers. A packed row of a ends with the word that its sums begin with.
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from .. import team
 from ..simd import has, vector_bytes, vector_width
+from ..simd.inner import inner_njit
 from ..simd.vector import call_llvm, splat
 from .blocks import DEPTH, HEIGHT, PACKED_A, PITCH, ROWS, VECTORS, WIDTH, best_parts, room
 from .choose import least_time, threads_for, workspace
@@ -114,7 +115,7 @@ def pack_panels(b, front, back, left, right, work, to):
     """Pack b[front:back, left:right] in panels of words. Words beyond the last column do not matter."""
 
 
-@njit
+@inner_njit()
 def multiply_packed(work, a, b, c, rows, columns, depth, sums, fresh):
     """A block c[rows, columns], given by the edges, becomes a b, or c + a b unless `fresh`; a and b: where they are packed."""
     (top, bottom), (left, right) = rows, columns
@@ -127,7 +128,7 @@ def multiply_packed(work, a, b, c, rows, columns, depth, sums, fresh):
                     target[q] = sums[r, q] if fresh else target[q] + sums[r, q]
 
 
-@njit
+@inner_njit()
 def multiply_part(group, a, b, c, task, parts, work, at):
     """One of the parts = (down, across) of c = a b. `group`: how many numbers make a word; `at`: where its workspace is."""
     (m, n), k, (down, across) = c.shape, a.shape[1], parts

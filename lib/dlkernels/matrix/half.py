@@ -13,11 +13,11 @@ matmul_half_tensor_cores   in gpu_tensor.py
 """
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from .batch import batched
 from .blocks import matmul_serial, room
@@ -31,7 +31,7 @@ SIGN, SPECIAL = (np.uint32(0x8000), np.uint32(0x7F800000))  # exponent of a floa
 LEAST_SPECIAL = np.uint32(0x7C00 << 13)  # and of such a float16, in its place of a float32
 
 
-@njit
+@inner_njit()
 def widen_row(row, bfloat, bits, numbers):
     """float32 from 16 bits each, exactly. ``bits`` and ``numbers``: one memory."""
     if bfloat:
@@ -46,7 +46,7 @@ def widen_row(row, bfloat, bits, numbers):
         numbers[j] *= EXPONENTS
 
 
-@njit
+@inner_njit()
 def widen_block(x, top, left, bfloat, block):
     """Fill the float32 ``block`` with the part of x that begins at (top, left)."""
     bits = block.view(np.uint32)
@@ -54,7 +54,7 @@ def widen_block(x, top, left, bfloat, block):
         widen_row(x[top + i, left : left + block.shape[1]], bfloat, bits[i], block[i])
 
 
-@njit
+@inner_njit()
 def multiply_strip(a, b, bfloat, out, top, bottom, left, right):
     """The part of the product in rows `top` to `bottom` and columns `left` to `right`."""
     k, columns = a.shape[1], right - left
@@ -77,7 +77,7 @@ def multiply_strip(a, b, bfloat, out, top, bottom, left, right):
                     target[j] = source[j] + (target[j] if front else np.float32(0))
 
 
-@njit
+@inner_njit()
 def _task_of_half(arguments, task, who):
     a, b, bfloat, out, down = arguments
     (m, n), across = out.shape, (out.shape[1] + WIDTH - 1) // WIDTH

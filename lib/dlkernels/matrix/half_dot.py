@@ -13,11 +13,12 @@ error is at most that of a sum of k rounded terms. Other matrices go the way of 
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from ..implementations import implementation
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from . import dots
 from .batch import batched
@@ -70,7 +71,7 @@ def _pack_panels_of_two(b, front, back, left, right, work, to):
     return pack
 
 
-@njit
+@inner_njit()
 def least_bits(x, task, tasks):
     """The least bits of part `task` of a matrix, without sign, minus 1; zeros do not count."""
     few = np.uint16(0xFFFF)
@@ -81,21 +82,21 @@ def least_bits(x, task, tasks):
     return few
 
 
-@njit
+@inner_njit()
 def _task_of_search(arguments, task, who):
     a, b, lowest = arguments  # a and b need not be of one type: one of them may be read-only
     tasks = lowest.shape[1]
     lowest[0, task], lowest[1, task] = least_bits(a, task, tasks), least_bits(b, task, tasks)
 
 
-@njit
+@inner_njit()
 def nothing_is_lost(a, b):
     """Whether no sum of products can be small enough to be taken for zero: from the least bits of each matrix, minus 1."""
     e, f = (a + 1) >> FRACTION, (b + 1) >> FRACTION  # the least exponents, as they are stored; 0: a subnormal number
     return min(e, f) > 0 and e + f >= LEAST
 
 
-@njit
+@inner_njit()
 def _task_of_twos(arguments, task, who):
     a, b, c, parts, work, each = arguments
     multiply_part(GROUP, a, b, c, task, parts, work, each * who)

@@ -15,7 +15,7 @@ matmul_int8_dot4    in int8_dot.py: four 8-bit numbers to a lane, where the mach
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
@@ -23,6 +23,7 @@ from .. import team
 from ..implementations import implementation
 from ..simd import vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from .batch import batched
 from .blocks import REGISTERS
@@ -96,7 +97,7 @@ def pair_tile(typingctx, sums, a, a_at, a_row, b, b_at, pairs):
     return types.none(*arrays_and_places), emit
 
 
-@njit
+@inner_njit()
 def pack_pairs(b, packed):
     """The panels of b: packed[panel, pair, column, 0 or 1], zeros beyond the edges."""
     panels, pairs = packed.shape[0], packed.shape[1]
@@ -111,7 +112,7 @@ def pack_pairs(b, packed):
             packed[panel, p, here:] = 0
 
 
-@njit
+@inner_njit()
 def multiply_rows(a, packed, out, top, bottom):
     """Rows `top` to `bottom` of the product."""
     (panels, pairs), k = packed.shape[:2], a.shape[1]
@@ -132,7 +133,7 @@ def multiply_rows(a, packed, out, top, bottom):
                     out[i + r, panel * WIDTH + c] += sums[r, c]
 
 
-@njit
+@inner_njit()
 def _task_of_int8(arguments, task, who):
     a, block, out, tiles, parts = arguments
     top, bottom = task * tiles // parts * ROWS, min(a.shape[0], (task + 1) * tiles // parts * ROWS)

@@ -9,11 +9,12 @@ All this is exact: 32-bit integers wrap around, and the result fits as long as k
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from ..implementations import implementation
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from . import dots
 from .batch import batched
@@ -71,7 +72,7 @@ def _pack_panels_of_four(b, front, back, left, right, work, to):
     return pack
 
 
-@njit
+@inner_njit()
 def _task_of_fours(arguments, task, who):
     a, b, c, parts, work, each = arguments
     multiply_part(GROUP, a, b, c, task, parts, work, each * who)

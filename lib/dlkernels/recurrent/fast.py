@@ -23,6 +23,7 @@ from ..matrix.blocks import REGISTERS
 from ..matrix.choose import multiply_contiguous
 from ..simd import vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
 from ..team import share
@@ -48,7 +49,7 @@ lanes = vector_width(np.float32)
 compiled = njit(error_model="numpy", fastmath={"contract"})
 
 
-@njit(forceinline=True)
+@inner_njit(forceinline=True)
 def settled(x):
     """x, but a multiple of the smallest normal number."""
     return (x + SMALLEST) - SMALLEST
@@ -103,7 +104,7 @@ def panels(w_hh, gates):
     return np.ascontiguousarray(w_hh[np.add.outer(starts, np.arange(ROWS))].transpose(0, 2, 1))
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _products(weights, panel, row, rows, hidden, state, h_at, wide, p, p_at, p_row, added, gates, at):
     """gates[r, :] = (P[row + r, :] if added) + the sum over k of U[row + r, k] * h[k, :] for r < rows, in tiles as of `panels`."""
     for tile in range(-(-rows // ROWS)):
@@ -126,7 +127,7 @@ def _products(weights, panel, row, rows, hidden, state, h_at, wide, p, p_at, p_r
             tile_store(gates, at + r * wide + v, wide, one)
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _step_over_batch(arguments, task, who):
     """One step of UNITS units, all sequences."""
     kind, weights, bias, p, p_at, state, h_at, new_at, mask, line, each, t, out = arguments
@@ -226,7 +227,7 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
 # ---- over the units ----------------------------------------------------------------------------------------------------
 
 
-@njit(error_model="numpy")
+@inner_njit(error_model="numpy")
 def _step_over_units(arguments, task, who):
     """One step of ACROSS vectors of units of a single sequence. The last task begins earlier, in rows of its own."""
     kind, weights, bias_h, p, p_at, state, h_at, new_at, ones, line, each, out, out_at = arguments

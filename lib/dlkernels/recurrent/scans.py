@@ -15,13 +15,13 @@ import functools
 import math
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..simd import fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
 from .layers import plain
@@ -56,7 +56,7 @@ def on_lines(rung):
 # ---- 1: as the formula is written ------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def walk(a, b, out, at, step, count, h):
     """One row: `count` steps from element `at` on. Returns the last state."""
     for _ in range(count):
@@ -85,7 +85,7 @@ def scan_sequential(a, b, h, out, reverse):
 # ---- 2: channels side by side ----------------------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def _some_channels(arguments, task, who):
     """All steps of some channels of one row."""
     a, b, h, out, reverse, width = arguments
@@ -132,7 +132,7 @@ def scan_channels(a, b, h, out, reverse):
 # ---- 3: rows side by side, and chunks of a row ---------------------------------------------------------------------------
 
 
-@njit
+@inner_njit()
 def walk_four(a, b, out, first, second, third, fourth, step, count, h, i, j, k):
     """`walk` for four rows at a time: four chains of steps that do not wait for each other."""
     for _ in range(count):
@@ -144,7 +144,7 @@ def walk_four(a, b, out, first, second, third, fourth, step, count, h, i, j, k):
         first, second, third, fourth = first + step, second + step, third + step, fourth + step
 
 
-@njit
+@inner_njit()
 def ends_of_four(a, b, first, apart, step, count, products, ends, number):
     """Of four chunks: the product of all a, in float64, where it has room, and the last state after zero."""
     second, third, fourth = first + apart, first + 2 * apart, first + 3 * apart
@@ -162,13 +162,13 @@ def ends_of_four(a, b, first, apart, step, count, products, ends, number):
     products[number], products[number + 1], products[number + 2], products[number + 3] = p, q, r, s
 
 
-@njit
+@inner_njit()
 def or_zero(p):
     """p, or 0 for what is as good as it; NaN stays NaN."""
     return 0.0 if abs(p) < NOTHING else p
 
 
-@njit
+@inner_njit()
 def _four_rows(arguments, task, who):
     a, b, h, out, step, first, steps, after = arguments
     one, other, result, state = memory(a), memory(b), memory(out), memory(h)
@@ -182,7 +182,7 @@ def _four_rows(arguments, task, who):
             walk(one, other, result, place(r, steps, after) + first, step, steps, state[r])
 
 
-@njit
+@inner_njit()
 def place(row, steps, after):
     """Where a row, (before, after) in one number, begins."""
     return row // after * steps * after + row % after
@@ -195,13 +195,13 @@ def _rows(a, b, h, out, reverse, threads, least, team):
     share(_four_rows, (a, b, h, out, step, first, steps, after), -(-h.size // 4), threads, least, team)
 
 
-@njit
+@inner_njit()
 def _ends(arguments, task, who):
     a, b, at, step, size, products, ends = arguments
     ends_of_four(memory(a), memory(b), at + 4 * task * size * step, size * step, step, size, products, ends, 4 * task)
 
 
-@njit
+@inner_njit()
 def _results(arguments, task, who):
     a, b, out, at, step, size, states = arguments
     begin, apart = at + 4 * task * size * step, size * step

@@ -5,9 +5,10 @@ two, all in the same few sets of the cache. Kernels therefore copy a block once 
 """
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from .inner import inner_njit
 from .line import element
 from .memory import lanes, load, store
 from .target import vector_width
@@ -58,7 +59,7 @@ def _shuffle(builder, one, other, order):
     return builder.shuffle_vector(one, other, mask)
 
 
-@njit
+@inner_njit()
 def pack(source, at, row, column, height, width, target, to, target_row):
     """target[to + i * target_row + j] = source[at + i * row + j * column] for i < height, j < width.
 

@@ -1,0 +1,88 @@
+"""Functions that kernels are made of: compiled once, in the kernel that calls them.
+
+numba makes machine code of every ``@njit`` function, ready for a call from Python, and then links the function into each one
+that calls it, where it is optimised and made machine code of again: a function below five others is compiled six times, and the
+kernel runs the last copy. Here such a function stays LLVM's instructions until a kernel is made of it. A first convolution
+then takes a third of the time (`tests/simd/test_inner.py` counts the copies).
+"""
+
+import functools
+
+from numba import njit
+
+try:
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+    from numba.core.registry import CPUDispatcher
+
+    _known = all(
+        hasattr(JITCodeLibrary, name)
+        for name in ("_get_module_for_linking", "_finalize_dynamic_globals", "_optimize_final_module")
+    )
+except ImportError:  # no public interface: where it has moved, numba's own way is slow, but right
+    _known = False
+
+WRAPPERS = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+if _known:
+
+    class _Library(JITCodeLibrary):
+        """Code that is kept as LLVM's instructions: to be linked into others, never run from here."""
+
+        def finalize(self):
+            self._raise_if_finalized()
+            for library in dict.fromkeys(self._linking_libraries):
+                self._reload_init.update(library._reload_init)
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            if not any(isinstance(library, _Library) for library in self._linking_libraries):
+                self._optimize_final_module()  # innermost loops: some are slower where LLVM sees them first in their callers
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+        def get_pointer_to_function(self, name):
+            self._ensure_finalized()
+            return 0
+
+        codegen = property(lambda self: self)
+
+        def set_env(self, name, environment):
+            """An environment is set where machine code is."""
+
+    class _Compiler(Compiler):
+        def define_pipelines(self):
+            self.state.library = _Library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+            self.state.library.enable_object_caching()
+            return super().define_pipelines()
+
+    class _Inner(CPUDispatcher):
+        """What `inner_njit` makes."""
+
+        def __init__(self, py_func, locals=None, targetoptions=None, pipeline_class=None):
+            super().__init__(py_func, locals or {}, WRAPPERS | (targetoptions or {}), _Compiler)
+            self.options = targetoptions or {}
+
+        @functools.cached_property
+        def whole(self):
+            """The function by itself, as ``@njit`` compiles it: what a call from Python runs."""
+            return njit(**self.options)(self.py_func)
+
+        def __call__(self, *arguments, **named):
+            return self.whole(*arguments, **named)
+
+
+#: Options of numba's `overload` (as `jit_options`) for implementations that are compiled in this way.
+INNER = {"nopython": True} if not _known else WRAPPERS | {"pipeline_class": _Compiler}
+
+
+def inner_njit(**options):
+    """``@inner_njit()``: as ``@njit``, for a function that compiled functions call.
+
+    Called from Python, it is compiled a second time, by itself. options: those of ``@njit`` but for cache and parallel.
+    """
+
+    def decorate(function):
+        if not _known:
+            return njit(**options)(function)
+        return _Inner(function, targetoptions=options)
+
+    return decorate
