@@ -43,7 +43,7 @@ BLOCK = 1 << 18  # numbers of P at a time
 APART = 256  # rows of P at multiples of this many numbers would share the same places of a cache
 PARALLEL_FROM = 1 << 17  # multiply-adds of a step below which the team costs more than it gains
 LSTM, GRU = 0, 1
-SMALLEST = f32(2.0**-102)  # beside it there is room for multiples of 2^-126 only, the smallest normal number
+SMALLEST = f32(2.0**-102)  # above it there is room for multiples of 2^-125, below it of 2^-126, the smallest normal number
 ZERO, ONE = f32(0), f32(1)
 
 lanes = vector_width(np.float32)
@@ -52,7 +52,7 @@ compiled = njit(error_model="numpy", fastmath={"contract"})
 
 @inner_njit(forceinline=True)
 def settled(x):
-    """x, but a multiple of the smallest normal number."""
+    """x, but a multiple of the smallest normal number, or of twice that."""
     return (x + SMALLEST) - SMALLEST
 
 
