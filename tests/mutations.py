@@ -473,10 +473,17 @@ KERNELS = [
     ),
     Fault(
         "delta rule: tokens of a chunk take nothing away from each other",
-        "new[h, i, c] -= system[h, i, j] * new[h, j, c]",
-        "new[h, i, c] -= 0 * new[h, j, c]",
+        "factor, above = -line[system + i * size + j], new + j * columns + left",
+        "factor, above = line.dtype.type(0), new + j * columns + left",
         "tests/kernels/test_linear_attention.py",
         "test_a_value_gives_way_to_a_new_one",
+    ),
+    Fault(
+        "linear attention: the state does not fade from one chunk to the next",
+        "scale(line, state, width * columns, exp(total))",
+        "scale(line, state, width * columns, exp(total - total))",
+        "tests/kernels/test_linear_attention.py",
+        "test_any_size_of_chunks",
     ),
     Fault(
         "softmax online: what was added before a larger number came is not corrected",
