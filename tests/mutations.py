@@ -315,27 +315,6 @@ KERNELS = [
         "conv2d_backward_lines and test_shapes",
     ),
     Fault(
-        "gradient of a depthwise convolution: numbers that are none go by lines, too",
-        "if choose.is_depthwise(weight, g) and all(finite):",
-        "if choose.is_depthwise(weight, g) and any(finite):",
-        OPERATIONS,
-        "conv2d_backward_lines",
-    ),
-    Fault(
-        "Winograd: the last sum of a large tile is taken from the wrong place",
-        "store(line, to + 3 * apart, fma(nearer, AA, fma(farther, BB, s5)))",
-        "store(line, to + 3 * apart, fma(nearer, AA, fma(farther, BB, s4)))",
-        OPERATIONS,
-        "conv2d_winograd_4x4 and test_shapes",
-    ),
-    Fault(
-        "convolution by spectra: squares overlap by one pixel too few",
-        "inner = tuple(s - k + 1 for s, k in zip(size, span, strict=True))",
-        "inner = tuple(s - k + 2 for s, k in zip(size, span, strict=True))",
-        OPERATIONS,
-        "conv2d_fft_tiles and test_large",
-    ),
-    Fault(
         "Winograd: a sign",
         "return d0 - d2, d1 + d2, d2 - d1, d1 - d3",
         "return d0 - d2, d1 - d2, d2 - d1, d1 - d3",
@@ -533,13 +512,6 @@ KERNELS = [
         "for i in range(max(0, ahead + r), across):",
         OPERATIONS,
         "test_shapes and cpu-attention_backward_tiles",
-    ),
-    Fault(
-        "attention, few queries: keys that do not fill four are left out",
-        "line[to + j] = e",
-        "line[to + j] = zero",
-        OPERATIONS,
-        "test_shapes and cpu-attention_split",
     ),
     Fault(
         "delta rule: what a key had is taken off whole, whatever beta is",
