@@ -1463,7 +1463,7 @@ def scan_case(name, rows, steps):
     return Case(f"{name}: {rows} x {steps}", make, grid=rows, block=SCAN_BLOCK)
 
 
-def gradients(a, grad, shift=1, forward=False, times=True, reach=None):
+def gradients(a, grad, shift=1, forward=False, lead=0, times=True, reach=None):
     """g[t] = grad[t] + a[t + 1] g[t + 1], float64; the options are mistakes. `reach`: steps that get through."""
     a, grad = a.astype(np.float64), grad.astype(np.float64)
     rows, steps = a.shape
@@ -1474,7 +1474,7 @@ def gradients(a, grad, shift=1, forward=False, times=True, reach=None):
             ends = range(t, -1, -1) if forward else range(t, steps)
             for k in itertools.islice(ends, reach):
                 total += factor * grad[r, k]
-                place = k if forward else k + shift
+                place = k + (lead if forward else shift)
                 factor *= (a[r, place] if 0 <= place < steps else 0.0) if times else 1.0
             found[r, t] = total
     return found
@@ -1507,6 +1507,10 @@ SCAN = KernelTask(
         Suspect(
             _gradients(forward=True),
             "This is the scan forward: state t knows of steps 0 to t. The gradient goes the other way: out[t] knows of steps t to the end.",
+        ),
+        Suspect(
+            _gradients(forward=True, lead=1),
+            "A thread joined with the one d places before it. The scan runs backwards: thread t needs what comes behind it, from thread t + d.",
         ),
         Suspect(
             _gradients(shift=0),
@@ -1547,7 +1551,7 @@ SCAN = KernelTask(
         "negative-index": "The scan runs backwards: a thread joins with the one d places further, t + d, not t - d.",
         "wrong-value": (
             "Work out three steps by hand: out[2] is grad[2], out[1] is grad[1] + a[2] * out[2]. Which factor belongs to the pair of thread 1? Is the sum joined before "
-            "the factor changes?"
+            "the factor changes? And does d double from round to round?"
         ),
         "not-finite": "NaN got in: is a place of shared memory used where nothing was stored?",
     },
