@@ -307,7 +307,10 @@ def judge_cell(arguments, result):
         return Slip("nearly", expected, cause, got)
     if name == "h":
         return Slip("h", expected, "c is right, h is not: h is o times tanh of the new c. Which columns are o?", got)
-    cause = "c is off. Work one unit out: its four numbers stand in columns k, hidden + k, 2 * hidden + k and 3 * hidden + k of the sum."
+    cause = (
+        "c is off. Are both products and both biases in the sum, and does g alone go through tanh? Work one unit out: its four numbers stand in columns k, hidden + k, "
+        "2 * hidden + k and 3 * hidden + k of the sum."
+    )
     return Slip("c", expected, cause, got)
 
 
@@ -739,7 +742,7 @@ class StepTask(FunctionTask):
             result, _ = attempt(self, case, lambda h=h, x=x: answer.call((h, x)))
             slip = self.judge((h, x), result)
             if slip:
-                pairs = ", ".join(f"{h[k]:.2f} to {result[k]:.3f}" for k in (0, 3, 7, 10))
+                pairs = ", ".join(f"{h[k]:.2f} becomes {result[k]:.3f}" for k in (0, 3, 7, 10))
                 facts = ("it said", f"{slip.expected}: {pairs}"), ("at", f"h = {pairs}, with x = {x:.2f}")
                 raise Failed(Failure(slip.kind, f"{headline(case)} not a line", facts))
         return (names_of(self, cases),), ""
