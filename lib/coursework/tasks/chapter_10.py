@@ -307,7 +307,10 @@ def judge_cell(arguments, result):
         return Slip("nearly", expected, cause, got)
     if name == "h":
         return Slip("h", expected, "c is right, h is not: h is o times tanh of the new c. Which columns are o?", got)
-    cause = "c is off. Work one unit out: its four numbers stand in columns k, hidden + k, 2 * hidden + k and 3 * hidden + k of the sum."
+    cause = (
+        "c is off. Are both products and both biases in the sum, and does g alone go through tanh? Work one unit out: its four numbers stand in columns k, hidden + k, "
+        "2 * hidden + k and 3 * hidden + k of the sum."
+    )
     return Slip("c", expected, cause, got)
 
 
@@ -739,7 +742,7 @@ class StepTask(FunctionTask):
             result, _ = attempt(self, case, lambda h=h, x=x: answer.call((h, x)))
             slip = self.judge((h, x), result)
             if slip:
-                pairs = ", ".join(f"{h[k]:.2f} to {result[k]:.3f}" for k in (0, 3, 7, 10))
+                pairs = ", ".join(f"{h[k]:.2f} becomes {result[k]:.3f}" for k in (0, 3, 7, 10))
                 facts = ("it said", f"{slip.expected}: {pairs}"), ("at", f"h = {pairs}, with x = {x:.2f}")
                 raise Failed(Failure(slip.kind, f"{headline(case)} not a line", facts))
         return (names_of(self, cases),), ""
@@ -1463,7 +1466,7 @@ def scan_case(name, rows, steps):
     return Case(f"{name}: {rows} x {steps}", make, grid=rows, block=SCAN_BLOCK)
 
 
-def gradients(a, grad, shift=1, forward=False, times=True, reach=None):
+def gradients(a, grad, shift=1, forward=False, lead=0, times=True, reach=None):
     """g[t] = grad[t] + a[t + 1] g[t + 1], float64; the options are mistakes. `reach`: steps that get through."""
     a, grad = a.astype(np.float64), grad.astype(np.float64)
     rows, steps = a.shape
@@ -1474,7 +1477,7 @@ def gradients(a, grad, shift=1, forward=False, times=True, reach=None):
             ends = range(t, -1, -1) if forward else range(t, steps)
             for k in itertools.islice(ends, reach):
                 total += factor * grad[r, k]
-                place = k if forward else k + shift
+                place = k + (lead if forward else shift)
                 factor *= (a[r, place] if 0 <= place < steps else 0.0) if times else 1.0
             found[r, t] = total
     return found
@@ -1507,6 +1510,10 @@ SCAN = KernelTask(
         Suspect(
             _gradients(forward=True),
             "This is the scan forward: state t knows of steps 0 to t. The gradient goes the other way: out[t] knows of steps t to the end.",
+        ),
+        Suspect(
+            _gradients(forward=True, lead=1),
+            "A thread joined with the one d places before it. The scan runs backwards: thread t needs what comes behind it, from thread t + d.",
         ),
         Suspect(
             _gradients(shift=0),
@@ -1547,7 +1554,7 @@ SCAN = KernelTask(
         "negative-index": "The scan runs backwards: a thread joins with the one d places further, t + d, not t - d.",
         "wrong-value": (
             "Work out three steps by hand: out[2] is grad[2], out[1] is grad[1] + a[2] * out[2]. Which factor belongs to the pair of thread 1? Is the sum joined before "
-            "the factor changes?"
+            "the factor changes? And does d double from round to round?"
         ),
         "not-finite": "NaN got in: is a place of shared memory used where nothing was stored?",
     },
