@@ -301,6 +301,13 @@ KERNELS = [
         "conv2d_backward_columns and test_large",
     ),
     Fault(
+        "gradient of a depthwise convolution: infinities on whole lines",
+        "if choose.is_depthwise(weight, g) and all(finite):",
+        "if choose.is_depthwise(weight, g) and any(finite):",
+        "tests/kernels/test_convolution.py",
+        "infinite_number",
+    ),
+    Fault(
         "gradient of a depthwise convolution: rows of a kernel are taken without their dilation",
         "at = begin + ky * g.dilation_y * wide + kx * g.dilation_x",
         "at = begin + ky * wide + kx * g.dilation_x",
