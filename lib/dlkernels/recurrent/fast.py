@@ -43,7 +43,7 @@ BLOCK = 1 << 18  # numbers of P at a time
 APART = 256  # rows of P at multiples of this many numbers would share the same places of a cache
 PARALLEL_FROM = 1 << 17  # multiply-adds of a step below which the team costs more than it gains
 LSTM, GRU = 0, 1
-SMALLEST = f32(2.0**-102)  # above it there is room for multiples of 2^-125, below it of 2^-126, the smallest normal number
+SMALLEST = f32(2.0**-102)  # above it there is room for multiples of 2^-125, below it of 2^-126, the least normal number
 ZERO, ONE = f32(0), f32(1)
 
 lanes = vector_width(np.float32)
