@@ -815,7 +815,7 @@ ROTARY = KernelTask(
             "subtracted in this half?"
         ),
         "tail": (
-            "The last numbers were never stored. There is a thread for each *number* of out, tokens times width of them: does the guard let all of "
+            "The last numbers were never stored. There is a thread for each number of out, tokens times width of them: does the guard let all of "
             "them in? And does a thread of the second half store, too?"
         ),
         "nothing-written": (
@@ -1842,6 +1842,11 @@ def _unweighted(results, logs):
     return results.mean(axis=0)
 
 
+def _whole_parts(results, logs):
+    whole = (logs > -np.inf).all(axis=1)
+    return combined(results[whole], logs[whole]) if whole.any() else NOTHING
+
+
 SPLITS = (
     (
         _unweighted,
@@ -1881,7 +1886,7 @@ SPLITS = (
     ),
     (
         lambda results, logs: (results / np.exp(logs - logs.max(axis=0))[..., None]).mean(axis=0),
-        "The results were divided by the sums again. They have been divided already: what is missing are weights to *multiply* by.",
+        "The results were divided by the sums again. They have been divided already: what is missing are weights to multiply by.",
     ),
     *(
         (
@@ -1891,7 +1896,7 @@ SPLITS = (
         for some, which in ((slice(-1), "last"), (slice(1, None), "first"))
     ),
     (
-        lambda results, logs: combined(*(x[(logs > -np.inf).all(axis=1)] for x in (results, logs))),
+        _whole_parts,
         "A part that is empty for one head was left out for all of them. It may have seen keys for the others.",
     ),
     (
