@@ -1,0 +1,357 @@
+"""Tasks of chapter 05, Kernels and threads: launches, indices, guards, the first layer, streams and occupancy."""
+
+import numpy as np
+
+from ..definition import Budget, Case, Section, random_values, unwritten
+from ..kinds.arrays import Suspect
+from ..kinds.kernel import KernelTask
+from ..kinds.prediction import PredictionTask, Question
+
+NOTHING = np.zeros(0)  # what a suspect gives for arguments that it does not fit
+
+# 05-launch ---------------------------------------------------------------------------------------------------
+
+ELEMENTS, THREADS, WARP = 500_000, 192, 32
+
+
+def _blocks():
+    return -(-ELEMENTS // THREADS)
+
+
+def _idle():
+    return _blocks() * THREADS - ELEMENTS
+
+
+def _warps():
+    return -(-200 // WARP)
+
+
+LAUNCH = PredictionTask(
+    id="05-launch",
+    section=Section("5", "05_threads", "Half a million elements"),
+    title="Half a million elements, by hand",
+    objective="Predict the blocks, idle threads and warps of a launch",
+    points=1,
+    minutes=4,
+    questions=(
+        Question(
+            "blocks",
+            f"blocks of {THREADS} threads for {ELEMENTS} elements",
+            _blocks,
+            {
+                ELEMENTS // THREADS: "Rounded down: then the last elements have no thread.",
+                ELEMENTS: "That is the number of elements: one block for each. A block has 192 threads, each with an element.",
+                _blocks() * THREADS: "Those are threads. How many blocks of 192 are they?",
+                -(-ELEMENTS // 256): "That is the number of blocks of 256. These have 192 threads.",
+                -(-ELEMENTS // 1024): "That is the number of blocks of 1024, the largest there are. These have 192 threads.",
+                -(-ELEMENTS // WARP): "That is the number of warps. A block of 192 threads has six of them.",
+            },
+            "Divide the elements by the threads of a block. Where there is a rest, who computes it?",
+        ),
+        Question(
+            "idle",
+            "threads of this launch that have no element",
+            _idle,
+            {
+                ELEMENTS % THREADS: "Those are the threads of the last block that have an element. The others are asked for.",
+                0: "Then the division would have no rest. How many threads are there in all?",
+                THREADS: "A whole block? Then it need not be started.",
+                _idle() - 1: "One too few. Count from the first index without an element, 500000, to the last thread, both counted.",
+                _idle() + 1: "One too many. 500000 elements have the indices 0 to 499999.",
+            },
+            "How many threads are there in all, blocks times threads of a block? How many elements?",
+        ),
+        Question(
+            "warps",
+            "warps of one block of 200 threads",
+            _warps,
+            {
+                200 // WARP: "Six warps have 192 threads. Where do the other 8 run?",
+                200: "Those are threads. A warp has 32 of them.",
+                8: "Eight warps would be 256 threads. Is the eighth one needed?",
+                WARP: "That is the number of threads of a warp.",
+            },
+            "Threads run in warps of 32. A warp that is not full is one all the same.",
+        ),
+    ),
+    hints=(
+        "A block is started whole or not at all. What follows for the last elements?",
+        "Blocks are elements divided by threads, rounded up; warps of a block are threads divided by 32, rounded up. What rounding up "
+        "adds is idle.",
+        "500000 / 192 is 2604.17: which whole number is the first that is enough? Times 192, and take away the elements. Then 200 / 32.",
+    ),
+)
+
+# 05-shift ----------------------------------------------------------------------------------------------------
+
+
+def shift_arguments(n, k):
+    """make(rng) -> x of shape (n,), k, out of shape (n,)."""
+    return lambda rng: (random_values(rng, n), k, unwritten(n))
+
+
+def shifted(x, k):
+    """x moved k places up, with zeros in front."""
+    return np.concatenate([np.zeros(min(k, len(x))), x[: max(len(x) - k, 0)].astype(np.float64)])
+
+
+SHIFT = KernelTask(
+    id="05-shift",
+    section=Section("5", "05_threads", "Guards"),
+    title="Move a vector by k places",
+    objective="Write a kernel whose threads each ask which elements there are before they read and write",
+    points=2,
+    minutes=8,
+    spec=lambda x, k, out: shifted(x, k),
+    cases=(
+        Case("one block: n = 32, k = 5 in 1 block of 32", shift_arguments(32, 5), grid=1, block=32),
+        Case("exact: n = 256, k = 70 in 4 blocks of 64", shift_arguments(256, 70), grid=4, block=64),
+        Case("ragged: n = 300, k = 7 in 3 blocks of 128", shift_arguments(300, 7), grid=3, block=128),
+        Case("k beyond the end: n = 100, k = 130 in 2 blocks of 64", shift_arguments(100, 130), grid=2, block=64),
+    ),
+    suspects=(
+        Suspect(lambda x, k, out: x, "This is x itself: nothing moved."),
+        Suspect(
+            lambda x, k, out: np.concatenate([x[k:], np.zeros(min(k, len(x)))]),
+            "It moved the other way: out[0] got x[k]. Element 0 of x belongs to place k of out.",
+        ),
+        Suspect(
+            lambda x, k, out: np.roll(x, k),
+            "What left at the end came in again in front. There the specification has zeros.",
+        ),
+        Suspect(lambda x, k, out: x[::-1], "This is x turned round. It shall keep its order."),
+        Suspect(
+            lambda x, k, out: np.concatenate([np.zeros(min(k + 1, len(x))), x[1 : max(len(x) - k, 1)]]),
+            "Only place k is wrong: it got 0, and belongs to x[0]. Does the condition ask for more than k, or for k and more?",
+        ),
+        Suspect(
+            lambda x, k, out: np.concatenate([np.full(min(k, len(x)), x[0]), x[: max(len(x) - k, 0)]]),
+            "The first places got x[0]. There the specification has zeros.",
+        ),
+        Suspect(lambda x, k, out: 0 * x, "All of it is 0: no element of x arrived."),
+    ),
+    advice={
+        "out-of-bounds": (
+            "There are more threads than elements in some launches, and a thread beyond the end has nothing to read or to write. Which "
+            "condition lets through exactly the indices of out?"
+        ),
+        "none-beyond": (
+            "Here each thread has a place of out, so that no guard of out is missing. But the first k places have no element of x that moves "
+            "there: Python would count from the end, here it is an error. What shall stand in them?"
+        ),
+        "negative-index": (
+            "The first k places have no element of x that moves there. Python would count from the end; here it is an error. What shall stand "
+            "in these places?"
+        ),
+        "head": "The first k places were never written. They hold anything before, and shall hold 0.",
+        "some-unwritten": "Each place of out needs a store: those that no element of x moves to get 0.",
+        "gaps-in-one-block": "Each place of out needs a store: those that no element of x moves to get 0.",
+        "nothing-written": (
+            "Nothing was stored where k is larger than n. Each place of out needs a store: with nothing to move there it gets 0."
+        ),
+    },
+    hints=(
+        "Let the thread own a place of out. Which element of x comes to place 10 when k is 7? And to place 3?",
+        "Two questions, each with its own answer: is there a place i of out? And if there is, is there an element of x k places before it?",
+        "The number of the thread in the grid is i. Outer `if`: the store. Inside, the value is 0 unless i has reached k; then it comes "
+        "from k places before.",
+    ),
+)
+
+# 05-flip -----------------------------------------------------------------------------------------------------
+
+BLOCK = (16, 16)
+
+
+def picture_arguments(rows, columns):
+    """make(rng) -> picture and out of shape (rows, columns)."""
+    return lambda rng: (random_values(rng, rows, columns), unwritten(rows, columns))
+
+
+def picture_case(name, rows, columns):
+    """A case whose grid has as many blocks along x as along y, so that either may count rows."""
+    blocks = -(-max(rows, columns) // 16)
+    where = "1 block" if blocks == 1 else f"{blocks} x {blocks} blocks"
+    return Case(f"{name}: {rows} x {columns} in {where}", picture_arguments(rows, columns), (blocks, blocks), BLOCK)
+
+
+def _thread_of(index, case):
+    """(block, thread) that writes an element, x counting columns."""
+    (row, column) = index
+    return (column // 16, row // 16), (column % 16, row % 16)
+
+
+FLIP = KernelTask(
+    id="05-flip",
+    section=Section("5", "05_threads", "Two and three dimensions"),
+    title="A picture in the mirror",
+    objective="Write a kernel on a grid of two dimensions, and give the columns to the direction in which warps run",
+    points=2,
+    minutes=10,
+    spec=lambda picture, out: picture[:, ::-1],
+    cases=(
+        picture_case("one block, exact", 16, 16),
+        picture_case("exact", 32, 32),
+        picture_case("ragged and tall", 37, 20),
+        picture_case("ragged and wide", 5, 41),
+    ),
+    writer=_thread_of,
+    suspects=(
+        Suspect(lambda picture, out: picture, "This is the picture itself: nothing was mirrored."),
+        Suspect(lambda picture, out: picture[::-1], "It stands on its head: the rows were exchanged, not the columns."),
+        Suspect(lambda picture, out: picture[::-1, ::-1], "Rows and columns are both turned round. The rows stay where they are."),
+        Suspect(
+            lambda picture, out: picture.T[:, ::-1] if picture.shape[0] == picture.shape[1] else NOTHING,
+            "Rows and columns of the picture are exchanged before it is mirrored: one of the two indices is used as the other.",
+        ),
+        Suspect(
+            lambda picture, out: picture.T if picture.shape[0] == picture.shape[1] else NOTHING,
+            "Rows and columns are exchanged, and nothing is mirrored: one of the two indices is used as the other.",
+        ),
+        Suspect(
+            lambda picture, out: picture.T[::-1] if picture.shape[0] == picture.shape[1] else NOTHING,
+            "Rows and columns of the picture are exchanged, and the rows mirrored: one of the two indices is used as the other.",
+        ),
+    ),
+    advice={
+        "out-of-bounds": (
+            "The grid has more threads than the picture has elements, in both directions: the row must be below picture.shape[0], the column "
+            "below picture.shape[1], each by itself. And counted from 0, the last column is one less than their number."
+        ),
+        "none-beyond": (
+            "Here each thread has an element, so no guard is missing. The mirror of column 0 is the last column, which has a number "
+            "counted from 0; that of column c is as far from the right edge as c is from the left one."
+        ),
+        "negative-index": (
+            "An index fell below 0. A thread beyond the right edge has no mirror: is it kept out, by a guard that asks for rows and for columns, each by "
+            "itself? The row must be below picture.shape[0], the column below picture.shape[1]."
+        ),
+        "some-unwritten": (
+            "Some elements have no thread. Does the place use the number of the block in both directions? And is the guard that of rows for "
+            "the row, and that of columns for the column?"
+        ),
+        "race": (
+            "Two threads store to one element. Which element belongs to a thread? It needs a row and a column, one of x and one of y, and "
+            "each thread mirrors only its own."
+        ),
+        "raised-TypeError": "cuda.grid(2) gives two numbers, that along x first; an element is picture[row, column].",
+    },
+    budget=Budget(
+        points=1,
+        text="at most 4 sectors for each load and each store of a warp",
+        require={"sectors_per_request": 4},
+        over=(
+            "The picture is right, but neighbouring threads of a warp, which differ in x, lie in different rows of memory. Elements of one row "
+            "are neighbours: what should x count?"
+        ),
+        case=picture_case("exact", 32, 32),
+    ),
+    hints=(
+        "A thread has two numbers, one along x and one along y. Which element of out is its own? And from which column does it come?",
+        "16 threads in a row of a block differ in x only. In memory, elements of one row of the picture are neighbours. So x should count "
+        "what differs within a row.",
+        "cuda.grid(2) gives both numbers, that along x first. One guard with two conditions. The mirror of column 0 is the last column, that "
+        "of column 1 the last but one: their sum is always the same.",
+    ),
+)
+
+# 05-stride ---------------------------------------------------------------------------------------------------
+
+
+def share_arguments(n, threads):
+    """make(rng) -> x of shape (n,), partial with a place for each thread."""
+    return lambda rng: (random_values(rng, n), unwritten(threads))
+
+
+def shares(x, threads, first=0):
+    """What each thread adds up: x[t], x[t + threads], ..."""
+    return np.array([x[first + t :: threads].sum(dtype=np.float64) for t in range(threads)])
+
+
+def _pieces(x, partial):
+    """Sums of pieces that lie together."""
+    length = -(-len(x) // len(partial))
+    return [x[t * length : (t + 1) * length].sum(dtype=np.float64) for t in range(len(partial))]
+
+
+STRIDE = KernelTask(
+    id="05-stride",
+    section=Section("5", "05_threads", "Grid-stride loops"),
+    title="A share for each thread",
+    objective="Write a grid-stride loop that keeps its sum in a register, for any grid and any length",
+    points=2,
+    minutes=10,
+    spec=lambda x, partial: shares(x, len(partial)),
+    rtol=1e-4,
+    atol=1e-5,
+    cases=(
+        Case("one block: n = 100 in 1 block of 32", share_arguments(100, 32), grid=1, block=32),
+        Case("exact: n = 512 in 2 blocks of 64", share_arguments(512, 128), grid=2, block=64),
+        Case("ragged: n = 1000 in 3 blocks of 64", share_arguments(1000, 192), grid=3, block=64),
+        Case("more threads than elements: n = 40 in 2 blocks of 32", share_arguments(40, 64), grid=2, block=32),
+    ),
+    suspects=(
+        Suspect(
+            lambda x, partial: np.concatenate([x[: len(partial)], np.zeros(max(len(partial) - len(x), 0))]),
+            "This is the first element of each thread alone. A thread goes on, by as many elements as there are threads in the grid.",
+        ),
+        Suspect(
+            _pieces,
+            "Each thread added up elements that lie together. Thread t takes x[t], and goes on by the number of threads in the grid.",
+        ),
+        Suspect(lambda x, partial: np.full(len(partial), x.sum(dtype=np.float64)), "Each thread added up all of x: its share is asked for."),
+        Suspect(
+            lambda x, partial: [x[t::64].sum(dtype=np.float64) for t in range(len(partial))],
+            "The step is 64, whatever the grid. Where there are several blocks, elements are added up in each of them.",
+        ),
+        Suspect(
+            lambda x, partial: [x[t::32].sum(dtype=np.float64) for t in range(len(partial))],
+            "The step is that of one block of 32. Where there are several blocks, elements are added up in each of them.",
+        ),
+        Suspect(
+            lambda x, partial: [x[t : len(x) - 1 : len(partial)].sum(dtype=np.float64) for t in range(len(partial))],
+            "The last element of x is missing. Where does range end?",
+        ),
+        Suspect(
+            lambda x, partial: shares(x, len(partial)) - np.pad(x[: len(partial)], (0, max(len(partial) - len(x), 0))),
+            "The first element of each share is missing. Where does the loop start?",
+        ),
+        Suspect(
+            lambda x, partial: [x[t :: len(partial)][-1:].sum() for t in range(len(partial))],
+            "This is the last element of each share: the sum was replaced, not added to.",
+        ),
+    ),
+    advice={
+        "out-of-bounds": "The loop must end before the end of x: its bound is x.size. And partial has one place for each thread.",
+        "none-beyond": "The loop must end before the end of x: its bound is x.size.",
+        "one-block": "Only the places of block 0 were written. Which thread of the whole grid am I?",
+        "two-writers": "Two threads store to one place of partial. A thread's own place is its number in the whole grid.",
+        "adds-to-old": "partial holds anything before, and a sum that begins there is no sum. Begin with 0, in a variable.",
+        "tail": "Threads without an element have an empty share: its sum is 0, and it must be stored, too.",
+        "first-round-only": "Each thread of the grid has a place of partial, whether x is longer or shorter than the grid.",
+        "wrong-value": (
+            "Write down which elements thread 1 of block 1 adds up. It begins at its number in the whole grid, and goes on by the number of "
+            "threads in the whole grid."
+        ),
+        "raised-TypeError": "Here the grid has one dimension: cuda.grid(1) and cuda.gridsize(1) are single numbers.",
+    },
+    budget=Budget(
+        points=1,
+        text="one load of each element, and one store for each thread: 16 load requests and 4 store requests",
+        require={"global_load_requests": 16, "global_store_requests": 4},
+        over=(
+            "The sums are right, but memory is asked more often than once for an element: is partial loaded and stored in each round? A variable of the "
+            "thread lies in a register."
+        ),
+        case=Case("n = 512 in 2 blocks of 64", share_arguments(512, 128), grid=2, block=64),
+    ),
+    hints=(
+        "With 192 threads and 1000 elements: which elements does thread 5 add up? How do you say that with range?",
+        "A start, an end and a step: the number of this thread in the grid, the length of x, the number of threads in the grid. The sum is a "
+        "variable until the loop has ended.",
+        "Before the loop a sum of 0. The loop has one line. The store comes behind the loop, outside of it, and needs no guard: partial "
+        "has a place for every thread.",
+    ),
+)
+
+TASKS = (LAUNCH, SHIFT, FLIP, STRIDE)
