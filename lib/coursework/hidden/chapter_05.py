@@ -10,11 +10,7 @@ CASES = {
         Case("one element: k = 1 in 1 block of 1", shift_arguments(1, 1), grid=1, block=1),
         Case("n = 97, k = 31 in 5 blocks of 20", shift_arguments(97, 31), grid=5, block=20),
     ),
-    "05-flip": (
-        picture_case("one element", 1, 1),
-        picture_case("one column", 41, 1),
-        picture_case("one row", 1, 33),
-    ),
+    "05-flip": (picture_case("one element", 1, 1), picture_case("one column", 41, 1), picture_case("one row", 1, 33)),
     "05-stride": (
         Case("one thread for everything: n = 77", share_arguments(77, 1), grid=1, block=1),
         Case("another grid: n = 300 in 5 blocks of 24", share_arguments(300, 120), grid=5, block=24),

@@ -43,7 +43,9 @@ LAUNCH = PredictionTask(
                 ELEMENTS: "That is the number of elements: one block for each. A block has 192 threads, each with an element.",
                 _blocks() * THREADS: "Those are threads. How many blocks of 192 are they?",
                 -(-ELEMENTS // 256): "That is the number of blocks of 256. These have 192 threads.",
-                -(-ELEMENTS // 1024): "That is the number of blocks of 1024, the largest there are. These have 192 threads.",
+                -(
+                    -ELEMENTS // 1024
+                ): "That is the number of blocks of 1024, the largest there are. These have 192 threads.",
                 -(-ELEMENTS // WARP): "That is the number of warps. A block of 192 threads has six of them.",
             },
             "Divide the elements by the threads of a block. Where there is a rest, who computes it?",
@@ -53,10 +55,12 @@ LAUNCH = PredictionTask(
             "threads of this launch that have no element",
             _idle,
             {
-                ELEMENTS % THREADS: "Those are the threads of the last block that have an element. The others are asked for.",
+                ELEMENTS
+                % THREADS: "Those are the threads of the last block that have an element. The others are asked for.",
                 0: "Then the division would have no rest. How many threads are there in all?",
                 THREADS: "A whole block? Then it need not be started.",
-                _idle() - 1: "One too few. Count from the first index without an element, 500000, to the last thread, both counted.",
+                _idle()
+                - 1: "One too few. Count from the first index without an element, 500000, to the last thread, both counted.",
                 _idle() + 1: "One too many. 500000 elements have the indices 0 to 499999.",
             },
             "How many threads are there in all, blocks times threads of a block? How many elements?",
@@ -199,7 +203,10 @@ FLIP = KernelTask(
     suspects=(
         Suspect(lambda picture, out: picture, "This is the picture itself: nothing was mirrored."),
         Suspect(lambda picture, out: picture[::-1], "It stands on its head: the rows were exchanged, not the columns."),
-        Suspect(lambda picture, out: picture[::-1, ::-1], "Rows and columns are both turned round. The rows stay where they are."),
+        Suspect(
+            lambda picture, out: picture[::-1, ::-1],
+            "Rows and columns are both turned round. The rows stay where they are.",
+        ),
         Suspect(
             lambda picture, out: picture.T[:, ::-1] if picture.shape[0] == picture.shape[1] else NOTHING,
             "Rows and columns of the picture are exchanged before it is mirrored: one of the two indices is used as the other.",
@@ -299,7 +306,10 @@ STRIDE = KernelTask(
             _pieces,
             "Each thread added up elements that lie together. Thread t takes x[t], and goes on by the number of threads in the grid.",
         ),
-        Suspect(lambda x, partial: np.full(len(partial), x.sum(dtype=np.float64)), "Each thread added up all of x: its share is asked for."),
+        Suspect(
+            lambda x, partial: np.full(len(partial), x.sum(dtype=np.float64)),
+            "Each thread added up all of x: its share is asked for.",
+        ),
         Suspect(
             lambda x, partial: [x[t::64].sum(dtype=np.float64) for t in range(len(partial))],
             "The step is 64, whatever the grid. Where there are several blocks, elements are added up in each of them.",
