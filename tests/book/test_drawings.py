@@ -10,6 +10,7 @@ from built import ROOT
 from dlkernels.convolution import gpu, gpu_gemm
 from dlkernels.matrix.gpu_tensor_fed import A_PITCH, DEPTH
 from dlkernels.tensor_cores import deal_to_a_warp
+from simt import cuda
 
 pytestmark = pytest.mark.quick
 
@@ -90,3 +91,23 @@ def test_the_tiles_of_implicit_gemm_are_drawn_to_scale():
     scale = 2
     assert (scale * across, scale * edge) in sizes
     assert sizes.count((scale * 4, scale * 8)) == 2  # of one thread: two times four pixels of eight channels
+
+
+def test_the_two_dimensional_grid_is_drawn_as_a_kernel_numbers_it():
+    @cuda.jit
+    def who(out):
+        x, y = cuda.grid(2)
+        if y < out.shape[0] and x < out.shape[1]:
+            out[y, x] = 1000 * cuda.blockIdx.x + 100 * cuda.blockIdx.y + 10 * cuda.threadIdx.x + cuda.threadIdx.y
+
+    numbers = np.full((7, 20), -1)
+    who[(3, 2), (8, 4)](numbers)
+    cells = list(group("grid-2d.html", "grid-2d-threads"))
+    across, down = (sorted({float(cell.get(axis)) for cell in cells}) for axis in "xy")
+    place = {(down.index(float(c.get("y"))), across.index(float(c.get("x")))): c for c in cells}
+    assert len(place) == len(cells) == 3 * 2 * 8 * 4
+    assert {at for at, cell in place.items() if cell.get("stroke-dasharray") is None} == set(np.ndindex(7, 20))
+    (marked,) = [at for at, cell in place.items() if cell.get("fill") == "#c8641b"]
+    assert marked == (5, 13)
+    assert numbers[marked] == 1151  # block (1, 1), thread (5, 1)
+    assert "The marked thread is thread (5, 1) of block (1, 1)" in drawing("grid-2d.html").findtext("figcaption")

@@ -1,5 +1,6 @@
 """Figures that move: by button, by key, alone; without their script's help they are still pictures."""
 
+import itertools
 import json
 import re
 
@@ -157,3 +158,25 @@ def test_largest_and_sum_are_those_of_the_scores_seen_so_far(opened, causal):
                 assert largest[query] == seen.max()
                 assert sums[query] == pytest.approx(np.exp(seen - seen.max()).sum(), abs=6e-4)
             press(opened, "ArrowRight")
+
+
+@pytest.mark.parametrize("opened", ["launch.html"], indirect=True)
+def test_every_block_waits_then_runs_once_then_is_written(opened):
+    def blocks(state):
+        return opened.evaluate(f"[...document.querySelectorAll('[data-{state}]')].map((e) => +e.dataset.{state})")
+
+    for _ in range(8):
+        press(opened, "ArrowLeft")
+    steps, before = [], None
+    while opened.evaluate(CAPTION) != before:
+        before = opened.evaluate(CAPTION)
+        steps.append((set(blocks("waiting")), set(blocks("resident"))))
+        press(opened, "ArrowRight")
+    assert steps[0] == steps[-1] == (set(), set())
+    assert steps[1] == (set(range(6)), set())
+    for (waited, ran), (waiting, running) in itertools.pairwise(steps[1:]):
+        assert waiting <= waited
+        assert len(running) <= 4  # two multiprocessors, two blocks each
+        assert running <= ran | waited  # who has ended does not come again
+        assert not running & waiting
+    assert set.union(*(running for _, running in steps)) == set(range(6))
