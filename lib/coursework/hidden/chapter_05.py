@@ -1,7 +1,7 @@
 """Hidden cases of chapter 05: sizes that no visible case has."""
 
 from ..definition import Case
-from ..tasks.chapter_05 import picture_case, share_arguments, shift_arguments
+from ..tasks.chapter_05 import layer_case, picture_case, share_arguments, shift_arguments
 
 CASES = {
     "05-shift": (
@@ -15,5 +15,14 @@ CASES = {
         Case("one thread for everything: n = 77", share_arguments(77, 1), grid=1, block=1),
         Case("another grid: n = 300 in 5 blocks of 24", share_arguments(300, 120), grid=5, block=24),
         Case("one element: n = 1 in 2 blocks of 32", share_arguments(1, 64), grid=2, block=32),
+    ),
+    "05-place": tuple(
+        Case(f"element {i}", lambda rng, i=i, shape=shape: (i, *shape))
+        for i, shape in ((0, (1, 1, 1)), (1, (1, 1, 1)), (41, (7, 1, 6)), (59, (3, 20, 1)), (10**9, (1000, 1000, 1001)))
+    ),
+    "05-layer": (
+        layer_case("one input", 5, 1, 20),
+        layer_case("one output", 9, 8, 1),
+        layer_case("one more each way", 5, 6, 17),
     ),
 }

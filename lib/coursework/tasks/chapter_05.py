@@ -1,9 +1,17 @@
 """Tasks of chapter 05, Kernels and threads: launches, indices, guards, the first layer, streams and occupancy."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from ..definition import Budget, Case, Section, random_values, unwritten
+from dlkernels import cuda
+
+from ..definition import Budget, Case, Section, Slip, random_values, unwritten
 from ..kinds.arrays import Suspect
+from ..kinds.counterexample import CounterexampleTask, Flaw
+from ..kinds.data import Whole
+from ..kinds.detective import DetectiveTask, Fault
+from ..kinds.function import FunctionTask
 from ..kinds.kernel import KernelTask
 from ..kinds.prediction import PredictionTask, Question
 
@@ -364,4 +372,388 @@ STRIDE = KernelTask(
     ),
 )
 
-TASKS = (LAUNCH, SHIFT, FLIP, STRIDE)
+# 05-place ----------------------------------------------------------------------------------------------------
+
+
+def judge_place(arguments, result):
+    """A Slip, or None for the place of element i in a volume."""
+    i, depth, rows, columns = arguments
+    if i >= depth * rows * columns:
+        cause = "There is no such element: the volume has depth * rows * columns, counted from 0. Then return None."
+        return None if result is None else Slip("beyond", "None", cause)
+    right = tuple(int(v) for v in np.unravel_index(i, (depth, rows, columns)))
+    expected = f"(z, y, x) = {right}"
+    if not isinstance(result, tuple | list) or len(result) != 3:
+        cause = "Return three numbers, `return z, y, x`. None is for an i that is too large, and this element is there."
+        return Slip("type", expected, cause)
+    if not all(isinstance(v, int | np.integer) for v in result):
+        return Slip(
+            "type", expected, "`/` gives a float even where the division has no rest; `//` gives a whole number."
+        )
+    said, (z, y, x) = tuple(int(v) for v in result), right
+    if said == right:
+        return None
+    causes = (
+        ((x, y, z), "The order is z, y, x: the one that changes slowest comes first."),
+        (
+            (z, i // columns, x),
+            "y counts the rows from the beginning of the volume. From one slice to the next it begins anew: % rows.",
+        ),
+        ((z, y, i % (rows * columns)), "x is the place in the slice. In its row it begins anew: % columns."),
+        ((z, y, i), "x is all of i. In its row it begins anew: % columns."),
+        (
+            np.unravel_index(i, (depth, columns, rows)),
+            "A row has as many elements as there are columns. Here rows and columns are exchanged.",
+        ),
+        (
+            np.unravel_index(i, (depth, rows, columns), "F"),
+            "Here z changes fastest. In memory x does: elements 0 and 1 are neighbours in a row.",
+        ),
+        ((i // depth, y, x), "z counts slices. How many elements has one of them?"),
+        ((i // rows, y, x), "z counts slices. How many elements has one of them?"),
+        ((i // columns, y, x), "z counts slices. How many elements has one of them?"),
+        ((z + 1, y + 1, x + 1), "Count from 0: element 0 stands at (0, 0, 0)."),
+    )
+    cause = next((words for place, words in causes if said == tuple(int(v) for v in place)), "")
+    wrong = [name for name, a, b in zip("zyx", said, right, strict=True) if a != b]
+    cause = cause or (
+        f"Not right: {', '.join(wrong)}. A row has `columns` elements, a slice has rows * columns. How many whole slices lie before element i, and how "
+        "many whole rows in what is left?"
+    )
+    return Slip("place", expected, cause)
+
+
+def _at(i, *shape):
+    return Case(f"i = {i} in {' x '.join(map(str, shape))}", lambda rng: (i, *shape))
+
+
+PLACE = FunctionTask(
+    id="05-place",
+    section=Section("5", "05_threads", "Two and three dimensions"),
+    title="Where in the volume?",
+    objective="Compute slice, row and column of an element from the number of its thread",
+    points=2,
+    minutes=7,
+    judge=judge_place,
+    cases=(
+        _at(7, 2, 3, 4),
+        _at(17, 2, 3, 4),
+        _at(0, 2, 3, 4),
+        _at(23, 2, 3, 4),
+        _at(24, 2, 3, 4),
+        _at(1234, 20, 12, 30),
+    ),
+    advice={
+        "raised-ValueError": "np.unravel_index refuses an index beyond the end. Ask first whether there is such an element.",
+        "raised-TypeError": "i, depth, rows and columns are whole numbers, not arrays.",
+    },
+    hints=(
+        "A volume of 2 x 3 x 4 has slices of 12 elements, in rows of 4. In which slice is element 17? How many elements of that slice come "
+        "before it?",
+        "`//` tells how many whole ones lie before, `%` what is left. Begin with the slices, and go on with what is left.",
+        "The slice is i divided by the elements of a slice. What is left, divided by the elements of a row, is the row; what is left of "
+        "that is the column. First of all, the guard.",
+    ),
+)
+
+# 05-layer ----------------------------------------------------------------------------------------------------
+
+
+def layer_arguments(samples, inputs, outputs, scale=1):
+    """make(rng) -> x (samples, inputs), w (inputs, outputs), b (outputs,), y (samples, outputs)."""
+    return lambda rng: (
+        scale * random_values(rng, samples, inputs),
+        random_values(rng, inputs, outputs),
+        random_values(rng, outputs),
+        unwritten(samples, outputs),
+    )
+
+
+def layer_case(name, samples, inputs, outputs, scale=1):
+    """A case in blocks of 16 x 4 threads, the outputs along x."""
+    x, y = -(-outputs // 16), -(-samples // 4)
+    where = "1 block" if x * y == 1 else f"{x} x {y} blocks"
+    arguments = layer_arguments(samples, inputs, outputs, np.float32(scale))
+    return Case(f"{name}: {samples} samples, {inputs} -> {outputs} in {where}", arguments, (x, y), (16, 4))
+
+
+def sigmoid(z):
+    """1 / (1 + exp(-z)) in float64, without overflow."""
+    z = np.asarray(z, np.float64)
+    small = np.exp(-np.abs(z))
+    return np.where(z < 0, small, 1.0) / (1 + small)
+
+
+def weighted(x, w, b=0, first=0):
+    """x @ w + b in float64."""
+    return x[:, first:].astype(np.float64) @ w[first:].astype(np.float64) + b
+
+
+LAYER = KernelTask(
+    id="05-layer",
+    section=Section("5", "05_threads", "The first layer"),
+    title="A layer for a batch",
+    objective="Write a layer as a kernel with a device function, a thread for each output of each sample",
+    points=3,
+    minutes=12,
+    spec=lambda x, w, b, y: sigmoid(weighted(x, w, b)),
+    rtol=2e-5,
+    cases=(
+        layer_case("one block, exact", 4, 7, 16),
+        layer_case("ragged", 6, 10, 21),
+        layer_case("large numbers, up to 1000", 3, 5, 18, 1000),
+        layer_case("one sample", 1, 12, 33),
+    ),
+    writer=lambda index, case: ((index[1] // 16, index[0] // 4), (index[1] % 16, index[0] % 4)),
+    suspects=(
+        Suspect(
+            lambda x, w, b, y: weighted(x, w, b), "This is the weighted sum with its bias: sigmoid was not applied."
+        ),
+        Suspect(lambda x, w, b, y: sigmoid(weighted(x, w)), "The bias was not added."),
+        Suspect(lambda x, w, b, y: sigmoid(weighted(x, w)) + b, "The bias comes before sigmoid, not behind it."),
+        Suspect(
+            lambda x, w, b, y: sigmoid(-weighted(x, w, b)),
+            "This is sigmoid(-z): a sign is turned round in its exponent.",
+        ),
+        Suspect(
+            lambda x, w, b, y: sigmoid(weighted(x, w) + x.shape[1] * b.astype(np.float64)),
+            "The bias was added for each input. It is added once.",
+        ),
+        Suspect(
+            lambda x, w, b, y: sigmoid(weighted(x[:, -1:], w[-1:], b)),
+            "This is the last product alone with the bias: the products must be added up, not replaced.",
+        ),
+        Suspect(
+            lambda x, w, b, y: sigmoid(weighted(x[:, -1:], w[-1:])),
+            "This is the last product alone: the products must be added up, not replaced.",
+        ),
+        Suspect(
+            lambda x, w, b, y: sigmoid(weighted(x, w, b, first=1)),
+            "The first input is missing: where does the loop begin?",
+        ),
+        Suspect(
+            lambda x, w, b, y: sigmoid(weighted(x[:, :-1], w[:-1], b)),
+            "The last input is missing: where does the loop end?",
+        ),
+        Suspect(
+            lambda x, w, b, y: sigmoid(weighted(np.repeat(x[:1], len(x), 0), w, b)),
+            "All samples got the result of sample 0.",
+        ),
+    ),
+    advice={
+        "out-of-bounds": (
+            "An index left its array. There are more threads than outputs and samples: output < y.shape[1], sample < y.shape[0]. And x has "
+            "samples first, w has inputs first."
+        ),
+        "none-beyond": "Here each thread has an output, so no guard is missing. x has samples first, then inputs; w inputs first, then outputs.",
+        "negative-index": "An index fell below 0. The loop goes over the inputs, from 0 on.",
+        "not-finite": (
+            "exp of a large number is infinite, and infinity divided by infinity is no number. 1 / (1 + exp(-z)) never divides infinity by "
+            "infinity."
+        ),
+        "adds-to-old": "The sum begins with what stood in y. Begin it with 0, or with the bias, in a variable.",
+        "some-unwritten": "Some outputs have no thread. x counts outputs, y counts samples: is one used as the other, in an index or in the guard?",
+        "gaps-in-one-block": "x counts outputs, y counts samples: is one of them used as the other, in the guard or in the store?",
+        "race": "Two threads store to one element. An output of a sample belongs to one thread: y[sample, output].",
+        "raised-TypeError": (
+            "Is one number used where there is an array? The sum is one number, of elements x[sample, k] and w[k, output], and the device function "
+            "takes and returns one number."
+        ),
+        "wrong-value": (
+            "Work out y[0, 0] by hand: the sum of x[0, k] * w[k, 0] over all k, plus b[0], and then sigmoid. Which index in your loop does "
+            "not change as it should?"
+        ),
+    },
+    hints=(
+        "A thread has one output of one sample. Which row of x and which column of w does it need? How long is its loop?",
+        "A device function is an ordinary function with @cuda.jit(device=True) above it: it returns a number, and a kernel calls it. The sum over the "
+        "inputs begins with the bias or with 0.",
+        "cuda.grid(2) gives the output first, then the sample. A guard for both. In the loop one product is added; behind it stands the one "
+        "store, with the device function around the sum.",
+    ),
+)
+
+# 05-fails ----------------------------------------------------------------------------------------------------
+# The statement shows the kernels `wrapped`, `pairs` and `linear`; a test compares.
+
+
+@cuda.jit
+def wrapped(x, out):
+    i = cuda.grid(1) % out.size
+    out[i] = 2 * x[i]
+
+
+@cuda.jit
+def pairs(x, out):
+    i = 2 * cuda.grid(1)
+    if i < out.size:
+        out[i] = 2 * x[i]
+        out[i + 1] = 2 * x[i + 1]
+
+
+@cuda.jit
+def linear(x, out):
+    column, row = cuda.grid(2)
+    rows, columns = out.shape
+    if row * columns + column < rows * columns:
+        out[row, column] = 2 * x[row, column]
+
+
+@cuda.jit
+def _doubled(x, out):
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        out[i] = 2 * x[i]
+
+
+@cuda.jit
+def _doubled_picture(x, out):
+    column, row = cuda.grid(2)
+    if row < out.shape[0] and column < out.shape[1]:
+        out[row, column] = 2 * x[row, column]
+
+
+def _vector(n):
+    return lambda rng: (random_values(rng, n), unwritten(n))
+
+
+def a_launch(n, blocks, threads):
+    """The case of a doubling that a student chose."""
+    return Case(f"n = {n} in {blocks} block{'s' * (blocks > 1)} of {threads}", _vector(n), blocks, threads)
+
+
+def a_picture(rows, columns):
+    """The case of a picture that a student chose, in blocks of 16 x 16."""
+    x, y = -(-columns // 16), -(-rows // 16)
+    return Case(f"{rows} x {columns} in {x} x {y} blocks", picture_arguments(rows, columns), (x, y), BLOCK)
+
+
+DOUBLE = replace(SHIFT, id="05-double", spec=lambda x, out: 2 * x.astype(np.float64), cases=(), suspects=(), advice={})
+LAUNCHES = {"n": Whole(1, 1024), "blocks": Whole(1, 16), "threads": Whole(1, 128)}
+
+FAILS = CounterexampleTask(
+    id="05-fails",
+    section=Section("5", "05_threads", "Guards"),
+    title="Find launches on which three kernels fail",
+    objective="Find a launch or a shape that shows what a guard forgets",
+    points=3,
+    minutes=12,
+    flaws=(
+        Flaw(
+            name="wrapped",
+            judge=DOUBLE,
+            wrong=wrapped,
+            right=_doubled,
+            fields=LAUNCHES,
+            case=a_launch,
+            rules=(
+                (lambda n, blocks, threads: blocks * threads >= n, "a thread for each element: blocks * threads >= n"),
+            ),
+            lead="The numbers are right, and always will be. Which element does the thread behind the last one take, and whose is that?",
+        ),
+        Flaw(
+            name="pairs",
+            judge=DOUBLE,
+            wrong=pairs,
+            right=_doubled,
+            fields=LAUNCHES,
+            case=a_launch,
+            rules=(
+                (lambda n, blocks, threads: 2 * blocks * threads >= n, "enough threads: 2 * blocks * threads >= n"),
+            ),
+            lead="The guard asks about the first element of a pair. For which n is the second one not there?",
+        ),
+        Flaw(
+            name="linear",
+            judge=replace(DOUBLE, id="05-double-picture", writer=_thread_of),
+            wrong=linear,
+            right=_doubled_picture,
+            fields={"rows": Whole(1, 64), "columns": Whole(1, 64)},
+            case=a_picture,
+            lead=(
+                "Take a thread whose column lies beyond the right edge. Which number does the condition compute for it? When is there such a thread, and "
+                "when is there a row below?"
+            ),
+        ),
+    ),
+    hints=(
+        "Take the condition of each kernel, or what stands in its place. Which threads should it stop, and which does it stop?",
+        "wrapped: let there be more threads than elements. pairs: think of the last pair. linear: the condition stops what lies behind "
+        "the end of memory, not what lies beside the picture.",
+        "wrapped: the x-ray looks at who stores. pairs: an even n has no half pair. linear: let the last block of a row hang over the right edge; "
+        "the rows can be few.",
+    ),
+)
+
+# 05-verdicts -------------------------------------------------------------------------------------------------
+# The statement shows these kernels; a test compares.
+
+
+@cuda.jit
+def _kernel_a(x, out):
+    i = cuda.grid(1)
+    if cuda.blockIdx.x < out.size // cuda.blockDim.x:
+        out[i] = x[i] / 2
+
+
+@cuda.jit
+def _kernel_b(x, out):
+    i = cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x
+    if i < out.size:
+        out[i] = x[i] / 2
+
+
+@cuda.jit
+def _kernel_c(x, out):
+    first = cuda.blockIdx.x * cuda.blockDim.x
+    if first < out.size:
+        i = first + cuda.threadIdx.x
+        out[i] = x[i] / 2
+
+
+@cuda.jit
+def _kernel_d(x, out):
+    i = min(cuda.grid(1), out.size - 1)
+    out[i] = x[i] / 2
+
+
+HALVE = replace(
+    DOUBLE,
+    id="05-halve",
+    spec=lambda x, out: x.astype(np.float64) / 2,
+    cases=tuple(a_launch(n, blocks, threads) for n, blocks, threads in ((256, 4, 64), (200, 4, 64), (70, 3, 32))),
+)
+
+VERDICTS = DetectiveTask(
+    id="05-verdicts",
+    section=Section("5", "05_threads", "Guards"),
+    title="Which of four kernels is right?",
+    objective="Judge kernels by their text, thread by thread",
+    points=3,
+    minutes=10,
+    judge=HALVE,
+    programs={"A": _kernel_a, "B": _kernel_b, "C": _kernel_c, "D": _kernel_d},
+    faults=(
+        Fault("right", "halves each element, for every n and every launch with a thread for each element"),
+        Fault("outside", "a thread reads or writes outside of an array", ("out-of-bounds", "negative-index")),
+        Fault("two writers", "two threads that nothing orders store the same element", ("race", "two-writers")),
+        Fault(
+            "gaps",
+            "some elements of out are not stored",
+            ("some-unwritten", "tail", "head", "one-block", "nothing-written"),
+        ),
+        Fault(
+            "wrong numbers",
+            "an element gets a wrong number",
+            ("wrong-value", "shifted", "scaled", "constant", "precision"),
+        ),
+    ),
+    hints=(
+        "Choose a small launch: 3 blocks of 4 threads, n = 10. Write down for each kernel which element each thread takes.",
+        "Ask of each kernel: do two threads take the same element? Is there an element that nobody takes? What do the two threads do that "
+        "are too many?",
+        "An unusual order of the elements is no fault, as long as each has one thread. What does a division leave out that rounds down? Is a block "
+        "stopped or a thread? And is one that is too many stopped at all?",
+    ),
+)
+
+TASKS = (LAUNCH, SHIFT, PLACE, FLIP, STRIDE, LAYER, FAILS, VERDICTS)
