@@ -122,6 +122,14 @@ def nothing_moves(x, k, out):
 
 @cuda.jit
 def all_in_each_thread(x, k, out):
-    """wrong race: store"""
+    """wrong race: does a loop in every thread"""
     for i in range(out.size):
         out[i] = x[i - k] if i >= k else 0
+
+
+@cuda.jit
+def the_last_ones_are_not_lost(x, k, out):
+    """wrong out-of-bounds: they are lost"""
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i + k] = x[i]

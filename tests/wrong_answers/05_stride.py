@@ -149,3 +149,31 @@ def two_dimensions(x, partial):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(2)):
         total += x[i]
     partial[cuda.grid(1)] = total
+
+
+@cuda.jit
+def step_of_blocks(x, partial):
+    """wrong suspect: cuda.gridDim.x counts blocks"""
+    total = 0.0
+    for i in range(cuda.grid(1), x.size, cuda.gridDim.x):
+        total += x[i]
+    partial[cuda.grid(1)] = total
+
+
+@cuda.jit
+def as_far_as_partial(x, partial):
+    """wrong suspect: to the end of x, not of partial"""
+    total = 0.0
+    for i in range(cuda.grid(1), partial.size, cuda.gridsize(1)):
+        total += x[i]
+    partial[cuda.grid(1)] = total
+
+
+@cuda.jit
+def the_loop_of_the_specification(x, partial):
+    """wrong race: The threads are that loop"""
+    for t in range(partial.size):
+        total = 0.0
+        for i in range(t, x.size, partial.size):
+            total += x[i]
+        partial[t] = total

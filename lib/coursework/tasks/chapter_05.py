@@ -151,9 +151,11 @@ SHIFT = KernelTask(
             "condition lets through exactly the indices of out?"
         ),
         "none-beyond": (
-            "Here each thread has a place of out, so that no guard of out is missing. But the first k places have no element of x that moves "
-            "there: Python would count from the end, here it is an error. What shall stand in them?"
+            "Here each thread has an element, so that none is too many. But the last k elements of x have no place out[i + k]: they are lost. And the "
+            "first k places of out have no element x[i - k]: they get 0. Python would count from the end, here it is an error. Which of the "
+            "two do you use, and what asks whether it is there?"
         ),
+        "race": "Two threads store to one place. Each thread has one place of out: does a loop in every thread write several?",
         "negative-index": (
             "The first k places have no element of x that moves there. Python would count from the end; here it is an error. What shall stand "
             "in these places?"
@@ -311,7 +313,13 @@ STRIDE = KernelTask(
     suspects=(
         Suspect(
             lambda x, partial: np.concatenate([x[: len(partial)], np.zeros(max(len(partial) - len(x), 0))]),
-            "This is the first element of each thread alone. A thread goes on, by as many elements as there are threads in the grid.",
+            "This is the first element of each thread alone. A thread goes on, by as many elements as there are threads in the grid, to the end of x, "
+            "not of partial.",
+        ),
+        Suspect(
+            lambda x, partial: [x[t:].sum(dtype=np.float64) for t in range(len(partial))],
+            "Each thread added up everything from its own element on: the step is 1. A thread goes on by the number of threads in the grid; "
+            "cuda.gridDim.x counts blocks.",
         ),
         Suspect(
             _pieces,
@@ -347,6 +355,7 @@ STRIDE = KernelTask(
         "none-beyond": "The loop must end before the end of x: its bound is x.size.",
         "one-block": "Only the places of block 0 were written. Which thread of the whole grid am I?",
         "two-writers": "Two threads store to one place of partial. A thread's own place is its number in the whole grid.",
+        "race": "Two threads store to one place. Does each thread go over all of partial? The threads are that loop: each stores one sum.",
         "adds-to-old": "partial holds anything before, and a sum that begins there is no sum. Begin with 0, in a variable.",
         "tail": "Threads without an element have an empty share: its sum is 0, and it must be stored, too.",
         "first-round-only": "Each thread of the grid has a place of partial, whether x is longer or shorter than the grid.",
@@ -811,7 +820,7 @@ OVERLAP = ScheduleTask(
     ),
     who="stream",
     score=lambda played: ONE_BY_ONE - _ends(played),
-    shown={saved: f"all has ended after {ONE_BY_ONE - saved} ms" for saved in range(ONE_BY_ONE)},
+    shown={saved: f"All has ended after {ONE_BY_ONE - saved} ms" for saved in range(ONE_BY_ONE)},
     at_the_end=_lanes,
     slips={
         0: "Nothing overlaps: each store is issued before the next load, and a store waits for its kernel. What could the copy engine do "
