@@ -18,7 +18,8 @@ from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome
 # What the check itself says of an answer: it would not end, or uses what the task is to build.
 SAID = dict.fromkeys(("TooManyIterations", "TraceFull", "TimeLimit"), "it went on and on")
 SAID |= dict.fromkeys(("Spoils", "NotAdmitted", "NotOnAGpu", "NotCompiled"), "it was not run")
-SAID |= dict.fromkeys(("TypingError", "LoweringError", "UnsupportedError"), "numba could not compile it")
+_COMPILING = "TypingError", "LoweringError", "UnsupportedError", "UnsupportedRewriteError"
+SAID |= dict.fromkeys(_COMPILING, "numba could not compile it")
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 
 

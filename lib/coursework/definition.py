@@ -189,7 +189,8 @@ RAISED = frozenset(
     {name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)}
     | set(Task.causes)
     | {"NotCompiled", "KernelDied", "BadMessage", "NoResult"}
-    | {"LoweringError", "UnsupportedError", "UnsupportedBytecodeError", "NumbaTypeError", "NumbaValueError"}
+    | {"LoweringError", "UnsupportedError", "UnsupportedBytecodeError", "UnsupportedRewriteError"}
+    | {"NumbaTypeError", "NumbaValueError"}
     | {"KernelError", "LaunchError", "Deadlock", "NotOnAGpu", "Unsupported", "NotFollowed", "SourceNotFound"}
     | {"Empty", "Full", "BrokenBarrierError", "CancelledError", "InvalidStateError", "BrokenExecutor"}
 )

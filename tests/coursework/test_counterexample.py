@@ -45,6 +45,11 @@ FIRST_TRIED = {  # task -> flaw, or any other -> an input that comes to mind fir
         "fourth": {"n": 33, "taps": 3, "padding": 1, "dilation": 1},
         "": {"n": 33, "taps": 3, "padding": 1, "dilation": 1, "stride": 1},
     },
+    "10-fails": {
+        "first": {"a": np.array([0.5, 0.9, 1, 0.25], np.float32)},
+        "second": {"b": np.array([1, -2, 3, 4], np.float32)},
+        "third": {"n": 64},
+    },
     "11-fails": {
         "third": {"x": np.array([-1, 0, 2, 5], np.float32)},
         "fourth": {"queries": 16, "keys": 16},

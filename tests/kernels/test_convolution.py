@@ -63,6 +63,21 @@ def test_pytorch_gives_the_same_gradients(way):
         assert [torch_says.told(gradient) for gradient in gradients] == case["gradients"], case
 
 
+@pytest.mark.parametrize("where", ["grad", "x", "weight"])
+def test_an_infinite_number_of_a_depthwise_convolution_stays_with_its_terms(where):
+    """Work on whole lines would multiply it by zeros that the formula does not have, and 0 times infinity is NaN."""
+    draw = np.random.default_rng(0)
+    grad, x, weight = (
+        draw.uniform(1, 2, shape).astype(np.float32) for shape in ((1, 3, 4, 4), (1, 3, 7, 7), (3, 1, 3, 3))
+    )
+    {"grad": grad[0, 1, 1], "x": x[0, 1, 2], "weight": weight[1, 0, 1]}[where][0] = np.inf
+    options = {"stride": 2, "padding": 1, "groups": 3}
+    exact = reference.conv2d_backward(grad, x, weight, **options)
+    for found, expected in zip(conv2d_backward(grad, x, weight, **options), exact, strict=True):
+        assert not np.isnan(expected).all()
+        np.testing.assert_allclose(found[~np.isnan(expected)], expected[~np.isnan(expected)], rtol=1e-5)
+
+
 @pytest.mark.parametrize(("name", "way"), [pytest.param(n, *w.values, id=w.id) for n in POOLINGS for w in ways(n)])
 def test_pytorch_gives_the_same_poolings(name, way):
     for case in possible(name):

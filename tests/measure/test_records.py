@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cpulab import measure
 from cpulab.measure import record, recorded, records
 
 pytestmark = pytest.mark.quick
@@ -76,3 +77,19 @@ def test_outside_git_there_is_no_revision(monkeypatch):
 
     monkeypatch.setattr(records.subprocess, "run", missing)
     assert records._revision() is None
+
+
+def test_a_record_beside_pytorch_is_read_as_it_was_written(tmp_path):
+    columns = [{"instruction_set": s, "threads": n} for s in ("AVX2", "AVX-512") for n in (1, 2)]
+    common = {"mode": "as a user has it", "passes": "forward"}
+    lines = [{**common, **column, "kind": kind, "mean": k + len(kind)}
+             for kind in ("all", "3x3") for k, column in enumerate(columns)]  # fmt: skip
+    measure.record("pair", {"rows": [], "means": lines, "peer": {"version": "9.9"}}, folder=tmp_path)
+    pair = measure.Beside("pair", tmp_path)
+    assert pair.kinds == ["3x3"]
+    assert pair.means("3x3") == [3, 4, 5, 6]
+    assert pair.mean("all", "AVX-512", 2) == 6
+    assert [line[0] for line in pair.table("layers").rows] == ["3x3", "all"]
+    assert "PyTorch 9.9" in str(pair)
+    with pytest.raises(KeyError, match="pair has no mean of"):
+        pair.mean("all", "NEON", 1)

@@ -44,6 +44,11 @@ def test_occupancy(arch, threads, registers, shared, blocks, limit):
     assert json.loads(json.dumps(found.to_dict()))["blocks_per_sm"] == blocks
 
 
+def test_what_a_block_does_not_use_does_not_limit_it():
+    assert occupancy("sm_75", 32, 16).limited_by == ("blocks",)
+    assert occupancy("sm_75", 64, 16).limited_by == ("warps", "blocks")
+
+
 def test_occupancy_of_what_does_not_fit():
     # 1024 threads x 128 registers = 131072, twice the register file.
     assert occupancy("sm_90", 1024, 128).blocks_per_sm == 0

@@ -22,7 +22,11 @@ class CompiledTask(ArrayTask):
     """`out="result"`: the function returns its result."""
 
     causes: ClassVar[dict] = Task.causes | {
-        "IndexError": "An index left its array. Which loop does it come from, and does that loop end where the array does?"
+        "UnsupportedRewriteError": (
+            "A variable that is changed in the prange loop and begins before it is one sum of all rounds for numba, and this one is changed in "
+            "two ways. Does it belong to a round? Let it begin inside the loop, each time anew."
+        ),
+        "IndexError": "An index left its array. Which loop does it come from, and does that loop end where the array does?",
     }
 
     def counts(self):

@@ -49,7 +49,7 @@ _BRANCHES = (
 _WORDS = {"flops": "flops", "moved": "bytes moved", "intensity": "flops per byte", "roof": "the roof"}
 _RATIOS = {  # claimed / counted -> what was probably thought
     "flops": {
-        0.5: "That is half of them. A multiply and an add are one flop each.",
+        0.5: "That is half of them. A multiply and an add are one flop each. Or is half of the work left out?",
         2: "That is twice as many. A multiply and an add together are two flops, not four.",
     },
     "moved": {

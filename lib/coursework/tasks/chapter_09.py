@@ -54,6 +54,7 @@ SIZES = PredictionTask(
                 23: "The left edge can stand at 0, 1, 2 ... up to 28 - 5. How many places are that?",
                 25: "Its left edge stands at 0 first. Where does it stand last, if the window has 5 pixels?",
                 26: "That is a kernel of 3 x 3.",
+                576: "Those are all numbers of the result. How many rows has it?",
             },
             "Write down the first and the last place at which the window's left edge can stand.",
         ),
@@ -76,7 +77,10 @@ SIZES = PredictionTask(
             {
                 109: "That is without padding. There are 3 zeros on each side.",
                 110: "There are 3 zeros on each side, 6 in all.",
-                111: "That is the number of steps. How many places are there, the first one included?",
+                111: (
+                    "That is the number of steps, or padding on one side only. How wide is the padded picture, and how many places are there, the "
+                    "first one included?"
+                ),
                 113: "The last step would put the window beyond the padding: a place that is left over does not count.",
                 224: "That is stride 1. With stride 2 the window jumps over every second place.",
                 223: "That would be the places of stride 1, less one.",
@@ -610,6 +614,24 @@ def _halo(keep):
     return lambda x, weight, out: by_blocks(x, weight, keep) if max(x.shape) > TILE else NOTHING
 
 
+def _blocks_exchanged(x, weight, out):
+    """Each block computes what belongs to the block at the other side of the diagonal."""
+    edge = -(-max(x.shape) // TILE) * TILE
+    if edge == TILE:
+        return NOTHING
+    square = np.zeros((edge, edge))
+    square[: x.shape[0], : x.shape[1]] = x
+    rows, columns = np.indices(x.shape)
+    all_of_it = windows(square[None], weight[None], 1)
+    return all_of_it[columns // TILE * TILE + rows % TILE, rows // TILE * TILE + columns % TILE]
+
+
+def _four_taps(x, weight, out):
+    kept = np.zeros_like(weight)
+    kept[:2, :2] = weight[:2, :2]
+    return windows(x[None], kept[None], 1)
+
+
 _LAST = TILE + 1
 HALOS = (
     (
@@ -670,6 +692,11 @@ HALO = KernelTask(
     ),
     writer=lambda index, case: ((index[1] // TILE, index[0] // TILE), (index[1] % TILE, index[0] % TILE)),
     suspects=(
+        Suspect(
+            _blocks_exchanged,
+            "Blocks took their pixels from each other's place: blockIdx.y counts rows of blocks, blockIdx.x columns.",
+        ),
+        Suspect(_four_taps, "The last row and the last column of the kernel are missing: nine taps, 3 x 3."),
         *(Suspect(_halo(keep), cause) for keep, cause in HALOS),
         *(Suspect(_of_picture(formula), cause) for formula, cause in (*BORDERS, *TAPS, *ONE_TAP)),
     ),
@@ -944,7 +971,11 @@ POOL = KernelTask(
         ),
         "wrong-value": (
             "Work out the first wrong window: which pixels does it have, which of them is the largest, and at which row * width + column "
-            "of its channel does it lie? If a window has no pixel above -inf, its first pixel counts."
+            "of its channel does it lie? If a window has no pixel above -inf, its first pixel counts. Is the padding subtracted, and left out also where "
+            "all pixels are below 0? To ask for NaN: math.isnan(pixel), or pixel != pixel."
+        ),
+        "some-unwritten": (
+            "Some windows were never stored. cuda.grid(3) gives columns first, then rows, then channels: is each compared with its own axis of places?"
         ),
         "raised-TypeError": "x[c, i, j] is one pixel, and `places` takes one whole number for each window.",
     },
@@ -1083,12 +1114,13 @@ IM2COL = ParallelTask(
         ),
         "some-unwritten": (
             "Where the picture has no pixel, a 0 must be stored: out holds anything before. And does each row of out have its turn: every "
-            "channel, every ky, every kx?"
+            "channel, every ky, every kx? And each column: do `high` and `wide` count the first window, too?"
         ),
         "not-finite": "Where the picture has no pixel, a 0 must be stored: out holds anything before.",
         "wrong-value": (
             "Take the first wrong element, [row, column]. From the row follow c, ky and kx, from the column y and z: the pixel is "
-            "x[c, y * stride + ky - padding, z * stride + kx - padding], or 0 where there is none."
+            "x[c, y * stride + ky - padding, z * stride + kx - padding], or 0 where there is none. Padding is subtracted here. In `high` and `wide`, each "
+            "from its own side of the picture, it counts twice; and a row of windows has `wide` columns."
         ),
         "race": (
             "Two rounds of the parallel loop store the same element. Let each round have rows of out of its own: those of a channel, or a "
@@ -1258,7 +1290,7 @@ WEIGHT = ParallelTask(
         "carried-scalar": "Each weight has a sum of its own. Begin it at 0 inside the loops, where its weight is chosen.",
         "wrong-value": (
             "Work out the first wrong weight, [o, c, ky, kx]: over all pictures, rows y and columns z, grad[n, o, y, z] times the pixel "
-            "x[n, c, y + ky - padding, z + kx - padding], where there is one."
+            "x[n, c, y + ky - padding, z + kx - padding], where there is one. Is the padding subtracted, and does the sum begin anew for each weight?"
         ),
     },
     watch=Watch(case=gradient_case("watched", 2, 2, 2, 4, 4, 3, 1), starts=3),

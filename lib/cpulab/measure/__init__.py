@@ -12,10 +12,12 @@ strong_scaling(job)     the same job with 1, 2, ... threads, and the serial shar
 hot_loop(function)      the innermost loop of a compiled function, as the processor's instructions
 machine_code(rung)      what the compiler for NVIDIA GPUs makes of a kernel, as it was recorded
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
+Beside(name)            a recorded comparison with PyTorch: its means, its table
 """
 
 from .assembly import HotLoop, hot_loop
 from .bandwidth import bandwidth_ladder
+from .beside import Beside
 from .latency import latency_ladder
 from .levels import Ladder, ladder_picture
 from .line_picture import line_picture
@@ -37,6 +39,7 @@ from .timing import Clock, Ratio, Times, fastest, limit_threads, ratio, times
 __all__ = [
     "STREAM",
     "WAIT",
+    "Beside",
     "Clock",
     "HotLoop",
     "Ladder",

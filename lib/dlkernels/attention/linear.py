@@ -21,11 +21,18 @@ Within a chunk, with G_i = g_1 + ... + g_i and S the state before it,
 import math
 
 import numpy as np
-from numba import prange
+from numba import njit, prange
 
-from .. import matrix
+from .. import team
 from ..implementations import implementation
+from ..matrix.blocks import REGISTERS
+from ..simd import fma, lanes, load, minimum, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.line import memory
+from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
+from ..team import share
+from .exponential import exp
+from .flash import ALONE, aligned
 from .rows import plain
 
 CHUNK = 64
@@ -77,46 +84,142 @@ def by_recurrence(q, k, v, g, beta, out):
 
 # ---- 2: chunks ---------------------------------------------------------------------------------------------------
 
+ROWS = 8 if REGISTERS == 32 else 4  # of a register tile, two vectors wide
 
-@cached_njit(error_model="numpy", fastmath={"contract"})
-def substitute(system, new):
-    """new = the solution of (I + system) x = new, for each head; of `system` what lies below the diagonal counts."""
-    for h in range(new.shape[0]):
-        for i in range(new.shape[1]):
+
+@njit
+def row_products(a, at, steps, b, b_at, b_step, c, c_at, columns, depth, fresh):
+    """ROWS rows of c = a b, or c += a b unless `fresh`; columns of c: a multiple of two vectors, from one row to the next, too."""
+    for left in range(0, columns, 2 * lanes(c)):
+        acc = tile_zeros(c, ROWS, 2) if fresh else tile_load(c, c_at + left, b_step, ROWS, 2)
+        acc = tile_multiply_add(acc, depth, a, at, steps, b, b_at + left, b_step)
+        tile_store(c, c_at + left, b_step, acc)
+
+
+@njit
+def fade(line, at, sums, factors, size):
+    """Row i of a triangle is multiplied by factors[i] e^(sums[i] - sums[j]) for j <= i; zeros above it."""
+    for i in range(size):
+        row = at + i * size
+        for j in range(0, i + 1, lanes(line)):
+            distance = exp(minimum(line[sums + i] - load(line, sums + j), line.dtype.type(0)))
+            store(line, row + j, line[factors + i] * distance * load(line, row + j))
+        line[row + i + 1 : row + size] = 0
+
+
+@njit
+def substitute(line, system, new, size, columns):
+    """new = the solution of (I + system) x = new; of `system`, (size, size), what lies below the diagonal counts."""
+    for i in range(size):
+        for left in range(0, columns, 2 * lanes(line)):
+            there = new + i * columns + left
+            one, other = load(line, there), load(line, there + lanes(line))
             for j in range(i):
-                for c in range(new.shape[2]):
-                    new[h, i, c] -= system[h, i, j] * new[h, j, c]
+                factor, above = -line[system + i * size + j], new + j * columns + left
+                one = fma(factor, load(line, above), one)
+                other = fma(factor, load(line, above + lanes(line)), other)
+            store(line, there, one)
+            store(line, there + lanes(line), other)
+
+
+@njit
+def scale(line, at, count, factor):
+    """So many numbers, whole vectors, times the factor."""
+    for i in range(0, count, lanes(line)):
+        store(line, at + i, factor * load(line, at + i))
+
+
+@njit
+def _chunks(arguments, head, who):
+    """All chunks of a head, one after the other."""
+    q, k, v, g, beta, delta, out, lines, each, size = arguments
+    (tokens, width), columns, line = q.shape[1:], v.shape[2], memory(lines)
+    turned = each * who
+    scores = turned + width * size
+    system = scores + size * size
+    new = system + size * size
+    result = new + size * columns
+    state = result + size * columns
+    sums = state + width * columns
+    ones, part = sums + size, sums + 2 * size
+    line[state:sums] = 0
+    line[ones : ones + size] = 1
+    from_q, from_k, from_v, two = memory(q), memory(k), memory(v), 2 * lanes(line)
+    for begin in range(0, tokens, size):
+        first, total = head * tokens + begin, line.dtype.type(0)
+        for i in range(size):
+            total += g[head, begin + i]
+            line[sums + i] = total
+            line[part + i] = beta[head, begin + i]
+            for p in range(width):
+                line[turned + p * size + i] = from_k[(first + i) * width + p]
+        for top in range(0, size, ROWS):
+            rows, across = (first + top) * width, (top + ROWS + two - 1) // two * two
+            at, there = top * size, top * columns
+            row_products(from_q, rows, (width, 1), line, turned, size, line, scores + at, across, width, True)
+            row_products(from_q, rows, (width, 1), line, state, columns, line, result + there, columns, width, True)
+            if delta:
+                row_products(from_k, rows, (width, 1), line, turned, size, line, system + at, across, width, True)
+                row_products(from_k, rows, (width, 1), line, state, columns, line, new + there, columns, width, True)
+        fade(line, scores, sums, ones, size)
+        for i in range(size):
+            grown = exp(line[sums + i])
+            scale(line, result + i * columns, columns, grown)
+            for c in range(0, columns, lanes(line)):
+                value, there = load(from_v, (first + i) * columns + c), new + i * columns + c
+                if delta:
+                    value = line[part + i] * fma(-grown, load(line, there), value)
+                store(line, there, value)
+        if delta:
+            fade(line, system, sums, part, size)
+            substitute(line, system, new, size, columns)
+        for top in range(0, size, ROWS):
+            row, there = scores + top * size, result + top * columns
+            row_products(line, row, (size, 1), line, new, columns, line, there, columns, top + ROWS, False)
+        for i in range(size):
+            scale(line, new + i * columns, columns, exp(total - line[sums + i]))
+        scale(line, state, width * columns, exp(total))
+        for top in range(0, width, ROWS):
+            there = state + top * columns
+            row_products(from_k, first * width + top, (1, width), line, new, columns, line, there, columns, size, False)
+        for i in range(min(size, out.shape[1] - begin)):
+            for c in range(out.shape[2]):
+                out[head, begin + i, c] = line[result + i * columns + c]
+
+
+@cached_njit(error_model="numpy")
+def _on_heads(arguments, heads, threads, least, team):
+    share(_chunks, arguments, heads, threads, least, team)
 
 
 def by_chunks(q, k, v, g, beta, out):
     heads, tokens, width = q.shape
-    size = min(CHUNK, tokens)
-    count = -(-tokens // size)
+    two = 2 * vector_width(q.dtype)
+    size = up(min(CHUNK, tokens), two)
 
-    def cut(x):
-        """(heads, count, size, ...), with zeros at the end: they change no state."""
-        room = np.zeros((heads, count * size, *x.shape[2:]), x.dtype)
-        room[:, :tokens] = x
-        return room.reshape(heads, count, size, *x.shape[2:])
+    def room(x, *last):
+        """x with zeros behind it, up to whole chunks and whole tiles: they change no state."""
+        if x.shape == (heads, up(tokens, size), *last):
+            return x
+        padded = np.zeros((heads, up(tokens, size), *last), x.dtype)
+        padded[(slice(None), *map(slice, x.shape[1:]))] = x
+        return padded
 
-    q, k, v, g = (cut(x) for x in (q, k, v, g))
-    sums = np.cumsum(g, axis=-1)
-    earlier = np.tri(size, dtype=bool)
-    decay = np.exp(np.where(earlier, sums[..., :, None] - sums[..., None, :], -np.inf))
-    grown, left = np.exp(sums)[..., None], np.exp(sums[..., -1:] - sums)[..., None]
-    scores = matrix.matmul(q, k.swapaxes(-1, -2)) * decay
-    if beta is not None:
-        beta = cut(beta)[..., None]
-        system = matrix.matmul(k, k.swapaxes(-1, -2)) * decay * beta
-    state, result = np.zeros((heads, width, v.shape[-1]), q.dtype), np.empty_like(v)
-    for c in range(count):
-        new = v[:, c]
-        if beta is not None:
-            new = beta[:, c] * (new - grown[:, c] * matrix.matmul(k[:, c], state))
-            substitute(np.ascontiguousarray(system[:, c]), new)
-        result[:, c] = grown[:, c] * matrix.matmul(q[:, c], state) + matrix.matmul(scores[:, c], new)
-        state = grown[:, c, -1:] * state + matrix.matmul(k[:, c].swapaxes(-1, -2), left[:, c] * new)
-    out[...] = result.reshape(heads, count * size, -1)[:, :tokens]
+    width, columns = up(width, ROWS), up(v.shape[2], two)
+    q, k, v = room(q, width), room(k, width), room(v, columns)
+    delta = beta is not None
+    g = room(g)
+    beta = room(beta) if delta else g
+    each = size * (width + 2 * size + 2 * columns + 3) + width * columns
+    work = heads * tokens * (size * (width + columns) + 2 * width * columns)
+    threads = 1 if work < ALONE else min(heads, team.size())
+    lines = aligned(threads * each, q.dtype)
+    _on_heads((q, k, v, g, beta, delta, out, lines, each, size), heads, threads, work // 100, team.members())
+
+
+def up(number, multiple):
+    """The next multiple."""
+    return -(-number // multiple) * multiple
 
 
 ONE = "a token at a time: its state is read and written for each; heads are shared out over all cores"

@@ -25,9 +25,10 @@ from ..simd import vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
+from ..simd.pack import transpose_block
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
 from ..team import share
-from ..vector.fast import sigmoid, tanh
+from ..vector.fast import exp, sigmoid, tanh, tanh_as_quotient
 from .cpu import inputs_batched
 from .geometry import GATES
 from .layers import on_layers
@@ -42,7 +43,7 @@ BLOCK = 1 << 18  # numbers of P at a time
 APART = 256  # rows of P at multiples of this many numbers would share the same places of a cache
 PARALLEL_FROM = 1 << 17  # multiply-adds of a step below which the team costs more than it gains
 LSTM, GRU = 0, 1
-SMALLEST = f32(2.0**-102)  # beside it there is room for multiples of 2^-126 only, the smallest normal number
+SMALLEST = f32(2.0**-102)  # above it there is room for multiples of 2^-125, below it of 2^-126, the least normal number
 ZERO, ONE = f32(0), f32(1)
 
 lanes = vector_width(np.float32)
@@ -51,7 +52,7 @@ compiled = njit(error_model="numpy", fastmath={"contract"})
 
 @inner_njit(forceinline=True)
 def settled(x):
-    """x, but a multiple of the smallest normal number."""
+    """x, but a multiple of the smallest normal number, or of twice that."""
     return (x + SMALLEST) - SMALLEST
 
 
@@ -59,31 +60,38 @@ def settled(x):
 
 
 # LLVM makes vectors of these loops as no array is read and written at the same places, and as each is compared with few others.
+# Indices begin at 0: one that may be negative counts from an array's end, and a vector of such is gathered, lane by lane.
 
 
 @compiled
 def lstm_lanes(count, gates, at, apart, b_i, b_f, b_g, b_o, mask, h, h_at, c, c_at, new, new_at, cell, cell_at):
     """New states of `count` lanes; gates[at + k * apart + lane] are those of gate k, mask is 1 where a sequence goes on."""
+    of_i, of_f = gates[at : at + count], gates[at + apart : at + apart + count]
+    of_g, of_o = gates[at + 2 * apart : at + 2 * apart + count], gates[at + 3 * apart : at + 3 * apart + count]
+    h, c, new, cell = (
+        h[h_at : h_at + count], c[c_at : c_at + count], new[new_at : new_at + count], cell[cell_at : cell_at + count],
+    )  # fmt: skip
     for j in range(count):
-        i = sigmoid(gates[at + j] + b_i, ZERO)
-        f = sigmoid(gates[at + apart + j] + b_f, ZERO)
-        g = tanh(gates[at + 2 * apart + j] + b_g, ZERO)
-        going, before = mask[j], c[c_at + j]
-        cell[cell_at + j] = going * settled(f * before + i * g) + (ONE - going) * before
+        f, going = sigmoid(of_f[j] + b_f, ZERO), mask[j]
+        g, below = tanh_as_quotient(of_g[j] + b_g)
+        added = g / (below * (ONE + exp(-of_i[j] - b_i)))  # sigmoid times tanh, with one division
+        cell[j] = going * settled(f * c[j] + added) + (ONE - going) * c[j]
     for j in range(count):
-        o, going = sigmoid(gates[at + 3 * apart + j] + b_o, ZERO), mask[j]
-        new[new_at + j] = going * settled(o * tanh(cell[cell_at + j], ZERO)) + (ONE - going) * h[h_at + j]
+        above, below = tanh_as_quotient(cell[j])
+        shown, going = above / (below * (ONE + exp(-of_o[j] - b_o))), mask[j]
+        new[j] = going * settled(shown) + (ONE - going) * h[j]
 
 
 @compiled
 def gru_lanes(count, gates, at, apart, p, p_at, b_r, b_z, b_n, b_h, mask, h, h_at, new, new_at):
     """The same; p[p_at + lane]: the part of gate n that x has."""
+    of_r, of_z = gates[at : at + count], gates[at + apart : at + apart + count]
+    of_n, p = gates[at + 2 * apart : at + 2 * apart + count], p[p_at : p_at + count]
+    h, new = h[h_at : h_at + count], new[new_at : new_at + count]
     for j in range(count):
-        r = sigmoid(gates[at + j] + b_r, ZERO)
-        z = sigmoid(gates[at + apart + j] + b_z, ZERO)
-        n = tanh(p[p_at + j] + b_n + r * (gates[at + 2 * apart + j] + b_h), ZERO)
-        going, before = mask[j], h[h_at + j]
-        new[new_at + j] = going * settled((ONE - z) * n + z * before) + (ONE - going) * before
+        r, z = sigmoid(of_r[j] + b_r, ZERO), sigmoid(of_z[j] + b_z, ZERO)
+        n = tanh(p[j] + b_n + r * (of_n[j] + b_h), ZERO)
+        new[j] = mask[j] * settled((ONE - z) * n + z * h[j]) + (ONE - mask[j]) * h[j]
 
 
 # ---- over the batch ----------------------------------------------------------------------------------------------------
@@ -130,7 +138,7 @@ def _products(weights, panel, row, rows, hidden, state, h_at, wide, p, p_at, p_r
 @inner_njit(error_model="numpy")
 def _step_over_batch(arguments, task, who):
     """One step of UNITS units, all sequences."""
-    kind, weights, bias, p, p_at, state, h_at, new_at, mask, line, each, t, out = arguments
+    kind, weights, bias, p, p_at, state, h_at, new_at, mask, whole, line, each, t, out = arguments
     batch, hidden = out.shape[1], out.shape[2]
     wide = -(-batch // lanes) * lanes
     p_row, first = p.shape[1], task * UNITS
@@ -160,6 +168,14 @@ def _step_over_batch(arguments, task, who):
                 wide, gates, place, apart, numbers, of_n, b_0, b_1, b_2, b_3, mask, states, h_at + there,
                 states, new_at + there,
             )  # fmt: skip
+    if whole and units >= lanes and batch >= lanes:
+        result = memory(out)
+        for u in range(0, units, lanes):
+            unit = first + min(u, units - lanes)  # the last block begins earlier
+            for s in range(0, batch, lanes):
+                b = min(s, batch - lanes)
+                transpose_block(states, new_at + unit * wide + b, wide, result, (t * batch + b) * hidden + unit, hidden)
+        return
     for b in range(batch):
         if mask[b] != ZERO:
             for unit in range(first, first + units):
@@ -177,10 +193,12 @@ def _over_batch(
     for number in range(steps):
         k = steps - 1 - number if reverse else number
         t = begin + k
+        whole = True  # whether all sequences go on
         for b in range(batch):
             mask[b] = ONE if t < lengths[b] else ZERO
+            whole = whole and t < lengths[b]
         h_at, new_at = now * hidden * wide, (1 - now) * hidden * wide
-        arguments = kind, weights, bias, p, k * batch, state, h_at, new_at, mask, line, each, t, out
+        arguments = kind, weights, bias, p, k * batch, state, h_at, new_at, mask, whole, line, each, t, out
         share(_step_over_batch, arguments, tasks, threads, least, team)
         now = 1 - now
     return now
@@ -259,9 +277,12 @@ def _step_over_units(arguments, task, who):
             units, gates, place, apart, numbers, of_n, ZERO, ZERO, ZERO, ZERO, ones, states, h_at + first,
             states, new_at + first,
         )  # fmt: skip
-    result = memory(out)
-    for unit in range(first, first + units):
-        result[out_at + unit] = states[new_at + unit]
+    shown, result = (
+        states[new_at + first : new_at + first + units],
+        memory(out)[out_at + first : out_at + first + units],
+    )
+    for unit in range(units):
+        result[unit] = shown[unit]
 
 
 @cached_njit(error_model="numpy")

@@ -29,6 +29,7 @@ LN2_HIGH = f(0.693359375)
 LN2_LOW = f(math.log(2) - 0.693359375)
 ROUND = f(1.5 * 2**23)  # adding and taking it away rounds a float32 to an integer
 LOWEST, HIGHEST = f(-104), f(89.5)  # exp is 0 below and inf above in float32
+FLAT = f(20)  # tanh is 1 from there on
 T2, T3, T4, T5, T6 = (f(1 / math.factorial(k)) for k in range(2, 7))
 A1, A2, A3, A4, A5 = f(0.254829592), f(-0.284496736), f(1.421413741), f(-1.453152027), f(1.061405429)
 AP = f(0.3275911)
@@ -90,14 +91,21 @@ def sigmoid(x, parameter):
 
 
 @compiled
-def _tanh(x):
+def tanh_as_quotient(x):
+    """(numerator, denominator) of tanh(x): who multiplies it with another quotient divides once."""
     size = abs(x)
     square = x * x
     # continued fraction x / (1 + x^2 / (3 + x^2 / (5 + x^2 / (7 + ...)))), cut after 9
-    near = x * (f(945) + square * (f(105) + square)) / (f(945) + square * (f(420) + square * f(15)))
-    far = ONE - TWO / (exp(TWO * size) + ONE)
-    far = -far if x < ZERO else far
-    return near if size < HALF else far
+    near, below = x * (f(945) + square * (f(105) + square)), f(945) + square * (f(420) + square * f(15))
+    e = exp(TWO * (FLAT if size > FLAT else size))
+    far = ONE - e if x < ZERO else e - ONE
+    return (near, below) if size < HALF else (far, e + ONE)
+
+
+@compiled
+def _tanh(x):
+    above, below = tanh_as_quotient(x)
+    return above / below
 
 
 @compiled

@@ -102,7 +102,7 @@ def occupancy(arch, threads, registers, shared_bytes=0):
     blocks = {
         "warps": sm.warps // warps,
         "registers": QUARTERS * (sm.registers // QUARTERS // per_warp) // warps,
-        "shared memory": sm.shared_bytes // shared if shared else sm.blocks,
+        "shared memory": sm.shared_bytes // shared if shared else sm.blocks + 1,  # none is used: it limits nothing
         "blocks": sm.blocks,
     }
     # The hardware checks a launch as if every quarter of the SM got the same number of warps.

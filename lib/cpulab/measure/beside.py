@@ -1,0 +1,41 @@
+"""What benchmarks/sides.py has recorded: PyTorch's times over ours, as geometric means over the cases of a kind."""
+
+from .records import recorded
+from .table import Table
+
+USER, PINNED = "as a user has it", "pinned"
+COLUMNS = tuple((instructions, threads) for instructions in ("AVX2", "AVX-512") for threads in (1, 2))
+
+
+class Beside:
+    """A record of ours beside PyTorch. rows: every case as JSON has it; kinds: their names."""
+
+    def __init__(self, name, folder=None):
+        self.record = recorded(name, folder)
+        self.rows = self.record.data["rows"]
+        self.kinds = [
+            kind for kind in dict.fromkeys(line["kind"] for line in self.record.data["means"]) if kind != "all"
+        ]
+
+    def mean(self, kind, instructions, threads, passes="forward", mode=USER):
+        """The geometric mean of PyTorch's time / ours over a kind, or "all"; KeyError where nothing such is recorded."""
+        wanted = {"kind": kind, "instruction_set": instructions, "threads": threads, "passes": passes, "mode": mode}
+        for line in self.record.data["means"]:
+            if wanted.items() <= line.items():
+                return line["mean"]
+        raise KeyError(f"{self.record.name} has no mean of {wanted}")
+
+    def means(self, *kinds, passes="forward"):
+        """The means of some kinds, with both instruction sets and one and two threads each."""
+        return [self.mean(kind, *column, passes) for kind in kinds for column in COLUMNS]
+
+    def table(self, what, passes="forward"):
+        """A row for each kind, and one for all. what: what the cases are, as "layers"."""
+        rows = [(kind, *(f"{mean:.2f}" for mean in self.means(kind, passes=passes))) for kind in (*self.kinds, "all")]
+        caption = f"PyTorch's time / ours, geometric means over {what}, one and two threads; above 1 we are faster"
+        return Table((what, *(f"{name}, {n}" for name, n in COLUMNS)), rows, caption)
+
+    def __str__(self):
+        """When, where and with what, in lines that fit a page."""
+        lines = self.record.caption.replace(" on ", "\non ").replace(" (Python", "\n(Python")
+        return f"{lines}\nPyTorch {self.record.data['peer']['version']}"

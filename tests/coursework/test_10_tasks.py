@@ -1,0 +1,185 @@
+"""Chapter 10: the specifications in the statements, the tasks and the library say the same; budgets hold what they claim."""
+
+import inspect
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coursework import build, checking, definition
+from coursework.answer import Local
+from coursework.grading import servant
+from coursework.tasks import chapter_10 as tasks
+from dlkernels.recurrent import reference
+from simt.xray import xray
+
+ROOT = Path(__file__).resolve().parents[2]
+MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "10_recurrent.ipynb").cells}
+
+
+def specification(task_id):
+    """The code of a statement that says what is computed: the listing that stores into the output."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", MASTER[f"{task_id}-task"], re.MULTILINE | re.DOTALL)
+    (found,) = [block for block in blocks if re.search(r"out\w*\[", block)]
+    return found
+
+
+def cases_of(task):
+    """(arguments, name) of the cases that are told, and of those that are kept back."""
+    for number, case in enumerate((*task.cases, *definition.hidden_cases(task))):
+        yield case.make(np.random.default_rng(number)), case.name
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("task_id", ["10-fused", "10-chunks", "10-scan"])
+def test_the_specification_of_the_statement_is_that_of_the_task(task_id):
+    """It runs as it stands, and fills the output with what the check expects, in every case."""
+    task, code = definition.find(task_id), compile(specification(task_id), task_id, "exec")
+    names = list(inspect.signature(task.spec).parameters)
+    for arguments, case in cases_of(task):
+        double = [x.astype(np.float64) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x for x in arguments]
+        scope = dict(zip(names, double, strict=True)) | {"np": np}
+        exec(code, scope)
+        np.testing.assert_allclose(scope["out"], task.spec(*arguments), rtol=1e-9, atol=1e-12, err_msg=case)
+
+
+@pytest.mark.quick
+def test_a_padded_batch_is_read_backwards_as_the_specification_reads_a_reversed_row():
+    """The statement shows the other direction: run on each row turned round, it gives the answer turned round."""
+    code = compile(specification("10-lengths"), "10-lengths", "exec")
+    for (x, u, lengths, _), case in cases_of(tasks.LENGTHS):
+        right = tasks.read_back(x, u, lengths)
+        for r, length in enumerate(lengths):
+            turned = x[:length, r : r + 1][::-1].astype(np.float64)
+            scope = {"np": np, "x": turned, "u": u.astype(np.float64), "hidden": len(u), "lengths": [length], "r": 0}
+            scope["out"] = np.empty_like(turned)
+            exec(code, scope)
+            np.testing.assert_allclose(scope["out"][::-1, 0], right[:length, r], rtol=1e-9, err_msg=case)
+            assert not right[length:, r].any()
+
+
+def _close(found, right, case=""):
+    np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-12, err_msg=case)
+
+
+@pytest.mark.quick
+def test_the_tasks_compute_what_the_library_computes():
+    for (x, h, c, *weights), case in cases_of(tasks.CELL):
+        _, new_h, new_c = reference.lstm(x[None], h[None], c[None], *weights)
+        for found, right in zip(tasks.lstm_cell(x, h, c, *weights), (new_h, new_c), strict=True):
+            _close(found, right[0], case)
+    for (of_x, of_h, h, _), case in cases_of(tasks.FUSED):
+        sums = of_x.astype(np.float64), of_h.astype(np.float64)
+        _close(tasks.gru_cell(of_x, of_h, h), reference._step("gru", *sums, h.astype(np.float64), None)[0], case)
+    for (x, u, lengths, _), case in cases_of(tasks.LENGTHS):
+        whole = np.isfinite(x).all(axis=2)[..., None]
+        hidden, weights = len(u), [[np.eye(len(u))] * 2, [u, u]]
+        both, _ = reference.rnn(np.where(whole, x, 0), None, *weights, bidirectional=True, lengths=lengths)
+        _close(tasks.read_back(x, u, lengths), both[..., hidden:], case)
+    for (a, b, h0, _, _), case in cases_of(tasks.CHUNKS):
+        _close(tasks.states(a, b, h0), reference.scan(a, b, np.array(h0)), case)
+    for (a, grad, _), case in cases_of(tasks.SCAN):
+        _close(tasks.gradients(a, grad), reference.scan_backward(grad, a, np.zeros_like(a), dim=1)[1], case)
+
+
+@pytest.mark.quick
+def test_a_step_backwards_is_what_the_library_has_and_what_is_measured():
+    for (z, c, of_h, of_c), case in cases_of(tasks.BACKWARD):
+        _, new, gates = tasks._forward(z, c)
+        right, _, _, before = reference._step_backward("lstm", of_h, of_c, None, c, (*gates, np.tanh(new)))
+        found = tasks.step_backward(z, c, of_h, of_c)
+        _close(found[0], right, case)
+        _close(found[1], before, case)
+        for number, gradient in enumerate(found):
+            for place in np.ndindex(gradient.shape):
+                slope = tasks.slope_by_trying((z, c, of_h, of_c), number, place)
+                assert abs(slope - gradient[place]) < 1e-8, (case, number, place)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("task_id", [t.id for t in tasks.TASKS if getattr(t, "suspects", ())])
+def test_no_suspect_is_the_right_answer(task_id):
+    """A mistake that no case can tell from the right result would accuse nobody, or somebody who is innocent."""
+    task, told = definition.find(task_id), set()
+    for number, case in enumerate(task.cases):
+        arguments = case.make(np.random.default_rng([number, 5]))
+        right = np.asarray(task.spec(*arguments), np.float64)
+        for place, suspect in enumerate(task.suspects):
+            with np.errstate(all="ignore"):
+                guess = np.asarray(suspect.formula(*arguments), np.float64)
+            if guess.shape == right.shape and not np.allclose(guess, right, rtol=1e-4, atol=1e-4):
+                told.add(place)
+    assert told == set(range(len(task.suspects)))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("task", "right", "mistakes"),
+    [(tasks.CELL, tasks.lstm_cell, tasks.CELLS), (tasks.BACKWARD, tasks.step_backward, tasks.BACKWARDS)],
+    ids=["10-cell", "10-backward"],
+)
+def test_every_mistake_gives_something_of_its_own_in_the_first_case(task, right, mistakes):
+    """Else a message would name the wrong one of two causes."""
+    arguments = task.cases[0].make(np.random.default_rng(1))
+    results = [np.concatenate([part.ravel() for part in right(*arguments, **one)]) for one, _ in (({}, ""), *mistakes)]
+    for k, one in enumerate(results):
+        for number, other in enumerate(results[:k]):
+            assert not np.allclose(one, other, rtol=1e-9, atol=1e-12), (mistakes[k - 1], mistakes[number - 1])
+
+
+@pytest.mark.quick
+def test_stretches_have_the_form_of_their_steps():
+    """What is said of a pair, a maximum and a fraction holds for five steps one after the other, too; the others wait."""
+    judge, rng = tasks.LINEAR.judge, np.random.default_rng(2)
+    for name, said in (("A", "waits"), ("B", "pair"), ("C", "max"), ("D", "fraction"), ("E", "waits")):
+        for low, high in ((0.5, 1.5), (-1, 0.4), (-2.5, -1)):
+            h = np.sort(rng.uniform(0.1, 4, 11))
+            end = h
+            for x in rng.uniform(low, high, 5):
+                end = tasks.LINEAR.programs[name](end, x)
+            slip = judge.judge((h, 0.0), end)
+            assert (slip is None and said in ("pair", "max")) or slip.kind == said, (name, low)
+
+
+@pytest.mark.quick
+def test_numbers_of_the_prediction_are_those_of_the_library():
+    features, hidden = tasks.FEATURES, tasks.HIDDEN
+    w_ih, w_hh = tasks._weights()
+    states = np.zeros((1, 1, hidden))
+    reference.lstm(np.zeros((1, 1, features)), states, states, w_ih, w_hh)  # they fit
+    assert tasks._products() == w_ih.size + w_hh.size
+    assert (tasks._chain(), tasks._rounds()) == (tasks.STEPS + tasks.LAYERS - 1, 10)
+
+
+def _listing(name):
+    path = ROOT / "tests" / "wrong_answers" / f"{name}.py"
+    return servant.define([path.read_text(encoding="utf-8")])
+
+
+def test_each_of_the_two_barriers_is_needed():
+    """With either of them left out the x-ray finds a race; with both there is none."""
+    scope = servant.define(
+        [MASTER["10-setup"].split("from coursework")[0] + "from dlkernels import cuda", MASTER["10-scan"]]
+    )
+    case = tasks.SCAN.cases[1]
+    arguments = case.make(np.random.default_rng(0))
+    kernels = _listing("10_scan")
+    for kernel, races in (
+        (scope["scan_backward"], False),
+        (kernels["first_barrier_missing"], True),
+        (kernels["last_barrier_missing"], True),
+    ):
+        found = xray(kernel, case.grid, case.block)(*(x.copy() for x in arguments)).findings
+        assert any(finding.kind == "race" for finding in found) == races
+
+
+@pytest.mark.quick
+def test_the_message_of_a_gradient_tells_the_measured_slope():
+    module = {}
+    exec((ROOT / "tests" / "wrong_answers" / "10_backward.py").read_text(encoding="utf-8"), module)
+    facts = dict(checking.check(tasks.BACKWARD, Local(module["g_as_a_sigmoid"])).failure.facts)
+    number, slope = re.search(
+        r"^(\S+) for g of unit 0 in row 0; tried out, forward: (\S+)$", facts["expected"]
+    ).groups()
+    assert float(slope) == pytest.approx(float(number), rel=1e-3)

@@ -1,0 +1,243 @@
+"""Answers to 10-fused."""
+
+import math
+
+from dlkernels import cuda
+
+
+@cuda.jit(device=True)
+def squash(x):
+    return 1 / (1 + math.exp(-x))
+
+
+@cuda.jit
+def with_a_device_function(of_x, of_h, h, out):
+    """right"""
+    place = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+    batch, hidden = out.shape
+    if place >= batch * hidden:
+        return
+    b = place // hidden
+    unit = place - b * hidden
+    reset = squash(of_h[b, unit] + of_x[b, unit])
+    stays = squash(of_h[b, unit + hidden] + of_x[b, unit + hidden])
+    fresh = math.tanh(reset * of_h[b, unit + 2 * hidden] + of_x[b, unit + 2 * hidden])
+    out[b, unit] = fresh + stays * (h[b, unit] - fresh)
+
+
+@cuda.jit
+def in_strides(of_x, of_h, h, out):
+    """right"""
+    hidden = h.shape[1]
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        row, j = i // hidden, i % hidden
+        r = 0.5 + 0.5 * math.tanh(0.5 * (of_x[row, j] + of_h[row, j]))
+        z = 0.5 + 0.5 * math.tanh(0.5 * (of_x[row, hidden + j] + of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def no_guard(of_x, of_h, h, out):
+    """wrong out-of-bounds: guard them"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    row, j = i // hidden, i % hidden
+    r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+    z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+    n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+    out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def update_gate_first(of_x, of_h, h, out):
+    """wrong suspect: in the order z, r, n"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        z = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        r = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def columns_of_a_unit_together(of_x, of_h, h, out):
+    """wrong suspect: Neighbours were taken"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, 3 * j] - of_h[row, 3 * j]))
+        z = 1 / (1 + math.exp(-of_x[row, 3 * j + 1] - of_h[row, 3 * j + 1]))
+        n = math.tanh(of_x[row, 3 * j + 2] + r * of_h[row, 3 * j + 2])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def z_of_the_new(of_x, of_h, h, out):
+    """wrong suspect: how much of the old h stays"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = z * n + (1 - z) * h[row, j]
+
+
+@cuda.jit
+def r_of_both(of_x, of_h, h, out):
+    """wrong suspect: r was multiplied with both parts"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(r * (of_x[row, 2 * hidden + j] + of_h[row, 2 * hidden + j]))
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def r_of_the_input(of_x, of_h, h, out):
+    """wrong suspect: It belongs to the part of the state"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(r * of_x[row, 2 * hidden + j] + of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def no_r(of_x, of_h, h, out):
+    """wrong suspect: r is missing"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def sigmoid_of_n(of_x, of_h, h, out):
+    """wrong suspect: n went through a sigmoid"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = 1 / (1 + math.exp(-of_x[row, 2 * hidden + j] - r * of_h[row, 2 * hidden + j]))
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def sign_of_one_sum(of_x, of_h, h, out):
+    """wrong suspect: The sigmoid is turned round"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(of_x[row, j] + of_h[row, j]))
+        z = 1 / (1 + math.exp(of_x[row, hidden + j] + of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def old_state_in_full(of_x, of_h, h, out):
+    """wrong suspect: n counts in full"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = n + z * h[row, j]
+
+
+@cuda.jit
+def width_of_the_sums(of_x, of_h, h, out):
+    """wrong out-of-bounds: three times as wide"""
+    i = cuda.grid(1)
+    hidden = of_x.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def first_row(of_x, of_h, h, out):
+    """wrong one-element: with the first row of `h`"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[0, j]
+
+
+@cuda.jit
+def one_block_only(of_x, of_h, h, out):
+    """wrong one-block: cuda.grid(1)"""
+    i = cuda.threadIdx.x
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def minus_only_once(of_x, of_h, h, out):
+    """wrong wrong-value: Its six sums"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] + of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def down_the_columns(of_x, of_h, h, out):
+    """over budget over-budget: which of // and % gives the unit"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i % h.shape[0], i // h.shape[0]
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + z * h[row, j]
+
+
+@cuda.jit
+def loaded_again(of_x, of_h, h, out):
+    """over budget over-budget: load each into a name"""
+    i = cuda.grid(1)
+    hidden = h.shape[1]
+    if i < out.size:
+        row, j = i // hidden, i % hidden
+        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
+        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
+        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
+        out[row, j] = (1 - z) * n + h[row, j] - (1 - z) * h[row, j]

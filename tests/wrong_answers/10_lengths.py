@@ -1,0 +1,309 @@
+"""Answers to 10-lengths."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit
+def step_by_step(x, u, lengths, out):
+    """right"""
+    steps, batch, hidden = x.shape
+    for t in range(steps - 1, -1, -1):
+        for r in range(batch):
+            if t >= lengths[r]:
+                out[t, r, :] = 0
+                continue
+            for j in range(hidden):
+                out[t, r, j] = x[t, r, j]
+            if t < lengths[r] - 1:
+                for k in range(hidden):
+                    h = out[t + 1, r, k]
+                    for j in range(hidden):
+                        out[t, r, j] += u[j, k] * h
+            for j in range(hidden):
+                out[t, r, j] = np.tanh(out[t, r, j])
+
+
+@njit
+def forwards(x, u, lengths, out):
+    """wrong suspect: from its begin to its end"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(lengths[r], steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+        for t in range(lengths[r]):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t > 0:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t - 1, r, k]
+                out[t, r, j] = math.tanh(total)
+
+
+@njit
+def padding_counts(x, u, lengths, out):
+    """wrong suspect: the padding counted as if it were steps"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(steps - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 1 < steps:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+
+
+@njit
+def zeros_put_afterwards(x, u, lengths, out):
+    """wrong suspect: the state went through it before"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(steps - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 1 < steps:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+        for t in range(lengths[r], steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+
+
+@njit
+def padding_as_zeros(x, u, lengths, out):
+    """right"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(steps - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j] if t < lengths[r] else np.float32(0)
+                if t + 1 < steps:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+        for t in range(lengths[r], steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+
+
+@njit
+def last_step_missing(x, u, lengths, out):
+    """wrong suspect: The last step of each row is missing"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(max(lengths[r] - 1, 0), steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+        for t in range(lengths[r] - 2, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 2 < lengths[r]:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+
+
+@njit
+def one_step_too_many(x, u, lengths, out):
+    """wrong suspect: One step too many"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(lengths[r] + 1, steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+        for t in range(min(lengths[r], steps - 1), -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t < min(lengths[r], steps - 1):
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+
+
+@njit
+def transposed(x, u, lengths, out):
+    """wrong suspect: The matrix is transposed"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(lengths[r], steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+        for t in range(lengths[r] - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 1 < lengths[r]:
+                    for k in range(hidden):
+                        total += u[k, j] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+
+
+@njit
+def no_state(x, u, lengths, out):
+    """wrong suspect: The state before has no part in it"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(lengths[r], steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+        for t in range(lengths[r] - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 1 < lengths[r]:
+                    for k in range(hidden):
+                        total += u[j, k] * 0
+                out[t, r, j] = math.tanh(total)
+
+
+@njit
+def not_squashed(x, u, lengths, out):
+    """wrong suspect: tanh is missing"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(lengths[r], steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+        for t in range(lengths[r] - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 1 < lengths[r]:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = total
+
+
+@njit
+def carried_over(x, u, lengths, out):
+    """wrong suspect: the row before it had left"""
+    steps, batch, hidden = x.shape
+    h, new = np.zeros(hidden), np.zeros(hidden)
+    for r in range(batch):
+        for t in range(lengths[r], steps):
+            out[t, r, :] = 0
+        for t in range(lengths[r] - 1, -1, -1):
+            for j in range(hidden):
+                total = np.float64(x[t, r, j])
+                for k in range(hidden):
+                    total += u[j, k] * h[k]
+                new[j] = math.tanh(total)
+            h[:] = new
+            out[t, r, :] = new
+
+
+@njit
+def length_of_row_0(x, u, lengths, out):
+    """wrong suspect: All rows got the length of row 0"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(lengths[0], steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+        for t in range(lengths[0] - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 1 < lengths[0]:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+
+
+@njit
+def new_among_old(x, u, lengths, out):
+    """wrong wrong-value: are they all still the old ones"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        h = np.zeros(hidden)
+        for t in range(lengths[r], steps):
+            out[t, r, :] = 0
+        for t in range(lengths[r] - 1, -1, -1):
+            for j in range(hidden):
+                total = np.float64(x[t, r, j])
+                for k in range(hidden):
+                    total += u[j, k] * h[k]
+                h[j] = math.tanh(total)
+            out[t, r, :] = h
+
+
+@njit
+def padding_left(x, u, lengths, out):
+    """wrong some-unwritten: also in a row of length 0"""
+    batch, hidden = x.shape[1:]
+    for r in range(batch):
+        for t in range(lengths[r] - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 1 < lengths[r]:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+
+
+@njit
+def old_out_at_the_end(x, u, lengths, out):
+    """wrong raised-IndexError: there is no step t + 1"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(lengths[r], steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+        for t in range(lengths[r] - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if True:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+
+
+@njit
+def first_step_from_out(x, u, lengths, out):
+    """wrong adds-to-old: At the last step of a row the state is 0"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(lengths[r] - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 1 < steps:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total)
+        for t in range(lengths[r], steps):
+            for j in range(hidden):
+                out[t, r, j] = 0
+
+
+@njit
+def masked_by_a_product(x, u, lengths, out):
+    """wrong suspect: 0 * NaN is NaN"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        for t in range(steps - 1, -1, -1):
+            for j in range(hidden):
+                total = x[t, r, j]
+                if t + 1 < steps:
+                    for k in range(hidden):
+                        total += u[j, k] * out[t + 1, r, k]
+                out[t, r, j] = math.tanh(total) * (t < lengths[r])
+
+
+@njit
+def an_array_for_the_state(x, u, lengths, out):
+    """over budget over-budget: where did you store it"""
+    steps, batch, hidden = x.shape
+    for r in range(batch):
+        h = np.zeros(hidden)
+        for t in range(lengths[r], steps):
+            out[t, r, :] = 0
+        for t in range(lengths[r] - 1, -1, -1):
+            new = np.zeros(hidden)
+            for j in range(hidden):
+                total = np.float64(x[t, r, j])
+                for k in range(hidden):
+                    total += u[j, k] * h[k]
+                new[j] = math.tanh(total)
+            h = new
+            out[t, r, :] = h
