@@ -34,6 +34,7 @@ FIRST_TRIED = {  # task -> flaw, or any other -> an input that comes to mind fir
         "places": {"places": 6, "A": 2, "B": 2, "C": 2},
         "payments": {"source_1": 0, "target_1": 1, "source_2": 1, "target_2": 0},
     },
+    "05-fails": {"linear": {"rows": 32, "columns": 32}, "": {"n": 512, "blocks": 8, "threads": 64}},
     "07-fails": {
         "third": {"n": 100, "blocks": 1, "threads": 128},
         "fourth": {"x": np.array([-3, -0.5, 0, 1, 4], np.float32)},

@@ -1,0 +1,195 @@
+"""Answers to 05-layer."""
+
+import math
+
+import numpy as np
+
+from dlkernels import cuda
+
+
+@cuda.jit(device=True)
+def sigmoid(z):
+    return 1 / (1 + math.exp(-z))
+
+
+@cuda.jit(device=True)
+def careful(z):
+    if z < 0:
+        e = math.exp(z)
+        return e / (1 + e)
+    return 1 / (1 + math.exp(-z))
+
+
+@cuda.jit(device=True)
+def overflowing(z):
+    return math.exp(z) / (1 + math.exp(z))
+
+
+@cuda.jit(device=True)
+def turned(z):
+    return 1 / (1 + math.exp(z))
+
+
+@cuda.jit
+def another_sigmoid(x, w, b, y):
+    """right"""
+    j, i = cuda.grid(2)
+    if i >= y.shape[0] or j >= y.shape[1]:
+        return
+    total = np.float32(0)
+    for k in range(w.shape[0]):
+        total += x[i, k] * w[k, j]
+    y[i, j] = careful(total + b[j])
+
+
+@cuda.jit
+def without_a_device_function(x, w, b, y):
+    """right"""
+    j = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    i = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    if i < y.shape[0] and j < y.shape[1]:
+        z = b[j]
+        for k in range(w.shape[0] - 1, -1, -1):
+            z += x[i, k] * w[k, j]
+        y[i, j] = 1 / (1 + math.exp(-z))
+
+
+@cuda.jit
+def no_sigmoid(x, w, b, y):
+    """wrong suspect: sigmoid was not applied"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = b[j]
+        for k in range(x.shape[1]):
+            z += x[i, k] * w[k, j]
+        y[i, j] = z
+
+
+@cuda.jit
+def no_bias(x, w, b, y):
+    """wrong suspect: The bias was not added"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = 0.0
+        for k in range(x.shape[1]):
+            z += x[i, k] * w[k, j]
+        y[i, j] = sigmoid(z)
+
+
+@cuda.jit
+def bias_behind(x, w, b, y):
+    """wrong suspect: before sigmoid, not behind it"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = 0.0
+        for k in range(x.shape[1]):
+            z += x[i, k] * w[k, j]
+        y[i, j] = sigmoid(z) + b[j]
+
+
+@cuda.jit
+def bias_each_time(x, w, b, y):
+    """wrong suspect: It is added once"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = 0.0
+        for k in range(x.shape[1]):
+            z += x[i, k] * w[k, j] + b[j]
+        y[i, j] = sigmoid(z)
+
+
+@cuda.jit
+def replaced(x, w, b, y):
+    """wrong suspect: must be added up, not replaced"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = 0.0
+        for k in range(x.shape[1]):
+            z = x[i, k] * w[k, j]
+        y[i, j] = sigmoid(z + b[j])
+
+
+@cuda.jit
+def exponent_turned(x, w, b, y):
+    """wrong suspect: a sign is turned round"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = b[j]
+        for k in range(x.shape[1]):
+            z += x[i, k] * w[k, j]
+        y[i, j] = turned(z)
+
+
+@cuda.jit
+def infinity_by_infinity(x, w, b, y):
+    """wrong not-finite: never divides infinity by infinity"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = b[j]
+        for k in range(x.shape[1]):
+            z += x[i, k] * w[k, j]
+        y[i, j] = overflowing(z)
+
+
+@cuda.jit
+def in_memory(x, w, b, y):
+    """wrong adds-to-old: Begin it with 0, or with the bias"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        for k in range(x.shape[1]):
+            y[i, j] += x[i, k] * w[k, j]
+        y[i, j] = sigmoid(y[i, j] + b[j])
+
+
+@cuda.jit
+def no_guard(x, w, b, y):
+    """wrong out-of-bounds: more threads than outputs and samples"""
+    j, i = cuda.grid(2)
+    z = b[j]
+    for k in range(x.shape[1]):
+        z += x[i, k] * w[k, j]
+    y[i, j] = sigmoid(z)
+
+
+@cuda.jit
+def w_turned(x, w, b, y):
+    """wrong out-of-bounds: w inputs first, then outputs"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = b[j]
+        for k in range(x.shape[1]):
+            z += x[i, k] * w[j, k]
+        y[i, j] = sigmoid(z)
+
+
+@cuda.jit
+def samples_along_x(x, w, b, y):
+    """wrong some-unwritten: x counts outputs, y counts samples"""
+    i, j = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = b[j]
+        for k in range(x.shape[1]):
+            z += x[i, k] * w[k, j]
+        y[i, j] = sigmoid(z)
+
+
+@cuda.jit
+def last_input_missing(x, w, b, y):
+    """wrong suspect: The last input is missing"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = b[j]
+        for k in range(x.shape[1] - 1):
+            z += x[i, k] * w[k, j]
+        y[i, j] = sigmoid(z)
+
+
+@cuda.jit
+def first_sample(x, w, b, y):
+    """wrong suspect: All samples got the result of sample 0"""
+    j, i = cuda.grid(2)
+    if i < y.shape[0] and j < y.shape[1]:
+        z = b[j]
+        for k in range(x.shape[1]):
+            z += x[0, k] * w[k, j]
+        y[i, j] = sigmoid(z)

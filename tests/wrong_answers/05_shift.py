@@ -1,0 +1,135 @@
+"""Answers to 05-shift."""
+
+from dlkernels import cuda
+
+
+@cuda.jit
+def an_early_return(x, k, out):
+    """right"""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i >= out.size:
+        return
+    if i < k:
+        out[i] = 0
+    else:
+        out[i] = x[i - k]
+
+
+@cuda.jit
+def each_thread_owns_an_element_of_x(x, k, out):
+    """right"""
+    i = cuda.grid(1)
+    if i + k < out.size:
+        out[i + k] = x[i]
+    if i < k and i < out.size:
+        out[i] = 0
+
+
+@cuda.jit
+def no_guard(x, k, out):
+    """wrong out-of-bounds: Which condition lets through exactly the indices of out"""
+    i = cuda.grid(1)
+    out[i] = x[i - k] if i >= k else 0
+
+
+@cuda.jit
+def one_thread_too_many(x, k, out):
+    """wrong out-of-bounds: a thread beyond the end"""
+    i = cuda.grid(1)
+    if i <= out.size:
+        out[i] = x[i - k] if i >= k else 0
+
+
+@cuda.jit
+def pythons_negative_index(x, k, out):
+    """wrong negative-index: Python would count from the end"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i - k]
+
+
+@cuda.jit
+def no_zeros(x, k, out):
+    """wrong head: The first k places were never written"""
+    i = cuda.grid(1)
+    if i < out.size and i >= k:
+        out[i] = x[i - k]
+
+
+@cuda.jit
+def the_other_way(x, k, out):
+    """wrong suspect: It moved the other way"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i + k] if i + k < x.size else 0
+
+
+@cuda.jit
+def round_the_end(x, k, out):
+    """wrong suspect: What left at the end came in again"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[(i - k) % x.size]
+
+
+@cuda.jit
+def more_than_k(x, k, out):
+    """wrong suspect: for more than k, or for k and more"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i - k] if i > k else 0
+
+
+@cuda.jit
+def in_its_own_block(x, k, out):
+    """wrong one-block: multiplies that by something"""
+    i = cuda.threadIdx.x
+    if i < out.size:
+        out[i] = x[i - k] if i >= k else 0
+
+
+@cuda.jit
+def blocks_of_the_grid(x, k, out):
+    """wrong two-writers: by how much should it grow from block to block"""
+    i = cuda.blockIdx.x * cuda.gridDim.x + cuda.threadIdx.x
+    if i < out.size:
+        out[i] = x[i - k] if i >= k else 0
+
+
+@cuda.jit
+def blocks_of_64(x, k, out):
+    """wrong two-writers: by how much should it grow from block to block"""
+    i = cuda.blockIdx.x * 64 + cuda.threadIdx.x
+    if i < out.size:
+        out[i] = x[i - k] if i >= k else 0
+
+
+@cuda.jit
+def guard_of_what_moves(x, k, out):
+    """wrong tail: Does the guard or the loop stop too early"""
+    i = cuda.grid(1)
+    if i < out.size - k:
+        out[i] = x[i - k] if i >= k else 0
+
+
+@cuda.jit
+def nothing_moves(x, k, out):
+    """wrong suspect: nothing moved"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i]
+
+
+@cuda.jit
+def all_in_each_thread(x, k, out):
+    """wrong race: does a loop in every thread"""
+    for i in range(out.size):
+        out[i] = x[i - k] if i >= k else 0
+
+
+@cuda.jit
+def the_last_ones_are_not_lost(x, k, out):
+    """wrong out-of-bounds: they are lost"""
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i + k] = x[i]
