@@ -37,5 +37,5 @@ class Beside:
 
     def __str__(self):
         """When, where and with what, in lines that fit a page."""
-        lines = self.record.caption.replace(" on ", "\non ").replace(" (Python", "\n(Python")
+        lines = self.record.caption.replace("` on ", "`\non ").replace(" (Python", "\n(Python")
         return f"{lines}\nPyTorch {self.record.data['peer']['version']}"
