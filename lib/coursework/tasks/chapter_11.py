@@ -1170,8 +1170,8 @@ SCALE = 0.5
 
 
 def far_below(rng, queries, keys):
-    """(queries, keys), four numbers each, whose scores lie around -3200 and are whole numbers: no rounding hides what happens."""
-    q = np.full((*queries, 4), 16, np.float32)
+    """(queries, keys), four numbers each, whose scores lie far below -1000 and are multiples of 1/2: no rounding hides what happens."""
+    q = 16 * rng.integers(1, 3, (*queries, 4)).astype(np.float32)
     k = rng.integers(-8, 9, (*keys, 4)) / np.float32(16) - np.float32(50)
     return q, k.astype(np.float32)
 
