@@ -51,7 +51,7 @@ class Rungs:
         rows = [
             (
                 number,
-                f"<code>{show.breakable(name)}</code><br>{show.sentence(adds)}<br><small>{show.breakable(where)}</small>",
+                f"<code>{show.breakable(name)}</code> <small>{show.breakable(where)}</small><br>{show.sentence(adds)}",
             )
             for number, name, adds, where in self.rows()
         ]
