@@ -614,6 +614,12 @@ EVERYBODY_COMES = (
     "work stands under the `if`."
 )
 
+SPREAD_BY_HAND = (
+    "Work out a block of 8 threads by hand: d is 4, then 2, then 1, and in each round the first d threads take in what lies d places further. Does every number get "
+    "to place 0, in both trees? And does each block begin at its own stretch?"
+)
+LANES_BY_HAND = "After which distances has lane 0 seen all 32 numbers? 16, 8, 4, 2 and 1, five rounds. And both results of all four warps have to come together."
+
 SPREAD = KernelTask(
     id="06-spread",
     section=Section("6.2", "06_together", "Rung 2: sequential addressing"),
@@ -650,10 +656,7 @@ SPREAD = KernelTask(
         "two-writers": WHO_MAY_STORE,
         "one-block": "Only block 0 stored. out has a place for each block: which number is it?",
         "not-finite": "An infinite number is left over: did the threads' own numbers get into both trees, and did all rounds take place?",
-        "wrong-value": (
-            "Work out a block of 8 threads by hand: d is 4, then 2, then 1, and in each round the first d threads take in what lies d places further. Does every number get "
-            "to place 0, in both trees? And does each block begin at its own stretch?"
-        ),
+        **dict.fromkeys(("wrong-value", "precision"), SPREAD_BY_HAND),
     },
     budget=Budget(
         points=1,
@@ -739,9 +742,7 @@ LANES = KernelTask(
         "divergent-warp-operation": (f"The lanes of a warp do not come to the same shuffle. {SHUFFLES_TOO}"),
         "out-of-bounds": "An index left its array. The last stretch of x may be short. And a block has four warps: which places has the shared array?",
         "two-writers": WHO_MAY_STORE,
-        "wrong-value": (
-            "After which distances has lane 0 seen all 32 numbers? 16, 8, 4, 2 and 1, five rounds. And both results of all four warps have to come together."
-        ),
+        **dict.fromkeys(("wrong-value", "precision"), LANES_BY_HAND),
     },
     budget=Budget(
         points=2,
