@@ -86,9 +86,8 @@ def everybody_adds_up(x, out):
 @cuda.jit
 def a_warp_begins_anew(x, out):
     """wrong suspect: What has thread 32 to add"""
-    sums = cuda.shared.array(8, np.float32)
     row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
+    lane = t % 32
     total = x[row, t] if t < x.shape[1] else np.float32(0)
     for d in (1, 2, 4, 8, 16):
         before = cuda.shfl_up_sync(ALL, total, d)
@@ -120,9 +119,7 @@ def own_number_again(x, out):
 @cuda.jit
 def own_number_again_and_one_warp(x, out):
     """wrong suspect: Which lanes have a partner"""
-    sums = cuda.shared.array(8, np.float32)
     row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
     total = x[row, t] if t < x.shape[1] else np.float32(0)
     for d in (1, 2, 4, 8, 16):
         before = cuda.shfl_up_sync(ALL, total, d)
@@ -134,9 +131,8 @@ def own_number_again_and_one_warp(x, out):
 @cuda.jit
 def downwards(x, out):
     """wrong suspect: In each warp the sums run from the end"""
-    sums = cuda.shared.array(8, np.float32)
     row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
+    lane = t % 32
     total = x[row, t] if t < x.shape[1] else np.float32(0)
     for d in (1, 2, 4, 8, 16):
         before = cuda.shfl_down_sync(ALL, total, d)
