@@ -620,6 +620,8 @@ SPREAD_BY_HAND = (
 )
 LANES_BY_HAND = "After which distances has lane 0 seen all 32 numbers? 16, 8, 4, 2 and 1, five rounds. And both results of all four warps have to come together."
 
+ONE_WALKS = "The result is right, but x is asked for much more often than once for each warp. Does one thread walk through a stretch, while the others wait? Each thread loads the one element that is its own."
+
 SPREAD = KernelTask(
     id="06-spread",
     section=Section("6.2", "06_together", "Rung 2: sequential addressing"),
@@ -660,8 +662,15 @@ SPREAD = KernelTask(
     },
     budget=Budget(
         points=1,
-        text="at most 8 barriers, no bank conflict, and for n = 256 48 store and 100 load requests to shared memory",
-        require={"barriers": 8, "bank_ways": 1, "shared_store_requests": 48, "shared_load_requests": 100, "atomics": 0},
+        text="at most 8 barriers, no bank conflict, and for n = 256 48 store and 100 load requests to shared memory, 16 load requests to global memory",
+        require={
+            "barriers": 8,
+            "bank_ways": 1,
+            "shared_store_requests": 48,
+            "shared_load_requests": 100,
+            "atomics": 0,
+            "global_load_requests": 16,
+        },
         over="The result is right, but it costs more than a tree whose rounds are made by whole warps.",
         causes=(
             (
@@ -686,6 +695,7 @@ SPREAD = KernelTask(
                 over("barriers"),
                 "The result is right, with more barriers than a tree of 128 numbers needs: one when it is filled, and one for each of seven rounds.",
             ),
+            (over("global_load_requests"), ONE_WALKS),
         ),
         case=spread_case("exact", 256, 1),
     ),
@@ -746,8 +756,14 @@ LANES = KernelTask(
     },
     budget=Budget(
         points=2,
-        text="one barrier; for n = 256 at most 16 store and 16 load requests to shared memory",
-        require={"barriers": 1, "shared_store_requests": 16, "shared_load_requests": 16, "atomics": 0},
+        text="one barrier; for n = 256 at most 16 store and 16 load requests to shared memory, and 16 load requests to global memory",
+        require={
+            "barriers": 1,
+            "shared_store_requests": 16,
+            "shared_load_requests": 16,
+            "atomics": 0,
+            "global_load_requests": 16,
+        },
         over=(
             "The result is right, but more goes through shared memory than two numbers of each warp. Inside a warp a shuffle hands a number from register to register, without a "
             "barrier. Only the results of the warps need shared memory."
@@ -761,6 +777,7 @@ LANES = KernelTask(
                 lambda rows: {o.name for o in rows} == {"barriers"},
                 "The result is right, with more than one barrier. Lanes of a warp that shuffle need none; one is for the results of the warps.",
             ),
+            (over("global_load_requests"), ONE_WALKS),
         ),
         case=spread_case("exact", 256, 1),
     ),
@@ -832,7 +849,7 @@ BUG = KernelTask(
     kept=Budget(
         points=0,
         text="a tree",
-        require={"shared_load_requests": 24, "atomics": 0},
+        require={"shared_load_requests": 24, "atomics": 0, "global_load_requests": 6},
         over="The tree is gone: the numbers are added up one after the other. Keep it, and repair its rounds.",
         case=energy_case("exact", 96, 96),
     ),
@@ -944,7 +961,8 @@ HISTOGRAM = KernelTask(
         causes=(
             (
                 over("global_load_requests"),
-                "The histogram is right, but x is loaded more than once. A value that is compared and then used as an index can stay in a variable.",
+                "The histogram is right, but x is asked for more often than once for each warp and round. A value that is compared and then used as an index can stay in a variable. Or does one thread "
+                "count everything?",
             ),
         ),
         case=bins_case("exact", 1024, 2),
@@ -1400,7 +1418,7 @@ KEEP = KernelTask(
             ),
             (
                 lambda rows: {o.name for o in rows} == {"global_load_requests"},
-                "The result is right, but x is loaded more than once. What a thread has loaded can stay in a variable.",
+                "The result is right, but x is loaded more than once. What a thread has loaded can stay in a variable. Or does one thread do it all?",
             ),
             (
                 lambda rows: {o.name for o in rows} <= {"barriers", "shared_store_requests"},
