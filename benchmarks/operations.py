@@ -43,6 +43,15 @@ def numpy_linear(x, weight, bias, activation):
     return lambda: x @ weight.T + (0 if bias is None else bias)
 
 
+def numpy_transpose(x):
+    return lambda: np.ascontiguousarray(np.swapaxes(x, -1, -2))
+
+
+def torch_transpose(x):
+    (x,) = tensors(x)
+    return lambda: x.transpose(-1, -2).contiguous()
+
+
 def in_float32(a, b):
     """Our own product of the same numbers: what narrow types gain."""
     x, y = widened(a), widened(b)
@@ -168,6 +177,7 @@ PEERS = {
     "matmul_half": {"NumPy": numpy_half, "ours in float32": in_float32, "PyTorch": torch_half},
     "matmul_int8": {"NumPy": numpy_int8, "ours in float32": in_float32, "PyTorch": torch_int8},
     "linear": {"NumPy": numpy_linear, "PyTorch": torch_linear},
+    "transpose": {"NumPy": numpy_transpose, "PyTorch": torch_transpose},
     "conv2d_half": {"ours in float32": conv2d_in_float32, "PyTorch": torch_conv2d_half},
     "conv2d_winograd": {"PyTorch": torch_function("conv2d")},
     **{

@@ -51,7 +51,16 @@ from .convolution import (
     max_pool2d_with_indices,
 )
 from .device import cuda
-from .matrix import linear, linear_backward, matmul, matmul_backward, matmul_half, matmul_int8, matmul_strassen
+from .matrix import (
+    linear,
+    linear_backward,
+    matmul,
+    matmul_backward,
+    matmul_half,
+    matmul_int8,
+    matmul_strassen,
+    transpose,
+)
 from .recurrent import (
     gru,
     gru_backward,
@@ -165,4 +174,5 @@ __all__ = [
     "tanh_backward",
     "transformer_block",
     "transformer_block_backward",
+    "transpose",
 ]
