@@ -52,6 +52,15 @@ def torch_transpose(x):
     return lambda: x.transpose(-1, -2).contiguous()
 
 
+def numpy_sum(x, dim, keepdim):
+    return lambda: np.sum(x, axis=dim, keepdims=keepdim)
+
+
+def torch_sum(x, dim, keepdim):
+    (x,) = tensors(x)
+    return lambda: x.sum(dim, keepdim)
+
+
 def in_float32(a, b):
     """Our own product of the same numbers: what narrow types gain."""
     x, y = widened(a), widened(b)
@@ -178,6 +187,7 @@ PEERS = {
     "matmul_int8": {"NumPy": numpy_int8, "ours in float32": in_float32, "PyTorch": torch_int8},
     "linear": {"NumPy": numpy_linear, "PyTorch": torch_linear},
     "transpose": {"NumPy": numpy_transpose, "PyTorch": torch_transpose},
+    "sum": {"NumPy": numpy_sum, "PyTorch": torch_sum},
     "conv2d_half": {"ours in float32": conv2d_in_float32, "PyTorch": torch_conv2d_half},
     "conv2d_winograd": {"PyTorch": torch_function("conv2d")},
     **{

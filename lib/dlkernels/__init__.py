@@ -75,6 +75,7 @@ from .recurrent import (
     scan,
     scan_backward,
 )
+from .reduce import sum as sum  # not in __all__: a star import must not hide Python's
 from .vector import (
     add,
     axpy,
