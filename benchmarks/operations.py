@@ -61,6 +61,17 @@ def torch_sum(x, dim, keepdim):
     return lambda: x.sum(dim, keepdim)
 
 
+def numpy_histogram(x, bins, low, high):
+    return lambda: np.histogram(x, bins, (low, high))
+
+
+def torch_histogram(x, bins, low, high):
+    import torch
+
+    (x,) = tensors(x)
+    return lambda: torch.histc(x, bins, low, high)
+
+
 def in_float32(a, b):
     """Our own product of the same numbers: what narrow types gain."""
     x, y = widened(a), widened(b)
@@ -188,6 +199,7 @@ PEERS = {
     "linear": {"NumPy": numpy_linear, "PyTorch": torch_linear},
     "transpose": {"NumPy": numpy_transpose, "PyTorch": torch_transpose},
     "sum": {"NumPy": numpy_sum, "PyTorch": torch_sum},
+    "histogram": {"NumPy": numpy_histogram, "PyTorch": torch_histogram},
     "conv2d_half": {"ours in float32": conv2d_in_float32, "PyTorch": torch_conv2d_half},
     "conv2d_winograd": {"PyTorch": torch_function("conv2d")},
     **{

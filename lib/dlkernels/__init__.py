@@ -75,6 +75,7 @@ from .recurrent import (
     scan,
     scan_backward,
 )
+from .reduce import histogram
 from .reduce import sum as sum  # not in __all__: a star import must not hide Python's
 from .vector import (
     add,
@@ -125,6 +126,7 @@ __all__ = [
     "gelu_backward",
     "gru",
     "gru_backward",
+    "histogram",
     "implementations",
     "layer_norm",
     "layer_norm_backward",

@@ -10,7 +10,7 @@ import pytest
 import dlkernels
 from dlkernels import implementations
 from dlkernels.device import name as device_name
-from dlkernels.reduce import gpu_sum
+from dlkernels.reduce import gpu_histogram, gpu_sum
 from simt import xray
 
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
@@ -127,3 +127,51 @@ def test_wrong_arguments_of_sum(case):
     arguments, error, message = case
     with pytest.raises(error, match=message):
         dlkernels.sum(*arguments)
+
+
+# ---- histogram -------------------------------------------------------------------------------------------------------
+
+
+def test_edges_and_what_is_outside():
+    """As torch.histc: an edge belongs to the bin above it, the last one to the last bin; NaN and what is outside to none."""
+    x = np.array([0, 0.25, 0.5, 0.75, 1, 1.0001, -0.0001, np.nan, np.inf, -np.inf, -0.0], f32)
+    for row in implementations.of("histogram"):
+        np.testing.assert_array_equal(row(x, 4, 0, 1), [2, 1, 1, 2], err_msg=row.name)
+
+
+@EXECUTOR
+@pytest.mark.parametrize("name", ["global", "shared", "private"])
+def test_lanes_of_a_warp_that_meet(name):
+    """Numbers of one bin: the 32 lanes of a warp raise one count, wherever it is; no race."""
+    x, counts, bins = np.full(2 * gpu_histogram.THREADS, 0.5, f32), np.zeros(4, np.int64), 4
+    tables = {"global": 0, "shared": 1, "private": gpu_histogram.WARPS}[name]
+    kernel = getattr(gpu_histogram, f"{name}_kernel")
+    low, high, scale = f32(0), f32(1), f32(bins)
+    report = xray.xray(kernel, 2, gpu_histogram.THREADS, 4 * bins * tables)(low, high, scale, x, counts)
+    np.testing.assert_array_equal(counts, [0, 0, x.size, 0])
+    assert report.ok, str(report)
+    atomics = {e.space: e for e in report.expressions if e.kind == "atomic"}
+    number_by_number = atomics["shared" if tables else "global"]
+    assert number_by_number.accesses == x.size
+    assert number_by_number.contention == 32
+    if tables:
+        assert atomics["global"].accesses == 2  # of each block, for the one bin that is not empty
+
+
+WRONG_RANGES = {
+    "no bins": ((0, 0, 1), ValueError, r"bins is 0; expected a number from 1 to"),
+    "half a bin": ((0.5, 0, 1), TypeError, r"bins is 0\.5; expected a whole number"),
+    "nothing between": ((4, 1, 1), ValueError, r"min is 1 and max is 1; expected min < max"),
+    "infinite": ((4, 0, np.inf), ValueError, r"expected min < max, both finite"),
+    "too wide": ((4, -3e38, 3e38), ValueError, r"\(max - min\) \* bins to be a number that float32 has"),
+    "min is NaN": ((4, np.nan, 1), ValueError, r"min is nan and max is 1"),
+    "min is text": ((4, "0", 1), TypeError, r"min is a str; expected a number"),
+}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("case", WRONG_RANGES.values(), ids=WRONG_RANGES.keys())
+def test_wrong_arguments_of_histogram(case):
+    arguments, error, message = case
+    with pytest.raises(error, match=message):
+        dlkernels.histogram(numbers(5), *arguments)

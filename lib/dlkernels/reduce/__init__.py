@@ -4,12 +4,17 @@ Names and arguments are PyTorch's. Arrays are float32 or float64, of any shape a
 float32). Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
 """
 
+import numpy as np
+
 from .. import team
-from ..arguments import float_array
+from ..arguments import float_array, number
+from ..device import cuda, is_device_array
 from ..implementations import call, operation
 from ..vector.flat import alike
 from . import examples, reference
 from .lines import whole_dim
+
+MOST_BINS = (1 << 31) - 2
 
 
 @operation("sum", reference.sum, examples.SUM)
@@ -26,8 +31,29 @@ def _prepare_sum(x, dim=None, keepdim=False):
     return dims, tuple(n for axis, n in enumerate(shape) if axis not in dims), x
 
 
+@operation("histogram", reference.histogram, examples.HISTOGRAM)
+def _prepare_histogram(x, bins, min, max):
+    float_array("x", x)
+    if isinstance(bins, bool) or not hasattr(bins, "__index__"):
+        raise TypeError(f"bins is {bins!r}; expected a whole number.")
+    if not 1 <= bins <= MOST_BINS:
+        raise ValueError(f"bins is {bins}; expected a number from 1 to {MOST_BINS}.")
+    low, high = number("min", min, x.dtype), number("max", max, x.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = (high - low) * x.dtype.type(bins)
+    if not (low < high and np.isfinite(product)):
+        raise ValueError(
+            f"min is {min} and max is {max}; expected min < max, both finite, and (max - min) * bins to be a number that "
+            f"{x.dtype} has."
+        )
+    counts = np.zeros(bins.__index__(), np.int64)
+    return low, high, x, cuda.to_device(counts) if is_device_array(x) else counts
+
+
 from . import (  # noqa: E402
+    cpu_histogram,  # noqa: F401
     cpu_sum,
+    gpu_histogram,  # noqa: F401
     gpu_sum,  # noqa: F401
 )
 
@@ -42,3 +68,11 @@ def sum(x, dim=None, keepdim=False):
     ):  # the general path's checks take longer than a short sum
         return cpu_sum.summed(x.reshape(1, -1, 1), team.size()).reshape(())
     return call("sum", x, dim, keepdim)
+
+
+def histogram(x, bins, min, max):
+    """How many numbers of x lie in each of `bins` equal bins from min to max: int64 counts, as torch.histc, which returns floats.
+
+    A number on an edge between two bins lies in the upper one, max in the last. What is outside, or NaN, is not counted.
+    """
+    return call("histogram", x, bins, min, max)

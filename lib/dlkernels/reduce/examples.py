@@ -7,7 +7,7 @@ missing, or added twice, shows.
 
 import numpy as np
 
-from ..examples import Examples
+from ..examples import Examples, exact
 
 SHAPES = ((), (1,), (7,), (0,), (5, 3), (3, 0), (0, 4), (2, 6, 5), (9, 18), (1, 70), (290,), (3, 2, 2, 5))
 LARGE = ((70_001,), (600_000,), (3, 200_001), (1001, 301), (7, 513, 40), (40_003, 3), (2, 1, 131_072), (5000, 33))
@@ -44,3 +44,25 @@ def _sum_error(arguments, expected, eps):
 
 
 SUM = Examples(_sum_arguments, _sum_error, SHAPES, LARGE, TIMED, seeds=5)
+
+
+# ---- histograms --------------------------------------------------------------------------------------------
+
+#: (bins, min, max) for numbers of size one, the fourth with many outside, the sixth with nearly all in one bin. 1700 bins are too
+#: many for a table of each warp of a GPU, 13,000 for one of each block, and for four on a CPU.
+RANGES = ((10, -1, 1), (1, -2, 2), (256, -3.5, 3.25), (7, 0.1, 0.2), (1700, -2, 3), (3, -1000, 10), (13_000, -3, 3))
+
+
+def _histogram_arguments(draw, *shape):
+    x, (bins, low, high) = draw.array(*shape), draw.one_of(RANGES)
+    limits = np.finfo(draw.dtype)
+    if draw.values == "tiny":
+        low, high = float(limits.tiny) * low, float(limits.tiny) * high
+    elif draw.values == "huge":  # more bins, or a wider range, and the product of both overflows
+        bins, low, high = 4, float(limits.max) * 0.15, float(limits.max) * 0.35
+    elif draw.one_of((True, False, True)) and x.ndim and x.size and x.flags.writeable:
+        x[..., 0] = draw.one_of((low, high))  # an edge itself
+    return x, bins, low, high
+
+
+HISTOGRAM = Examples(_histogram_arguments, exact, SHAPES, LARGE, TIMED, seeds=len(RANGES))

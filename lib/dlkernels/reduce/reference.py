@@ -1,6 +1,9 @@
 """Reductions in NumPy and float64: what every other implementation is tested against.
 
 sum          the sum of an array, or along some of its dimensions
+histogram    how many numbers lie in each of equal bins from min to max; those outside, and NaN, in none. The last bin has both
+             its edges. As for torch.histc, the bin is (x - min) * bins / (max - min), computed in the type of x: which of two
+             bins a number beside their edge lies in is a matter of rounding, so that here the type is part of the definition
 """
 
 import numpy as np
@@ -12,3 +15,11 @@ def _double(x):
 
 def sum(x, dim=None, keepdim=False):
     return np.sum(_double(x), axis=dim, keepdims=keepdim)
+
+
+def histogram(x, bins, min, max):
+    real = np.asarray(x).dtype.type
+    low, high = real(min), real(max)
+    inside = x[(x >= low) & (x <= high)]
+    place = ((inside - low) * real(bins) / (high - low)).astype(np.int64)
+    return np.bincount(np.minimum(place, bins - 1), minlength=bins)
