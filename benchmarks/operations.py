@@ -61,6 +61,15 @@ def torch_sum(x, dim, keepdim):
     return lambda: x.sum(dim, keepdim)
 
 
+def numpy_cumsum(x, dim):
+    return lambda: np.cumsum(x, axis=dim)
+
+
+def torch_cumsum(x, dim):
+    (x,) = tensors(x)
+    return lambda: x.cumsum(dim)
+
+
 def numpy_histogram(x, bins, low, high):
     return lambda: np.histogram(x, bins, (low, high))
 
@@ -199,6 +208,7 @@ PEERS = {
     "linear": {"NumPy": numpy_linear, "PyTorch": torch_linear},
     "transpose": {"NumPy": numpy_transpose, "PyTorch": torch_transpose},
     "sum": {"NumPy": numpy_sum, "PyTorch": torch_sum},
+    "cumsum": {"NumPy": numpy_cumsum, "PyTorch": torch_cumsum},
     "histogram": {"NumPy": numpy_histogram, "PyTorch": torch_histogram},
     "conv2d_half": {"ours in float32": conv2d_in_float32, "PyTorch": torch_conv2d_half},
     "conv2d_winograd": {"PyTorch": torch_function("conv2d")},

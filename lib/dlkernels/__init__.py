@@ -75,7 +75,7 @@ from .recurrent import (
     scan,
     scan_backward,
 )
-from .reduce import histogram
+from .reduce import cumsum, histogram
 from .reduce import sum as sum  # not in __all__: a star import must not hide Python's
 from .vector import (
     add,
@@ -115,6 +115,7 @@ __all__ = [
     "conv2d_separable",
     "conv2d_winograd",
     "cuda",
+    "cumsum",
     "decode_attention",
     "elu",
     "elu_backward",

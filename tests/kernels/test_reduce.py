@@ -10,7 +10,7 @@ import pytest
 import dlkernels
 from dlkernels import implementations
 from dlkernels.device import name as device_name
-from dlkernels.reduce import gpu_histogram, gpu_sum
+from dlkernels.reduce import gpu_cumsum, gpu_histogram, gpu_sum
 from simt import xray
 
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
@@ -127,6 +127,63 @@ def test_wrong_arguments_of_sum(case):
     arguments, error, message = case
     with pytest.raises(error, match=message):
         dlkernels.sum(*arguments)
+
+
+# ---- cumsum ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_row_stays_exact():
+    """Sums in float32, one after the other, lose what blocks with float64 between them keep."""
+    x = np.full(1 << 22, 0.1, f32)
+    exact = np.cumsum(x, dtype=np.float64)
+    off = {row.name: np.max(np.abs(row(x, 0) - exact) / exact) for row in implementations.of("cumsum", "cpu")}
+    assert off["cumsum_sequential"] > 1e-3
+    assert off["cumsum_vectors"] < 5e-6
+    assert off["cumsum_parts"] < 5e-6
+
+
+LOOK_BACK = 2 * gpu_cumsum.CHUNK + 300  # numbers of a row: three blocks
+
+
+def look_back_arguments(rows):
+    x, jobs = numbers(rows, LOOK_BACK), 3 * rows
+    told, totals = np.zeros(jobs, np.int32), np.zeros((2, jobs), f32)
+    return x, np.zeros_like(x), np.zeros(1, np.int32), told, *totals
+
+
+@EXECUTOR
+@pytest.mark.parametrize("order", ["forward", "reverse"])
+def test_look_back_in_any_order(order):
+    """Blocks have the numbers in which they begin: who waits finds that those before have told, and nothing races."""
+    x, out, ticket, told, *sums = look_back_arguments(2)
+    arguments = x.reshape(-1), out.reshape(-1), ticket, told, *sums, LOOK_BACK, 1, 3
+    report = xray.xray(gpu_cumsum.look_back_kernel, 6, gpu_cumsum.THREADS, order=order)(*arguments)
+    np.testing.assert_allclose(out, np.cumsum(x, axis=1, dtype=np.float64), atol=1e-4)
+    assert report.ok, str(report)
+    np.testing.assert_array_equal(told, gpu_cumsum.SUM)
+    assert ticket[0] == 6
+
+
+@EXECUTOR
+def test_how_often_x_is_read():
+    """Once by the look-back, twice by three launches."""
+    x, out, ticket, told, *sums = look_back_arguments(1)
+    x, out = x.reshape(-1), out.reshape(-1)
+
+    def loads(kernel, *arguments):
+        report = xray.xray(kernel, 3, gpu_cumsum.THREADS)(*arguments, LOOK_BACK, 1, 3)
+        return sum(e.accesses for e in report.expressions if (e.kind, e.space, e.array) == ("load", "global", "x"))
+
+    assert loads(gpu_cumsum.look_back_kernel, x, out, ticket, told, *sums) == x.size
+    assert loads(gpu_cumsum.totals_kernel, x, sums[0]) + loads(gpu_cumsum.results_kernel, x, sums[0], out) == 2 * x.size
+
+
+@pytest.mark.quick
+def test_wrong_arguments_of_cumsum():
+    with pytest.raises(ValueError, match="dim is 1, and x has 1 dimensions; expected a number from -1 to 0"):
+        dlkernels.cumsum(numbers(3), 1)
+    with pytest.raises(TypeError, match="dim is None; expected a whole number"):
+        dlkernels.cumsum(numbers(3), None)
 
 
 # ---- histogram -------------------------------------------------------------------------------------------------------

@@ -31,6 +31,12 @@ def _prepare_sum(x, dim=None, keepdim=False):
     return dims, tuple(n for axis, n in enumerate(shape) if axis not in dims), x
 
 
+@operation("cumsum", reference.cumsum, examples.CUMSUM)
+def _prepare_cumsum(x, dim):
+    float_array("x", x)
+    return whole_dim(dim, x.ndim), x
+
+
 @operation("histogram", reference.histogram, examples.HISTOGRAM)
 def _prepare_histogram(x, bins, min, max):
     float_array("x", x)
@@ -51,8 +57,10 @@ def _prepare_histogram(x, bins, min, max):
 
 
 from . import (  # noqa: E402
+    cpu_cumsum,  # noqa: F401
     cpu_histogram,  # noqa: F401
     cpu_sum,
+    gpu_cumsum,  # noqa: F401
     gpu_histogram,  # noqa: F401
     gpu_sum,  # noqa: F401
 )
@@ -68,6 +76,11 @@ def sum(x, dim=None, keepdim=False):
     ):  # the general path's checks take longer than a short sum
         return cpu_sum.summed(x.reshape(1, -1, 1), team.size()).reshape(())
     return call("sum", x, dim, keepdim)
+
+
+def cumsum(x, dim):
+    """Running sums along a dimension, as torch.cumsum: out[k] = x[0] + ... + x[k]. A new array of the shape of x."""
+    return call("cumsum", x, dim)
 
 
 def histogram(x, bins, min, max):

@@ -46,6 +46,24 @@ def _sum_error(arguments, expected, eps):
 SUM = Examples(_sum_arguments, _sum_error, SHAPES, LARGE, TIMED, seeds=5)
 
 
+def _cumsum_arguments(draw, *shape):
+    return bounded(draw, *shape), draw.one_of((0, -1, len(shape) // 2))
+
+
+def _cumsum_error(arguments, expected, eps):
+    """As for a sum of all up to here, whatever they were on the way."""
+    x, dim = arguments
+    if not x.size:
+        return expected
+    x, scale = np.abs(np.asarray(x, np.float64)), np.max(np.abs(expected), initial=0, where=np.isfinite(expected)) or 1
+    count = np.cumsum(np.ones(x.shape), axis=dim)
+    sizes = np.sqrt(np.cumsum((x / scale) ** 2, axis=dim)) * scale
+    return eps * (4 + 2 * np.sqrt(count)) * (sizes + np.maximum.accumulate(np.abs(expected), axis=dim))
+
+
+CUMSUM = Examples(_cumsum_arguments, _cumsum_error, SHAPES[1:], LARGE, TIMED, seeds=3)
+
+
 # ---- histograms --------------------------------------------------------------------------------------------
 
 #: (bins, min, max) for numbers of size one, the fourth with many outside, the sixth with nearly all in one bin. 1700 bins are too
