@@ -30,6 +30,7 @@ FINDINGS = (
     "lane-not-in-mask",
     "inactive-lane-read",
     "divergent-warp-operation",
+    "waits-for-ever",
 )
 _EACH = "sectors_per_request bank_ways bank_ways_mean contention addresses_per_request efficiency active_lanes"
 _SUMS = """

@@ -7,12 +7,13 @@ deadlock.
 
 import numpy as np
 
-from ..errors import Deadlock, KernelError
+from ..errors import Deadlock, KernelError, TooManyIterations
+from ..limits import MOST_ROUNDS
 from ..trace import WARP, Barrier, Collective
 from . import operations
 from .warp import combine
 
-BLOCK, WARP_OPERATION, GRID = operations.SYNC["block"], operations.SYNC["warp"], operations.SYNC["grid"]
+BLOCK, WARP_OPERATION, GRID, WAIT = (operations.SYNC[kind] for kind in ("block", "warp", "grid", "wait"))
 
 
 class Meetings:
@@ -24,6 +25,8 @@ class Meetings:
     def answer(self, block):
         """Answer what can be answered; returns the threads that can go on."""
         waiting = block.threads
+        if self.launch.program.waits:  # those that go round in a loop may come yet
+            waiting = [t for t in waiting if t.request[0] != WAIT]
         if not waiting:
             return []
         at_warp = [t for t in waiting if t.request[0] == WARP_OPERATION]
@@ -31,6 +34,8 @@ class Meetings:
             released = self._answer_warps(block, at_warp)
             if released:
                 return released
+        if len(waiting) < len(block.threads):
+            return []
         at_barrier = [t for t in waiting if t.request[0] == BLOCK]
         if len(at_barrier) == len(waiting):
             return self._release_block(block, waiting)
@@ -54,7 +59,11 @@ class Meetings:
                 f"have returned (thread {self.launch.words(self.launch.places[example][:3])}, for one): every thread of the block must reach it",
                 threads,
             )
-        variant = threads[0].request[2]
+        first = threads[0]
+        if first.epoch * len(threads) > 2 * MOST_ROUNDS and self.launch.budget is None:
+            reason = f"the block has passed {first.epoch:,} barriers. Does the loop around this one ever stop? simt.budget sets another limit"
+            self.launch.fault(TooManyIterations, reason, first.request[1], first)
+        variant = first.request[2]
         if variant:
             predicates = [bool(t.request[3]) for t in threads]
             result = {

@@ -12,7 +12,8 @@ from .operations import VALUES
 class Program:
     """A kernel and all device functions it calls, lowered for one way of running (traced or not, with budget or not).
 
-    ``sites`` are shared by all of them; ``synchronises`` and ``grid_sync`` tell the engine how threads must take turns.
+    ``sites`` are shared by all of them; ``synchronises``, ``grid_sync`` and ``waits`` tell the engine how threads must take
+    turns.
     """
 
     def __init__(self, kernel, argument_kinds, traced, counted):
@@ -22,6 +23,8 @@ class Program:
         self._functions = {}
         self._in_progress = set()
         self.grid_sync = False
+        self.waits = False  # whether there are loops that may wait for other threads
+        self.loops = {}  # site of such a loop -> (its node, the source it stands in)
         self.kernel = self.function(kernel, argument_kinds, is_kernel=True)
 
     @property
@@ -41,6 +44,21 @@ class Program:
 
     def is_recursive(self, lowered):
         return lowered in self._in_progress
+
+    def recursive(self, source):
+        """Whether a device function may call itself: its threads cannot wait for others."""
+        seen, open_ = set(), [source]
+        while open_:
+            here = open_.pop()
+            for node in ast.walk(here.node):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not here.is_local(node.func):
+                    function = getattr(here.static(node.func)[1], "py_func", None)
+                    if function is source.python_function:
+                        return True
+                    if function is not None and function not in seen:
+                        seen.add(function)
+                        open_.append(Source(function))
+        return False
 
     def link(self, ports):
         """The kernel as a Python function, its loads, stores and so on bound to ``ports`` (name -> function)."""

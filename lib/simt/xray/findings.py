@@ -34,6 +34,7 @@ _CURES = {
     "mask-names-exited-lane": "Let no lane return before the operation, or make the mask with cuda.ballot_sync.",
     "lane-not-in-mask": "Every lane that calls a warp operation must be in its mask: 0xffffffff names all 32.",
     "inactive-lane-read": "Have every lane call the operation, and use the value only where it is defined.",
+    "waits-for-ever": "Look for who should set it: a thread that never comes there, or that waits itself.",
     "divergent-warp-operation": "Move the warp operation out of the branch: all lanes in its mask must reach it.",
 }
 
@@ -44,7 +45,8 @@ class Finding:
 
     kind: "race", "atomic-against-plain", "uninitialised-shared", "out-of-bounds", "negative-index",
         "divergent-barrier", "barrier-after-exit", "mask-names-exited-lane", "lane-not-in-mask",
-        "inactive-lane-read", "unfinished-copy" or "uninitialised-local".
+        "inactive-lane-read", "unfinished-copy", "divergent-warp-operation", "waits-for-ever" or
+        "uninitialised-local".
     message: what happened, one example. cure: one sentence. file, line, text: the source expression.
     lines: all lines concerned, each once. threads: for each thread concerned {"thread": (x, y, z),
     "block": (x, y, z)}. array, index: the element of the example ("" and () where there is none).
