@@ -268,6 +268,9 @@ class Memory:
     def note(self, a, key, site, visit, writes, size=0):
         """Record one access (traced memory only)."""
 
+    def note_atomic(self, name, old, new):
+        """What the atomic found that was noted last, and what it left (traced memory only)."""
+
     def mark(self, a, key):
         """Remember that an element of shared or local memory has been written (traced memory only)."""
 

@@ -10,7 +10,6 @@
 from .. import run
 from ..errors import KernelError, TooManyIterations
 from ..trace import MOST_ACCESSES, Trace
-from . import fences
 from .budget import BudgetExceeded
 from .compiler import Compiled, Unavailable, available, compiled
 from .findings import Finding
@@ -54,7 +53,7 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False, 
             if isinstance(error, TooManyIterations) or not hasattr(trace, "site"):
                 raise  # an endless loop, or it never started: Python that no GPU runs, no source
             stopped = error
-        report = Report(trace, stopped, fenced=fences.uses_fence(kernel))
+        report = Report(trace, stopped)
         if stopped and report.ok:
             raise stopped  # an error of the kernel's arithmetic, say, that the x-ray has no words for
         return report
