@@ -102,7 +102,7 @@ class Finding:
     """Something wrong that was seen while the kernel ran.
 
     ``kind`` is one of: "out-of-bounds", "negative-index", "uninitialised-shared", "uninitialised-local",
-    "divergent-barrier", "barrier-after-exit", "mask-names-exited-lane", "lane-not-in-mask", "inactive-lane-read",
+    "divergent-barrier", "barrier-after-exit", "lane-not-in-mask", "inactive-lane-read",
     "unfinished-copy", "waits-for-ever".
     """
 

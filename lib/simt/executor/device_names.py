@@ -48,7 +48,8 @@ def barrier(lowering, node, name):
     lowering.lowered.synchronises = True
     site = lowering.site(node, "barrier")
     variant = name.path.partition("_")[2]  # "", "count", "and", "or"
-    parts = [ast.Constant(SYNC["block"]), ast.Constant(site), ast.Constant(variant), *predicate]
+    predicate = predicate or [ast.Constant(None)]
+    parts = [ast.Constant(SYNC["block"]), ast.Constant(site), ast.Constant(variant), *predicate, *lowering.visited()]
     return ast.Yield(ast.Tuple(parts, ast.Load()))
 
 

@@ -314,9 +314,12 @@ def _describe(value):
     return f"array {value.name!r}" if type(value) is Array else f"a {type(value).__name__}"
 
 
-def poison(dtype):
-    """What unwritten memory reads as: nan, or all bits one."""
-    return normal(np.full(dtype.itemsize, 0xFF, np.uint8).view(dtype)[0])
+POISON = 0xFF  # every byte of memory that nobody has written: nan, or all bits one
+
+
+def poison(dtype, byte=POISON):
+    """What unwritten memory reads as."""
+    return normal(np.full(dtype.itemsize, byte, np.uint8).view(dtype)[0])
 
 
 def convert(value, dtype):

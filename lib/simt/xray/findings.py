@@ -32,7 +32,6 @@ _CURES = {
     "unfinished-copy": "Wait for copies, then cuda.syncthreads(), then read: each thread waits for its own only.",
     "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
     "barrier-after-exit": "Do not return before a barrier: put the thread's work under `if` instead.",
-    "mask-names-exited-lane": "Let no lane return before the operation, or make the mask with cuda.ballot_sync.",
     "lane-not-in-mask": "Every lane that calls a warp operation must be in its mask: 0xffffffff names all 32.",
     "inactive-lane-read": "Have every lane call the operation, and use the value only where it is defined.",
     "waits-for-ever": "Look for who should set it: a thread that never comes there, or that waits itself.",
@@ -45,7 +44,7 @@ class Finding:
     """One thing to repair.
 
     kind: "race", "atomic-against-plain", "uninitialised-shared", "out-of-bounds", "negative-index",
-        "divergent-barrier", "barrier-after-exit", "mask-names-exited-lane", "lane-not-in-mask",
+        "divergent-barrier", "barrier-after-exit", "lane-not-in-mask",
         "inactive-lane-read", "unfinished-copy", "divergent-warp-operation", "waits-for-ever" or
         "uninitialised-local".
     message: what happened, one example. cure: one sentence. file, line, text: the source expression.
@@ -300,7 +299,15 @@ def uninitialised_shared(trace, places=None):
     np.maximum.at(high, place[early], trace.thread[rows[early]])
     np.minimum.at(first_row, place[early], rows[early])
     alone = (low[place] == high[place]) & (low[place] == trace.thread[rows])
-    too_early = (turn == first_turn[place]) & alone & (rows < first_row[place])
+    # Nor is a store before a load of the same warp that a warp barrier puts after it.
+    step, warp = np.full(size, never), np.full((2, size), -1)
+    warp[0] = never
+    np.minimum.at(step, place[early], trace.warp_epoch[rows[early]])
+    np.minimum.at(warp[0], place[early], trace.warp[rows[early]])
+    np.maximum.at(warp[1], place[early], trace.warp[rows[early]])
+    of_warp = (warp[0][place] == warp[1][place]) & (warp[0][place] == trace.warp[rows])
+    of_warp &= ~lanes.divided(trace)[trace.warp[rows]] & (trace.warp_epoch[rows] < step[place])
+    too_early = (turn == first_turn[place]) & (alone & (rows < first_row[place]) | of_warp)
     bad = ~store & ((turn < first_turn[place]) | too_early)
     return _describe_uninitialised(trace, np.unique(rows[bad]))
 
