@@ -11,6 +11,7 @@ import importlib.metadata
 
 from cpulab.measure.machine_code import ARCHITECTURES
 from dlkernels import implementations
+from dlkernels.matrix.gpu_local import COUNTS, TILES
 from dlkernels.matrix.gpu_signed import SIGNED
 from simt.xray import Unavailable, available, compiled
 from simt.xray.occupancy import capability
@@ -20,7 +21,8 @@ COMPILER = ("numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisa
 
 def rungs():
     """Every GPU rung that names its kernels, and the kernels that the book compares them with."""
-    return [rung for rung in implementations.everything() if rung.device == "gpu" and rung.kernels] + [SIGNED]
+    rungs = [rung for rung in implementations.everything() if rung.device == "gpu" and rung.kernels]
+    return [*rungs, SIGNED, *TILES.values(), COUNTS]
 
 
 def cases():

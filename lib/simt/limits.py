@@ -11,6 +11,7 @@ MAX_CONSTANT_MEMORY = 64 * 1024  # bytes
 MULTIPROCESSORS = 8  # of the pretended device: few, so that kernels which size their grid by it stay quick
 MAX_THREADS_PER_MULTIPROCESSOR = 2048
 MAX_BLOCKS_PER_MULTIPROCESSOR = 32
+MOST_ROUNDS = 10_000_000  # of one loop of one thread, where no budget is set: seconds in the executor
 
 _NO_LAUNCH = (
     "Kernel launch configuration was not specified. Use the syntax: "

@@ -56,7 +56,8 @@ KINDS = ("load", "store", "atomic")
 GLOBAL, SHARED, LOCAL, CONST = 0, 1, 2, 3
 SPACES = ("global", "shared", "local", "const")
 WARP = 32
-MOST_ACCESSES = 50_000_000  # 2 GB
+VISITS = 10  # accesses that may be recorded for each visit of a loop or call
+MOST_ACCESSES = 16_000_000  # 4 GB, with all that is worked out from them
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,8 @@ class Finding:
     """Something wrong that was seen while the kernel ran.
 
     ``kind`` is one of: "out-of-bounds", "negative-index", "uninitialised-shared", "uninitialised-local",
-    "divergent-barrier", "barrier-after-exit", "mask-names-exited-lane", "lane-not-in-mask", "inactive-lane-read",
-    "unfinished-copy".
+    "divergent-barrier", "barrier-after-exit", "lane-not-in-mask", "inactive-lane-read",
+    "unfinished-copy", "waits-for-ever".
     """
 
     kind: str
@@ -135,7 +136,8 @@ class TraceFull(MemoryError):
 class Trace:
     """Collects one launch. ``collect=True`` reports findings and goes on where it can; ``False`` raises at the first.
 
-    limit: most accesses to record (40 bytes each), and ten times the most rounds of loops; ``TraceFull`` is raised beyond.
+    limit: most accesses to record (about 250 bytes each while they are worked out), and ten times the most rounds of
+    loops; ``TraceFull`` is raised beyond.
     """
 
     def __init__(self, snapshots=False, collect=True, limit=MOST_ACCESSES):
@@ -147,6 +149,10 @@ class Trace:
         self.shared_bytes = 0
         self.order = "forward"
         self.sites, self.arrays = [], []
+        self.fences = []  # (rows before it, thread, epoch, warp epoch, whether it is for more than the block)
+        self.atomics = []  # where there are fences: (row, what it found, what it left, its name)
+        self.sets = set()  # sites of atomic exchanges that only store
+        self.guards, self.atomic_nodes = {}, {}  # see executor/gates.py
         self.barriers, self.collectives, self.findings, self.snapshots = [], [], [], []
         # Raw recording, filled by the executor: four numbers for each access, one segment for each time a thread runs.
         self.recorded = []
@@ -185,9 +191,12 @@ class Trace:
         if number is None:
             number = self._visits[key] = len(self._visit_rows)
             self._visit_rows.append(key)
-            if number > self.limit // 10 or len(self.recorded) >= 8_000_000:  # one thread goes on and on
+            if number > self.limit // VISITS or len(self.recorded) >= 8_000_000:  # one thread goes on and on
                 self._flush(number)
         return number
+
+    def fence(self, thread, wide):
+        self.fences.append((len(self), thread.number, thread.epoch, thread.warp_epoch, wide))
 
     def begin_segment(self, thread, epoch, warp_epoch, grid_epoch):
         if len(self.recorded) >= 4_000_000:
@@ -198,7 +207,7 @@ class Trace:
         self._chunks.append(np.array(self.recorded, dtype=np.int64).reshape(-1, 4))
         self._row_count += len(self.recorded) // 4
         self.recorded.clear()
-        if self._row_count > self.limit or visits > self.limit // 10:
+        if self._row_count > self.limit or visits > self.limit // VISITS:
             what = (
                 f"{self.limit:,} memory accesses" if self._row_count > self.limit else f"{visits - 1:,} rounds of loops"
             )

@@ -180,3 +180,32 @@ def test_every_block_waits_then_runs_once_then_is_written(opened):
         assert running <= ran | waited  # who has ended does not come again
         assert not running & waiting
     assert set.union(*(running for _, running in steps)) == set(range(6))
+
+
+@pytest.mark.parametrize("opened", ["look-back.html"], indirect=True)
+@pytest.mark.parametrize("waiting", [False, True])
+def test_tiles_look_back_until_they_meet_a_prefix(opened, waiting):
+    text = (STATIC / "look-back.html").read_text(encoding="utf-8")
+    totals = json.loads(re.search(r"TOTALS = (\[.*?\])", text)[1])
+    prefixes = np.cumsum(totals).tolist()
+    opened.evaluate(f"document.querySelector('[data-plan={'wait' if waiting else 'back'}]').click()")
+    for _ in totals:
+        press(opened, "ArrowLeft")
+    press(opened, "ArrowRight")
+    known, reach = {0}, list(range(len(totals)))  # tiles with a prefix; the first tile of each one's sum so far
+    rounds = [(known, list(reach))]
+    while len(known) < len(totals):
+        met = {k for k in range(len(totals)) if k not in known and reach[k] - 1 in known}
+        if not waiting:
+            reach = [r if k in known | met else r - 1 for k, r in enumerate(reach)]
+        known = known | met
+        reach = [0 if k in known else r for k, r in enumerate(reach)]
+        rounds.append((known, list(reach)))
+    assert len(rounds) == (len(totals) if waiting else 5)
+    for number, (known, reach) in enumerate(rounds, 1):
+        assert numbers(opened)[:3] == [number, len(totals), len(known)]
+        states = opened.evaluate("[...document.querySelectorAll('[data-tile]')].map((e) => e.textContent)")
+        assert states == ["P" if k in known else "A" for k in range(len(totals))]
+        sums = opened.evaluate("[...document.querySelectorAll('[data-sum]')].map((e) => +e.textContent)")
+        assert sums == [prefixes[k] - (prefixes[r - 1] if r else 0) for k, r in enumerate(reach)]
+        press(opened, "ArrowRight")

@@ -8,6 +8,7 @@ import pytest
 from cpulab.measure import machine_code, recorded
 from cpulab.measure.machine_code import ARCHITECTURES
 from dlkernels import implementations
+from dlkernels.matrix.gpu_local import COUNTS, TILES
 from dlkernels.matrix.gpu_signed import SIGNED
 from simt.xray import Compiled, available
 
@@ -61,6 +62,7 @@ def test_what_was_not_recorded_is_said(monkeypatch):
         *((rung, "sm_90") for rung in implementations.of("matmul", "gpu")[-3:]),
         (implementations.of("gelu", "gpu")[-1], "sm_90"),
         (SIGNED, "sm_80"),
+        *((shown, "sm_80") for shown in (*TILES.values(), COUNTS)),
     ],
     ids=lambda value: getattr(value, "name", value),
 )

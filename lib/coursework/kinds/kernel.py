@@ -26,10 +26,10 @@ FINDINGS = (
     "unfinished-copy",
     "divergent-barrier",
     "barrier-after-exit",
-    "mask-names-exited-lane",
     "lane-not-in-mask",
     "inactive-lane-read",
     "divergent-warp-operation",
+    "waits-for-ever",
 )
 _EACH = "sectors_per_request bank_ways bank_ways_mean contention addresses_per_request efficiency active_lanes"
 _SUMS = """

@@ -24,6 +24,7 @@ from .splitting import Agree, Any, Collective, Region, ScalarBreak, ScalarFor, S
 from .warp import SOURCES
 
 #: ask whether a thread of the block has failed, and leave
+MOST_MEETINGS = 1 << 22  # rounds of a loop with a barrier or warp operation inside: seconds
 FAILED = "if _read_flag(_flag) != 0:\n    _result[0] = _b\n    _result[1] = _read_flag(_flag)\n    return\n"
 
 
@@ -227,8 +228,14 @@ class Generation:
         return [ast.For(name(piece.target, True), piece.iter, self.block(piece.body) or [ast.Pass()], [])]
 
     def on_ScalarWhile(self, piece: ScalarWhile):
+        rounds = self.unit.namespace.temporary()
         ask = parse(FAILED + "if not _going_on(_stop, _flag):\n    return")
-        return [ast.While(ast.Constant(True), [*ask, *self.block(piece.body)], [])]
+        count = parse(
+            f"{rounds} = {rounds} + 1\nif {rounds} > {MOST_MEETINGS}:\n    _raise_flag(_flag, {self.unit.ENDLESS})"
+        )
+        count[1].body += self._stop(piece.line)
+        loop = ast.While(ast.Constant(True), [*ask, *count, *self.block(piece.body)], [])
+        return [assign(rounds, ast.Constant(0), self.unit.origin), loop]
 
     def on_ScalarBreak(self, piece: ScalarBreak):
         return [ast.If(piece.test, [ast.Break()], [])]

@@ -3,12 +3,13 @@
 import numpy as np
 from numba import typeof
 
-from ..errors import EngineFault, KernelError, LaunchError, NotFollowed, OutOfBounds, Unsupported
+from ..errors import EngineFault, KernelError, LaunchError, NotFollowed, OutOfBounds, TooManyIterations, Unsupported
 from ..executor.arguments import Arguments
 from ..executor.launch import Launch
 from ..executor.memory import Array
 from ..kernel import kernel_of
 from ..limits import check_launch, dimensions
+from ..source.endless import question
 from .running import Failure, Run, cpu_threads
 from .unit import Unit
 
@@ -33,14 +34,39 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     values = [plain(v) for v in prepared.values]
     if unit.wide and any(v.lead % max(16, 4 * v.data.itemsize) for v in prepared.values if isinstance(v, Array)):
         unit.refuse_line("16-byte accesses to an array that does not begin at a multiple of their size")
+    kept = _kept(kernel, prepared)
     try:
         Run(function, grid, values, shared_bytes, order, threads or cpu_threads()).run()
     except Failure as failure:
+        if failure.flag & Unit.ENDLESS:
+            _endless(kernel, unit, failure, kept, _key(values, block, checked, order, shared_bytes))
         _explain(kernel, unit, grid, block, args, shared_bytes, order, failure)
     except (ValueError, ArithmeticError):  # of a range whose step is 0, for one: the executor knows where
         _again(kernel, unit, grid, block, args, shared_bytes, order)
         raise
     prepared.copy_back()
+
+
+def _kept(kernel, prepared):
+    """Copies of the arrays, where the kernel has loops that may wait for others: the executor may have to begin anew."""
+    if not kernel.program(prepared.values).waits:
+        return []
+    flat = [v for value in prepared.values for v in (value if isinstance(value, tuple) else (value,))]
+    return [(v.data, v.data.copy()) for v in flat if isinstance(v, Array) and not v.readonly]
+
+
+def _endless(kernel, unit, failure, kept, key):
+    """Raise for a loop that goes on and on. One that may wait for others is for the executor; nothing has happened then."""
+    lines = unit.lines_of(failure.flag) or [failure.line]
+    site = unit.loop_at(lines)
+    if not kept:
+        asked = question(site.file, site.line) if site else "Does the loop ever stop?"
+        raise TooManyIterations(f"this loop goes on and on. {asked}", site=site, kernel=unit.name)
+    for now, before in kept:
+        now[...] = before
+    what = "this loop, which waits for threads that run after it here"
+    kernel.compiled[key] = Unsupported(what, site=site, kernel=unit.name)
+    raise kernel.compiled[key]
 
 
 def stages(kernel, block, args, shared_bytes=0, checked=True, order="forward"):
@@ -63,8 +89,8 @@ def plain(value):
 def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     """The unit and its function for these types of arguments, made once and kept with the kernel."""
     values = [plain(v) for v in prepared.values]
-    types = tuple(typeof(v) for v in values)
-    key = block, types, checked, order, shared_bytes
+    key = _key(values, block, checked, order, shared_bytes)
+    types = key[0]
     if key not in kernel.compiled:
         kernel.program(prepared.values)  # refuses what no GPU could run
         unit = Unit(kernel, types, block, checked, order, shared_bytes)
@@ -85,6 +111,11 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     if isinstance(outcome, Unsupported):
         raise outcome.with_traceback(None)
     return outcome
+
+
+def _key(values, block, checked, order, shared_bytes):
+    """What a kernel is compiled for."""
+    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes
 
 
 def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):

@@ -16,6 +16,7 @@ import ast
 
 from ..errors import Unsupported
 from ..source.refused import not_compiled
+from ..source.waiting import may_wait
 from .core import assign, call, name
 from .expressions import Expressions
 from .structure import has, without
@@ -248,7 +249,9 @@ class Lowering(Expressions):
                 self.refuse(node, "while ... else with a barrier in its condition")
             leave = ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], []), node)
             return [ast.While(ast.Constant(True), [*before, ast.fix_missing_locations(leave), *body], [])]
-        return [ast.While(test, body or [ast.Pass()], self.otherwise(node))]
+        lowered = ast.While(test, body or [ast.Pass()], self.otherwise(node))
+        lowered.may_wait = may_wait(node, self.source)
+        return [lowered]
 
     def do_Assert(self, node):
         failed = ast.Expr(call("_raise_flag", name("_flag"), self.unit.RAISED))

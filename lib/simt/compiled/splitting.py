@@ -86,6 +86,7 @@ class ScalarWhile:
     """An endless loop, left by a ``ScalarBreak`` in its body."""
 
     body: list
+    line: int
 
 
 @dataclass(eq=False)
@@ -224,7 +225,7 @@ class Splitting:
             *self.split(body, inner), *self._leave(leave, node, inner, guard),
             Region([assign(number, ast.BinOp(name(number), ast.Add(), ast.Constant(1)), node)], inner),
         ]  # fmt: skip
-        return [Region(head, guards), ScalarWhile(pieces)]
+        return [Region(head, guards), ScalarWhile(pieces, node.lineno)]
 
     def _over_tuple(self, node, guards):
         if not (isinstance(node.iter, ast.Tuple) and self.uniformity.is_uniform(node.iter)):
@@ -250,13 +251,14 @@ class Splitting:
                     Agree(test, result, node.lineno),
                     ScalarBreak(negation(name(result))),
                 ]
-            return [ScalarWhile([*ask, *self.split(body, guards), *self._leave(leave, node, guards, None)])]
+            pieces = [*ask, *self.split(body, guards), *self._leave(leave, node, guards, None)]
+            return [ScalarWhile(pieces, node.lineno)]
         guard, some = self.varying(), self.temporary()
         inner = (*guards, guard)
         ask = [] if endless else [Region([assign(guard, call("bool", node.test), node)], inner)]
         pieces = [*ask, Any(inner, some), ScalarBreak(negation(name(some)))]
         pieces += [*self.split(body, inner), *self._leave(leave, node, inner, guard)]
-        return [Region([assign(guard, ast.Constant(True), node)], guards), ScalarWhile(pieces)]
+        return [Region([assign(guard, ast.Constant(True), node)], guards), ScalarWhile(pieces, node.lineno)]
 
     def _leave(self, test, node, guards, guard):
         """The pieces for ``if test: break`` at the end of a loop's body."""

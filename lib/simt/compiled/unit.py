@@ -34,7 +34,7 @@ class Unit:
     block), ``devices`` (device functions it calls).
     """
 
-    DIVERGED, RAISED = 1 << 60, 1 << 61
+    ENDLESS, DIVERGED, RAISED = 1 << 59, 1 << 60, 1 << 61
 
     def __init__(self, kernel, argument_types, block, checked, order, shared_bytes):
         self.function, self.name = kernel.py_func, kernel.py_func.__name__
@@ -60,6 +60,18 @@ class Unit:
     def site(self, line):
         """A number for a line with an access; its bit in the flag names the line again."""
         return self.lines.setdefault(line, len(self.lines))
+
+    def endless(self, loop):
+        """The bits of the flag for a loop that goes on and on."""
+        return self.ENDLESS | 1 << self.site(loop.lineno) % 48
+
+    def loop_at(self, lines):
+        """The `Site` of the first ``while`` at one of these lines, of the kernel's or of a device function."""
+        for source in (self.source, *self.devices.sources.values()):
+            for node in ast.walk(source.node):
+                if isinstance(node, ast.While) and node.lineno in lines:
+                    return source.site(node, "loop")
+        return None
 
     def lines_of(self, flag):
         return sorted(line for line, number in self.lines.items() if flag >> (number % 48) & 1)
@@ -115,7 +127,7 @@ class Unit:
         assigned = assigned_in(body)
         self.reassigned = [p for p in self.parameters if p in assigned]
         given = [assign(p, name(f"_given_{p}"), self.origin) for p in self.reassigned]
-        return [*given, *self.memory.private_views(), *with_stop(body)]
+        return [*given, *self.memory.private_views(), *with_stop(body, self)]
 
     @property
     def parameter_names(self):

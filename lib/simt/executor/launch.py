@@ -10,9 +10,9 @@ import traceback
 import numpy as np
 
 from .. import show
-from ..errors import Deadlock, KernelError, TooManyIterations
+from ..errors import KernelError, TooManyIterations
 from ..kernel import kernel_of
-from ..limits import check_cooperative, check_launch, dimensions
+from ..limits import MOST_ROUNDS, check_launch, dimensions
 from ..progress import Progress
 from ..settings import check_order, chosen_budget, chosen_order
 from ..source.endless import question
@@ -21,21 +21,24 @@ from ..trace import WARP, Finding, Snapshot
 from .arguments import Arguments
 from .atomics import atomic
 from .meetings import Meetings
-from .memory import Memory
+from .memory import POISON, Memory
+from .operations import VALUES
 from .ownarrays import OwnArrays
+from .residents import WAIT, Residents
 from .standins import StandInContext
 from .threads import Block, Dim3, Thread
 from .traced_memory import TracedMemory
 
 
-def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None):
+def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None, unset=POISON):
     """Launch ``kernel`` on the executor, whatever engine is chosen (policy.py).
 
     kernel: what ``@cuda.jit`` returns, of ours or of numba.cuda's, or the Python function. grid, block: an int or a
     tuple of up to three. args: a sequence. shared_bytes: dynamic shared memory.
     order: "forward", "reverse", "shuffled[:seed]"; default: set by ``simt.order``, or DLKERNELS_ORDER, or forward.
     trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, or of (one, all
-    together); default: set by ``simt.budget``, or no limit.
+    together); default: set by ``simt.budget``, or ``limits.MOST_ROUNDS``. unset: the bytes of what a shuffle gets from a lane
+    that takes no part.
     """
     kernel = kernel_of(kernel)
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
@@ -51,7 +54,10 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     if trace is not None:
         trace.kernel, trace.grid, trace.block_shape = name, grid, block
         trace.shared_bytes, trace.order, trace.sites = shared_bytes, order, program.sites.sites
+        trace.sets = program.sets
+        trace.guards, trace.atomic_nodes = program.guards, program.atomic_nodes
     launch = Launch(program, name, grid, block, prepared.values, shared_bytes, order, trace, budget)
+    launch.unset = unset
     try:
         launch.run()
     finally:
@@ -72,8 +78,9 @@ class Launch:
         self.blocks = grid[0] * grid[1] * grid[2]
         self.current = None  # the thread that runs now
         self.steps = 0  # loop iterations of all threads, where there is a budget
+        self.unset = POISON
         self.only = None  # numbers of the blocks to run; None: all
-        self._shuffle = _shuffler(order)
+        self.shuffle = _shuffler(order)
         self.memory = TracedMemory(self) if trace is not None else Memory(self)
         self.meetings = Meetings(self)
         self.kernel = program.link(self._ports())
@@ -121,8 +128,23 @@ class Launch:
             return sizes[0] if dimensions == 1 else sizes[:dimensions]
 
         memory = self.memory
+
+        def goes_on(thread, site, rounds):
+            if rounds >= MOST_ROUNDS:
+                self._goes_on_for_ever(thread, site, rounds)
+            return True
+
+        def counted_range(*limits):
+            try:
+                turns = range(*limits)
+            except TypeError:  # a float, say
+                turns = VALUES["_range"](*limits)
+            return turns if len(turns) <= MOST_ROUNDS else self._counted(turns)
+
         ports.update(
             _step=step,
+            _goes_on=goes_on,
+            _range=counted_range,
             _dim3=dim3,
             _grid=grid_index,
             _gridsize=grid_size,
@@ -133,6 +155,7 @@ class Launch:
             _stand_in_context=lambda *args: StandInContext(memory, *args),
         )
         if trace is not None:
+            ports["_fence"] = trace.fence
             ports["_visit"] = trace.visit_number if self.budget is None else visit_counted
         return ports
 
@@ -150,6 +173,20 @@ class Launch:
         reason += f". {question(place.file, place.line)}"
         self.fault(TooManyIterations, reason, site, thread)
 
+    def _goes_on_for_ever(self, thread, site, rounds):
+        place = self.sites[site]
+        reason = f"this loop has gone round {rounds:,} times. {question(place.file, place.line)} simt.budget sets another limit"
+        self.fault(TooManyIterations, reason, site, thread)
+
+    def _counted(self, turns):
+        """A range that is longer than a thread may go round."""
+        for k, turn in enumerate(turns):
+            if k >= MOST_ROUNDS and self.budget is None:
+                raise TooManyIterations(
+                    f"a loop over {turns} has gone round {k:,} times. simt.budget sets another limit", kernel=self.name
+                )
+            yield turn
+
     # -- reporting ----------------------------------------------------------------------------------------------------
 
     def fault(self, kind, reason, site, thread=None):
@@ -160,9 +197,12 @@ class Launch:
     def _error(self, kind, reason, site, thread):
         if thread is None:
             return kind(reason, site=site, kernel=self.name)
-        place, block = thread.place, thread.block.place
-        said = show.who(place, block, self.block_shape, self.grid)
-        return kind(reason, site=site, kernel=self.name, thread=place, block=block, who=said)
+        said = self.who(thread)
+        return kind(reason, site=site, kernel=self.name, thread=thread.place, block=thread.block.place, who=said)
+
+    def who(self, thread):
+        """A thread in words."""
+        return show.who(thread.place, thread.block.place, self.block_shape, self.grid)
 
     def words(self, place):
         """A place of a thread or a block, with as many coordinates as the launch needs."""
@@ -200,9 +240,8 @@ class Launch:
         """Run all threads of all blocks."""
         try:
             with np.errstate(all="ignore"):
-                if self.program.grid_sync:
-                    check_cooperative(self.grid, self.block_shape)
-                    self._run_together()
+                if self.program.grid_sync or self.program.waits:
+                    Residents(self).run()
                 else:
                     self._run_blocks()
         except (KernelError, MemoryError):
@@ -216,11 +255,11 @@ class Launch:
 
     def _run_blocks(self):
         progress = Progress(self.name, self.blocks)
-        for number in self._shuffle(range(self.blocks)) if self.only is None else self.only:
+        for number in self.shuffle(range(self.blocks)) if self.only is None else self.only:
             block = Block(number, self.grid)
             if self.program.synchronises:
-                self._start(block)
-                while self._advance(block):
+                self.start(block)
+                while self.advance(block):
                     pass
             else:
                 self._run_plain(block)
@@ -233,40 +272,15 @@ class Launch:
         kernel, arguments, first = self.kernel, self.arguments, block.number * self.threads_per_block
         segment = self.trace.begin_segment if self.trace is not None else None
         visit = () if segment is None else (0,)
-        for n in self._shuffle(range(self.threads_per_block)):
+        for n in self.shuffle(range(self.threads_per_block)):
             self.current = thread = Thread(block, first + n, self.places[n])
             if segment is not None:
                 segment(thread.number, 0, 0, 0)
             kernel(thread, *visit, *arguments)
         self.current = None
 
-    def _run_together(self):
-        """All blocks at once, for a kernel with grid barriers."""
-        blocks = [Block(n, self.grid) for n in range(self.blocks)]
-        for block in blocks:
-            self._start(block)
-        alive = blocks
-        while alive:
-            still = []
-            for block in self._shuffle(alive):
-                if self._advance(block):
-                    still.append(block)
-                else:
-                    self.snapshot(block, -1)
-            if still and len(still) < len(alive):
-                waiting = still[0].threads[0]
-                self.fault(
-                    Deadlock,
-                    f"{len(still)} of {len(alive)} blocks wait at the grid barrier, the others have ended: "
-                    "every thread of the grid must reach it",
-                    waiting.request[1],
-                    waiting,
-                )
-            if still:
-                self.meetings.release_grid(still)
-            alive = still
-
-    def _start(self, block):
+    def start(self, block):
+        """Make the threads of a block, ready to run."""
         first = block.number * self.threads_per_block
         threads = [Thread(block, first + n, place) for n, place in enumerate(self.places)]
         visit = () if self.trace is None else (0,)
@@ -274,19 +288,22 @@ class Launch:
             thread.generator = self.kernel(thread, *visit, *self.arguments)
         block.threads = threads
 
-    def _advance(self, block):
-        """Run a block until it ends (False) or all its threads wait for the grid (True)."""
-        runnable = [t for t in block.threads if t.request is None]
-        segment = self.trace.begin_segment if self.trace is not None else None
+    def advance(self, block):
+        """Run a block until it ends (""), or all its threads wait for the grid ("grid"), or none can go on before
+        other threads do what it waits for in a loop ("others")."""
+        runnable = [t for t in block.threads if t.request is None or t.request[0] == WAIT]
+        segment, may_wait = self.trace.begin_segment if self.trace is not None else None, self.program.waits
         while runnable:
             ended = False
-            for thread in self._shuffle(runnable):
+            for thread in self.shuffle(runnable):
                 self.current = thread
                 if segment is not None:
                     segment(thread.number, thread.epoch, thread.warp_epoch, thread.grid_epoch)
                 answer, thread.answer = thread.answer, None
                 try:
-                    thread.request = thread.generator.send(answer)
+                    thread.request = request = thread.generator.send(answer)
+                    if may_wait and request[0] == WAIT:
+                        self._give_way(thread, request)
                 except StopIteration:
                     thread.request = None
                     thread.generator = None
@@ -295,7 +312,14 @@ class Launch:
             if ended:
                 block.threads = [t for t in block.threads if t.generator is not None]
             runnable = self.meetings.answer(block)
-        return bool(block.threads)
+        if not block.threads:
+            return ""
+        return "others" if any(t.request[0] == WAIT for t in block.threads) else "grid"
+
+    def _give_way(self, thread, request):
+        thread.answer = True  # the loop goes on
+        if request[2] >= MOST_ROUNDS and self.budget is None:
+            self._goes_on_for_ever(thread, *request[1:])
 
     # -- snapshots ----------------------------------------------------------------------------------------------------
 

@@ -7,9 +7,10 @@ What was                              becomes (``t`` is the thread, ``v`` the vi
 ``cuda.threadIdx.x``                  ``t.x``
 ``cuda.syncthreads()``                ``(yield (SYNC, site, ...))``: the thread gives way to the next one
 a loop, in a traced run               the same, with ``v2 = _visit(v, site, iteration)`` at the head of the body
+a loop that may wait for others       the same, with ``n & 31 or (yield (WAIT, site, n))`` at the head of each round
 ``device_function(x)``                ``_device_function(t, v, x)``, or ``yield from`` it if it synchronises
 
-A kernel that synchronises so becomes a generator, and its threads take turns. Anything that could not be compiled for a
+A kernel that synchronises or waits so becomes a generator, and its threads take turns. Anything that could not be compiled for a
 GPU is refused here, with its line. Positions are kept: a traceback through a lowered kernel shows the author's source.
 """
 
@@ -18,13 +19,20 @@ import ast
 from ..source.kinds import Kinds
 from ..source.refused import on_no_gpu
 from ..source.syntax import make_call, make_name
+from ..source.waiting import may_wait
 from .expressions import Expressions
+from .operations import SYNC
+
+PATIENCE = 32, 4  # rounds of a loop that may wait for others until its thread gives way; in a traced run
+ROUNDS = 1 << 20  # of any other ``while``, between two looks at the budget
 
 
 class Lowering(Expressions):
     """The walk over one function's syntax tree. Methods named after a node return the node that replaces it."""
 
-    def __init__(self, lowered, source):
+    def __init__(self, lowered, source, gates=None):
+        self.gates = gates
+        self.unused = None  # the call whose result nobody takes
         self.lowered, self.program, self.source = lowered, lowered.program, source
         self.traced, self.counted = self.program.traced, self.program.counted
         self.visit = ast.Name("_v", ast.Load())
@@ -36,7 +44,12 @@ class Lowering(Expressions):
 
     def site(self, node, kind):
         """The number of a place in the source."""
-        return self.program.sites.add(self.source.site(node, kind))
+        number = self.program.sites.add(self.source.site(node, kind))
+        if self.gates is not None:
+            self.program.guards[number] = self.gates.guards.get(id(node), ())
+            if kind == "atomic":
+                self.program.atomic_nodes[number] = id(node)
+        return number
 
     def at(self, new, old):
         return ast.copy_location(new, old)
@@ -113,6 +126,7 @@ class Lowering(Expressions):
     def do_Expr(self, node):
         if isinstance(node.value, ast.Constant):  # a docstring
             return ast.Pass()
+        self.unused = node.value
         return ast.Expr(self.expression(node.value))
 
     def do_Return(self, node):
@@ -199,30 +213,63 @@ class Lowering(Expressions):
         return ast.If(self.expression(node.test), self.block(node.body), self.block(node.orelse) if node.orelse else [])
 
     def loop(self, node):
-        """Names and statements that number the iterations of a loop: (before, call that enters an iteration)."""
+        """What counts the rounds of a loop: (statements before it, expressions at the head of each round, all true).
+
+        A loop that may wait for other threads gives way to them now and then; another ``while`` asks whether it goes on
+        for ever.
+        """
+        waits = not self.source.in_inner and may_wait(node, self.source) and not self.program.recursive(self.source)
+        asked = isinstance(node, ast.While) and not self.meets(node)
+        if not (waits or self.counted or asked):
+            return [], []
         site = self.site(node, "loop")
-        if not self.traced:
-            return [], make_call("_step", make_name("_t"), site)
         self.depth += 1
-        count, visit = f"_n{self.depth}", f"_v{self.depth}"
-        advance = ast.NamedExpr(make_name(count, True), ast.BinOp(make_name(count), ast.Add(), ast.Constant(1)))
-        enter = ast.NamedExpr(make_name(visit, True), make_call("_visit", self.visit, site, advance))
-        self.visit = make_name(visit)
-        return [ast.Assign([make_name(count, True)], ast.Constant(-1))], enter
+        count = f"_n{self.depth}"
+        head = ast.NamedExpr(make_name(count, True), ast.BinOp(make_name(count), ast.Add(), ast.Constant(1)))
+        enter = []
+        if self.traced:
+            visit = f"_v{self.depth}"
+            enter = [ast.NamedExpr(make_name(visit, True), make_call("_visit", self.visit, site, head))]
+            self.visit, head = make_name(visit), make_name(count)
+        elif self.counted:
+            enter = [make_call("_step", make_name("_t"), site)]
+        if waits:
+            self.lowered.synchronises = self.program.waits = True
+            self.program.loops[site] = node, self.source
+            values = ast.Constant(SYNC["wait"]), ast.Constant(site), make_name(count)
+            enter.append(self.every(PATIENCE[self.traced], head, ast.Yield(ast.Tuple(list(values), ast.Load()))))
+        elif asked and not self.counted:
+            enter.append(self.every(ROUNDS, head, make_call("_goes_on", make_name("_t"), site, make_name(count))))
+        return [ast.Assign([make_name(count, True)], ast.Constant(0 if not self.traced else -1))], enter
+
+    def meets(self, loop):
+        """Whether every round passes a barrier of the block, which are counted."""
+        for statement in loop.body:
+            call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+            if isinstance(call, ast.Call) and not self.source.is_local(call.func):
+                if getattr(self.source.static(call.func)[1], "kind", None) == "barrier":
+                    return True
+        return False
+
+    def every(self, rounds, count, call):
+        """True, and in each so many rounds what ``call`` says."""
+        rest = ast.BinOp(count, ast.BitAnd(), ast.Constant(rounds - 1))
+        if self.traced:  # where the first round has the number 0
+            rest = ast.BinOp(ast.UnaryOp(ast.Invert(), count), ast.BitAnd(), ast.Constant(rounds - 1))
+        return ast.BoolOp(ast.Or(), [rest, call])
 
     def do_For(self, node):
         iterable = self.iterable(node.iter)
         outer = self.visit, self.depth
-        before, enter = self.loop(node) if self.counted else ([], None)
+        before, enter = self.loop(node)
         if isinstance(node.target, ast.Name):
             target, head = make_name(node.target.id, True), []
         else:
             name = self.temporary()
             target, head = make_name(name, True), self.assign(node.target, make_name(name))
-        if enter is not None:
-            head = [self.at(ast.Expr(enter), node), *head]
+        head = [*(self.at(ast.Expr(e), node) for e in enter), *head]
         body = head + self.block(node.body)
-        self.visit = outer[0]
+        self.visit, self.depth = outer
         loop = ast.For(target, iterable, body, self.block(node.orelse) if node.orelse else [])
         return [self.at(s, node) for s in (*before, loop)]
 
@@ -240,13 +287,13 @@ class Lowering(Expressions):
         return self.at(make_call("_iterate", self.expression(node), site, *self.visited()), node)
 
     def do_While(self, node):
-        outer = self.visit
-        before, enter = self.loop(node) if self.counted else ([], None)
+        outer = self.visit, self.depth
+        before, enter = self.loop(node)
         test = self.expression(node.test)
-        if enter is not None:
-            test = ast.BoolOp(ast.And(), [enter, test])
+        if enter:
+            test = ast.BoolOp(ast.And(), [*enter, test])
         body = self.block(node.body)
-        self.visit = outer
+        self.visit, self.depth = outer
         loop = ast.While(test, body, self.block(node.orelse) if node.orelse else [])
         return [self.at(s, node) for s in (*before, loop)]
 

@@ -7,7 +7,7 @@ import numpy as np
 from .. import numbers
 from .memory import Array
 
-SYNC = {"block": 0, "warp": 1, "grid": 2}
+SYNC = {"block": 0, "warp": 1, "grid": 2, "wait": 3}
 
 
 # -- plain values --------------------------------------------------------------------------------------------------

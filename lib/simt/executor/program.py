@@ -4,7 +4,9 @@ import ast
 import types
 
 from ..source.function import Source
+from ..source.names import python_of
 from ..source.sites import Sites
+from .gates import gates_of
 from .lowering import Lowering
 from .operations import VALUES
 
@@ -12,7 +14,8 @@ from .operations import VALUES
 class Program:
     """A kernel and all device functions it calls, lowered for one way of running (traced or not, with budget or not).
 
-    ``sites`` are shared by all of them; ``synchronises`` and ``grid_sync`` tell the engine how threads must take turns.
+    ``sites`` are shared by all of them; ``synchronises``, ``grid_sync`` and ``waits`` tell the engine how threads must take
+    turns.
     """
 
     def __init__(self, kernel, argument_kinds, traced, counted):
@@ -22,6 +25,12 @@ class Program:
         self._functions = {}
         self._in_progress = set()
         self.grid_sync = False
+        self.waits = False  # whether there are loops that may wait for other threads
+        self.fences = False  # whether there are memory fences
+        self.gates = {}  # Python function -> its Gates, in a traced run
+        self.sets = set()  # sites of exchanges whose old value nobody takes: they store
+        self.guards, self.atomic_nodes = {}, {}  # site -> the atomics that gate it; site of an atomic -> its node
+        self.loops = {}  # site of such a loop -> (its node, the source it stands in)
         self.kernel = self.function(kernel, argument_kinds, is_kernel=True)
 
     @property
@@ -41,6 +50,21 @@ class Program:
 
     def is_recursive(self, lowered):
         return lowered in self._in_progress
+
+    def recursive(self, source):
+        """Whether a device function may call itself: its threads cannot wait for others."""
+        seen, open_ = set(), [source]
+        while open_:
+            here = open_.pop()
+            for node in ast.walk(here.node):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not here.is_local(node.func):
+                    function = python_of(here.static(node.func)[1])
+                    if function is source.python_function:
+                        return True
+                    if function is not None and function not in seen:
+                        seen.add(function)
+                        open_.append(Source(function))
+        return False
 
     def link(self, ports):
         """The kernel as a Python function, its loads, stores and so on bound to ``ports`` (name -> function)."""
@@ -72,7 +96,8 @@ class LoweredFunction:
         self.code = None
 
     def lower(self):
-        body = Lowering(self, Source(self.python_function)).lower()
+        gates = gates_of(self.python_function, self.program.gates) if self.program.traced else None
+        body = Lowering(self, gates.source if gates else Source(self.python_function), gates).lower()
         module = ast.fix_missing_locations(ast.Module([body], []))
         compiled = compile(module, self.python_function.__code__.co_filename, "exec", dont_inherit=True)
         self.code = next(c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == body.name)

@@ -43,6 +43,11 @@ def local_names(node):
     return names
 
 
+def names_in(node):
+    """Names of the variables that a piece of code mentions."""
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
 def stored_names(node):
     """Names of the variables that a piece of code sets, loops' own included."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
