@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import team
 from ..implementations import implementation
-from ..simd import lanes, load, reduce_add, store, vector_width
+from ..simd import broadcast, lanes, load, reduce_add, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
@@ -165,7 +165,7 @@ def more(total, lost, x):
 def compensated_vectors(line, at, step, n, room):
     """The sums of four neighbouring vectors, n times `step` apart: room = their sums, then what these have too much."""
     width = lanes(line)
-    a = b = c = d = load(line, at) * 0
+    a = b = c = d = broadcast(line.dtype.type(0))
     p = q = r = s = a
     for _ in range(n):
         a, p = more(a, p, load(line, at))
