@@ -10,7 +10,7 @@ memory model gives no meaning to two unordered plain stores, and a later change 
 into an error.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 
 import numpy as np
@@ -75,7 +75,7 @@ class Finding:
     index: tuple = ()
     scope: str = ""
     count: int = 1
-    position: int = -1  # accesses of the run before it; -1 where that says nothing
+    position: int = field(default=-1, compare=False)  # -1 where that says nothing
 
     @property
     def is_race(self):
