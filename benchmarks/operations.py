@@ -43,6 +43,44 @@ def numpy_linear(x, weight, bias, activation):
     return lambda: x @ weight.T + (0 if bias is None else bias)
 
 
+def numpy_transpose(x):
+    return lambda: np.ascontiguousarray(np.swapaxes(x, -1, -2))
+
+
+def torch_transpose(x):
+    (x,) = tensors(x)
+    return lambda: x.transpose(-1, -2).contiguous()
+
+
+def numpy_sum(x, dim, keepdim):
+    return lambda: np.sum(x, axis=dim, keepdims=keepdim)
+
+
+def torch_sum(x, dim, keepdim):
+    (x,) = tensors(x)
+    return lambda: x.sum(dim, keepdim)
+
+
+def numpy_cumsum(x, dim):
+    return lambda: np.cumsum(x, axis=dim)
+
+
+def torch_cumsum(x, dim):
+    (x,) = tensors(x)
+    return lambda: x.cumsum(dim)
+
+
+def numpy_histogram(x, bins, low, high):
+    return lambda: np.histogram(x, bins, (low, high))
+
+
+def torch_histogram(x, bins, low, high):
+    import torch
+
+    (x,) = tensors(x)
+    return lambda: torch.histc(x, bins, low, high)
+
+
 def in_float32(a, b):
     """Our own product of the same numbers: what narrow types gain."""
     x, y = widened(a), widened(b)
@@ -168,6 +206,10 @@ PEERS = {
     "matmul_half": {"NumPy": numpy_half, "ours in float32": in_float32, "PyTorch": torch_half},
     "matmul_int8": {"NumPy": numpy_int8, "ours in float32": in_float32, "PyTorch": torch_int8},
     "linear": {"NumPy": numpy_linear, "PyTorch": torch_linear},
+    "transpose": {"NumPy": numpy_transpose, "PyTorch": torch_transpose},
+    "sum": {"NumPy": numpy_sum, "PyTorch": torch_sum},
+    "cumsum": {"NumPy": numpy_cumsum, "PyTorch": torch_cumsum},
+    "histogram": {"NumPy": numpy_histogram, "PyTorch": torch_histogram},
     "conv2d_half": {"ours in float32": conv2d_in_float32, "PyTorch": torch_conv2d_half},
     "conv2d_winograd": {"PyTorch": torch_function("conv2d")},
     **{

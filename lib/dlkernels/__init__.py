@@ -51,7 +51,16 @@ from .convolution import (
     max_pool2d_with_indices,
 )
 from .device import cuda
-from .matrix import linear, linear_backward, matmul, matmul_backward, matmul_half, matmul_int8, matmul_strassen
+from .matrix import (
+    linear,
+    linear_backward,
+    matmul,
+    matmul_backward,
+    matmul_half,
+    matmul_int8,
+    matmul_strassen,
+    transpose,
+)
 from .recurrent import (
     gru,
     gru_backward,
@@ -66,6 +75,8 @@ from .recurrent import (
     scan,
     scan_backward,
 )
+from .reduce import cumsum, histogram
+from .reduce import sum as sum  # not in __all__: a star import must not hide Python's
 from .vector import (
     add,
     axpy,
@@ -104,6 +115,7 @@ __all__ = [
     "conv2d_separable",
     "conv2d_winograd",
     "cuda",
+    "cumsum",
     "decode_attention",
     "elu",
     "elu_backward",
@@ -115,6 +127,7 @@ __all__ = [
     "gelu_backward",
     "gru",
     "gru_backward",
+    "histogram",
     "implementations",
     "layer_norm",
     "layer_norm_backward",
@@ -165,4 +178,5 @@ __all__ = [
     "tanh_backward",
     "transformer_block",
     "transformer_block_backward",
+    "transpose",
 ]

@@ -130,12 +130,25 @@ def transposed(x):
     """A contiguous copy of a device array of matrices, (..., m, n), with rows and columns exchanged: (..., n, m)."""
     *stack, m, n = x.shape
     result = cuda.device_array((*stack, n, m), x.dtype)
-    if x.size:
-        count = x.size // (m * n)
-        source, target = contiguous(x).reshape(count, m, n), result.reshape(count, n, m)
-        kernel = transpose_kernel(x.dtype.type)
-        for first in range(0, count, MOST_IN_Z):
-            part = slice(first, min(first + MOST_IN_Z, count))
-            grid = -(-n // TILE), -(-m // TILE), part.stop - part.start
-            kernel[grid, (TILE, ROWS)](source[part], target[part])
-    return result
+    return transpose(transpose_kernel(x.dtype.type), contiguous(x), result)
+
+
+def transpose(kernel, source, target):
+    """Run a kernel such as `transpose_kernel` makes on contiguous device arrays of any leading dimensions. Returns target.
+
+    In one launch, unless there are more matrices, or tiles one below the other, than a grid may have blocks.
+    """
+    if target.size == 0:
+        return target
+    m, n = tuple(source.shape)[-2:]
+    count, high = source.size // (m * n), MOST_IN_Y * TILE
+    matrices, turned = source.reshape(count, m, n), target.reshape(count, n, m)
+    for first in range(0, count, MOST_IN_Z):
+        part = slice(first, min(first + MOST_IN_Z, count))
+        for top in range(0, m, high):
+            rows = slice(top, min(top + high, m))
+            grid = -(-n // TILE), -(-(rows.stop - top) // TILE), part.stop - first
+            whole = m <= high  # then what a kernel gets is contiguous
+            pair = (matrices[part], turned[part]) if whole else (matrices[part, rows], turned[part, :, rows])
+            kernel[grid, (TILE, ROWS)](*pair)
+    return target

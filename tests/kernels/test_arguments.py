@@ -1,5 +1,7 @@
 """Wrong arguments: what the message says, and that nothing was written."""
 
+import builtins
+
 import numpy as np
 import pytest
 
@@ -95,4 +97,4 @@ def test_public_names_exist_and_are_documented():
     for name in dlkernels.__all__:
         assert getattr(dlkernels, name).__doc__, name
     for name in implementations.OPERATIONS:
-        assert name in dlkernels.__all__
+        assert name in dlkernels.__all__ or (hasattr(builtins, name) and hasattr(dlkernels, name))

@@ -3,6 +3,7 @@
 There is no operation by name in this file. What only one operation has is tested beside it (test_matmul.py and so on).
 """
 
+import builtins
 import inspect
 import itertools
 
@@ -276,8 +277,10 @@ def moved(x, direction, step):
 
 def test_every_public_function_is_an_operation_with_examples():
     """What is exported and computes is in the table: otherwise nothing above would look at it."""
-    functions = {name for name in dlkernels.__all__ if inspect.isfunction(getattr(dlkernels, name))}
+    functions = {name for name, value in vars(dlkernels).items() if inspect.isfunction(value)}
     assert functions == set(OPERATIONS)
+    exported = {name for name in dlkernels.__all__ if inspect.isfunction(getattr(dlkernels, name))}
+    assert exported == functions - set(dir(builtins)), "a star import must bring all but what hides a name of Python's"
 
 
 @operations()

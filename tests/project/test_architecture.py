@@ -10,7 +10,7 @@ pytestmark = pytest.mark.quick
 
 LIBRARY = Path(__file__).parents[2] / "lib"
 PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
-OPERATIONS = ("vector", "matrix", "convolution", "recurrent", "attention")  # each may use those before it
+OPERATIONS = ("vector", "reduce", "matrix", "convolution", "recurrent", "attention")  # each may use those before it
 # What operations may use besides.
 SHARED = (
     "arguments", "async_copy", "device", "examples", "implementations", "layouts", "simd", "team", "tensor_cores", "wide",

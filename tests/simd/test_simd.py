@@ -18,12 +18,14 @@ from dlkernels.simd import (
     fence,
     fma,
     lanes,
+    last_lane,
     load,
     load_bytes,
     maximum,
     memory,
     minimum,
     prefetch,
+    prefix_sum,
     reduce_add,
     reduce_max,
     store,
@@ -116,6 +118,23 @@ def test_extremes_as_numpy(dtype):
         np.testing.assert_array_equal(out[6], np.maximum(x, y))
         np.testing.assert_array_equal(out[7], np.minimum(x, y))
         np.testing.assert_array_equal(out[3], x / y)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_running_sums_of_lanes(dtype):
+    @njit
+    def running(x, out):
+        sums = prefix_sum(load(x, 0))
+        store(out, 0, sums)
+        return last_lane(sums)
+
+    n = simd.vector_width(dtype)
+    x, out = np.arange(1, n + 1, dtype=dtype) ** 2, np.zeros(n, dtype)
+    assert running(x, out) == x.sum()
+    np.testing.assert_array_equal(out, np.cumsum(x))
+    x[n // 2] = np.nan
+    running(x, out)
+    np.testing.assert_array_equal(out, np.cumsum(x))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

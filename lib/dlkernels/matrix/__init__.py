@@ -1,4 +1,4 @@
-"""Matrix products.
+"""Matrix products, and the transpose of a matrix.
 
 The names, argument orders and defaults are PyTorch's. Operands are float32 or float64 arrays of at least two
 dimensions, of any strides, in host or device memory; leading dimensions are broadcast against each other. What is
@@ -12,6 +12,7 @@ from numpy import empty, ndarray
 from ..arguments import FLOATS, float_array, one_place, output, overlap, same
 from ..device import is_device_array
 from ..implementations import call, operation
+from ..vector.flat import alike
 from ..vector.scalar import PARAMETERS
 from . import examples, reference
 
@@ -32,7 +33,7 @@ def _apart(out, **inputs):
     for name, x in inputs.items():
         if out is x or (_is_array(out) and overlap(out, x)):
             raise ValueError(
-                f"out overlaps {name}; expected separate memory: every element of {name} is read many times."
+                f"out overlaps {name}; expected separate memory: {name} is still read when out is written."
             )
 
 
@@ -148,14 +149,26 @@ def _check_linear(x, weight, bias, activation):
     return (*x.shape[:-1], weight.shape[0])
 
 
+@operation("transpose", reference.transpose, examples.TRANSPOSE)
+def _prepare_transpose(x, out=None):
+    float_array("x", x)
+    if x.ndim < 2:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., m, n): at least two dimensions.")
+    _apart(out, x=x)
+    *stack, m, n = x.shape
+    return x, output(out, (*stack, n, m), x.dtype, x=x)
+
+
 from . import (  # noqa: E402
     backward,  # noqa: F401
     cpu,  # noqa: F401
+    cpu_transpose,
     gpu,  # noqa: F401
     gpu_layers,  # noqa: F401
     gpu_stacks,  # noqa: F401
     gpu_tensor,  # noqa: F401
     gpu_tensor_fed,  # noqa: F401
+    gpu_transpose,  # noqa: F401
     half,  # noqa: F401
     half_dot,  # noqa: F401
     int8,
@@ -228,3 +241,15 @@ def linear(x, weight, bias=None, activation=None, out=None):
 def linear_backward(grad, x, weight, bias=None, activation=None):
     """The gradients of x, weight and (if there is one) bias, given `grad`, the one with respect to linear(...)."""
     return call("linear_backward", grad, x, weight, bias, activation)
+
+
+def transpose(x, out=None):
+    """A contiguous copy of x with rows and columns exchanged: torch.transpose(x, -1, -2).contiguous().
+
+    x: (..., m, n), float32 or float64. out: (..., n, m), where to write, or None for a new array.
+    """
+    if out is None and alike(x) and x.ndim == 2 and x.size:  # the general path's checks take longer than a small matrix
+        out = empty(x.shape[::-1], x.dtype)
+        cpu_transpose.turned(x.reshape(1, *x.shape), out.reshape(1, *out.shape))
+        return out
+    return call("transpose", x, out)

@@ -153,3 +153,13 @@ LINEAR_BACKWARD = Examples(
     _layer_gradient_arguments, _layer_gradient_error, LAYERS, LARGE_LAYERS, ((512, 512, 512),), values=("normal",),
     seeds=2 * len(SMOOTH),
 )  # fmt: skip
+
+
+# Matrices to turn over: none may change a number. Less than a vector, a vector and a row more, blocks and ragged ones.
+TRANSPOSE = Examples(
+    lambda draw, *shape: (draw.array(*shape),),
+    exact,
+    ((1, 1), (5, 7), (16, 17), (33, 8), (1, 40), (40, 1), (0, 3), (3, 0), (2, 3, 5), (3, 2, 9, 4), (0, 3, 4), (2, 0, 4)),
+    ((301, 333), (1000, 129), (3, 70_001), (50_001, 17), (40, 70, 33), (2, 3, 128, 192)),
+    ((64, 64), (1024, 1024), (4096, 4096), (256, 128, 64)),
+)  # fmt: skip

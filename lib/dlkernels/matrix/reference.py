@@ -5,6 +5,7 @@ matmul_backward   with g the gradient of the loss with respect to out = a b:
                   gradient of a = g b^T, gradient of b = a^T g, summed over broadcast dimensions
 linear            x w^T + bias, then an activation: PyTorch's nn.functional.linear and what follows it
 linear_backward   the gradients of x, w and bias
+transpose         out[..., j, i] = x[..., i, j]
 """
 
 import math
@@ -69,3 +70,7 @@ def linear_backward(grad, x, weight, bias=None, activation=None):
     lines = _double(x).reshape(count, weight.shape[1])
     grads = matmul(grad, weight), matmul(rows.T, lines)
     return grads if bias is None else (*grads, rows.sum(axis=0))
+
+
+def transpose(x):
+    return np.swapaxes(_double(x), -1, -2)

@@ -28,7 +28,7 @@ Indices count elements from the start of the array, are not checked, and are not
 from .atomic import atomic_load, compare_and_swap, fetch_add
 from .memory import fence, lanes, load, load_bytes, prefetch, store, store_nontemporal, until_aligned
 from .target import has, instruction_set, vector_bytes, vector_width
-from .vector import VectorType, broadcast, fma, maximum, minimum, reduce_add, reduce_max
+from .vector import VectorType, broadcast, fma, last_lane, maximum, minimum, prefix_sum, reduce_add, reduce_max
 
 __all__ = [
     "VectorType",
@@ -41,11 +41,13 @@ __all__ = [
     "has",
     "instruction_set",
     "lanes",
+    "last_lane",
     "load",
     "load_bytes",
     "maximum",
     "minimum",
     "prefetch",
+    "prefix_sum",
     "reduce_add",
     "reduce_max",
     "store",

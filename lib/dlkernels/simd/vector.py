@@ -148,6 +148,41 @@ def reduce_max(typingctx, v):
     return v.dtype(v), emit
 
 
+def _shuffled(builder, one, other, places):
+    """LLVM: lane l is element places[l] of both vectors, one after the other."""
+    return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places))
+
+
+@intrinsic
+def prefix_sum(typingctx, v):
+    """``prefix_sum(v)``: lane l is the sum of lanes 0 to l, after log2(lanes) rounds of moving by 1, 2, 4, ... and adding."""
+    if not isinstance(v, VectorType):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        (vector,) = arguments
+        zeros, step = ir.Constant(vector.type, None), 1
+        while step < v.lanes:
+            moved = [lane - step if lane >= step else v.lanes for lane in range(v.lanes)]
+            vector = builder.fadd(vector, _shuffled(builder, vector, zeros, moved))
+            step *= 2
+        return vector
+
+    return v(v), emit
+
+
+@intrinsic
+def last_lane(typingctx, v):
+    """``last_lane(v)``: the number in the last lane."""
+    if not isinstance(v, VectorType):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        return builder.extract_element(arguments[0], ir.Constant(ir.IntType(32), v.lanes - 1))
+
+    return v.dtype(v), emit
+
+
 def _overload_operator(symbol, instruction):
     """Let ``symbol`` work on two vectors, or a vector and a number."""
     describe = _elementwise(lambda builder, vector_type, *ab: getattr(builder, instruction)(*ab))

@@ -9,6 +9,8 @@ the access, and *acquired*, when its block first updated it before the access. A
 if i was released before j was acquired. Taking the last and the first update never orders too much.
 """
 
+import inspect
+
 import numpy as np
 
 from ..trace import ATOMIC, GLOBAL
@@ -18,10 +20,18 @@ MOST_COUNTERS = 16
 NEVER = np.iinfo(np.int64).max
 
 
-def uses_fence(kernel):
-    """Does the kernel's own code name a fence?"""
-    code = getattr(getattr(kernel, "py_func", kernel), "__code__", None)
-    return code is not None and bool({"threadfence", "threadfence_system"} & set(code.co_names))
+FENCES = {"threadfence", "threadfence_system"}
+
+
+def uses_fence(kernel, callers=()):
+    """Does the kernel's own code name a fence, or that of a device function which it calls?"""
+    function = getattr(kernel, "py_func", kernel)
+    code = getattr(function, "__code__", None)
+    if code is None or function in callers:
+        return False
+    known = inspect.getclosurevars(function)
+    called = (one for one in (*known.globals.values(), *known.nonlocals.values()) if hasattr(one, "py_func"))
+    return bool(FENCES & set(code.co_names)) or any(uses_fence(one, (*callers, function)) for one in called)
 
 
 def moments(trace, rows):

@@ -1,0 +1,120 @@
+"""Every GPU kernel of the library on a small example: what it does to memory, with a picture. No GPU needed, and no times.
+
+    python benchmarks/run.py gallery          recorded in results/gallery.json
+
+The launches of a rung are caught on their way to the executor, and x-rayed. The page "Gallery" shows the record;
+tests/measure/test_gallery.py compares it with the table of the library and counts some of it again.
+"""
+
+import contextlib
+import math
+
+import simt.dispatcher
+from dlkernels import implementations
+from dlkernels.examples import Draw
+from simt.xray import xray
+
+MOST = 5_000  # the product of a shape: what the executor runs in a second or two
+SHAPES = {  # where that would leave a kernel's tiles mostly empty
+    "matmul": (64, 16, 64),
+    "linear": (64, 16, 64),
+    "scaled_dot_product_attention": (1, 1, 64, 64, 32, 32),
+    "decode_attention": (1, 2, 1, 256, 64),
+    "conv2d": (1, 8, 8, 14, 14, 3),
+    "rnn": (3, 4, 32, 32),
+    "lstm": (3, 4, 32, 32),
+    "gru": (3, 4, 32, 32),
+    "min_": (3, 4, 32, 32),
+    "scan": (2000,),
+    "rotary": (64, 64),
+} | dict.fromkeys(("softmax", "log_softmax", "layer_norm", "rms_norm"), (64, 64))
+SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
+SEEDS = {"conv2d_depthwise_rows": 4}  # which of the settings of its examples, where the first is not what it is for
+SHOWN = (
+    "sectors_per_request",
+    "efficiency",
+    "bytes_moved",
+    "bank_ways",
+    "shared_bytes",
+    "barriers",
+    "atomics",
+    "active_lanes",
+)
+
+
+def benchmark(quick=False):
+    rows = []
+    for rung in rungs():
+        if not quick or rung.operation == "add":
+            rows.append(look(rung))
+            print(f"{rung.name:<40}{len(rows[-1]['launches']):>3} launches", flush=True)
+    return {"rows": rows}
+
+
+def rungs():
+    return [rung for rung in implementations.everything() if rung.device == "gpu"]
+
+
+def example(rung):
+    """(shape, dtype) of one call, in float32 where the operation takes it."""
+    examples = implementations.OPERATIONS[rung.operation].examples
+    families = [family for family in SHAPES if rung.operation.startswith(family)]
+    fit = [shape for shape in (*examples.shapes, *examples.timed) if math.prod(shape) <= MOST]
+    return SHAPES[families[0]] if families else max(fit, key=math.prod), sorted(examples.dtypes)[0]
+
+
+def look(rung):
+    """What the record says of a rung: its example and its launches."""
+    shape, dtype = example(rung)
+    arguments = implementations.OPERATIONS[rung.operation].examples.arguments(
+        Draw(dtype, seed=SEEDS.get(rung.name, 0)), *shape
+    )
+    with launches() as reports:
+        rung(*arguments)
+    seen = {}
+    for report in reports:  # one launch of each kernel: the first
+        seen.setdefault((report.kernel, report.block), report)
+    return {
+        "name": rung.name,
+        "shape": list(shape),
+        "dtype": dtype,
+        "launches": [summary(report, reports) for report in seen.values()],
+    }
+
+
+def summary(report, reports):
+    return {
+        "kernel": report.kernel,
+        "times": sum(other.kernel == report.kernel and other.block == report.block for other in reports),
+        "grid": list(report.grid),
+        "block": list(report.block),
+        "findings": len(report.findings),
+        **{name: report.total[name] for name in SHOWN},
+        "request": request(report),
+    }
+
+
+def request(report):
+    """The costliest request to global memory: what it was, and the first byte that each lane touched; None without one."""
+    kinds = [kind for kind in ("load", "store", "atomic") if report.total[f"global_{kind}_requests"]]
+    if not kinds:
+        return None
+    picture = report.thread_map(kind=kinds[0])
+    lanes = [[int(field) for field in line.split()] for line in picture.text.splitlines()[1:]]
+    least = min(address for _, _, address, _ in lanes) // 32 * 32
+    return {"alt": picture.alt, "lanes": [[lane, address - least] for lane, _, address, _ in lanes]}
+
+
+@contextlib.contextmanager
+def launches():
+    """A list that gets the `Report` of every launch inside the ``with``."""
+    reports, start = [], simt.dispatcher.start
+
+    def watched(kernel, grid, block, arguments, shared_bytes):
+        reports.append(xray(kernel, grid, block, shared_bytes)(*arguments))
+
+    simt.dispatcher.start = watched
+    try:
+        yield reports
+    finally:
+        simt.dispatcher.start = start

@@ -1,0 +1,140 @@
+"""The gallery of the library's GPU kernels: what each asks of memory, counted; and what the compiler makes of it.
+
+    gallery("matrix")      # shows in a notebook and on a page; print gives text
+
+Both records are made without a GPU: benchmarks/results/gallery.json by the x-ray, compiled.json by the compiler for GPUs.
+"""
+
+from html import escape
+
+from dlkernels import implementations
+from dlkernels.rungs import place
+from simt import show
+
+from .measure.machine_code import machine_code
+from .measure.records import recorded
+
+ARCHITECTURE = "sm_80"
+WIDTH, HEIGHT, LANES = 200, 44, 32
+
+
+def folders():
+    """The folders of the library that have GPU kernels, in the order of the book."""
+    return list(dict.fromkeys(map(_folder, _rungs())))
+
+
+def gallery(folder):
+    """The `Gallery` of one folder of the library: "vector", "matrix", ..."""
+    if folder not in folders():
+        raise ValueError(f"folder is {folder!r}; expected one of {', '.join(folders())}")
+    return Gallery([rung for rung in _rungs() if _folder(rung) == folder])
+
+
+class Gallery:
+    """Cards of some rungs. `facts` of a rung: (launch, what was counted, what the compiler says), in words."""
+
+    def __init__(self, rungs):
+        self.rungs = rungs
+        self.record = recorded("gallery")
+        self.kept = {row["name"]: row for row in self.record.data["rows"]}
+
+    def facts(self, rung):
+        """[(launch, counted, request)] of a rung's kernels; request: its lanes and a sentence, or None."""
+        return [(_launch(one), _counted(one), one["request"]) for one in self.kept[rung.name]["launches"]]
+
+    def __repr__(self):
+        lines = []
+        for rung in self.rungs:
+            lines.append(f"{rung.name}: {rung.adds}")
+            lines += [f"    {launch}: {counted}" for launch, counted, _ in self.facts(rung)]
+            lines.append(f"    {_compiled(rung)}")
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        operations = dict.fromkeys(rung.operation for rung in self.rungs)
+        return "".join(self._operation(name) for name in operations)
+
+    def _operation(self, name):
+        rungs = [rung for rung in self.rungs if rung.operation == name]
+        cards = "".join(map(self._card, rungs))
+        number = f"{len(rungs)} ways" if len(rungs) > 1 else "1 way"
+        return f"<details><summary><code>{escape(name)}</code>, {number}</summary>{cards}</details>"
+
+    def _card(self, rung):
+        parts = "".join(
+            f"<p>{_drawing(request)}{escape(launch)}: {escape(counted)}</p>"
+            for launch, counted, request in self.facts(rung)
+        )
+        return (
+            f'<div class="gallery-card"><p><b>{show.code(rung.name)}</b> <small>{show.breakable(place(rung))}</small><br>'
+            f"{show.sentence(rung.adds)}</p>{parts}<p>{escape(_compiled(rung))}</p></div>"
+        )
+
+
+def _rungs():
+    return [rung for rung in implementations.everything() if rung.device == "gpu"]
+
+
+def _folder(rung):
+    return rung.function.__module__.split(".")[1]
+
+
+def _launch(one):
+    """As "matmul_kernel, 4 x 4 blocks of 16 x 16, 3 times"."""
+    count = show.axes(tuple(one["grid"]), tuple(one["block"]))
+    grid, block = (" x ".join(map(str, one[key][:count])) for key in ("grid", "block"))
+    times = f", {one['times']} times" if one["times"] > 1 else ""
+    blocks = "block" if one["grid"] == [1, 1, 1] else "blocks"
+    return f"{one['kernel']}, {grid} {blocks} of {block}{times}"
+
+
+def _counted(one):
+    """As "4.0 sectors a request, 100% of the bytes used; 2,048 bytes of shared memory, no bank conflicts; 2 barriers"."""
+    found = []
+    if one["sectors_per_request"] is not None:
+        found.append(f"{one['sectors_per_request']:.1f} sectors a request, {one['efficiency']:.0%} of the bytes used")
+    if one["bank_ways"] is not None:
+        ways = one["bank_ways"]
+        conflicts = f"at most {ways}-way conflicts" if ways > 1 else "no bank conflicts"
+        found.append(f"{one['shared_bytes']:,} bytes of shared memory, {conflicts}")
+    for key in ("barriers", "atomics"):
+        if one[key]:
+            found.append(f"{one[key]:,} {key[:-1] if one[key] == 1 else key}")
+    return "; ".join(found) or "no memory touched"
+
+
+def _compiled(rung):
+    """As "sm_80: 40 registers, no spills"; the registers of each of the rung's kernels."""
+    views = []
+    for number in range(len(rung.kernels)):
+        try:
+            views.append(machine_code(rung, ARCHITECTURE, number))
+        except LookupError:  # for float64 only, say
+            continue
+    if not views:
+        return "compiled when it is launched, for its sizes"
+    registers = ", ".join(str(view.registers) for view in views)
+    spilled = sum(view.spill_store_bytes + view.spill_load_bytes for view in views)
+    return f"{ARCHITECTURE}: {registers} registers, {f'{spilled} bytes spilled' if spilled else 'no spills'}"
+
+
+def _drawing(request):
+    """The lanes of the costliest request above, the memory from its first to its last sector below."""
+    if request is None:
+        return ""
+    lanes = request["lanes"]
+    end = max(offset for _, offset in lanes) // 32 * 32 + 32
+    top, bottom = 6, HEIGHT - 8
+    lines = "".join(
+        f'<path d="M{(lane + 0.5) * WIDTH / LANES:.1f} {top}L{(offset + 2) * WIDTH / end:.1f} {bottom}"/>'
+        for lane, offset in lanes
+    )
+    sectors = sorted({offset // 32 for _, offset in lanes})
+    boxes = "".join(
+        f'<rect x="{32 * sector * WIDTH / end:.1f}" y="{bottom}" width="{max(32 * WIDTH / end - 0.5, 0.5):.1f}" height="6"/>'
+        for sector in sectors
+    )
+    return (
+        f'<svg class="gallery-request" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
+        f'aria-label="{escape(request["alt"], quote=True)}">{lines}{boxes}</svg>'
+    )

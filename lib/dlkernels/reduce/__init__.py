@@ -1,0 +1,91 @@
+"""Reductions: many numbers become one, or few.
+
+Names and arguments are PyTorch's. Arrays are float32 or float64, of any shape and strides, in host or device memory (there:
+float32). Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
+"""
+
+import numpy as np
+
+from .. import team
+from ..arguments import float_array, number
+from ..device import cuda, is_device_array
+from ..implementations import call, operation
+from ..vector.flat import alike
+from . import examples, reference
+from .lines import whole_dim
+
+MOST_BINS = (1 << 31) - 2
+
+
+@operation("sum", reference.sum, examples.SUM)
+def _prepare_sum(x, dim=None, keepdim=False):
+    float_array("x", x)
+    if not isinstance(keepdim, bool):
+        raise TypeError(f"keepdim is {keepdim!r}; expected True or False.")
+    shape, dims = tuple(x.shape), dim if isinstance(dim, tuple | list) else (dim,)
+    dims = tuple(range(len(shape))) if dim is None else tuple(whole_dim(one, len(shape)) for one in dims)
+    if dim is not None and (not dims or len(set(dims)) < len(dims)):
+        raise ValueError(f"dim is {dim}; expected None, a number, or several different ones.")
+    if keepdim:
+        return dims, tuple(1 if axis in dims else n for axis, n in enumerate(shape)), x
+    return dims, tuple(n for axis, n in enumerate(shape) if axis not in dims), x
+
+
+@operation("cumsum", reference.cumsum, examples.CUMSUM)
+def _prepare_cumsum(x, dim):
+    float_array("x", x)
+    return whole_dim(dim, x.ndim), x
+
+
+@operation("histogram", reference.histogram, examples.HISTOGRAM)
+def _prepare_histogram(x, bins, min, max):
+    float_array("x", x)
+    if isinstance(bins, bool) or not hasattr(bins, "__index__"):
+        raise TypeError(f"bins is {bins!r}; expected a whole number.")
+    if not 1 <= bins <= MOST_BINS:
+        raise ValueError(f"bins is {bins}; expected a number from 1 to {MOST_BINS}.")
+    low, high = number("min", min, x.dtype), number("max", max, x.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = (high - low) * x.dtype.type(bins)
+    if not (low < high and np.isfinite(product)):
+        raise ValueError(
+            f"min is {min} and max is {max}; expected min < max, both finite, and (max - min) * bins to be a number that "
+            f"{x.dtype} has."
+        )
+    counts = np.zeros(bins.__index__(), np.int64)
+    return low, high, x, cuda.to_device(counts) if is_device_array(x) else counts
+
+
+from . import (  # noqa: E402
+    cpu_cumsum,  # noqa: F401
+    cpu_histogram,  # noqa: F401
+    cpu_sum,
+    gpu_cumsum,  # noqa: F401
+    gpu_histogram,  # noqa: F401
+    gpu_sum,  # noqa: F401
+)
+
+
+def sum(x, dim=None, keepdim=False):
+    """The sum of x, or along a dimension or several, as torch.sum. A new array, of no dimensions for the whole sum.
+
+    dim: None for all, a number, or a tuple of numbers. keepdim: True to keep these dimensions, with one element each.
+    """
+    if (
+        dim is None and keepdim is False and alike(x) and x.size
+    ):  # the general path's checks take longer than a short sum
+        return cpu_sum.summed(x.reshape(1, -1, 1), team.size()).reshape(())
+    return call("sum", x, dim, keepdim)
+
+
+def cumsum(x, dim):
+    """Running sums along a dimension, as torch.cumsum: out[k] = x[0] + ... + x[k]. A new array of the shape of x."""
+    return call("cumsum", x, dim)
+
+
+def histogram(x, bins, min, max):
+    """How many numbers of x lie in each of `bins` equal bins from min to max: int64 counts, as torch.histc, which returns floats.
+
+    A number on an edge between two bins lies in the upper one, max in the last. What is outside, or NaN, is not counted.
+    """
+    return call("histogram", x, bins, min, max)

@@ -1,0 +1,314 @@
+"""Sums on the CPU.
+
+The ladder of sum                         what the rung adds
+    sum_sequential         one number after the other: each addition waits for the one before
+    sum_vectors            eight vectors of sums, which do not wait for each other
+    sum_compensated        what an addition rounds away is kept, and taken into the next one (Kahan 1965)
+    sum_pairwise           blocks, whose sums are joined by a tree: rounding errors grow with its height, not with n
+    sum_parallel           all cores: each takes some of the blocks
+
+The blocks do not depend on how many threads there are, and nor does a single digit of the result.
+"""
+
+import functools
+
+import numpy as np
+
+from .. import team
+from ..implementations import implementation
+from ..simd import lanes, load, reduce_add, store
+from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
+from ..simd.line import memory
+from ..team import share
+from .lines import in_memory_order, lines_of, pieces
+
+BLOCK = 1 << 12  # numbers that lie side by side, added by vectors
+CHUNK = 16 * BLOCK  # numbers of a piece of work, joined by a tree
+ROWS, COLUMNS = 256, 1024  # of a piece of work, where columns are added up
+PARALLEL_FROM = 1 << 16  # numbers below which waking another thread costs more than it gains
+
+
+def on_lines(rung):
+    """Let `rung(x) -> sums`, written for contiguous (before, n, after) and (before, after), reduce any dimensions.
+
+    Empty arrays never reach it.
+    """
+
+    @functools.wraps(rung)
+    def whole(dims, shape, x):
+        if not x.size:
+            return np.zeros(shape, x.dtype)
+        x, dims = (x, dims) if x.ndim else (x.reshape(1), (0,))
+        axes, y = in_memory_order(x)
+        for line in lines_of(y.shape, [axes.index(dim) for dim in dims]):
+            y = rung(y.reshape(line))
+        kept = [axis for axis in axes if axis not in dims]
+        y = y.reshape([x.shape[axis] for axis in kept]).transpose(np.argsort(kept).astype(int))
+        return np.ascontiguousarray(y).reshape(shape)
+
+    return whole
+
+
+# ---- 1, 2: one after the other, and side by side -----------------------------------------------------------
+
+
+@cached_njit()
+def _sequential(x, out):
+    rows, n, after = x.shape
+    for r in range(rows):
+        for c in range(after):
+            total = x.dtype.type(0)
+            for k in range(n):
+                total += x[r, k, c]
+            out[r, c] = total
+
+
+@implementation("sum", device="cpu", adds="one number after the other: each addition waits for the one before")
+@on_lines
+def sum_sequential(x):
+    out = np.empty((x.shape[0], x.shape[2]), x.dtype)
+    _sequential(x, out)
+    return out
+
+
+@inner_njit()
+def total(line, at, n):
+    """The sum of n numbers side by side."""
+    width, result, i = lanes(line), line.dtype.type(0), 0
+    if n >= 8 * width:
+        a, b, c, d = load(line, at), load(line, at + width), load(line, at + 2 * width), load(line, at + 3 * width)
+        i = at + 4 * width
+        e, f, g, h = load(line, i), load(line, i + width), load(line, i + 2 * width), load(line, i + 3 * width)
+        i = 8 * width
+        while i + 8 * width <= n:
+            k = at + i
+            a, b = a + load(line, k), b + load(line, k + width)
+            c, d = c + load(line, k + 2 * width), d + load(line, k + 3 * width)
+            e, f = e + load(line, k + 4 * width), f + load(line, k + 5 * width)
+            g, h = g + load(line, k + 6 * width), h + load(line, k + 7 * width)
+            i += 8 * width
+        result = reduce_add(((a + b) + (c + d)) + ((e + f) + (g + h)))
+    if i + width <= n:
+        a = load(line, at + i)
+        i += width
+        while i + width <= n:
+            a = a + load(line, at + i)
+            i += width
+        result += reduce_add(a)
+    while i < n:
+        result += line[at + i]
+        i += 1
+    return result
+
+
+@inner_njit()
+def column_totals(line, at, step, n, out, to, count):
+    """out[to + c] = the sum of line[at + k * step + c] over all k < n, for c < count: eight rows at a time."""
+    width = lanes(line)
+    for c in range(count):
+        out[to + c] = 0
+    whole = n - n % 8
+    for k in range(0, whole, 8):
+        row, c = at + k * step, 0
+        while c + width <= count:
+            i = row + c
+            a, b = load(line, i), load(line, i + step)
+            d, e = load(line, i + 2 * step), load(line, i + 3 * step)
+            i += 4 * step
+            f, g = load(line, i), load(line, i + step)
+            h, j = load(line, i + 2 * step), load(line, i + 3 * step)
+            store(out, to + c, load(out, to + c) + (((a + b) + (d + e)) + ((f + g) + (h + j))))
+            c += width
+        while c < count:
+            i = row + c
+            low = (line[i] + line[i + step]) + (line[i + 2 * step] + line[i + 3 * step])
+            i += 4 * step
+            out[to + c] += low + ((line[i] + line[i + step]) + (line[i + 2 * step] + line[i + 3 * step]))
+            c += 1
+    for k in range(whole, n):
+        for c in range(count):
+            out[to + c] += line[at + k * step + c]
+
+
+@cached_njit()
+def _vectors(x, out):
+    rows, n, after = x.shape
+    line, sums = memory(x), memory(out)
+    for r in range(rows):
+        if after == 1:
+            sums[r] = total(line, r * n, n)
+        else:
+            column_totals(line, r * n * after, after, n, sums, r * after, after)
+
+
+@implementation("sum", device="cpu", adds="eight vectors of sums, which do not wait for each other")
+@on_lines
+def sum_vectors(x):
+    out = np.empty((x.shape[0], x.shape[2]), x.dtype)
+    _vectors(x, out)
+    return out
+
+
+# ---- 3: what is rounded away -------------------------------------------------------------------------------
+
+
+@inner_njit()
+def more(total, lost, x):
+    """(total + x, what its rounding has added too much): numbers or vectors."""
+    x = x - lost
+    new = total + x
+    return new, (new - total) - x
+
+
+@inner_njit()
+def compensated_vectors(line, at, step, n, room):
+    """The sums of four neighbouring vectors, n times `step` apart: room = their sums, then what these have too much."""
+    width = lanes(line)
+    a = b = c = d = load(line, at) * 0
+    p = q = r = s = a
+    for _ in range(n):
+        a, p = more(a, p, load(line, at))
+        b, q = more(b, q, load(line, at + width))
+        c, r = more(c, r, load(line, at + 2 * width))
+        d, s = more(d, s, load(line, at + 3 * width))
+        at += step
+    store(room, 0, a)
+    store(room, width, b)
+    store(room, 2 * width, c)
+    store(room, 3 * width, d)
+    store(room, 4 * width, -p)
+    store(room, 5 * width, -q)
+    store(room, 6 * width, -r)
+    store(room, 7 * width, -s)
+
+
+@inner_njit()
+def compensated(line, at, step, n, total, lost):
+    """`more` for n numbers that are `step` apart."""
+    for k in range(n):
+        total, lost = more(total, lost, line[at + k * step])
+    return total, lost
+
+
+@cached_njit()
+def _compensated(x, out):
+    rows, n, after = x.shape
+    line, sums = memory(x), memory(out)
+    width, zero = lanes(line), x.dtype.type(0)
+    room = np.empty(8 * width, x.dtype)
+    for r in range(rows):
+        at, c = r * n * after, 0
+        if after == 1 and n >= 4 * width:
+            times = n // (4 * width)
+            compensated_vectors(line, at, 4 * width, times, room)
+            done = 4 * width * times
+            one, lost = compensated(memory(room), 0, 1, room.size, zero, zero)
+            sums[r] = compensated(line, at + done, 1, n - done, one, lost)[0]
+            c = 1
+        while c + 4 * width <= after:
+            compensated_vectors(line, at + c, after, n, room)
+            for k in range(4 * width):
+                sums[r * after + c + k] = room[k] + room[4 * width + k]
+            c += 4 * width
+        while c < after:
+            sums[r * after + c] = compensated(line, at + c, after, n, zero, zero)[0]
+            c += 1
+
+
+@implementation(
+    "sum",
+    device="cpu",
+    adds="what an addition rounds away is kept, and taken into the next one: right to the last digit",
+)
+@on_lines
+def sum_compensated(x):
+    out = np.empty((x.shape[0], x.shape[2]), x.dtype)
+    _compensated(x, out)
+    if np.isnan(out).any():  # infinity minus infinity is what was lost: such sums are exact without
+        plainly = np.empty_like(out)
+        _vectors(x, plainly)
+        return np.where(np.isnan(out), plainly, out)
+    return out
+
+
+# ---- 4, 5: blocks, joined by a tree, on all cores ----------------------------------------------------------
+
+
+@inner_njit()
+def tree_total(line, at, n, sums):
+    """The sum of n numbers side by side. sums: room for one sum of each height of the tree."""
+    blocks = pieces_of(n, BLOCK)
+    for block in range(blocks):
+        one = total(line, at + block * BLOCK, min(BLOCK, n - block * BLOCK))
+        height, number = 0, block
+        while number & 1:  # there is another of that height: both make one of the next
+            one = sums[height] + one
+            height, number = height + 1, number >> 1
+        sums[height] = one
+    result, height = line.dtype.type(0), 0
+    while blocks >> height:
+        if blocks >> height & 1:
+            result = sums[height] + result
+        height += 1
+    return result
+
+
+pieces_of = inner_njit()(pieces)
+
+
+@inner_njit()
+def _some_chunks(arguments, task, who):
+    x, out, jobs, tasks = arguments
+    _, n, after = x.shape
+    chunks, line, sums = out.shape[1], memory(x), memory(out)
+    room, across = np.empty(64, x.dtype), pieces_of(after, COLUMNS)
+    for job in range(task * jobs // tasks, (task + 1) * jobs // tasks):
+        if after == 1:
+            row, first = job // chunks, job % chunks * CHUNK
+            sums[job] = tree_total(line, row * n + first, min(CHUNK, n - first), room)
+        else:
+            rest, left = job // across, job % across * COLUMNS
+            row, first = rest // chunks, rest % chunks * ROWS
+            count, high = min(COLUMNS, after - left), min(ROWS, n - first)
+            column_totals(line, (row * n + first) * after + left, after, high, sums, rest * after + left, count)
+
+
+@cached_njit()
+def _chunks(x, out, jobs, tasks, threads, least, team):
+    share(_some_chunks, (x, out, jobs, tasks), tasks, threads, least, team)
+
+
+def summed(x, threads):
+    """Sums of chunks, then of these sums, and so on."""
+    while True:
+        rows, n, after = x.shape
+        chunks = pieces(n, CHUNK if after == 1 else ROWS)
+        out = np.empty((rows, chunks, after), x.dtype)
+        jobs = rows * chunks * pieces(after, COLUMNS)
+        threads = 1 if x.size < PARALLEL_FROM else threads
+        _chunks(x, out, jobs, min(jobs, 8 * threads), threads, x.size // 16, team.members())
+        if chunks == 1:
+            return out
+        x = out
+
+
+@implementation(
+    "sum",
+    device="cpu",
+    adds="blocks, joined by a tree: rounding errors grow with its height, not with the numbers added",
+)
+@on_lines
+def sum_pairwise(x):
+    return summed(x, 1)
+
+
+@implementation(
+    "sum",
+    device="cpu",
+    adds="all cores: each takes some of the blocks, which are the same for any number of them",
+    public=True,
+)
+@on_lines
+def sum_parallel(x):
+    return summed(x, team.size())

@@ -1,0 +1,71 @@
+"""The gallery shows every GPU rung, with the counts that the x-ray gives now."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from cpulab.gallery import folders, gallery
+from cpulab.measure import recorded
+from dlkernels import implementations
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CHEAP = ("add_wide", "matmul_naive", "matmul_shared_tile", "softmax_block_per_row", "max_pool2d_one_per_window")
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("gallery_script", REPOSITORY / "benchmarks" / "gallery.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.quick
+def test_every_rung_of_a_gpu_is_there():
+    names = [rung.name for rung in implementations.everything() if rung.device == "gpu"]
+    kept = [row["name"] for row in recorded("gallery").data["rows"]]
+    assert sorted(kept) == sorted(names), "python benchmarks/run.py gallery"
+    assert sorted(rung.name for folder in folders() for rung in gallery(folder).rungs) == sorted(names)
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_the_record_is_what_is_counted_now(script, name):
+    (rung,) = (rung for rung in script.rungs() if rung.name == name)
+    (kept,) = (row for row in recorded("gallery").data["rows"] if row["name"] == name)
+    found = script.look(rung)
+    for one, other in zip(found["launches"], kept["launches"], strict=True):
+        assert {key: value for key, value in one.items() if key != "request"} == {
+            key: value for key, value in other.items() if key != "request"
+        }
+        assert one["request"]["lanes"] == other["request"]["lanes"]
+
+
+def test_launches_are_caught_only_inside(script):
+    import numpy as np
+
+    from dlkernels import add
+
+    rung = next(rung for rung in script.rungs() if rung.name == "add_one_per_element")
+    with script.launches() as reports:
+        rung(np.ones(5, np.float32), np.ones(5, np.float32))
+    rung(np.ones(5, np.float32), np.ones(5, np.float32))
+    assert [report.kernel for report in reports] == ["add_kernel"]
+    assert (add(np.ones(5), np.ones(5)) == 2).all()
+
+
+@pytest.mark.quick
+def test_cards_say_what_is_known():
+    text = repr(gallery("matrix"))
+    assert "matmul_naive" in text
+    assert "sectors a request" in text
+    assert "registers" in text
+    html = gallery("matrix")._repr_html_()
+    assert html.count("<details>") == len({rung.operation for rung in gallery("matrix").rungs})
+    assert html.count('role="img"') >= len(gallery("matrix").rungs)
+
+
+@pytest.mark.quick
+def test_a_folder_that_is_none_is_refused():
+    with pytest.raises(ValueError, match=r"folder is 'vektor'; expected one of vector, matrix"):
+        gallery("vektor")
