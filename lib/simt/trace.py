@@ -102,7 +102,7 @@ class Finding:
     """Something wrong that was seen while the kernel ran.
 
     ``kind`` is one of: "out-of-bounds", "negative-index", "uninitialised-shared", "uninitialised-local",
-    "divergent-barrier", "barrier-after-exit", "mask-names-exited-lane", "lane-not-in-mask", "inactive-lane-read",
+    "divergent-barrier", "barrier-after-exit", "lane-not-in-mask", "inactive-lane-read",
     "unfinished-copy", "waits-for-ever".
     """
 
@@ -149,6 +149,10 @@ class Trace:
         self.shared_bytes = 0
         self.order = "forward"
         self.sites, self.arrays = [], []
+        self.fences = []  # (rows before it, thread, epoch, warp epoch, whether it is for more than the block)
+        self.atomics = []  # where there are fences: (row, what it found, what it left, its name)
+        self.sets = set()  # sites of atomic exchanges that only store
+        self.guards, self.atomic_nodes = {}, {}  # see executor/gates.py
         self.barriers, self.collectives, self.findings, self.snapshots = [], [], [], []
         # Raw recording, filled by the executor: four numbers for each access, one segment for each time a thread runs.
         self.recorded = []
@@ -190,6 +194,9 @@ class Trace:
             if number > self.limit // VISITS or len(self.recorded) >= 8_000_000:  # one thread goes on and on
                 self._flush(number)
         return number
+
+    def fence(self, thread, wide):
+        self.fences.append((len(self), thread.number, thread.epoch, thread.warp_epoch, wide))
 
     def begin_segment(self, thread, epoch, warp_epoch, grid_epoch):
         if len(self.recorded) >= 4_000_000:

@@ -35,6 +35,11 @@ FIRST_TRIED = {  # task -> flaw, or any other -> an input that comes to mind fir
         "payments": {"source_1": 0, "target_1": 1, "source_2": 1, "target_2": 0},
     },
     "05-fails": {"linear": {"rows": 32, "columns": 32}, "": {"n": 512, "blocks": 8, "threads": 64}},
+    "06-fails": {
+        "halved": {"threads": 128, "blocks": 4},
+        "crossed": {"rows": 48, "columns": 32},
+        "copies": {"x": np.arange(8)},
+    },
     "07-fails": {
         "third": {"n": 100, "blocks": 1, "threads": 128},
         "fourth": {"x": np.array([-3, -0.5, 0, 1, 4], np.float32)},

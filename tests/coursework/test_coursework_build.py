@@ -128,7 +128,7 @@ def test_first_code_cell_names_the_device_where_one_matters():
         said = "".join(o.get("text", "") for o in first.outputs)
         words = (
             "No GPU found|CUDA kernels"
-            if name[:2] in ("05", "07", "08", "09", "10", "11")
+            if name[:2] in ("05", "06", "07", "08", "09", "10", "11")
             else "All of it runs on the CPU"
         )
         assert re.search(rf"^({words})[^\n]*\.$", said, re.MULTILINE)

@@ -555,18 +555,12 @@ def grid_barrier_in_one_block_only(x, y):
 # -- warps -----------------------------------------------------------------------------------------------------------
 
 
-@bug({"mask-names-exited-lane", "inactive-lane-read"}, 1, 32, numbers(32), zeros(32))
+@bug("inactive-lane-read", 1, 32, numbers(32), zeros(32))
 def shuffle_after_some_returned(x, y):
     t = cuda.threadIdx.x
     if t >= 20:
         return
     y[t] = cuda.shfl_down_sync(0xFFFFFFFF, x[t], 1)  # BUG
-
-
-@bug("mask-names-exited-lane", 1, 48, numbers(48), zeros(48))
-def last_warp_is_not_full(x, y):
-    t = cuda.threadIdx.x
-    y[t] = cuda.shfl_xor_sync(0xFFFFFFFF, x[t], 1)  # BUG
 
 
 @bug("lane-not-in-mask", 1, 32, numbers(32), zeros(32))
@@ -580,3 +574,41 @@ def shuffle_from_a_lane_outside(x, y):
     t = cuda.threadIdx.x
     if t < 16:
         y[t] = cuda.shfl_sync(0x0000FFFF, x[t], 20)  # BUG
+
+
+# -- one barrier, two meetings -------------------------------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def bar():
+    cuda.syncthreads()
+
+
+@bug("divergent-barrier", 1, 64, zeros(64))
+def barrier_of_a_device_function_in_both_branches(y):
+    t = cuda.threadIdx.x
+    if t % 2:
+        bar()  # BUG
+    else:
+        bar()  # BUG
+    y[t] = t
+
+
+@bug({"divergent-barrier", "barrier-after-exit"}, 1, 64, zeros(64))
+def barrier_skipped_in_different_turns(y):
+    t = cuda.threadIdx.x
+    for k in range(4):
+        if k != 3 * (t % 2):
+            cuda.syncthreads()  # BUG
+    y[t] = t
+
+
+@bug("uninitialised-shared", 1, 32, numbers(32), zeros(32))
+def read_before_the_warp_has_stored(x, y):
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    v = s[31 - t]  # BUG
+    cuda.syncwarp()
+    s[t] = x[t]
+    cuda.syncwarp()
+    y[t] = v + s[t]

@@ -441,3 +441,52 @@ def a_half_waits_again_within_the_whole(x, y):
         cuda.syncwarp(0x0000FFFF)
     cuda.syncwarp()
     y[t] = s[31 - t]
+
+
+@fine(1, 48, numbers(48), zeros(48))
+def last_warp_is_not_full(x, y):
+    """A mask may name lanes that are not there: only those that are must come."""
+    t = cuda.threadIdx.x
+    y[t] = cuda.shfl_xor_sync(0xFFFFFFFF, x[t], 1)
+
+
+@fine(1, 32, numbers(32), zeros(32), zeros(32, dtype="int32"))
+def broadcast_and_vote_after_some_lanes_left(x, y, votes):
+    t = cuda.threadIdx.x
+    if t >= 20:
+        return
+    y[t] = cuda.shfl_sync(0xFFFFFFFF, x[t], 3)
+    votes[t] = cuda.ballot_sync(0xFFFFFFFF, x[t] > 6)
+
+
+@fine(1, 32, numbers(32), zeros(1))
+def half_a_warp_adds_and_the_upper_lanes_add_nonsense(x, out):
+    """Lanes 8 to 15 get values of lanes that take no part; nobody uses what they make of them."""
+    t = cuda.threadIdx.x
+    if t < 16:
+        v = x[t]
+        for step in (8, 4, 2, 1):
+            v += cuda.shfl_down_sync(0x0000FFFF, v, step)
+        if t == 0:
+            out[0] = v
+
+
+@cuda.jit(device=True)
+def stage(s, v):
+    cuda.syncthreads()
+    s[cuda.threadIdx.x] = v
+    cuda.syncthreads()
+
+
+@fine(1, 64, numbers(64), zeros(64))
+def barriers_of_a_device_function_in_loops_and_branches_of_all(x, y):
+    s = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    v = x[t]
+    for k in range(3):
+        stage(s, v)
+        v += s[63 - t]
+        if k == 1:
+            stage(s, v)
+            v += s[t ^ 1]
+    y[t] = v

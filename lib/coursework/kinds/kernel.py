@@ -26,7 +26,6 @@ FINDINGS = (
     "unfinished-copy",
     "divergent-barrier",
     "barrier-after-exit",
-    "mask-names-exited-lane",
     "lane-not-in-mask",
     "inactive-lane-read",
     "divergent-warp-operation",

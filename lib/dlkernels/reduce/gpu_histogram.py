@@ -18,6 +18,7 @@ from ..implementations import implementation
 from .lines import pieces
 
 u32, i64 = np.uint32, np.int64
+COUNT = np.dtype(u32)  # of shared arrays whose size the launch gives: numba's simulator asks a dtype for its size
 THREADS, WARP = 256, 32
 WARPS = THREADS // WARP
 MANY_BLOCKS = 1024  # several for each multiprocessor of every GPU of today
@@ -84,7 +85,7 @@ def blocks_for(size):
 
 @cuda.jit
 def shared_kernel(low, high, scale, x, counts):
-    table = cuda.shared.array(0, u32)  # as many counts as there are bins: the launch says so
+    table = cuda.shared.array(0, COUNT)  # as many counts as there are bins: the launch says so
     t, bins = cuda.threadIdx.x, counts.size
     for k in range(t, bins, THREADS):
         table[k] = u32(0)
@@ -121,7 +122,7 @@ def histogram_shared(low, high, scale, x, counts):
 
 @cuda.jit
 def private_kernel(low, high, scale, x, counts):
-    tables = cuda.shared.array(0, u32)  # one after the other, for each warp
+    tables = cuda.shared.array(0, COUNT)  # one after the other, for each warp
     t, bins = cuda.threadIdx.x, counts.size
     mine = t // WARP * bins
     for k in range(t, WARPS * bins, THREADS):

@@ -223,8 +223,8 @@ def sum_shuffle(x, before, n, after):
 
 
 def threads_for(n):
-    """Whole warps, as many as a row has work for."""
-    return min(THREADS, WARP * pieces(n, WARP))
+    """A warp for a short row, else a whole block."""
+    return WARP if n <= 4 * WARP else THREADS
 
 
 def chunks_for(rows, n, threads):

@@ -62,7 +62,9 @@ def atomic(memory: Memory, name, array, index, operands, site, visit=0):
     except (TypeError, ValueError):
         fault(NotOnAGpu, f"cuda.atomic.{name} on {dtype} cannot take {operands!r}", site)
     memory.note(array, key, site, visit, writes=False)
-    array.data[key] = convert(compute(plain(old), *operands), dtype)
+    new = convert(compute(plain(old), *operands), dtype)
+    array.data[key] = new
+    memory.note_atomic(name, old, new)
     if array.init is not None:
         memory.mark(array, key)
     return old

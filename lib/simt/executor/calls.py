@@ -142,6 +142,7 @@ class Calls:
         if method == "sync" and not node.args:
             self.lowered.synchronises = self.program.grid_sync = True
             meeting = [self.at(ast.Constant(SYNC["grid"]), node), ast.Constant(self.site(node, "grid barrier"))]
+            meeting += self.visited()
             return ast.Yield(ast.Tuple(meeting, ast.Load()))
         if method in ("sum", "prod", "min", "max", "mean") and not node.args and not node.keywords:
             return make_call("_reduce", self.expression(value), method, self.site(node, "load"), *self.visited())

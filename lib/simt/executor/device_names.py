@@ -17,9 +17,20 @@ def compute(lowering, node, name):
 
 
 def nothing(lowering, node, name):
-    """Memory fences and sleeping: threads run one at a time and see all of memory, so there is nothing to do."""
+    """Sleeping."""
     lowering.source.bind(node, name)
     return ast.Constant(None)
+
+
+def fence(lowering, node, name):
+    """Threads run one at a time and see all of memory: a fence is only noted, for the x-ray."""
+    lowering.source.bind(node, name)
+    lowering.program.fences = True
+    return (
+        make_call("_fence", make_name("_t"), name.path != "threadfence_block")
+        if lowering.traced
+        else ast.Constant(None)
+    )
 
 
 def index(lowering, node, name):
@@ -37,7 +48,8 @@ def barrier(lowering, node, name):
     lowering.lowered.synchronises = True
     site = lowering.site(node, "barrier")
     variant = name.path.partition("_")[2]  # "", "count", "and", "or"
-    parts = [ast.Constant(SYNC["block"]), ast.Constant(site), ast.Constant(variant), *predicate]
+    predicate = predicate or [ast.Constant(None)]
+    parts = [ast.Constant(SYNC["block"]), ast.Constant(site), ast.Constant(variant), *predicate, *lowering.visited()]
     return ast.Yield(ast.Tuple(parts, ast.Load()))
 
 
@@ -87,6 +99,8 @@ def atomic(lowering, node, name):
         operation = "cas"
         values.insert(1, ast.Constant(0))
     site = lowering.site(node, "atomic")
+    if operation == "exch" and node is lowering.unused:
+        lowering.program.sets.add(site)
     target, key, *rest = values
     return make_call("_atomic", operation, target, key, ast.Tuple(rest, ast.Load()), site, *lowering.visited())
 
@@ -104,7 +118,7 @@ CALLS = {
     "shfl_sync": warp, "shfl_up_sync": warp, "shfl_down_sync": warp, "shfl_xor_sync": warp,
     "ballot_sync": warp, "any_sync": warp, "all_sync": warp, "eq_sync": warp,
     "match_any_sync": warp, "match_all_sync": warp,
-    "threadfence": nothing, "threadfence_block": nothing, "threadfence_system": nothing, "nanosleep": nothing,
+    "threadfence": fence, "threadfence_block": fence, "threadfence_system": fence, "nanosleep": nothing,
     "lanemask_lt": compute, "fma": compute, "popc": compute, "clz": compute, "ffs": compute, "brev": compute,
     "cbrt": compute, "selp": compute,
     "shared.array": array, "local.array": array, "const.array_like": constant_array, "cg.this_grid": this_grid,

@@ -21,7 +21,7 @@ from ..trace import WARP, Finding, Snapshot
 from .arguments import Arguments
 from .atomics import atomic
 from .meetings import Meetings
-from .memory import Memory
+from .memory import POISON, Memory
 from .operations import VALUES
 from .ownarrays import OwnArrays
 from .residents import WAIT, Residents
@@ -30,14 +30,15 @@ from .threads import Block, Dim3, Thread
 from .traced_memory import TracedMemory
 
 
-def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None):
+def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None, unset=POISON):
     """Launch ``kernel`` on the executor, whatever engine is chosen (policy.py).
 
     kernel: what ``@cuda.jit`` returns, of ours or of numba.cuda's, or the Python function. grid, block: an int or a
     tuple of up to three. args: a sequence. shared_bytes: dynamic shared memory.
     order: "forward", "reverse", "shuffled[:seed]"; default: set by ``simt.order``, or DLKERNELS_ORDER, or forward.
     trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, or of (one, all
-    together); default: set by ``simt.budget``, or no limit.
+    together); default: set by ``simt.budget``, or ``limits.MOST_ROUNDS``. unset: the bytes of what a shuffle gets from a lane
+    that takes no part.
     """
     kernel = kernel_of(kernel)
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
@@ -53,7 +54,10 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     if trace is not None:
         trace.kernel, trace.grid, trace.block_shape = name, grid, block
         trace.shared_bytes, trace.order, trace.sites = shared_bytes, order, program.sites.sites
+        trace.sets = program.sets
+        trace.guards, trace.atomic_nodes = program.guards, program.atomic_nodes
     launch = Launch(program, name, grid, block, prepared.values, shared_bytes, order, trace, budget)
+    launch.unset = unset
     try:
         launch.run()
     finally:
@@ -74,6 +78,7 @@ class Launch:
         self.blocks = grid[0] * grid[1] * grid[2]
         self.current = None  # the thread that runs now
         self.steps = 0  # loop iterations of all threads, where there is a budget
+        self.unset = POISON
         self.only = None  # numbers of the blocks to run; None: all
         self.shuffle = _shuffler(order)
         self.memory = TracedMemory(self) if trace is not None else Memory(self)
@@ -150,6 +155,7 @@ class Launch:
             _stand_in_context=lambda *args: StandInContext(memory, *args),
         )
         if trace is not None:
+            ports["_fence"] = trace.fence
             ports["_visit"] = trace.visit_number if self.budget is None else visit_counted
         return ports
 

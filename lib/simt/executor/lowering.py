@@ -30,7 +30,9 @@ ROUNDS = 1 << 20  # of any other ``while``, between two looks at the budget
 class Lowering(Expressions):
     """The walk over one function's syntax tree. Methods named after a node return the node that replaces it."""
 
-    def __init__(self, lowered, source):
+    def __init__(self, lowered, source, gates=None):
+        self.gates = gates
+        self.unused = None  # the call whose result nobody takes
         self.lowered, self.program, self.source = lowered, lowered.program, source
         self.traced, self.counted = self.program.traced, self.program.counted
         self.visit = ast.Name("_v", ast.Load())
@@ -42,7 +44,12 @@ class Lowering(Expressions):
 
     def site(self, node, kind):
         """The number of a place in the source."""
-        return self.program.sites.add(self.source.site(node, kind))
+        number = self.program.sites.add(self.source.site(node, kind))
+        if self.gates is not None:
+            self.program.guards[number] = self.gates.guards.get(id(node), ())
+            if kind == "atomic":
+                self.program.atomic_nodes[number] = id(node)
+        return number
 
     def at(self, new, old):
         return ast.copy_location(new, old)
@@ -119,6 +126,7 @@ class Lowering(Expressions):
     def do_Expr(self, node):
         if isinstance(node.value, ast.Constant):  # a docstring
             return ast.Pass()
+        self.unused = node.value
         return ast.Expr(self.expression(node.value))
 
     def do_Return(self, node):

@@ -1,7 +1,7 @@
 """Where threads wait for one another: barriers of a block or the grid, and warp operations.
 
-A thread that waits has made a ``request``: (kind, site) at a barrier, with a variant and a predicate behind them;
-(kind, site, name, mask, what it brings) at a warp operation. ``answer`` says who can go on. If nobody can, that is a
+A thread that waits has made a ``request``: (kind, site, variant, predicate) at a barrier of the block, (kind, site) at one of
+the grid, in a traced run with the visit behind them; (kind, site, name, mask, what it brings) at a warp operation. ``answer`` says who can go on. If nobody can, that is a
 deadlock.
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import Deadlock, KernelError, TooManyIterations
 from ..limits import MOST_ROUNDS
-from ..trace import WARP, Barrier, Collective
+from ..trace import Barrier, Collective
 from . import operations
 from .warp import combine
 
@@ -46,9 +46,9 @@ class Meetings:
     # -- block barriers -----------------------------------------------------------------------------------------------
 
     def _release_block(self, block, threads):
-        sites = {t.request[1] for t in threads}
+        places = {_place(t) for t in threads}
         missing = self.launch.threads_per_block - len(threads)
-        if len(sites) > 1:
+        if len(places) > 1:
             self._diverged(threads)
         if missing:
             present = {t.number - block.number * self.launch.threads_per_block for t in threads}
@@ -83,8 +83,17 @@ class Meetings:
         return threads
 
     def _diverged(self, threads):
-        message = "threads of one block wait at different barriers:\n" + self._who_waits(threads)
-        self._stop_or_note("divergent-barrier", message, threads, tuple(dict.fromkeys(t.request[1] for t in threads)))
+        sites = {t.request[1] for t in threads}
+        which = (
+            "different barriers"
+            if len(sites) > 1
+            else "one barrier in different turns of a loop, or by different calls"
+        )
+        message = f"threads of one block wait at {which}:\n" + self._who_waits(threads)
+        others = [t.request[1] for t in threads]
+        for visit in {visit for _, visit in map(_place, threads)} if len(sites) == 1 else ():
+            others += [site for site, _ in self.trace.visit_path(visit)]
+        self._stop_or_note("divergent-barrier", message, threads, tuple(dict.fromkeys(others)))
 
     def _stop_or_note(self, kind, message, threads, other_sites=()):
         self._note(kind, message, threads, other_sites)
@@ -100,16 +109,26 @@ class Meetings:
         """One line for each place where threads wait."""
         groups = {}
         for thread in threads:
-            groups.setdefault(thread.request[1], []).append(thread)
+            groups.setdefault(_place(thread), []).append(thread)
         lines = []
-        for number, members in groups.items():
+        several = len({number for number, _ in groups}) < len(groups)
+        for (number, visit), members in groups.items():
             site = self.launch.sites[number]
             shown = ", ".join(self.launch.words(t.place) for t in members[:3]) + (", ..." if len(members) > 3 else "")
             mask = ""
             if members[0].request[0] == WARP_OPERATION and members[0].request[2] != "activemask":
                 mask = f" with mask 0x{int(members[0].request[3]) & 0xFFFFFFFF:08x}"
-            lines.append(f"    line {site.line}: {site.text}{mask} - {len(members)} threads: {shown}")
+            way = self._way(visit) if several else ""
+            lines.append(f"    line {site.line}: {site.text}{way}{mask} - {len(members)} threads: {shown}")
         return "\n".join(lines)
+
+    def _way(self, visit):
+        """How a thread came to a place: the calls and the turns of loops, from 0."""
+        parts = []
+        for site, turn in self.trace.visit_path(visit):
+            place = self.launch.sites[site]
+            parts.append(f"turn {turn} of line {place.line}" if place.kind == "loop" else f"call on line {place.line}")
+        return f" ({', '.join(parts)})" if parts else ""
 
     def _deadlock(self, block, threads):
         ended = self.launch.threads_per_block - len(threads)
@@ -137,7 +156,7 @@ class Meetings:
 
     def release_grid(self, blocks):
         threads = [t for block in blocks for t in block.threads]
-        if len({t.request[1] for t in threads}) > 1:
+        if len({_place(t) for t in threads}) > 1:
             message = "threads wait at different grid barriers:\n" + self._who_waits(threads)
             self.launch.fault(Deadlock, message, threads[0].request[1], threads[0])
         if self.trace is not None:
@@ -176,8 +195,6 @@ class Meetings:
                     self._outside_mask(thread, name, mask)
             if mask & alive[warp] & ~present:
                 continue
-            if mask & ~alive[warp]:
-                self._names_exited(members[0], name, mask & ~alive[warp], mask)
             self._complete(block, warp, name, mask, present, members)
             released.extend(members)
         return released
@@ -194,7 +211,7 @@ class Meetings:
                 by_lane[lane],
             )
 
-        results = combine(name, {t.lane: t.request[start:] for t in members}, inactive)
+        results = combine(name, {t.lane: t.request[start:] for t in members}, inactive, self.launch.unset)
         if self.trace is not None:
             linear = block.number * self.trace.warps_per_block + warp
             site = members[0].request[1]
@@ -210,15 +227,9 @@ class Meetings:
         self.launch.finding("lane-not-in-mask", message, thread.request[1], thread)
         self.launch.fault(KernelError, message, thread.request[1], thread)
 
-    def _names_exited(self, thread, name, missing, mask):
-        if self.trace is None or name == "syncwarp":  # which waits only for the lanes that are there
-            return
-        lanes = [lane for lane in range(WARP) if missing >> lane & 1]
-        exist = self.launch.threads_per_block - thread.warp * WARP
-        reason = "do not exist" if lanes[0] >= exist else "have returned"
-        self.launch.finding(
-            "mask-names-exited-lane",
-            f"{name}: the mask 0x{mask:08x} names lanes {lanes[0]}-{lanes[-1]}, which {reason}",
-            thread.request[1],
-            thread,
-        )
+
+def _place(thread):
+    """Where a thread waits: the expression, and in a traced run the calls and turns of loops that led there."""
+    kind, site, *rest = thread.request
+    visit = {BLOCK: 2, GRID: 0}.get(kind, len(rest))
+    return site, rest[visit] if len(rest) > visit else 0

@@ -268,6 +268,9 @@ class Memory:
     def note(self, a, key, site, visit, writes, size=0):
         """Record one access (traced memory only)."""
 
+    def note_atomic(self, name, old, new):
+        """What the atomic found that was noted last, and what it left (traced memory only)."""
+
     def mark(self, a, key):
         """Remember that an element of shared or local memory has been written (traced memory only)."""
 
@@ -311,9 +314,12 @@ def _describe(value):
     return f"array {value.name!r}" if type(value) is Array else f"a {type(value).__name__}"
 
 
-def poison(dtype):
-    """What unwritten memory reads as: nan, or all bits one."""
-    return normal(np.full(dtype.itemsize, 0xFF, np.uint8).view(dtype)[0])
+POISON = 0xFF  # every byte of memory that nobody has written: nan, or all bits one
+
+
+def poison(dtype, byte=POISON):
+    """What unwritten memory reads as."""
+    return normal(np.full(dtype.itemsize, byte, np.uint8).view(dtype)[0])
 
 
 def convert(value, dtype):

@@ -4,7 +4,9 @@ import ast
 import types
 
 from ..source.function import Source
+from ..source.names import python_of
 from ..source.sites import Sites
+from .gates import gates_of
 from .lowering import Lowering
 from .operations import VALUES
 
@@ -24,6 +26,10 @@ class Program:
         self._in_progress = set()
         self.grid_sync = False
         self.waits = False  # whether there are loops that may wait for other threads
+        self.fences = False  # whether there are memory fences
+        self.gates = {}  # Python function -> its Gates, in a traced run
+        self.sets = set()  # sites of exchanges whose old value nobody takes: they store
+        self.guards, self.atomic_nodes = {}, {}  # site -> the atomics that gate it; site of an atomic -> its node
         self.loops = {}  # site of such a loop -> (its node, the source it stands in)
         self.kernel = self.function(kernel, argument_kinds, is_kernel=True)
 
@@ -52,7 +58,7 @@ class Program:
             here = open_.pop()
             for node in ast.walk(here.node):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not here.is_local(node.func):
-                    function = getattr(here.static(node.func)[1], "py_func", None)
+                    function = python_of(here.static(node.func)[1])
                     if function is source.python_function:
                         return True
                     if function is not None and function not in seen:
@@ -90,7 +96,8 @@ class LoweredFunction:
         self.code = None
 
     def lower(self):
-        body = Lowering(self, Source(self.python_function)).lower()
+        gates = gates_of(self.python_function, self.program.gates) if self.program.traced else None
+        body = Lowering(self, gates.source if gates else Source(self.python_function), gates).lower()
         module = ast.fix_missing_locations(ast.Module([body], []))
         compiled = compile(module, self.python_function.__code__.co_filename, "exec", dont_inherit=True)
         self.code = next(c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == body.name)

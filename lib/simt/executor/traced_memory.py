@@ -111,6 +111,10 @@ class TracedMemory(Memory):
             elif not all(a.init[start] for start in range(offset, offset + (size or step), step)):
                 self._read_too_early(a, key, site, offset)
 
+    def note_atomic(self, name, old, new):
+        if self.launch.program.fences:
+            self.trace.atomics.append((len(self.trace) - 1, old, new, name))
+
     def _read_too_early(self, a, key, site, offset):
         shown = ", ".join(str(int(k)) for k in key)
         if self._place(a, offset) in self.sent:

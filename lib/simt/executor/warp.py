@@ -4,7 +4,7 @@ import numpy as np
 
 from ..intrinsics import warp_functions
 from ..trace import WARP
-from .memory import poison
+from .memory import POISON, poison
 
 
 def shuffle_source(name, lane, operand):
@@ -18,13 +18,13 @@ def shuffle_source(name, lane, operand):
     return source if 0 <= source < 32 else lane
 
 
-def _unset(value):
-    """What a lane gets that reads from one which takes no part: undefined on a GPU, nan or -1 here."""
+def _unset(value, byte):
+    """What a lane gets that reads from one which takes no part: undefined on a GPU, nan or -1 here, or what ``byte`` makes."""
     dtype = np.dtype({int: np.int64, float: np.float64, bool: np.bool_}.get(type(value), type(value)))
-    return poison(dtype)
+    return poison(dtype, byte)
 
 
-def combine(name, lanes, on_inactive_read):
+def combine(name, lanes, on_inactive_read, unset=POISON):
     """Results by lane. ``lanes``: lane -> operands. ``on_inactive_read(lane, source)``: a shuffle read from nobody."""
     if name == "syncwarp":
         return dict.fromkeys(lanes)
@@ -40,7 +40,7 @@ def combine(name, lanes, on_inactive_read):
                 result[lane] = lanes[source][0]
             else:
                 on_inactive_read(lane, source)
-                result[lane] = _unset(value)
+                result[lane] = _unset(value, unset)
         return result
     bits = {lane: 1 << lane for lane in lanes}
     if name == "activemask":

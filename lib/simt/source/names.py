@@ -143,6 +143,11 @@ def member(value, attribute):
     return canonical(getattr(value, attribute))
 
 
+def python_of(function):
+    """The Python function of a device function; None for anything else."""
+    return None if isinstance(function, DeviceName) else getattr(function, "py_func", None)
+
+
 class Scope:
     """What a function's non-local names refer to: closure, then globals, then builtins. Read once, as numba does."""
 

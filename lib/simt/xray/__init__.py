@@ -9,8 +9,9 @@
 
 from .. import run
 from ..errors import KernelError, TooManyIterations
+from ..executor.memory import POISON
 from ..trace import MOST_ACCESSES, Trace
-from . import fences
+from .arguments import copies, same
 from .budget import BudgetExceeded
 from .compiler import Compiled, Unavailable, available, compiled
 from .findings import Finding
@@ -30,6 +31,9 @@ __all__ = [
     "xray",
 ]
 
+UNDEFINED = "inactive-lane-read"
+OTHER = 0x5A  # another value of what is undefined: what depends on it shows
+
 
 def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False, most_accesses=MOST_ACCESSES):
     """Return a function that runs ``kernel`` in the executor with the given arguments and returns a `Report`.
@@ -48,13 +52,20 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False, 
 
     def launch(*args):
         trace, stopped = Trace(snapshots=snapshots, limit=most_accesses), None
+        again = copies(args)
         try:
             run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
         except KernelError as error:
             if isinstance(error, TooManyIterations) or not hasattr(trace, "site"):
                 raise  # an endless loop, or it never started: Python that no GPU runs, no source
             stopped = error
-        report = Report(trace, stopped, fenced=fences.uses_fence(kernel))
+        if stopped is None and any(f.kind == UNDEFINED for f in trace.findings):
+            others = copies(again)
+            for given, byte in ((again, POISON), (others, OTHER)):
+                run(kernel, grid, block, given, shared_bytes=shared_bytes, order=order, unset=byte)
+            if same(again, others):  # nobody used what the shuffles got
+                trace.findings[:] = [f for f in trace.findings if f.kind != UNDEFINED]
+        report = Report(trace, stopped)
         if stopped and report.ok:
             raise stopped  # an error of the kernel's arithmetic, say, that the x-ray has no words for
         return report

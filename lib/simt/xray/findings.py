@@ -18,7 +18,8 @@ import numpy as np
 from .. import show
 from ..errors import Deadlock
 from ..trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
-from . import columns, fences, lanes, races
+from . import columns, lanes, races
+from .order import Both
 
 RACE_KINDS = ("race", "atomic-against-plain")
 _SCOPES = ("warp", "block", "grid")
@@ -31,7 +32,6 @@ _CURES = {
     "unfinished-copy": "Wait for copies, then cuda.syncthreads(), then read: each thread waits for its own only.",
     "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
     "barrier-after-exit": "Do not return before a barrier: put the thread's work under `if` instead.",
-    "mask-names-exited-lane": "Let no lane return before the operation, or make the mask with cuda.ballot_sync.",
     "lane-not-in-mask": "Every lane that calls a warp operation must be in its mask: 0xffffffff names all 32.",
     "inactive-lane-read": "Have every lane call the operation, and use the value only where it is defined.",
     "waits-for-ever": "Look for who should set it: a thread that never comes there, or that waits itself.",
@@ -44,7 +44,7 @@ class Finding:
     """One thing to repair.
 
     kind: "race", "atomic-against-plain", "uninitialised-shared", "out-of-bounds", "negative-index",
-        "divergent-barrier", "barrier-after-exit", "mask-names-exited-lane", "lane-not-in-mask",
+        "divergent-barrier", "barrier-after-exit", "lane-not-in-mask",
         "inactive-lane-read", "unfinished-copy", "divergent-warp-operation", "waits-for-ever" or
         "uninitialised-local".
     message: what happened, one example. cure: one sentence. file, line, text: the source expression.
@@ -92,7 +92,7 @@ class Finding:
         )
 
 
-def findings(trace, stopped=None, fenced=False):
+def findings(trace, stopped=None):
     """All `Finding` of a trace: what stopped the kernel first, then races, then the rest, by line.
 
     stopped: the error that ended the launch, if any; a deadlock that the trace does not list becomes a finding.
@@ -101,7 +101,7 @@ def findings(trace, stopped=None, fenced=False):
     seen = seen_while_running(trace)
     if isinstance(stopped, Deadlock) and not any(f.line == stopped.line for f in seen):
         seen.append(_deadlock(stopped))
-    everything = seen + uninitialised_shared(trace, places) + find_races(trace, places, fenced)
+    everything = seen + uninitialised_shared(trace, places) + find_races(trace, places)
     rank = {"race": 1, "atomic-against-plain": 1, "uninitialised-shared": 2}
     return sorted(everything, key=lambda f: (rank.get(f.kind, 0), f.line, f.kind, f.array, f.message))
 
@@ -109,28 +109,19 @@ def findings(trace, stopped=None, fenced=False):
 # -- races -------------------------------------------------------------------------------------------------
 
 
-def find_races(trace, places=None, fenced=False):
-    """One `Finding` for each pair of source expressions that conflict on an array.
-
-    fenced: the kernel uses ``cuda.threadfence``: blocks may be ordered by atomic counters (see `fences`).
-    """
+def find_races(trace, places=None):
+    """One `Finding` for each pair of source expressions that conflict on an array. Where the kernel has fences, its own
+    flags, counters and locks may order accesses too (see `order`)."""
     rows, place = places or _places(trace)
     turn = columns.pack(trace.grid_epoch[rows], trace.epoch[rows])
     # Few places are contended between two barriers: a quick look drops the rest.
     near = races.contended(columns.compact(place, turn), trace.thread[rows], trace.kind[rows])
     r, where = rows[near], columns.pack(place[near], turn[near])
     in_block = columns.pack(where, trace.block[r])
-    conflicts = [_conflicts_in_warps(trace, r, where), _conflicts(trace, r, in_block, trace.warp[r])]
-
+    own = Both(trace) if trace.fences else None
+    conflicts = [_conflicts_in_warps(trace, r, where, own), _conflicts(trace, r, in_block, trace.warp[r], own)]
     r, where = _seen_by_blocks(trace, rows, place)
-    if fenced:
-        released, acquired = fences.moments(trace, r)
-        label, _ = columns.group(trace.site[r], *released, *acquired)  # an example speaks for equal moments only
-        i, j = races.unordered_pairs(where, trace.block[r], trace.kind[r], label, _rank(trace, r))
-        open_ = fences.unordered(i, j, released, acquired)
-        conflicts.append((r[i[open_]], r[j[open_]]))
-    else:
-        conflicts.append(_conflicts(trace, r, where, trace.block[r]))
+    conflicts.append(_conflicts(trace, r, where, trace.block[r], own))
     width = np.repeat(np.arange(len(conflicts)), [len(i) for i, _ in conflicts])
     return _describe_races(trace, width, *(np.concatenate(column) for column in zip(*conflicts, strict=True)))
 
@@ -140,21 +131,31 @@ def _rank(trace, rows):
     return columns.pack(trace.thread[rows], trace.address[rows], trace.size[rows])
 
 
-def _conflicts(trace, rows, where, owner):
-    i, j = races.unordered_pairs(where, owner, trace.kind[rows], trace.site[rows], _rank(trace, rows))
-    return rows[i], rows[j]
+def _conflicts(trace, rows, where, owner, own, apart=None):
+    """Pairs of rows. own: the order that the kernel makes for itself, or None. apart: columns that accesses must share
+    for one example to speak for all of them."""
+    alike = [trace.site[rows], *(apart or ())]
+    if own is not None and len(rows):
+        alike += [trace.thread[rows], trace.epoch[rows], trace.warp_epoch[rows], own.label(rows)]
+    label = columns.group(*alike)[0] if len(alike) > 1 else alike[0]
+    i, j = races.unordered_pairs(where, owner, trace.kind[rows], label, _rank(trace, rows))
+    i, j = rows[i], rows[j]
+    if own is None or not len(i):
+        return i, j
+    open_ = own.unordered(i, j)
+    return i[open_], j[open_]
 
 
-def _conflicts_in_warps(trace, rows, where):
+def _conflicts_in_warps(trace, rows, where, own):
     divided = lanes.divided(trace)[trace.warp[rows]]
     in_step = columns.pack(where, trace.warp[rows], np.where(divided, 0, trace.warp_epoch[rows]))
     if not divided.any():
-        return _conflicts(trace, rows, in_step, trace.thread[rows])
+        return _conflicts(trace, rows, in_step, trace.thread[rows], own)
     apart = np.where(divided, trace.thread[rows], 0), np.where(divided, trace.warp_epoch[rows], 0)
-    label, _ = columns.group(trace.site[rows], *apart)
-    i, j = races.unordered_pairs(in_step, trace.thread[rows], trace.kind[rows], label, _rank(trace, rows))
-    open_ = ~divided[i] | lanes.unordered(trace, rows[i], rows[j])
-    return rows[i[open_]], rows[j[open_]]
+    i, j = _conflicts(trace, rows, in_step, trace.thread[rows], own, apart)
+    whole = ~lanes.divided(trace)[trace.warp[i]] if len(i) else np.zeros(0, bool)
+    open_ = whole | lanes.unordered(trace, i, j) if len(i) else whole
+    return i[open_], j[open_]
 
 
 def _seen_by_blocks(trace, rows, place):
@@ -287,7 +288,7 @@ def uninitialised_shared(trace, places=None):
     if not len(rows):
         return []
     turn = columns.pack(trace.grid_epoch[rows], trace.epoch[rows])
-    store = trace.kind[rows] == STORE
+    store = (trace.kind[rows] == STORE) | np.isin(trace.site[rows], list(trace.sets))
     size, never = place.max() + 1, np.iinfo(np.int64).max
     first_turn = np.full(size, never)
     np.minimum.at(first_turn, place[store], turn[store])
@@ -298,7 +299,15 @@ def uninitialised_shared(trace, places=None):
     np.maximum.at(high, place[early], trace.thread[rows[early]])
     np.minimum.at(first_row, place[early], rows[early])
     alone = (low[place] == high[place]) & (low[place] == trace.thread[rows])
-    too_early = (turn == first_turn[place]) & alone & (rows < first_row[place])
+    # Nor is a store before a load of the same warp that a warp barrier puts after it.
+    step, warp = np.full(size, never), np.full((2, size), -1)
+    warp[0] = never
+    np.minimum.at(step, place[early], trace.warp_epoch[rows[early]])
+    np.minimum.at(warp[0], place[early], trace.warp[rows[early]])
+    np.maximum.at(warp[1], place[early], trace.warp[rows[early]])
+    of_warp = (warp[0][place] == warp[1][place]) & (warp[0][place] == trace.warp[rows])
+    of_warp &= ~lanes.divided(trace)[trace.warp[rows]] & (trace.warp_epoch[rows] < step[place])
+    too_early = (turn == first_turn[place]) & (alone & (rows < first_row[place]) | of_warp)
     bad = ~store & ((turn < first_turn[place]) | too_early)
     return _describe_uninitialised(trace, np.unique(rows[bad]))
 

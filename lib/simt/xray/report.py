@@ -21,7 +21,7 @@ class Report:
     trace: the recording that all of it was worked out from. stopped: None, or why the launch could not go on.
     """
 
-    def __init__(self, trace, stopped=None, fenced=False):
+    def __init__(self, trace, stopped=None):
         self.trace = trace
         self.stopped = str(stopped) if stopped else None
         self.kernel = trace.kernel
@@ -29,7 +29,7 @@ class Report:
         self.requests, self.request_of = analysis.requests(trace)
         self.expressions = analysis.expressions(trace, self.requests)
         self.total = analysis.totals(trace, self.expressions)
-        self.findings = findings_of.findings(trace, stopped, fenced)
+        self.findings = findings_of.findings(trace, stopped)
 
     @property
     def races(self):

@@ -33,7 +33,7 @@ RACES_SEEN = {
     "reduction_without_first_barrier", "tiled_matmul_without_second_barrier", "flash_loop_without_last_barrier",
 }  # fmt: skip
 #: on a GPU undefined, in the executor without a trace tolerated
-TOLERATED = {"mask-names-exited-lane", "inactive-lane-read", "uninitialised-shared"}
+TOLERATED = {"inactive-lane-read", "uninitialised-shared"}
 
 
 def same(expected, got):

@@ -1,0 +1,277 @@
+"""Order that a kernel makes for itself: fences, and atomics on flags, counters and locks.
+
+    thread a                            thread b
+    x[0] = 1                            while cuda.atomic.add(flag, 0, 0) == 0: pass     (acquires)
+    cuda.threadfence()                  cuda.threadfence()
+    cuda.atomic.exch(flag, 0, 1)        y = x[0]
+      (releases)
+
+As in CUDA's memory model. An atomic *releases* the accesses that a fence stands behind, itself before the atomic: of the
+same thread, or of others with a barrier between. It *acquires* for the accesses that are made only because of the value
+that it returned (executor/gates.py), behind a fence or a barrier of the block. Between threads of two blocks the fence
+must be ``threadfence``, within a block ``threadfence_block`` will do. What was acquired before a release is released again.
+
+That one atomic came after another in this run says nothing of the next. What an atomic that returned ``v`` proves:
+
+    a counter that is only added to       v cannot have been reached without this addition
+    a flag that is set to values          v was stored by one atomic only (or by some that all come after the release)
+    a lock (cas or exch that changes)     whoever held it before has given it back
+"""
+
+import bisect
+import collections
+
+import numpy as np
+
+from ..trace import WARP
+
+_ADDS = ("add", "sub", "inc", "dec")
+
+
+class Event:
+    """An atomic of the run: where its thread stood, what it found and left."""
+
+    __slots__ = ("address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "row", "thread", "warp", "warp_epoch")  # fmt: skip
+
+
+class Order:
+    """The order of a trace. scope: 1 counts fences of the device only, 0 those of the block as well."""
+
+    def __init__(self, trace, scope):
+        self.trace = trace
+        self.blocks_fences = collections.defaultdict(list)
+        for row, thread, epoch, warp_epoch, wide in trace.fences:
+            if wide >= scope:
+                self.blocks_fences[thread // trace.threads_per_block].append((row, thread, epoch, warp_epoch))
+        self.events = self._events()
+        self.own = {e.row: 1 << e.number for e in self.events}  # who sees it knows that it has happened
+        self.of_block = collections.defaultdict(list)
+        self.of_address = collections.defaultdict(list)
+        for event in self.events:
+            self.of_block[event.block].append(event)
+            self.of_address[event.address].append(event)
+        self._guards, self._released, self._acquired = {}, {}, {}
+        self.covers = [self._release(e) for e in self.events]
+        self.behind = [self._acquire(e) for e in self.events]
+        for e in self.events:  # as it happened: every atomic proves all before it
+            self._know(e, lambda w, e: True)
+        for _ in range(3):  # and then what is proved, given the order that was
+            proofs = {address: _Proofs(events, self) for address, events in self.of_address.items()}
+            before = [e.known for e in self.events]
+            for e in self.events:
+                self._know(e, proofs[e.address].proves)
+            if before == [e.known for e in self.events]:
+                break
+
+    def _events(self):
+        trace, events = self.trace, []
+        tested = {atom for guards in trace.guards.values() for atom in guards}
+        nodes = trace.atomic_nodes
+        asked = {
+            int(trace.address[row]) * 4 + int(trace.space[row])
+            for row, *_ in trace.atomics
+            if nodes.get(int(trace.site[row])) in tested
+        }
+        for row, old, new, name in trace.atomics:
+            place = int(trace.address[row]) * 4 + int(trace.space[row])
+            if place not in asked:
+                continue  # nobody looks at what is there: a sum
+            e = Event()
+            e.row, e.old, e.new, e.name, e.number, e.known = row, old, new, name, len(events), 0
+            e.thread, e.block, e.warp = int(trace.thread[row]), int(trace.block[row]), int(trace.warp[row])
+            e.epoch, e.warp_epoch = int(trace.epoch[row]), int(trace.warp_epoch[row])
+            e.address = (place, e.block) if trace.space[row] else (place, -1)  # shared memory is each block's own
+            e.node = nodes.get(int(trace.site[row])) if nodes.get(int(trace.site[row])) in tested else None
+            e.delta = 1 if name == "inc" else -1 if name == "dec" else new - old
+            events.append(e)
+        return events
+
+    # -- what stands before what, within a block ----------------------------------------------------------------------
+
+    def _release(self, e):
+        """(thread -> row, epoch, warp -> (epoch, warp epoch)): accesses before these are behind a fence before ``e``."""
+        rows, last, warps = {}, -1, {}
+        for row, thread, epoch, warp_epoch in self.blocks_fences[e.block]:
+            here = thread == e.thread and row <= e.row
+            if not (
+                here
+                or epoch < e.epoch
+                or (self._warp(thread) == e.warp and (epoch, warp_epoch) < (e.epoch, e.warp_epoch))
+            ):
+                continue
+            rows[thread] = max(row, rows.get(thread, -1))
+            last = max(last, epoch)
+            warps[self._warp(thread)] = max((epoch, warp_epoch), warps.get(self._warp(thread), (-1, -1)))
+        return rows, last, warps
+
+    def _acquire(self, e):
+        """The same the other way round: accesses from these on are behind a fence or barrier after ``e``."""
+        rows, warps = {}, {}
+        for row, thread, epoch, warp_epoch in self.blocks_fences[e.block]:
+            here = thread == e.thread and row > e.row
+            if not (
+                here
+                or epoch > e.epoch
+                or (self._warp(thread) == e.warp and (epoch, warp_epoch) > (e.epoch, e.warp_epoch))
+            ):
+                continue
+            rows[thread] = min(row, rows.get(thread, row))
+            warps[self._warp(thread)] = min((epoch, warp_epoch), warps.get(self._warp(thread), (epoch, warp_epoch)))
+        return rows, e.epoch, warps
+
+    def _warp(self, thread):
+        trace = self.trace
+        block, within = divmod(thread, trace.threads_per_block)
+        return block * trace.warps_per_block + within // WARP
+
+    def _covered(self, number, row, thread, epoch, warp, warp_epoch):
+        rows, last, warps = self.covers[number]
+        return row < rows.get(thread, -1) or epoch < last or (epoch, warp_epoch) < warps.get(warp, (-1, -1))
+
+    def _after(self, number, row, thread, epoch, warp, warp_epoch):
+        rows, first, warps = self.behind[number]
+        if epoch > first or (thread in rows and row >= rows[thread]):
+            return True
+        return warp in warps and (epoch, warp_epoch) > warps[warp]
+
+    # -- what an atomic knows -----------------------------------------------------------------------------------------
+
+    def _know(self, e, proves):
+        """Set the atomics (bits) whose releases ``e`` acquires, those of others that they pass on included."""
+        e.known = 0
+        if e.node is None:
+            return
+        for w in self.of_address[e.address]:
+            if w.row >= e.row:
+                break
+            if w.thread != e.thread and not e.known >> w.number & 1 and proves(w, e):
+                e.known |= 1 << w.number | self._passed_on(w)
+
+    def _passed_on(self, w):
+        known = 0
+        for r in self.of_block[w.block]:
+            if r.row < w.row and r.known and r.node in self.guards(w.row):
+                if self._covered(w.number, r.row, r.thread, r.epoch, r.warp, r.warp_epoch):
+                    known |= r.known
+        return known
+
+    def seen_before(self, m):
+        """Atomics that came before ``m`` in every run in which it comes at all, itself left out."""
+        known = 0
+        for r in self.of_block[m.block]:
+            if r.row < m.row and (r.thread == m.thread or r.epoch < m.epoch):
+                known |= 1 << r.number
+                if r.known and r.node in self.guards(m.row):
+                    known |= r.known
+        return known
+
+    def guards(self, row):
+        """The atomics that gate an access, by its expression and by the calls around it."""
+        trace = self.trace
+        key = int(trace.site[row]), int(trace.visit[row])
+        if key not in self._guards:
+            path = trace.visit_path(key[1])
+            self._guards[key] = frozenset().union(*(trace.guards.get(s, ()) for s in (key[0], *(s for s, _ in path))))
+        return self._guards[key]
+
+    # -- pairs of accesses --------------------------------------------------------------------------------------------
+
+    def _place(self, row):
+        trace = self.trace
+        return tuple(int(c[row]) for c in (trace.thread, trace.epoch, trace.warp, trace.warp_epoch))
+
+    def _releases(self, row):
+        if row not in self._released:
+            thread, epoch, warp, warp_epoch = self._place(row)
+            found = self.own.get(row, 0)
+            for e in self.of_block[thread // self.trace.threads_per_block]:
+                if e.row > row and self._covered(e.number, row, thread, epoch, warp, warp_epoch):
+                    found |= 1 << e.number
+            self._released[row] = found
+        return self._released[row]
+
+    def _acquires(self, row):
+        if row not in self._acquired:
+            thread, epoch, warp, warp_epoch = self._place(row)
+            found = 0
+            for e in self.of_block[thread // self.trace.threads_per_block]:
+                if e.known and e.row < row and self._after(e.number, row, thread, epoch, warp, warp_epoch):
+                    found |= e.known if e.node in self.guards(row) else 0
+            self._acquired[row] = found
+        return self._acquired[row]
+
+    def ordered(self, i, j):
+        """Whether access (row) i is before j in every run, or j before i."""
+        first, second = min(i, j), max(i, j)
+        return bool(self._releases(first) & self._acquires(second))
+
+
+class _Proofs:
+    """What the atomics on one address prove of one another."""
+
+    def __init__(self, events, order):
+        self.changes = [e for e in events if e.new != e.old or e.name in ("inc", "dec")]
+        self.seen = {m.number: order.seen_before(m) for m in self.changes}
+        self.start = events[0].old
+        signs = {e.delta > 0 for e in self.changes}
+        self.counter = all(e.name in _ADDS for e in self.changes) and len(signs) == 1
+        self.mixed = not self.counter and any(e.name in _ADDS for e in self.changes)
+        self._without = {}
+
+    def proves(self, w, e):
+        """Whether ``e`` can only have returned what it did because ``w`` came before it."""
+        if w.new == w.old and w.name not in ("inc", "dec"):
+            return False  # it left nothing to be seen
+        if self.counter:
+            return self._sum_without(w, e) < abs(e.old - self.start)
+        if e.new != e.old and (e.name in ("cas", "exch") or self.mixed):
+            return True
+        writers = [m for m in self.changes if m.new == e.old and not self.seen[m.number] >> e.number & 1]
+        if e.old == self.start or not writers:
+            return False
+        return all(m is w or self.seen[m.number] >> w.number & 1 for m in writers)
+
+    def _sum_without(self, w, e):
+        """The most that could have been counted without ``w`` when ``e`` came."""
+        total = 0
+        for m in self.changes:
+            if m is w or m is e or self.seen[m.number] >> w.number & 1:
+                continue
+            if m.row > e.row and (m.thread == e.thread or self.seen[m.number] >> e.number & 1):
+                continue
+            total += abs(m.delta)
+        return total
+
+
+class Both:
+    """Pairs of rows of a trace: which are ordered, by fences of the right scope."""
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.wide = Order(trace, 1)
+        self.any = Order(trace, 0) if any(not wide for *_, wide in trace.fences) else self.wide
+
+    def label(self, rows):
+        """Numbers such that accesses of one thread at one expression with equal numbers are ordered alike."""
+        marks = collections.defaultdict(list)
+        for row, thread, *_ in self.trace.fences:
+            marks[thread].append(row)
+        for event in self.any.events:
+            marks[event.thread].append(event.row)
+        for list_ in marks.values():
+            list_.sort()
+        thread = self.trace.thread[rows].tolist()
+        return np.array(
+            [
+                bisect.bisect_right(marks[t], row) if t in marks else 0
+                for t, row in zip(thread, rows.tolist(), strict=True)
+            ],
+            np.int64,
+        )
+
+    def unordered(self, i, j):
+        """Which pairs of rows (i, j) nothing orders, in either direction."""
+        block = self.trace.block
+        same = (block[i] == block[j]).tolist()
+        pairs = zip(i.tolist(), j.tolist(), same, strict=True)
+        return np.array([not (self.any if one else self.wide).ordered(a, b) for a, b, one in pairs], bool)

@@ -1,0 +1,300 @@
+"""Answers to 06-histogram."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+BINS = 50
+
+
+@cuda.jit
+def only_what_there_is(x, counts):
+    """right"""
+    own = cuda.shared.array(BINS, np.int32)
+    t = cuda.threadIdx.x
+    own[t] = 0
+    if t < BINS - 32:
+        own[t + 32] = 0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    while i < x.size:
+        v = x[i]
+        if v >= 0 and v < BINS:
+            cuda.atomic.add(own, v, 1)
+        i += cuda.gridsize(1)
+    cuda.syncthreads()
+    for b in range(t, BINS, cuda.blockDim.x):
+        if own[b] > 0:
+            cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def stretches(x, counts):
+    """over budget over-budget: x is loaded more than once"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    share = (x.size + cuda.gridDim.x - 1) // cuda.gridDim.x
+    first = cuda.blockIdx.x * share
+    for i in range(first + cuda.threadIdx.x, min(first + share, x.size), 32):
+        if 0 <= x[i] < BINS:
+            cuda.atomic.add(own, x[i], 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def straight_to_global(x, counts):
+    """over budget over-budget: Where does a block count"""
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(counts, v, 1)
+
+
+@cuda.jit
+def thread_0_brings_it(x, counts):
+    """over budget over-budget: when does it bring its counts away"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        for b in range(BINS):
+            cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def not_set_to_zero(x, counts):
+    """wrong uninitialised-shared: All 50 of them need a 0"""
+    own = cuda.shared.array(BINS, np.int32)
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def as_many_zeros_as_threads(x, counts):
+    """wrong uninitialised-shared: which thread sets bin 40"""
+    own = cuda.shared.array(BINS, np.int32)
+    own[cuda.threadIdx.x] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def no_barrier_behind_the_zeros(x, counts):
+    """wrong atomic-against-plain: everybody waits after each of the first two"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def no_barrier_before_the_end(x, counts):
+    """wrong atomic-against-plain: or reads to bring it to counts"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def no_atomics(x, counts):
+    """wrong race: Which operation reads, adds and writes"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            own[v] += 1
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def added_plainly(x, counts):
+    """wrong race: one addition is lost"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        counts[b] += own[b]
+
+
+@cuda.jit
+def stored_over(x, counts):
+    """wrong wrong-value: added to what others have brought"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        counts[b] = own[b]
+
+
+@cuda.jit
+def below_zero(x, counts):
+    """wrong negative-index: belongs to no bin"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def held_inside(x, counts):
+    """wrong suspect: in the first and the last bin"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        cuda.atomic.add(own, min(max(x[i], 0), BINS - 1), 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def one_element_each(x, counts):
+    """wrong suspect: a thread goes on by the number of threads in the grid"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < x.size:
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def every_block_counts_all(x, counts):
+    """wrong suspect: once by every block"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.threadIdx.x, x.size, 32):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def the_first_32_bins(x, counts):
+    """wrong some-unwritten: which of them brings bin 40"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    cuda.atomic.add(counts, cuda.threadIdx.x, own[cuda.threadIdx.x])
+
+
+@cuda.jit
+def all_bins_by_all_threads(x, counts):
+    """wrong scaled: by the same factor"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(BINS):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def barrier_in_the_loop(x, counts):
+    """wrong divergent-barrier: Everybody comes to every barrier"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+        cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        cuda.atomic.add(counts, b, own[b])
+
+
+@cuda.jit
+def not_brought(x, counts):
+    """wrong some-unwritten: Does the block bring what it has counted"""
+    own = cuda.shared.array(BINS, np.int32)
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        v = x[i]
+        if 0 <= v < BINS:
+            cuda.atomic.add(own, v, 1)

@@ -1,0 +1,366 @@
+"""Answers to 06-spread."""
+
+import math
+
+import numpy as np
+
+from dlkernels import cuda
+
+REDUCED = 128
+
+
+@cuda.jit
+def infinite_where_nothing_is(x, out):
+    """right"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = x[i] if i < x.size else math.inf
+    high[t] = x[i] if i < x.size else -math.inf
+    d = REDUCED // 2
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            if low[t + d] < low[t]:
+                low[t] = low[t + d]
+            if high[t + d] > high[t]:
+                high[t] = high[t + d]
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def kept_in_registers(x, out):
+    """right"""
+    both = cuda.shared.array((2, REDUCED), np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low = high = x[min(i, x.size - 1)]
+    both[0, t], both[1, t] = low, high
+    cuda.syncthreads()
+    for k in range(6, -1, -1):
+        d = 1 << k
+        if t < d:
+            low = min(low, both[0, t + d])
+            high = max(high, both[1, t + d])
+            both[0, t], both[1, t] = low, high
+        cuda.syncthreads()
+    if t == 0:
+        out[cuda.blockIdx.x] = high - low
+
+
+@cuda.jit
+def interleaved(x, out):
+    """over budget over-budget: Are the threads that work in a round spread over all warps"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    d = 1
+    while d < REDUCED:
+        if t % (2 * d) == 0:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d *= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def interleaved_by_the_first_threads(x, out):
+    """over budget over-budget: their places lie 2, 4, 8 ... words apart"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    d = 1
+    while d < REDUCED:
+        k = 2 * d * t
+        if k + d < REDUCED:
+            low[k] = min(low[k], low[k + d])
+            high[k] = max(high[k], high[k + d])
+        cuda.syncthreads()
+        d *= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def thread_0_alone(x, out):
+    """over budget over-budget: Does one thread read everything"""
+    tree = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    tree[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    if t == 0:
+        low = high = tree[0]
+        for k in range(1, REDUCED):
+            low = min(low, tree[k])
+            high = max(high, tree[k])
+        out[cuda.blockIdx.x] = high - low
+
+
+@cuda.jit
+def by_atomics(x, out):
+    """over budget over-budget: threads go one after the other through an atomic operation"""
+    low = cuda.shared.array(1, np.float32)
+    high = cuda.shared.array(1, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    if t == 0:
+        low[0] = high[0] = x[i]
+    cuda.syncthreads()
+    if i < x.size:
+        cuda.atomic.min(low, 0, x[i])
+        cuda.atomic.max(high, 0, x[i])
+    cuda.syncthreads()
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def no_barrier_in_the_loop(x, out):
+    """wrong race: after each round, the next readers have to wait"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def no_first_barrier(x, out):
+    """wrong race: After the tree is filled"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[min(i, x.size - 1)]
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def barrier_for_those_who_work(x, out):
+    """wrong barrier-after-exit: only the work stands under the `if`"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+            cuda.syncthreads()
+        d //= 2
+    cuda.syncthreads()
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def gone_early(x, out):
+    """wrong barrier-after-exit: Everybody comes to every barrier"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    if i >= x.size:
+        return
+    low[t] = high[t] = x[i]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d and i + d < x.size:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def zero_where_nothing_is(x, out):
+    """wrong suspect: 0 took part, and x has no 0"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[i] if i < x.size else 0
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def nothing_where_nothing_is(x, out):
+    """wrong uninitialised-shared: A thread without an element has to put in something"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    if i < x.size:
+        low[t] = high[t] = x[i]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def no_guard(x, out):
+    """wrong out-of-bounds: The last stretch of x may be short"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[i]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def begins_with_128(x, out):
+    """wrong out-of-bounds: which d comes first"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    d = REDUCED
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def one_round_too_few(x, out):
+    """wrong wrong-value: Does every number get to place 0"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 1:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def the_largest(x, out):
+    """wrong suspect: The smallest one has to be taken away"""
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    high[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0]
+
+
+@cuda.jit
+def the_first_stretch(x, out):
+    """wrong suspect: Which element does thread t of block b load"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t = cuda.threadIdx.x
+    low[t] = high[t] = x[min(t, x.size - 1)]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def stored_by_all(x, out):
+    """wrong race: There one thread of a block is enough"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+@cuda.jit
+def all_into_place_0(x, out):
+    """wrong two-writers: that of its number"""
+    low = cuda.shared.array(REDUCED, np.float32)
+    high = cuda.shared.array(REDUCED, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    low[t] = high[t] = x[min(i, x.size - 1)]
+    cuda.syncthreads()
+    d = REDUCED // 2
+    while d > 0:
+        if t < d:
+            low[t] = min(low[t], low[t + d])
+            high[t] = max(high[t], high[t + d])
+        cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[0] = high[0] - low[0]
