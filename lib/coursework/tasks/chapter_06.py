@@ -136,7 +136,7 @@ def _ways(factor, divisor=1):
 
 BANKS = PredictionTask(
     id="06-banks",
-    section=Section("6", "06_memory", "Rung 3: a padded tile"),
+    section=Section("6.2", "06_banks", "32 banks"),
     title="Who waits at a bank?",
     objective="Predict the ways of a bank conflict from the words that a warp reads",
     points=1,
@@ -318,7 +318,7 @@ def _stores(index, case):
 
 TURN = KernelTask(
     id="06-turn",
-    section=Section("6", "06_memory", "Rung 3: a padded tile"),
+    section=Section("6.2", "06_banks", "Rung 3: a padded tile"),
     title="A picture on its side",
     objective="Write a kernel that loads and stores in whole sectors although rows become columns, and meets in no bank",
     points=2,
@@ -479,7 +479,7 @@ def _lanes():
 
 DIVERGENCE = PredictionTask(
     id="06-divergence",
-    section=Section("6.2", "06_together", "Divergence"),
+    section=Section("6.3", "06_together", "Divergence"),
     title="Lanes that wait for others",
     objective="Predict how often a warp goes through a branch or a loop, and with how many active lanes",
     points=2,
@@ -624,7 +624,7 @@ ONE_WALKS = "The result is right, but x is asked for much more often than once f
 
 SPREAD = KernelTask(
     id="06-spread",
-    section=Section("6.2", "06_together", "Rung 2: sequential addressing"),
+    section=Section("6.3", "06_together", "Rung 2: sequential addressing"),
     title="From the smallest to the largest",
     objective="Write a tree reduction in shared memory with a neutral element, whole warps and a barrier for each round",
     points=2,
@@ -716,7 +716,7 @@ SHUFFLES_TOO = (
 
 LANES = KernelTask(
     id="06-lanes",
-    section=Section("6.2", "06_together", "Rung 4: shuffles in a warp"),
+    section=Section("6.3", "06_together", "Rung 4: shuffles in a warp"),
     title="The same, from register to register",
     objective="Write a reduction by shuffles in each warp and shared memory between the warps",
     after="06-spread",
@@ -746,7 +746,6 @@ LANES = KernelTask(
         "divergent-barrier": f"{EVERYBODY_COMES} {SHUFFLES_TOO}",
         "barrier-after-exit": f"{EVERYBODY_COMES} {SHUFFLES_TOO}",
         "uninitialised-shared": "A place of shared memory is read that nobody stored. Which thread of a warp stores the warp's result, and at which place?",
-        "mask-names-exited-lane": f"A shuffle waits for lanes that have ended. {SHUFFLES_TOO}",
         "lane-not-in-mask": "A lane takes part that the mask does not name. 0xFFFFFFFF names all 32.",
         "inactive-lane-read": (f"A shuffle reads from a lane that does not take part in it. {SHUFFLES_TOO}"),
         "divergent-warp-operation": (f"The lanes of a warp do not come to the same shuffle. {SHUFFLES_TOO}"),
@@ -808,7 +807,7 @@ def energies(x, out):
 
 BUG = KernelTask(
     id="06-bug",
-    section=Section("6.2", "06_together", "Barriers and races"),
+    section=Section("6.3", "06_together", "Barriers and races"),
     title="Repair a reduction",
     objective="Debug a reduction with the x-ray's findings: what most launches do not show",
     points=3,
@@ -883,7 +882,7 @@ NOT_BROUGHT = "Some bins of counts stayed 0. Does the block bring what it has co
 
 HISTOGRAM = KernelTask(
     id="06-histogram",
-    section=Section("6.2", "06_together", "One for each block"),
+    section=Section("6.3", "06_together", "One for each block"),
     title="A histogram with more bins than threads",
     objective="Write a histogram that counts in shared memory and goes to global memory once for each bin",
     points=2,
@@ -1105,7 +1104,7 @@ PAIRS = replace(
 
 RACES = DetectiveTask(
     id="06-races",
-    section=Section("6.2", "06_together", "Barriers and races"),
+    section=Section("6.3", "06_together", "Barriers and races"),
     title="Eight kernels, one of them right",
     objective="Judge kernels with shared memory by their text: races, barriers, edges",
     points=4,
@@ -1240,7 +1239,7 @@ def histogram_of(x):
 _PLAIN = replace(PAIRS, id="06-plain", cases=())
 FAILS = CounterexampleTask(
     id="06-fails",
-    section=Section("6.2", "06_together", "Barriers and races"),
+    section=Section("6.3", "06_together", "Barriers and races"),
     title="Find inputs on which three kernels fail",
     objective="Find the launch, the shape or the values on which a kernel with shared memory fails",
     points=3,
@@ -1328,7 +1327,7 @@ def _by_warps(x, out):
 
 KEEP = KernelTask(
     id="06-keep",
-    section=Section("6.2", "06_together", "Warp votes"),
+    section=Section("6.3", "06_together", "Warp votes"),
     title="Keep what is positive, in its order",
     objective="Write a compaction: places from a vote in each warp, and a scan over the warps' counts",
     points=3,
@@ -1373,7 +1372,6 @@ KEEP = KernelTask(
         "divergent-barrier": f"{EVERYBODY_COMES} {SHUFFLES_TOO.replace('Shuffles', 'Votes')}",
         "barrier-after-exit": f"{EVERYBODY_COMES} {SHUFFLES_TOO.replace('Shuffles', 'Votes')}",
         "divergent-warp-operation": f"The lanes of a warp do not come to the same vote. {SHUFFLES_TOO.replace('Shuffles', 'Votes')}",
-        "mask-names-exited-lane": f"A vote waits for lanes that have ended. {SHUFFLES_TOO.replace('Shuffles', 'Votes')}",
         "uninitialised-shared": (
             "A count is read that nobody has stored by then. One lane of each warp stores the warp's count: is there a barrier before others read it? And a launch may have fewer warps "
             "than the array has places: how many has this one?"
@@ -1459,7 +1457,7 @@ def blelloch(n):
 
 WORK = PredictionTask(
     id="06-work",
-    section=Section("6.3", "06_order", "Blelloch"),
+    section=Section("6.4", "06_order", "Blelloch"),
     title="Two scans, two bills",
     objective="Predict the rounds and additions of two scans",
     points=1,
@@ -1553,7 +1551,7 @@ def _unguarded(piece):
 
 SCAN = KernelTask(
     id="06-scan",
-    section=Section("6.3", "06_order", "A scan in a warp"),
+    section=Section("6.4", "06_order", "A scan in a warp"),
     title="Running sums of a row",
     objective="Write an inclusive scan of a block: by shuffles in each warp, and over the warps' sums",
     points=2,
@@ -1604,7 +1602,6 @@ SCAN = KernelTask(
         "barrier-after-exit": f"{EVERYBODY_COMES} {SHUFFLES_TOO}",
         "divergent-warp-operation": f"The lanes of a warp do not come to the same shuffle. {SHUFFLES_TOO}",
         "inactive-lane-read": f"A shuffle reads from a lane that does not take part in it. {SHUFFLES_TOO}",
-        "mask-names-exited-lane": f"A shuffle waits for lanes that have ended. {SHUFFLES_TOO}",
         "uninitialised-shared": (
             "The sum of a warp is read that nobody has stored by then. Which lane stores it, in every warp, and is there a barrier before others read it?"
         ),
@@ -1657,7 +1654,7 @@ _TRUSTED = {n: f"R trusts {n} flag{'s' * (n != 1)} whose number is not there yet
 
 ORDER = ScheduleTask(
     id="06-order",
-    section=Section("6.3", "06_order", "Memory order"),
+    section=Section("6.4", "06_order", "Memory order"),
     title="Be the memory: the flag overtakes the number",
     objective="Choose the order in which stores arrive and loads are made so that a flag without a fence lies",
     points=2,
@@ -1720,7 +1717,7 @@ ORDER = ScheduleTask(
 
 FENCED = ScheduleTask(
     id="06-fenced",
-    section=Section("6.3", "06_order", "Memory order"),
+    section=Section("6.4", "06_order", "Memory order"),
     title="A fence on one side only",
     objective="Choose the steps by which a reader that loads in the wrong order is deceived although the writer has a fence",
     after="06-order",

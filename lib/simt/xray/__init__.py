@@ -61,10 +61,14 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False, 
             stopped = error
         if stopped is None and any(f.kind == UNDEFINED for f in trace.findings):
             others = copies(again)
-            for given, byte in ((again, POISON), (others, OTHER)):
-                run(kernel, grid, block, given, shared_bytes=shared_bytes, order=order, unset=byte)
-            if same(again, others):  # nobody used what the shuffles got
-                trace.findings[:] = [f for f in trace.findings if f.kind != UNDEFINED]
+            try:
+                for given, byte in ((again, POISON), (others, OTHER)):
+                    run(kernel, grid, block, given, shared_bytes=shared_bytes, order=order, unset=byte)
+            except KernelError:  # what the trace has noted, a barrier after an exit, ends a run without one
+                pass
+            else:
+                if same(again, others):  # nobody used what the shuffles got
+                    trace.findings[:] = [f for f in trace.findings if f.kind != UNDEFINED]
         report = Report(trace, stopped)
         if stopped and report.ok:
             raise stopped  # an error of the kernel's arithmetic, say, that the x-ray has no words for
