@@ -240,3 +240,14 @@ def one_partner_too_many(x, out):
         left = half
     if t == 0:
         out[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def thread_0_walks(x, out):
+    """wrong replaced: The tree is gone"""
+    first = cuda.blockIdx.x * cuda.blockDim.x
+    if cuda.threadIdx.x == 0:
+        total = np.float32(0)
+        for i in range(first, min(first + cuda.blockDim.x, x.size)):
+            total += x[i] * x[i]
+        out[cuda.blockIdx.x] = total

@@ -326,3 +326,22 @@ def test_ids_are_unique_on_a_page(good):
     html = good.replay()._repr_html_() + good.replay()._repr_html_() + good.timeline()._repr_html_()
     ids = re.findall(r' id="([^"]+)"', html)
     assert len(ids) == len(set(ids)) > 3
+
+
+def test_lanes_that_left_before_a_shuffle_and_a_barrier_are_told_of_both():
+    """The runs that ask whether somebody used what the shuffle got end at the barrier, which is no error of the x-ray."""
+
+    @cuda.jit
+    def kernel(x, out):
+        s = cuda.shared.array(2, np.float32)
+        t = cuda.threadIdx.x
+        if t >= x.size:
+            return
+        total = x[t] + cuda.shfl_down_sync(0xFFFFFFFF, x[t], 16)
+        if t % 32 == 0:
+            s[t // 32] = total
+        cuda.syncthreads()
+        out[t] = s[t // 32]
+
+    report = xray(kernel, 1, 64)(np.ones(40, np.float32), np.zeros(40, np.float32))
+    assert {"inactive-lane-read", "barrier-after-exit"} <= {finding.kind for finding in report.findings}

@@ -1,6 +1,6 @@
 """Hidden cases of chapter 06: sizes that no visible case has."""
 
-from ..tasks.chapter_06 import apart_case, bins_case, energy_case, keep_case, spread_case, turn_case
+from ..tasks.chapter_06 import apart_case, bins_case, energy_case, keep_case, scan_case, spread_case, turn_case
 
 CASES = {
     "06-soa": (apart_case("one point", 1), apart_case("one more than a block", 65), apart_case("n", 190)),
@@ -15,4 +15,5 @@ CASES = {
         keep_case("one element", 1, 32, 1),
         keep_case("idle warps", 33, 256),
     ),
+    "06-scan": (scan_case("one element", 1, 1), scan_case("one more than a warp", 4, 33), scan_case("n", 1, 255)),
 }

@@ -136,7 +136,7 @@ def _ways(factor, divisor=1):
 
 BANKS = PredictionTask(
     id="06-banks",
-    section=Section("6", "06_memory", "Rung 3: a padded tile"),
+    section=Section("6.2", "06_banks", "32 banks"),
     title="Who waits at a bank?",
     objective="Predict the ways of a bank conflict from the words that a warp reads",
     points=1,
@@ -318,7 +318,7 @@ def _stores(index, case):
 
 TURN = KernelTask(
     id="06-turn",
-    section=Section("6", "06_memory", "Rung 3: a padded tile"),
+    section=Section("6.2", "06_banks", "Rung 3: a padded tile"),
     title="A picture on its side",
     objective="Write a kernel that loads and stores in whole sectors although rows become columns, and meets in no bank",
     points=2,
@@ -479,7 +479,7 @@ def _lanes():
 
 DIVERGENCE = PredictionTask(
     id="06-divergence",
-    section=Section("6.2", "06_together", "Divergence"),
+    section=Section("6.4", "06_branches", "Divergence"),
     title="Lanes that wait for others",
     objective="Predict how often a warp goes through a branch or a loop, and with how many active lanes",
     points=2,
@@ -620,9 +620,11 @@ SPREAD_BY_HAND = (
 )
 LANES_BY_HAND = "After which distances has lane 0 seen all 32 numbers? 16, 8, 4, 2 and 1, five rounds. And both results of all four warps have to come together."
 
+ONE_WALKS = "The result is right, but x is asked for much more often than once for each warp. Does one thread walk through a stretch, while the others wait? Each thread loads the one element that is its own."
+
 SPREAD = KernelTask(
     id="06-spread",
-    section=Section("6.2", "06_together", "Rung 2: sequential addressing"),
+    section=Section("6.3", "06_together", "Rung 2: sequential addressing"),
     title="From the smallest to the largest",
     objective="Write a tree reduction in shared memory with a neutral element, whole warps and a barrier for each round",
     points=2,
@@ -660,8 +662,15 @@ SPREAD = KernelTask(
     },
     budget=Budget(
         points=1,
-        text="at most 8 barriers, no bank conflict, and for n = 256 48 store and 100 load requests to shared memory",
-        require={"barriers": 8, "bank_ways": 1, "shared_store_requests": 48, "shared_load_requests": 100, "atomics": 0},
+        text="at most 8 barriers, no bank conflict, and for n = 256 48 store and 100 load requests to shared memory, 16 load requests to global memory",
+        require={
+            "barriers": 8,
+            "bank_ways": 1,
+            "shared_store_requests": 48,
+            "shared_load_requests": 100,
+            "atomics": 0,
+            "global_load_requests": 16,
+        },
         over="The result is right, but it costs more than a tree whose rounds are made by whole warps.",
         causes=(
             (
@@ -686,6 +695,7 @@ SPREAD = KernelTask(
                 over("barriers"),
                 "The result is right, with more barriers than a tree of 128 numbers needs: one when it is filled, and one for each of seven rounds.",
             ),
+            (over("global_load_requests"), ONE_WALKS),
         ),
         case=spread_case("exact", 256, 1),
     ),
@@ -706,7 +716,7 @@ SHUFFLES_TOO = (
 
 LANES = KernelTask(
     id="06-lanes",
-    section=Section("6.2", "06_together", "Rung 4: shuffles in a warp"),
+    section=Section("6.3", "06_together", "Rung 4: shuffles in a warp"),
     title="The same, from register to register",
     objective="Write a reduction by shuffles in each warp and shared memory between the warps",
     after="06-spread",
@@ -736,7 +746,6 @@ LANES = KernelTask(
         "divergent-barrier": f"{EVERYBODY_COMES} {SHUFFLES_TOO}",
         "barrier-after-exit": f"{EVERYBODY_COMES} {SHUFFLES_TOO}",
         "uninitialised-shared": "A place of shared memory is read that nobody stored. Which thread of a warp stores the warp's result, and at which place?",
-        "mask-names-exited-lane": f"A shuffle waits for lanes that have ended. {SHUFFLES_TOO}",
         "lane-not-in-mask": "A lane takes part that the mask does not name. 0xFFFFFFFF names all 32.",
         "inactive-lane-read": (f"A shuffle reads from a lane that does not take part in it. {SHUFFLES_TOO}"),
         "divergent-warp-operation": (f"The lanes of a warp do not come to the same shuffle. {SHUFFLES_TOO}"),
@@ -746,8 +755,14 @@ LANES = KernelTask(
     },
     budget=Budget(
         points=2,
-        text="one barrier; for n = 256 at most 16 store and 16 load requests to shared memory",
-        require={"barriers": 1, "shared_store_requests": 16, "shared_load_requests": 16, "atomics": 0},
+        text="one barrier; for n = 256 at most 16 store and 16 load requests to shared memory, and 16 load requests to global memory",
+        require={
+            "barriers": 1,
+            "shared_store_requests": 16,
+            "shared_load_requests": 16,
+            "atomics": 0,
+            "global_load_requests": 16,
+        },
         over=(
             "The result is right, but more goes through shared memory than two numbers of each warp. Inside a warp a shuffle hands a number from register to register, without a "
             "barrier. Only the results of the warps need shared memory."
@@ -761,6 +776,7 @@ LANES = KernelTask(
                 lambda rows: {o.name for o in rows} == {"barriers"},
                 "The result is right, with more than one barrier. Lanes of a warp that shuffle need none; one is for the results of the warps.",
             ),
+            (over("global_load_requests"), ONE_WALKS),
         ),
         case=spread_case("exact", 256, 1),
     ),
@@ -791,7 +807,7 @@ def energies(x, out):
 
 BUG = KernelTask(
     id="06-bug",
-    section=Section("6.2", "06_together", "Barriers and races"),
+    section=Section("6.3", "06_together", "Barriers and races"),
     title="Repair a reduction",
     objective="Debug a reduction with the x-ray's findings: what most launches do not show",
     points=3,
@@ -832,7 +848,7 @@ BUG = KernelTask(
     kept=Budget(
         points=0,
         text="a tree",
-        require={"shared_load_requests": 24, "atomics": 0},
+        require={"shared_load_requests": 24, "atomics": 0, "global_load_requests": 6},
         over="The tree is gone: the numbers are added up one after the other. Keep it, and repair its rounds.",
         case=energy_case("exact", 96, 96),
     ),
@@ -866,7 +882,7 @@ NOT_BROUGHT = "Some bins of counts stayed 0. Does the block bring what it has co
 
 HISTOGRAM = KernelTask(
     id="06-histogram",
-    section=Section("6.2", "06_together", "One for each block"),
+    section=Section("6.4", "06_branches", "One for each block"),
     title="A histogram with more bins than threads",
     objective="Write a histogram that counts in shared memory and goes to global memory once for each bin",
     points=2,
@@ -944,7 +960,8 @@ HISTOGRAM = KernelTask(
         causes=(
             (
                 over("global_load_requests"),
-                "The histogram is right, but x is loaded more than once. A value that is compared and then used as an index can stay in a variable.",
+                "The histogram is right, but x is asked for more often than once for each warp and round. A value that is compared and then used as an index can stay in a variable. Or does one thread "
+                "count everything?",
             ),
         ),
         case=bins_case("exact", 1024, 2),
@@ -1087,7 +1104,7 @@ PAIRS = replace(
 
 RACES = DetectiveTask(
     id="06-races",
-    section=Section("6.2", "06_together", "Barriers and races"),
+    section=Section("6.3", "06_together", "Barriers and races"),
     title="Eight kernels, one of them right",
     objective="Judge kernels with shared memory by their text: races, barriers, edges",
     points=4,
@@ -1222,7 +1239,7 @@ def histogram_of(x):
 _PLAIN = replace(PAIRS, id="06-plain", cases=())
 FAILS = CounterexampleTask(
     id="06-fails",
-    section=Section("6.2", "06_together", "Barriers and races"),
+    section=Section("6.3", "06_together", "Barriers and races"),
     title="Find inputs on which three kernels fail",
     objective="Find the launch, the shape or the values on which a kernel with shared memory fails",
     points=3,
@@ -1310,7 +1327,7 @@ def _by_warps(x, out):
 
 KEEP = KernelTask(
     id="06-keep",
-    section=Section("6.2", "06_together", "Warp votes"),
+    section=Section("6.4", "06_branches", "Warp votes"),
     title="Keep what is positive, in its order",
     objective="Write a compaction: places from a vote in each warp, and a scan over the warps' counts",
     points=3,
@@ -1355,7 +1372,6 @@ KEEP = KernelTask(
         "divergent-barrier": f"{EVERYBODY_COMES} {SHUFFLES_TOO.replace('Shuffles', 'Votes')}",
         "barrier-after-exit": f"{EVERYBODY_COMES} {SHUFFLES_TOO.replace('Shuffles', 'Votes')}",
         "divergent-warp-operation": f"The lanes of a warp do not come to the same vote. {SHUFFLES_TOO.replace('Shuffles', 'Votes')}",
-        "mask-names-exited-lane": f"A vote waits for lanes that have ended. {SHUFFLES_TOO.replace('Shuffles', 'Votes')}",
         "uninitialised-shared": (
             "A count is read that nobody has stored by then. One lane of each warp stores the warp's count: is there a barrier before others read it? And a launch may have fewer warps "
             "than the array has places: how many has this one?"
@@ -1400,7 +1416,7 @@ KEEP = KernelTask(
             ),
             (
                 lambda rows: {o.name for o in rows} == {"global_load_requests"},
-                "The result is right, but x is loaded more than once. What a thread has loaded can stay in a variable.",
+                "The result is right, but x is loaded more than once. What a thread has loaded can stay in a variable. Or does one thread do it all?",
             ),
             (
                 lambda rows: {o.name for o in rows} <= {"barriers", "shared_store_requests"},
@@ -1418,13 +1434,227 @@ KEEP = KernelTask(
     ),
 )
 
+# 06-work -----------------------------------------------------------------------------------------------------
+
+
+def hillis_steele(n):
+    """(rounds, additions) of an inclusive scan in which every place adds what lies d places before it."""
+    rounds = additions = 0
+    d = 1
+    while d < n:
+        rounds, additions, d = rounds + 1, additions + n - d, 2 * d
+    return rounds, additions
+
+
+def blelloch(n):
+    """(rounds, additions) of an exclusive scan by a tree: up to the sum, and down again."""
+    rounds = additions = 0
+    d = 1
+    while d < n:
+        rounds, additions, d = rounds + 2, additions + 2 * (n // (2 * d)), 2 * d
+    return rounds, additions
+
+
+WORK = PredictionTask(
+    id="06-work",
+    section=Section("6.5", "06_order", "Blelloch"),
+    title="Two scans, two bills",
+    objective="Predict the rounds and additions of two scans",
+    points=1,
+    minutes=5,
+    questions=(
+        Question(
+            "additions",
+            "additions of Hillis and Steele for 64 numbers",
+            lambda: hillis_steele(64)[1],
+            {
+                6 * 64: "In a round with distance d the first d places have nothing to add.",
+                63: "That is a loop of one thread. Here nearly every place adds in every round.",
+                6: "Those are the rounds. How many places add something in each?",
+                6 * 63: "In the first round 63 places add something; in the last, with d = 32, only 32.",
+                126: "That is what a tree needs, up and down.",
+                hillis_steele(64)[1] + 1: "One too many.",
+                hillis_steele(64)[1] - 1: "One too few.",
+                64 * 63 // 2: "That would be each place adding up all before it by itself.",
+            },
+            "d is 1, 2, 4, 8, 16, 32. In a round 64 - d places add something. What is the sum?",
+        ),
+        Question(
+            "tree",
+            "additions of Blelloch for 64 numbers, up and down",
+            lambda: blelloch(64)[1],
+            {
+                63: "That is the way up. On the way down each pair adds once more.",
+                64: "How many pairs are added on the way up, over all rounds? And on the way down?",
+                128: "Count the way up: 32 + 16 + 8 + 4 + 2 + 1.",
+                12: "Those are the rounds. How many pairs are there in each?",
+                6: "Those are the rounds of one way.",
+                384: "In a tree only a pair for every 2 d places adds: 32 in the first round, then 16.",
+                321: "That is what Hillis and Steele need.",
+                127: "Count the way up: 32 + 16 + 8 + 4 + 2 + 1. The way down has as many.",
+            },
+            "On the way up 32 pairs are added, then 16, and so on to one. On the way down it is as many again.",
+        ),
+        Question(
+            "rounds",
+            "rounds of Blelloch for 64 numbers, up and down",
+            lambda: blelloch(64)[0],
+            {
+                6: "That is the way up. The way down has as many.",
+                64: "In a round all pairs of one size are added at the same time.",
+                7: "How many times can 64 be halved, until one is left?",
+                126: "Those are the additions. Many of them happen in the same round.",
+                11: "The way up ends with one pair, the way down begins with one: both are rounds.",
+                13: "64 is halved six times, up and down.",
+            },
+            "How many times can 64 be halved until one is left? That is one way.",
+        ),
+    ),
+    hints=(
+        "Draw both for 8 numbers. How many arrows has each round?",
+        "Hillis and Steele: in the round with distance d every place adds what lies d places before it, if there is such a place. Blelloch: up, pairs are added, then pairs of pairs; down, "
+        "the same pairs again.",
+        "For 8 numbers the first makes 7 + 6 + 4 additions, and the second 4 + 2 + 1 up and as many down. Do the same for 64.",
+    ),
+)
+
+# 06-scan -----------------------------------------------------------------------------------------------------
+
+LONG = 256  # threads of a block: 8 warps
+
+
+def scan_case(name, rows, n):
+    """x and out (rows, n), a block for each row."""
+    return Case(
+        f"{name}: {rows} x {n} in {rows} block{'s' * (rows > 1)} of {LONG}",
+        lambda rng: (random_values(rng, rows, n), unwritten(rows, n)),
+        rows,
+        LONG,
+    )
+
+
+def _of_pieces(formula, length=32):
+    """formula of each piece of every row, put together again."""
+    return lambda x, out: np.concatenate(
+        [formula(x[:, k : k + length].astype(np.float64)) for k in range(0, x.shape[1], length)], axis=1
+    )
+
+
+def _unguarded(piece):
+    """A scan of one warp in which lanes without a partner add their own number again: that is what a shuffle gives them."""
+    total = np.zeros((len(piece), 32))
+    total[:, : piece.shape[1]] = piece
+    for d in (1, 2, 4, 8, 16):
+        total = total + np.concatenate([total[:, :d], total[:, :-d]], axis=1)
+    return total[:, : piece.shape[1]]
+
+
+SCAN = KernelTask(
+    id="06-scan",
+    section=Section("6.5", "06_order", "A scan in a warp"),
+    title="Running sums of a row",
+    objective="Write an inclusive scan of a block: by shuffles in each warp, and over the warps' sums",
+    points=2,
+    minutes=14,
+    spec=lambda x, out: x.astype(np.float64).cumsum(1),
+    rtol=1e-4,
+    atol=1e-4,
+    tell_first=("divergent-barrier", "barrier-after-exit", "uninitialised-shared"),
+    cases=(
+        scan_case("one block, exact", 1, 256),
+        scan_case("exact", 3, 256),
+        scan_case("ragged", 2, 100),
+        scan_case("ragged, short", 2, 9),
+    ),
+    writer=lambda index, case: index,
+    suspects=(
+        Suspect(
+            _of_pieces(lambda p: p.cumsum(1)),
+            "Each warp begins with 0 again. What has thread 32 to add, and which warp knows it?",
+        ),
+        Suspect(
+            _of_pieces(_unguarded),
+            "Lanes without a partner added their own number once more: that is what shfl_up gives to a lane d places before which no lane is. Which lanes have a partner?",
+        ),
+        Suspect(
+            lambda x, out: x.astype(np.float64).cumsum(1) - x,
+            "This is the sum of what comes before each number. The number itself belongs to it, too.",
+        ),
+        Suspect(
+            lambda x, out: x.astype(np.float64)[:, ::-1].cumsum(1)[:, ::-1],
+            "The sums run from the end. Each place needs what comes before it: shfl_up hands numbers to higher lanes, shfl_down to lower ones.",
+        ),
+        Suspect(
+            _of_pieces(lambda p: p[:, ::-1].cumsum(1)[:, ::-1]),
+            "In each warp the sums run from the end. Each lane needs what comes before it: shfl_up hands numbers to higher lanes, shfl_down to lower ones.",
+        ),
+        Suspect(
+            lambda x, out: np.repeat(x.astype(np.float64).cumsum(1)[:1], len(x), 0) if len(x) > 1 else NOTHING,
+            "All rows got the sums of row 0. Which row is a block's own?",
+        ),
+        Suspect(lambda x, out: x, "This is x itself: nothing was added."),
+    ),
+    advice={
+        "race": (
+            "A thread reads the sum of a warp that another one stores, and no barrier lies between the two. Or do several lanes store to one place? One lane of a warp has its whole sum."
+        ),
+        "divergent-barrier": f"{EVERYBODY_COMES} {SHUFFLES_TOO}",
+        "barrier-after-exit": f"{EVERYBODY_COMES} {SHUFFLES_TOO}",
+        "divergent-warp-operation": f"The lanes of a warp do not come to the same shuffle. {SHUFFLES_TOO}",
+        "inactive-lane-read": f"A shuffle reads from a lane that does not take part in it. {SHUFFLES_TOO}",
+        "uninitialised-shared": (
+            "The sum of a warp is read that nobody has stored by then. Which lane stores it, in every warp, and is there a barrier before others read it?"
+        ),
+        "out-of-bounds": (
+            "An index left its array. A thread behind the end of the row has no number: it takes part with 0, and stores nothing. And a block has eight warps: which places has the shared array?"
+        ),
+        "none-beyond": "Every thread has a number here. A block has eight warps: which places has the shared array?",
+        "negative-index": "An index fell below 0. A warp adds the sums of the warps before it: which has the first?",
+        "some-unwritten": "Every thread with a number stores its sum, in the row of its block.",
+        "one-block": "Only one row was stored. A block's row is the one of its number, cuda.blockIdx.x.",
+        **dict.fromkeys(
+            ("wrong-value", "precision"),
+            "Work out lanes 0 to 3 of the first warp by hand: d is 1, then 2. Who adds what? Then lane 0 of warp 2: it needs the sums of the warps 0 and 1, of all their 32 lanes.",
+        ),
+    },
+    budget=Budget(
+        points=1,
+        text="one barrier, no atomics, and for a row of 256 at most 8 store and 64 load requests to shared memory",
+        require={
+            "barriers": 1,
+            "atomics": 0,
+            "shared_store_requests": 8,
+            "shared_load_requests": 64,
+            "global_load_requests": 8,
+        },
+        over=(
+            "The sums are right, but more goes through shared memory than one number of each warp, or the block waits more than once. In a warp shuffles hand on the sums, without a "
+            "barrier; only the sum of each warp is for the others."
+        ),
+        causes=(
+            (
+                lambda rows: {o.name for o in rows} == {"global_load_requests"},
+                "The sums are right, but x is loaded more often than once for each element. A thread loads its own number; the others come by shuffles.",
+            ),
+        ),
+        case=scan_case("exact", 1, 256),
+    ),
+    hints=(
+        "After the round with distance 1 a lane knows of two numbers. After the next one, with distance 2? How many rounds does it take to 32?",
+        "Five rounds: each lane gets the sum of the lane d places before, and adds it if there is such a lane. Then the last lane of a warp has the warp's sum, which goes to shared memory. After "
+        "one barrier each thread adds the sums of the warps before its own.",
+        "cuda.shfl_up_sync(0xFFFFFFFF, total, d) stands outside of the `if`, the addition inside: only lanes from number d on have a partner. d is 1, 2, 4, 8, 16. Warp w adds w numbers from "
+        "shared memory.",
+    ),
+)
+
 # 06-order ----------------------------------------------------------------------------------------------------
 
 _TRUSTED = {n: f"R trusts {n} flag{'s' * (n != 1)} whose number is not there yet" for n in range(4)}
 
 ORDER = ScheduleTask(
     id="06-order",
-    section=Section("6.3", "06_order", "Memory order"),
+    section=Section("6.5", "06_order", "Memory order"),
     title="Be the memory: the flag overtakes the number",
     objective="Choose the order in which stores arrive and loads are made so that a flag without a fence lies",
     points=2,
@@ -1487,7 +1717,7 @@ ORDER = ScheduleTask(
 
 FENCED = ScheduleTask(
     id="06-fenced",
-    section=Section("6.3", "06_order", "Memory order"),
+    section=Section("6.5", "06_order", "Memory order"),
     title="A fence on one side only",
     objective="Choose the steps by which a reader that loads in the wrong order is deceived although the writer has a fence",
     after="06-order",
@@ -1542,4 +1772,21 @@ FENCED = ScheduleTask(
     ),
 )
 
-TASKS = (SECTORS, BANKS, SOA, TURN, DIVERGENCE, SPREAD, LANES, BUG, HISTOGRAM, RACES, FAILS, KEEP, ORDER, FENCED)
+TASKS = (
+    SECTORS,
+    BANKS,
+    SOA,
+    TURN,
+    DIVERGENCE,
+    SPREAD,
+    LANES,
+    BUG,
+    HISTOGRAM,
+    RACES,
+    FAILS,
+    KEEP,
+    WORK,
+    SCAN,
+    ORDER,
+    FENCED,
+)

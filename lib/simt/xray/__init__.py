@@ -60,10 +60,14 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False, 
             stopped = error
         if stopped is None and any(f.kind == UNDEFINED for f in trace.findings):
             others = copies(again)
-            run(kernel, grid, block, again, shared_bytes=shared_bytes, order=order)
-            run(kernel, grid, block, others, shared_bytes=shared_bytes, order=order, unset=OTHER)
-            if same(again, others):  # nobody used what the shuffles got
-                trace.findings[:] = [f for f in trace.findings if f.kind != UNDEFINED]
+            try:
+                run(kernel, grid, block, again, shared_bytes=shared_bytes, order=order)
+                run(kernel, grid, block, others, shared_bytes=shared_bytes, order=order, unset=OTHER)
+            except KernelError:  # what the trace has noted, a barrier after an exit, ends a run without one
+                pass
+            else:
+                if same(again, others):  # nobody used what the shuffles got
+                    trace.findings[:] = [f for f in trace.findings if f.kind != UNDEFINED]
         report = Report(trace, stopped)
         if stopped and report.ok:
             raise stopped  # an error of the kernel's arithmetic, say, that the x-ray has no words for
