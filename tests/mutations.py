@@ -800,8 +800,8 @@ XRAY = [
     ),
     Fault(
         "x-ray: a part stored after the counter counts as ordered",
-        "(_same_thread(trace, rows, p) & (rows <= p) | (trace.epoch[rows] < trace.epoch[p]))",
-        "(_same_thread(trace, rows, p) | (trace.epoch[rows] < trace.epoch[p]))",
+        "return row < rows.get(thread, -1) or epoch < last or (epoch, warp_epoch) < warps.get(warp, (-1, -1))",
+        "return thread in rows or epoch <= last",
         ZOO,
         "test_bug_is_found and part_stored_after_the_counter and forward",
     ),

@@ -9,17 +9,39 @@ import numpy as np
 _free = itertools.count(1 << 32, 1 << 40)
 
 
+class Unwritten:
+    """Which bytes of an allocation nobody has written yet; none once a launch ran that was not watched."""
+
+    def __init__(self, data):
+        self.start, self.bytes = data.__array_interface__["data"][0], np.ones(data.nbytes, bool)
+
+    def of(self, data):
+        """For each byte of each element of an array in this allocation: is it unwritten? A view."""
+        offset = data.__array_interface__["data"][0] - self.start
+        shape, strides = (*data.shape, data.itemsize), (*data.strides, 1)
+        return np.ndarray(shape, bool, self.bytes, offset, strides)
+
+    def forget(self):
+        self.bytes = None
+
+
 class DeviceNDArray:
     """An array in device memory, with the methods of numba's. The host reads it with ``copy_to_host``."""
 
-    def __init__(self, data, address=None):
+    def __init__(self, data, address=None, unwritten=None):
         self._data = data
         self._address = next(_free) if address is None else address
+        self._unwritten = unwritten
 
     def _view(self, data):
         """Another array in the same allocation."""
         distance = data.__array_interface__["data"][0] - self._data.__array_interface__["data"][0]
-        return DeviceNDArray(data, self._address + distance)
+        return DeviceNDArray(data, self._address + distance, self._unwritten)
+
+    def _write(self, key=...):
+        """The host writes some elements."""
+        if self._unwritten is not None and self._unwritten.bytes is not None and self.size:
+            self._unwritten.of(self._data)[key] = False
 
     @property
     def device_ctypes_pointer(self):
@@ -56,6 +78,7 @@ class DeviceNDArray:
         source = ary._data if isinstance(ary, DeviceNDArray) else np.asarray(ary)
         _check_same(source, self._data, "copy_to_device")
         self._data[...] = source
+        self._write()
 
     def is_c_contiguous(self):
         return self._data.flags.c_contiguous
@@ -97,6 +120,7 @@ class DeviceNDArray:
 
     def __setitem__(self, key, value):
         self._data[key] = value._data if isinstance(value, DeviceNDArray) else value
+        self._write(key)
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self._data, dtype=dtype)
@@ -132,7 +156,7 @@ def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0):
     data = np.empty(shape, _dtype(dtype), order=order)
     if data.size:
         np.asarray(data).ravel(order="K").view(np.uint8)[:] = 0xFF
-    return DeviceNDArray(data)
+    return DeviceNDArray(data, unwritten=Unwritten(data) if data.size else None)
 
 
 def device_array_like(ary, stream=0):

@@ -160,6 +160,7 @@ class Trace:
         self._row_count = 0
         self._segments = []
         self.row_sizes = {}  # bytes of the accesses that are not one element: row -> size
+        self.unwritten = {}  # number of an array of `device_array` -> (its unwritten bytes before the launch, first address)
         self.array_numbers = {}  # what makes a shared, local or constant array -> its place in `arrays`
         self._visits = {}
         self._visit_rows = [(0, -1, 0)]
@@ -245,6 +246,22 @@ class Trace:
             self.size[row] = size
         self.element = self._elements()
         return self
+
+    def written_now(self):
+        """The unwritten bytes as they were before the launch, by array; the launch's stores are taken out of the arrays' own."""
+        before, done = {}, {}
+        for number, (unwritten, shift) in self.unwritten.items():
+            first = unwritten.start + shift  # the address of the allocation's first byte
+            if id(unwritten) not in done:
+                done[id(unwritten)] = unwritten.bytes.copy()
+                low, high = first, first + len(unwritten.bytes)
+                rows = (self.space == GLOBAL) & (self.kind != LOAD) & (self.address >= low) & (self.address < high)
+                for size in np.unique(self.size[rows]).tolist():
+                    here = np.unique(self.address[rows & (self.size == size)]) - first
+                    for k in range(size):
+                        unwritten.bytes[here + k] = False
+            before[number] = done[id(unwritten)], first
+        return before
 
     def _elements(self):
         """Flat C-order element index of every row, from the byte offset and the strides of the array."""

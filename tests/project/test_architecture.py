@@ -27,7 +27,7 @@ ARROWS = {
 ROOMS = {
     "simt": {
         "source": ("errors", "numbers"),
-        "xray": ("errors", "retargeting", "run", "show", "trace", "source"),
+        "xray": ("errors", "hostarrays", "retargeting", "run", "show", "trace", "source"),
         "show": (),
     },
     "cpulab": {

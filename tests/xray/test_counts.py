@@ -355,3 +355,56 @@ def test_banks_by_element_size(dtype, stride, ways, wavefronts):
     for kind in ("load", "store"):
         e = of(report, kind, "s")
         assert (e.requests, e.bank_ways, e.wavefronts) == (1, ways, wavefronts)
+
+
+# -- records and views: each field has its own address and size -------------------------------------------------------
+
+PAIR = np.dtype([("re", np.float32), ("im", np.float32)])
+POINT = np.dtype([(name, np.float32) for name in "xyzw"])
+
+
+def test_fields_of_records_count_by_their_own_size():
+    @cuda.jit
+    def kernel(p, q):
+        i = cuda.grid(1)
+        p[i]["im"] = p[i]["re"] * 2
+        q[i].y = q[i].x + 1
+        q.w[i] = 3
+        q[i].z += q[i].x
+
+    p, q = np.ones(32, PAIR), np.ones(32, POINT)
+    report = xray(kernel, 1, 32)(p, q)
+    assert report.ok, report.findings
+    assert p[5].tolist() == (1, 2)
+    assert q[5].tolist() == (1, 2, 2, 3)
+    pairs = [e for e in report.expressions if e.array == "p"]
+    assert [(e.sectors, e.bytes_used) for e in pairs] == [(8, 128)] * 2
+    points = [e for e in report.expressions if e.array == "q"]
+    assert [(e.sectors, e.bytes_used) for e in points] == [(16, 128)] * 6
+
+
+def test_two_threads_may_store_two_fields_of_a_record_and_not_one():
+    @cuda.jit
+    def apart(p):
+        i = cuda.grid(1)
+        if i % 2:
+            p[i // 2].re = i
+        else:
+            p[i // 2].im = i
+
+    @cuda.jit
+    def together(p):
+        p[0].re = cuda.grid(1)
+
+    assert xray(apart, 1, 32)(np.ones(16, PAIR)).ok
+    assert [f.kind for f in xray(together, 1, 32)(np.ones(16, PAIR)).findings] == ["race"]
+
+
+def test_views_of_another_type_count_by_their_own_size():
+    @cuda.jit
+    def kernel(x, y):
+        i = cuda.grid(1)
+        y[i] = x.view(np.int32)[2 * i]
+
+    (load, _) = xray(kernel, 1, 32)(np.ones(32), np.zeros(32, np.int32)).expressions
+    assert (load.sectors, load.bytes_used) == (8, 128)

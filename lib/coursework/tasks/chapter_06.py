@@ -479,7 +479,7 @@ def _lanes():
 
 DIVERGENCE = PredictionTask(
     id="06-divergence",
-    section=Section("6.3", "06_together", "Divergence"),
+    section=Section("6.4", "06_branches", "Divergence"),
     title="Lanes that wait for others",
     objective="Predict how often a warp goes through a branch or a loop, and with how many active lanes",
     points=2,
@@ -882,7 +882,7 @@ NOT_BROUGHT = "Some bins of counts stayed 0. Does the block bring what it has co
 
 HISTOGRAM = KernelTask(
     id="06-histogram",
-    section=Section("6.3", "06_together", "One for each block"),
+    section=Section("6.4", "06_branches", "One for each block"),
     title="A histogram with more bins than threads",
     objective="Write a histogram that counts in shared memory and goes to global memory once for each bin",
     points=2,
@@ -1327,7 +1327,7 @@ def _by_warps(x, out):
 
 KEEP = KernelTask(
     id="06-keep",
-    section=Section("6.3", "06_together", "Warp votes"),
+    section=Section("6.4", "06_branches", "Warp votes"),
     title="Keep what is positive, in its order",
     objective="Write a compaction: places from a vote in each warp, and a scan over the warps' counts",
     points=3,
@@ -1457,7 +1457,7 @@ def blelloch(n):
 
 WORK = PredictionTask(
     id="06-work",
-    section=Section("6.4", "06_order", "Blelloch"),
+    section=Section("6.5", "06_order", "Blelloch"),
     title="Two scans, two bills",
     objective="Predict the rounds and additions of two scans",
     points=1,
@@ -1551,7 +1551,7 @@ def _unguarded(piece):
 
 SCAN = KernelTask(
     id="06-scan",
-    section=Section("6.4", "06_order", "A scan in a warp"),
+    section=Section("6.5", "06_order", "A scan in a warp"),
     title="Running sums of a row",
     objective="Write an inclusive scan of a block: by shuffles in each warp, and over the warps' sums",
     points=2,
@@ -1654,7 +1654,7 @@ _TRUSTED = {n: f"R trusts {n} flag{'s' * (n != 1)} whose number is not there yet
 
 ORDER = ScheduleTask(
     id="06-order",
-    section=Section("6.4", "06_order", "Memory order"),
+    section=Section("6.5", "06_order", "Memory order"),
     title="Be the memory: the flag overtakes the number",
     objective="Choose the order in which stores arrive and loads are made so that a flag without a fence lies",
     points=2,
@@ -1717,7 +1717,7 @@ ORDER = ScheduleTask(
 
 FENCED = ScheduleTask(
     id="06-fenced",
-    section=Section("6.4", "06_order", "Memory order"),
+    section=Section("6.5", "06_order", "Memory order"),
     title="A fence on one side only",
     objective="Choose the steps by which a reader that loads in the wrong order is deceived although the writer has a fence",
     after="06-order",

@@ -140,6 +140,7 @@ from . import (  # noqa: E402
     backward,  # noqa: F401
     cpu,  # noqa: F401
     fast,  # noqa: F401
+    fast_backward,  # noqa: F401
     gpu,  # noqa: F401
     gpu_minimal,  # noqa: F401
     gpu_scans,  # noqa: F401

@@ -154,9 +154,15 @@ def _some_columns(arguments, task, who):
 @inner_njit()
 def _some_rows(arguments, task, who):
     x, out, jobs, tasks = arguments
-    n = x.shape[1]
+    n, line, sums = x.shape[1], memory(x), memory(out)
     for row in range(task * jobs // tasks, (task + 1) * jobs // tasks):
-        along(memory(x), memory(out), row * n, n, 0.0)
+        if n >= 2 * lanes(line):
+            along(line, sums, row * n, n, 0.0)
+        else:
+            total = line.dtype.type(0)
+            for k in range(row * n, row * n + n):
+                total += line[k]
+                sums[k] = total
 
 
 @cached_njit()

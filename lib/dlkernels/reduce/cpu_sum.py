@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import team
 from ..implementations import implementation
-from ..simd import lanes, load, reduce_add, store
+from ..simd import broadcast, lanes, load, reduce_add, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
@@ -25,7 +25,7 @@ from .lines import in_memory_order, lines_of, pieces
 
 BLOCK = 1 << 12  # numbers that lie side by side, added by vectors
 CHUNK = 16 * BLOCK  # numbers of a piece of work, joined by a tree
-ROWS, COLUMNS = 256, 1024  # of a piece of work, where columns are added up
+ROWS, COLUMNS = 256, 1024  # of a piece of work where columns are added up; more rows where there are few columns
 PARALLEL_FROM = 1 << 16  # numbers below which waking another thread costs more than it gains
 
 
@@ -165,7 +165,7 @@ def more(total, lost, x):
 def compensated_vectors(line, at, step, n, room):
     """The sums of four neighbouring vectors, n times `step` apart: room = their sums, then what these have too much."""
     width = lanes(line)
-    a = b = c = d = load(line, at) * 0
+    a = b = c = d = broadcast(line.dtype.type(0))
     p = q = r = s = a
     for _ in range(n):
         a, p = more(a, p, load(line, at))
@@ -258,20 +258,60 @@ pieces_of = inner_njit()(pieces)
 
 
 @inner_njit()
+def row_totals(line, n, sums, first, last):
+    """The sums of rows first ... last - 1, each of at most CHUNK numbers."""
+    room = np.empty(64, sums.dtype)
+    if n < 2 * lanes(line):  # less than the overhead of vectors
+        for row in range(first, last):
+            result = line.dtype.type(0)
+            for k in range(row * n, row * n + n):
+                result += line[k]
+            sums[row] = result
+    else:
+        for row in range(first, last):
+            sums[row] = total(line, row * n, n) if n <= BLOCK else tree_total(line, row * n, n, room)
+
+
+@inner_njit()
+def narrow_totals(line, at, n, out, to, count, room):
+    """`column_totals` for less columns than a vector has lanes: some rows, one behind the other, are a wide one."""
+    width = lanes(line)
+    wide = count * width
+    column_totals(line, at, wide, n // width, room, 0, wide)
+    column_totals(room, 0, count, width, out, to, count)
+    for k in range(n - n % width, n):
+        for c in range(count):
+            out[to + c] += line[at + k * count + c]
+
+
+@inner_njit()
+def high_for(after, width):
+    """Rows of a piece of work where columns are added up."""
+    return ROWS if after >= width else ROWS * width
+
+
+@inner_njit()
 def _some_chunks(arguments, task, who):
     x, out, jobs, tasks = arguments
     _, n, after = x.shape
-    chunks, line, sums = out.shape[1], memory(x), memory(out)
-    room, across = np.empty(64, x.dtype), pieces_of(after, COLUMNS)
-    for job in range(task * jobs // tasks, (task + 1) * jobs // tasks):
+    chunks, line, sums, width = out.shape[1], memory(x), memory(out), lanes(memory(x))
+    begin, end = task * jobs // tasks, (task + 1) * jobs // tasks
+    if after == 1 and chunks == 1:
+        row_totals(line, n, sums, begin, end)
+        return
+    room, across, high = np.empty(max(64, width * width), x.dtype), pieces_of(after, COLUMNS), high_for(after, width)
+    for job in range(begin, end):
         if after == 1:
             row, first = job // chunks, job % chunks * CHUNK
             sums[job] = tree_total(line, row * n + first, min(CHUNK, n - first), room)
         else:
             rest, left = job // across, job % across * COLUMNS
-            row, first = rest // chunks, rest % chunks * ROWS
-            count, high = min(COLUMNS, after - left), min(ROWS, n - first)
-            column_totals(line, (row * n + first) * after + left, after, high, sums, rest * after + left, count)
+            row, first = rest // chunks, rest % chunks * high
+            at, to = (row * n + first) * after + left, rest * after + left
+            if after < width:
+                narrow_totals(line, at, min(high, n - first), sums, to, after, memory(room))
+            else:
+                column_totals(line, at, after, min(high, n - first), sums, to, min(COLUMNS, after - left))
 
 
 @cached_njit()
@@ -279,11 +319,21 @@ def _chunks(x, out, jobs, tasks, threads, least, team):
     share(_some_chunks, (x, out, jobs, tasks), tasks, threads, least, team)
 
 
+@cached_njit()
+def _short(x):
+    return tree_total(memory(x), 0, x.size, np.empty(64, x.dtype))
+
+
+def short(x):
+    """The sum of contiguous numbers, few enough for one piece of work: an array of no dimensions."""
+    return np.array(_short(x.reshape(-1)), x.dtype)
+
+
 def summed(x, threads):
     """Sums of chunks, then of these sums, and so on."""
     while True:
         rows, n, after = x.shape
-        chunks = pieces(n, CHUNK if after == 1 else ROWS)
+        chunks = pieces(n, CHUNK if after == 1 else high_for.py_func(after, vector_width(x.dtype)))
         out = np.empty((rows, chunks, after), x.dtype)
         jobs = rows * chunks * pieces(after, COLUMNS)
         threads = 1 if x.size < PARALLEL_FROM else threads

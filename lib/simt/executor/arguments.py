@@ -59,11 +59,18 @@ class Arguments:
         if isinstance(value, DeviceNDArray):
             data = value._data
             base = self._addresses.base(data)
+            unwritten = (
+                value._unwritten if value._unwritten is not None and value._unwritten.bytes is not None else None
+            )
+            if unwritten is not None and self._trace is None:
+                unwritten.forget()
             number = -1
             array = Array(data, name, "global", readonly=not data.flags.writeable, lead=base)
             if self._trace is not None:
                 number = len(self._trace.arrays)
                 self._trace.arrays.append(describe(array, base))
+                if unwritten is not None:
+                    self._trace.unwritten[number] = unwritten, base - data.__array_interface__["data"][0]
             array.number = number
             return array
         if isinstance(value, tuple):

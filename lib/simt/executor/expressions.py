@@ -12,12 +12,11 @@ from ..source.names import DeviceName
 from ..source.refused import on_no_gpu
 from ..source.syntax import make_call, make_name
 from .calls import Calls, cast_to
+from .memory import ARRAY_ATTRIBUTES
 
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
 _NATIVE = frozenset("sidf")
-_ARRAY_ATTRIBUTES = frozenset(
-    ("shape", "size", "ndim", "dtype", "strides", "nbytes", "itemsize", "T", "real", "imag", "x", "y", "z")
-)
+_OF_NUMBERS = frozenset(("real", "imag"))
 
 
 class Expressions(Calls):
@@ -93,7 +92,9 @@ class Expressions(Calls):
             if known:
                 return self.static_value(node, value)
         value = self.expression(node.value)
-        if node.attr in _ARRAY_ATTRIBUTES:
+        kind = self.kinds.of(node.value)
+        plain = kind is not None and not (isinstance(kind, tuple) and kind[1].startswith(("[", "{")))  # no records
+        if node.attr in (ARRAY_ATTRIBUTES | _OF_NUMBERS if plain else ()):
             return ast.Attribute(value, node.attr, ast.Load())
         return make_call("_field", value, node.attr, self.site(node, "load"), *self.visited())
 

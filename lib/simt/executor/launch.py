@@ -63,6 +63,7 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     finally:
         if trace is not None:
             trace.finish()
+            trace.unwritten = trace.written_now()
     prepared.copy_back()
     return trace
 

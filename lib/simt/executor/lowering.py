@@ -158,6 +158,12 @@ class Lowering(Expressions):
             return [self.at(ast.Assign([make_name(target.id, True)], value), target)]
         if isinstance(target, ast.Subscript):
             return [self.store(target, self.expression(target.value), self.indices(target), value)]
+        if isinstance(target, ast.Attribute):  # a field of a record
+            key = ast.Tuple([ast.Constant(target.attr)], ast.Load())
+            call = make_call(
+                "_storen", self.expression(target.value), key, value, self.site(target, "store"), *self.visited()
+            )
+            return [self.at(ast.Expr(self.at(call, target)), target)]
         if isinstance(target, (ast.Tuple, ast.List)):
             names = [self.temporary() for _ in target.elts]
             if any(isinstance(e, ast.Starred) for e in target.elts):
@@ -183,6 +189,10 @@ class Lowering(Expressions):
             left = ast.BinOp(make_name(target.id), node.op, node.value)
             self.at(left.left, target)
             return self.assign(target, self.expression(self.at(left, node)))
+        if isinstance(target, ast.Attribute):  # a field of a record, as a subscript
+            target = self.at(
+                ast.Subscript(target.value, self.at(ast.Constant(target.attr), target), ast.Store()), target
+            )
         if not isinstance(target, ast.Subscript):
             self.source.refuse(target, "a kernel cannot assign to this")
 

@@ -13,6 +13,9 @@ from ..numbers import caster, normal, numba_type
 _EXACT = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.complex128))
 
 
+ARRAY_ATTRIBUTES = frozenset(("shape", "size", "ndim", "dtype", "strides", "nbytes", "itemsize", "T"))
+
+
 def _unsuited(*_):
     raise IndexError
 
@@ -22,17 +25,18 @@ class Array:
 
     __slots__ = (
         "data", "get1", "get2", "get3", "init", "lead", "n0", "n1", "n2", "name", "number", "offset", "put1", "put2", "put3",
-        "readonly", "s0", "s1", "s2", "shape", "space",
+        "readonly", "s0", "s1", "s2", "shape", "space", "unit",
     )  # fmt: skip
 
-    def __init__(self, data, name, space, number=-1, offset=0, readonly=False, init=None, lead=0):
+    def __init__(self, data, name, space, number=-1, offset=0, readonly=False, init=None, lead=0, unit=0):
+        self.unit = unit or data.itemsize  # bytes of an element of the array that this is a view of
         self.data, self.name, self.space = data, name, space
         self.lead = lead  # bytes of the first element from the start of the allocation, for alignment
         self.number, self.offset, self.readonly, self.init = number, offset, readonly, init
         self.shape = data.shape
         self.get1 = self.get2 = self.get3 = self.put1 = self.put2 = self.put3 = _unsuited
         ndim, item = data.ndim, data.item if data.dtype in _EXACT else None
-        if data.dtype.names is None:
+        if data.dtype.names is None and data.itemsize == self.unit:
             if ndim == 1:
                 self.get1, self.put1 = item or data.__getitem__, data.__setitem__
                 (self.n0,), (self.s0,) = data.shape, data.strides
@@ -68,7 +72,22 @@ class Array:
     def view_of(self, data):
         """Another view of the same memory, which starts where the NumPy view ``data`` starts."""
         start = data.__array_interface__["data"][0] - self.data.__array_interface__["data"][0]
-        return Array(data, self.name, self.space, self.number, self.offset + start, self.readonly, self.init, self.lead)
+        return Array(
+            data,
+            self.name,
+            self.space,
+            self.number,
+            self.offset + start,
+            self.readonly,
+            self.init,
+            self.lead,
+            self.unit,
+        )
+
+    def field(self, name):
+        """A field of every record as a view, or None where there is no such field."""
+        known = isinstance(name, str) and self.data.dtype.names is not None and name in self.data.dtype.names
+        return self.view_of(self.data[name]) if known else None
 
 
 class Record:
@@ -80,11 +99,8 @@ class Record:
         self.array, self.index = array, index
 
     def field(self, name):
-        """The field as an array of one element, or NotImplemented where the record has no such field."""
-        dtype = self.array.data.dtype
-        if dtype.names is None or name not in dtype.names:
-            return None
-        return self.array.view_of(self.array.data[name])
+        """The field as an array of one element, or None where the record has no such field."""
+        return self.array.field(name)
 
 
 def check_index(array, key):
@@ -175,6 +191,8 @@ class Memory:
     def loadn(self, a, key, site, visit=0):
         if type(a) is not Array:
             return self._load_other(a, key, site, visit)
+        if len(key) == 1 and (field := a.field(key[0])) is not None:
+            return field
         key = self.key_of(a, key, site)
         if not _is_element(a, key):
             return self._view(a, key, site)
@@ -225,12 +243,14 @@ class Memory:
         return self.launch.fault(NotOnAGpu, f"a {type(a).__name__} cannot be indexed in a kernel", site)
 
     def field(self, value, name, site, visit=0):
-        """``record.name`` or ``record["name"]``; for anything else, the attribute."""
+        """``record.name`` or ``record["name"]``, the field of an array of records; for anything else, the attribute."""
         if type(value) is Record:
             field = value.field(name)
             if field is not None:
                 return self.loadn(field, (0,), site, visit)
-        elif type(value) is not Array and hasattr(value, name):
+        elif type(value) is Array and (field := value.field(name)) is not None:
+            return field
+        elif (type(value) is not Array or name in ARRAY_ATTRIBUTES) and hasattr(value, name):
             return getattr(value, name)
         return self.launch.fault(NotOnAGpu, f"{_describe(value)} has no attribute {name!r} in a kernel", site)
 

@@ -100,7 +100,8 @@ class TracedMemory(Memory):
         if check_index(a, key):
             return
         offset = a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=False))
-        if size:
+        if size or a.data.itemsize != a.unit:
+            size = size or a.data.itemsize
             self.trace.row_sizes[len(self.trace)] = size
         self.record((site, visit, a.number, offset))
         if a.init is not None:
@@ -108,7 +109,10 @@ class TracedMemory(Memory):
             if writes:
                 for start in range(offset, offset + (size or step), step):
                     a.init[start] = 1
-            elif not all(a.init[start] for start in range(offset, offset + (size or step), step)):
+            elif not all(
+                a.init[start] or a.init[start - start % a.unit]
+                for start in range(offset, offset + (size or step), step)
+            ):
                 self._read_too_early(a, key, site, offset)
 
     def note_atomic(self, name, old, new):

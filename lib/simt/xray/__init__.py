@@ -9,7 +9,6 @@
 
 from .. import run
 from ..errors import KernelError, TooManyIterations
-from ..executor.memory import POISON
 from ..trace import MOST_ACCESSES, Trace
 from .arguments import copies, same
 from .budget import BudgetExceeded
@@ -62,8 +61,8 @@ def xray(kernel, grid, block, shared_bytes=0, order="forward", snapshots=False, 
         if stopped is None and any(f.kind == UNDEFINED for f in trace.findings):
             others = copies(again)
             try:
-                for given, byte in ((again, POISON), (others, OTHER)):
-                    run(kernel, grid, block, given, shared_bytes=shared_bytes, order=order, unset=byte)
+                run(kernel, grid, block, again, shared_bytes=shared_bytes, order=order)
+                run(kernel, grid, block, others, shared_bytes=shared_bytes, order=order, unset=OTHER)
             except KernelError:  # what the trace has noted, a barrier after an exit, ends a run without one
                 pass
             else:

@@ -10,7 +10,7 @@ memory model gives no meaning to two unordered plain stores, and a later change 
 into an error.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 
 import numpy as np
@@ -19,15 +19,24 @@ from .. import show
 from ..errors import Deadlock
 from ..trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from . import columns, lanes, races
+from .analysis import STATIC_SHARED_LIMIT
 from .order import Both
 
 RACE_KINDS = ("race", "atomic-against-plain")
+UNSET = ("uninitialised-shared", "uninitialised-global")
+PARTED = (
+    "divergent-barrier",
+    "barrier-after-exit",
+    "divergent-warp-operation",
+    "waits-for-ever",
+)  # threads went different ways
 _SCOPES = ("warp", "block", "grid")
 
 _CURES = {
     "out-of-bounds": "Guard the access, as in `if i < x.shape[0]:`, or launch no more threads than elements.",
     "negative-index": "It would wrap around to the end of the array: guard the access, or shift the index.",
     "uninitialised-shared": "Store to every element, then cuda.syncthreads(), then read.",
+    "uninitialised-global": "cuda.device_array starts with garbage: store to every element, or copy an array to it, first.",
     "uninitialised-local": "A local array starts with garbage: store to every element before you read it.",
     "unfinished-copy": "Wait for copies, then cuda.syncthreads(), then read: each thread waits for its own only.",
     "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
@@ -45,12 +54,13 @@ class Finding:
 
     kind: "race", "atomic-against-plain", "uninitialised-shared", "out-of-bounds", "negative-index",
         "divergent-barrier", "barrier-after-exit", "lane-not-in-mask",
-        "inactive-lane-read", "unfinished-copy", "divergent-warp-operation", "waits-for-ever" or
+        "uninitialised-global", "inactive-lane-read", "unfinished-copy", "divergent-warp-operation", "waits-for-ever" or
         "uninitialised-local".
     message: what happened, one example. cure: one sentence. file, line, text: the source expression.
     lines: all lines concerned, each once. threads: for each thread concerned {"thread": (x, y, z),
     "block": (x, y, z)}. array, index: the element of the example ("" and () where there is none).
-    scope: of a race, "warp", "block" or "grid". count: how often, over the whole launch.
+    scope: of a race, "warp", "block" or "grid". count: how often, over the whole launch. position: how many accesses of
+    the run came before.
     """
 
     kind: str
@@ -65,6 +75,7 @@ class Finding:
     index: tuple = ()
     scope: str = ""
     count: int = 1
+    position: int = field(default=-1, compare=False)  # -1 where that says nothing
 
     @property
     def is_race(self):
@@ -101,9 +112,20 @@ def findings(trace, stopped=None):
     seen = seen_while_running(trace)
     if isinstance(stopped, Deadlock) and not any(f.line == stopped.line for f in seen):
         seen.append(_deadlock(stopped))
-    everything = seen + uninitialised_shared(trace, places) + find_races(trace, places)
-    rank = {"race": 1, "atomic-against-plain": 1, "uninitialised-shared": 2}
-    return sorted(everything, key=lambda f: (rank.get(f.kind, 0), f.line, f.kind, f.array, f.message))
+    unset = uninitialised_shared(trace, places) + uninitialised_global(trace)
+    everything = seen + unset + find_races(trace, places)
+    # What happened before threads went different ways may be why they did.
+    parted = min((f.position for f in seen if f.kind in PARTED), default=-1)
+
+    def rank(f):
+        if f.kind in PARTED:
+            return 0
+        if 0 <= f.position < parted and (f.is_race or f.kind in UNSET):
+            return -1
+        return 1 if f.is_race else 2 if f.kind in UNSET else 0
+
+    single = {(f.kind, f.line, f.message): f for f in everything}
+    return sorted(single.values(), key=lambda f: (rank(f), f.line, f.kind, f.array, f.message))
 
 
 # -- races -------------------------------------------------------------------------------------------------
@@ -227,6 +249,8 @@ def _describe_race(trace, scope, a, b, count):
         f"`{site_a.text}`: {_who(trace, a)} {_does(kind_a, at)}, {_who(trace, b)} {_does(kind_b, 'it')} "
         f"{elsewhere}, and nothing orders the two."
     )
+    if other := _overlap(trace, a, b):
+        message += f" `{array}` and `{other}` lie in the same memory."
     return Finding(
         kind="atomic-against-plain" if atomic else "race",
         message=message,
@@ -240,13 +264,24 @@ def _describe_race(trace, scope, a, b, count):
         index=index,
         scope=scope,
         count=count,
+        position=max(a, b),
     )
+
+
+def _overlap(trace, a, b):
+    """Name of the other array where two accesses of one place go through different arrays."""
+    one, other = trace.arrays[trace.array[a]], trace.arrays[trace.array[b]]
+    return other.name if trace.array[a] != trace.array[b] and one.name != other.name else ""
 
 
 def _race_cure(trace, scope, a, b):
     """One sentence. The cure depends on who conflicts, and on whether one statement reads and writes back."""
     site_a, site_b = trace.sites[trace.site[a]], trace.sites[trace.site[b]]
     kinds = {int(trace.kind[a]), int(trace.kind[b])}
+    if _overlap(trace, a, b):
+        if trace.space[a] == SHARED:
+            return "cuda.shared.array(0) is all of the dynamic memory, each time: cut one array into parts by slices."
+        return "Give the kernel arrays that do not overlap, or copy what it still needs before it is overwritten."
     barrier = "cuda.syncthreads() (or cuda.syncwarp())" if scope == "warp" else "cuda.syncthreads()"
     if site_a.line == site_b.line and site_a.text == site_b.text and kinds == {LOAD, STORE}:
         return "An update is a load and a store, and others can come between: use cuda.atomic.add (max, min ...)."
@@ -257,6 +292,8 @@ def _race_cure(trace, scope, a, b):
     if scope == "grid":
         if ATOMIC in kinds:
             return "Make every access atomic while other blocks run, or read the result in a second launch."
+        if any(site.kind == "grid barrier" for site in trace.sites):
+            return "Put a barrier of the grid between the two: cuda.cg.this_grid().sync()."
         return "Blocks run in any order: let one block own the element, use an atomic, or make it two launches."
     if ATOMIC in kinds:
         return f"Put {barrier} between the plain access and the atomic one, or make both atomic."
@@ -312,9 +349,10 @@ def uninitialised_shared(trace, places=None):
     return _describe_uninitialised(trace, np.unique(rows[bad]))
 
 
-def _describe_uninitialised(trace, rows):
+def _describe_uninitialised(trace, rows, kind="uninitialised-shared"):
     if not len(rows):
         return []
+    written = "any thread stored to it" if kind == "uninitialised-shared" else "the host or any thread stored to it"
     rows = rows[np.argsort(trace.thread[rows], kind="stable")]
     number, first = columns.group(trace.site[rows], trace.array[rows])
     reads = []
@@ -324,9 +362,9 @@ def _describe_uninitialised(trace, rows):
         at = f"{array}[{', '.join(map(str, index))}]"
         reads.append(
             Finding(
-                kind="uninitialised-shared",
-                message=f"`{site.text}`: {_who(trace, row)} reads {at} before any thread stored to it.",
-                cure=_CURES["uninitialised-shared"],
+                kind=kind,
+                message=f"`{site.text}`: {_who(trace, row)} reads {at} before {written}.",
+                cure=_CURES[kind],
                 file=site.file,
                 line=site.line,
                 text=site.text,
@@ -334,10 +372,38 @@ def _describe_uninitialised(trace, rows):
                 threads=(_thread(trace, trace.thread[row]),),
                 array=array,
                 index=index,
+                position=row,
                 count=count,
             )
         )
     return reads
+
+
+def uninitialised_global(trace):
+    """Loads (and atomics) of device arrays whose elements neither the host nor any thread had written."""
+    if not trace.unwritten or not len(trace.site):
+        return []
+    found = []
+    for number, (bytes_, first) in trace.unwritten.items():
+        rows = np.flatnonzero(trace.array == number)
+        rows = rows[bytes_[trace.address[rows] - first]]
+        kind, address = trace.kind[rows], trace.address[rows]
+        sets = (kind == STORE) | np.isin(trace.site[rows], list(trace.sets))
+        # A store by another thread orders itself with the load, or is a race; one by the same thread must come first.
+        _, place = np.unique(address, return_inverse=True)
+        size = int(place.max(initial=-1)) + 1
+        low, high, when = (
+            np.full(size, np.iinfo(np.int64).max),
+            np.full(size, -1),
+            np.full(size, np.iinfo(np.int64).max),
+        )
+        np.minimum.at(low, place[sets], trace.thread[rows[sets]])
+        np.maximum.at(high, place[sets], trace.thread[rows[sets]])
+        np.minimum.at(when, place[sets], rows[sets])
+        own = (low[place] == high[place]) & (low[place] == trace.thread[rows])
+        bad = ~sets & ((high[place] < 0) | own & (rows < when[place]))
+        found.append(rows[bad])
+    return _describe_uninitialised(trace, np.concatenate(found), "uninitialised-global")
 
 
 # -- what the executor saw --------------------------------------------------------------------------------
@@ -360,7 +426,7 @@ def seen_while_running(trace):
         merged[key] = Finding(
             kind=seen.kind,
             message=_seen_message(trace, seen),
-            cure=_CURES.get(seen.kind, ""),
+            cure=_seen_cure(trace, seen),
             file=site.file,
             line=site.line,
             text=site.text,
@@ -368,6 +434,7 @@ def seen_while_running(trace):
             threads=tuple(_thread(trace, t) for t in threads),
             array=array,
             index=tuple(int(i) for i in seen.index),
+            position=seen.position,
         )
     return list(merged.values())
 
@@ -386,6 +453,17 @@ def _deadlock(error):
     )
 
 
+def _seen_cure(trace, seen):
+    if seen.kind == "out-of-bounds" and seen.array >= 0:
+        info = trace.arrays[seen.array]
+        if info.space == "shared" and info.base >= STATIC_SHARED_LIMIT:
+            return (
+                f"The launch gives {trace.shared_bytes} bytes of dynamic shared memory: ask for more in "
+                "kernel[grid, block, stream, bytes], or guard the access."
+            )
+    return _CURES.get(seen.kind, "")
+
+
 def _seen_message(trace, seen):
     """The trace's sentence on one line; an index in the words of the other findings, with its thread."""
     text = trace.sites[seen.site].text
@@ -395,6 +473,9 @@ def _seen_message(trace, seen):
         wrong = "is negative" if seen.kind == "negative-index" else "lies outside"
         return f"`{text}`: {_name(trace, seen.thread)} uses index [{at}], which {wrong}: {info.name} has shape {info.shape}."
     message = " ".join(seen.message.split())
+    if seen.kind == "uninitialised-local":
+        at = ", ".join(str(int(i)) for i in seen.index)
+        message = f"{_name(trace, seen.thread)} reads {trace.arrays[seen.array].name}[{at}] before it stored there."
     return f"`{text}`: {message}" + ("" if message.endswith(".") else ".")
 
 

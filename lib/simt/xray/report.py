@@ -4,7 +4,10 @@ import html
 import json
 import textwrap
 
+import numpy as np
+
 from ..show import Column, code, sentence, table
+from ..trace import LOAD
 from . import analysis, budget, metrics, pictures, player, svg, timeline
 from . import findings as findings_of
 
@@ -35,6 +38,22 @@ class Report:
     def races(self):
         """The findings that are data races (an atomic against a plain access counts as one)."""
         return [f for f in self.findings if f.is_race]
+
+    @property
+    def unwritten(self):
+        """Arrays of ``cuda.device_array`` with elements that nobody has written after the launch: (name, how many, of)."""
+        rows = []
+        for number, (bytes_, first) in self.trace.unwritten.items():
+            info, left = self.trace.arrays[number], bytes_.copy()
+            stored = (self.trace.array == number) & (self.trace.kind != LOAD)
+            left[self.trace.address[stored] - first] = False
+            offset = info.base - first
+            here = (
+                np.ndarray(info.shape, bool, left, offset, info.strides) if 0 not in info.shape else np.zeros(0, bool)
+            )
+            if here.any():
+                rows.append((info.name, int(here.sum()), here.size))
+        return rows
 
     @property
     def ok(self):
@@ -124,6 +143,8 @@ class Report:
             )
         if t["atomics"]:
             lines.append(f"atomic: {t['atomics']:,} updates, up to {_count(t['contention'], 'lane')} at one address")
+        for name, count, size in self.unwritten:
+            lines.append(f"unset:  {count:,} of {size:,} elements of {name} are still unwritten")
         lines.append(f"order:  {_count(t['barriers'], 'barrier')} per block" + self._grid_barriers())
         return lines
 

@@ -1,0 +1,161 @@
+"""What is said first, and which cure: memory that nobody wrote, arrays that overlap, consequences behind their causes."""
+
+import numpy as np
+import pytest
+from numba import float32, int32
+
+from simt import cuda
+from simt.xray import xray
+
+pytestmark = pytest.mark.quick
+
+
+@cuda.jit
+def copy_some(x, y, n):
+    i = cuda.grid(1)
+    if i < n:
+        y[i] = x[i]
+
+
+def kinds(report):
+    return [f.kind for f in report.findings]
+
+
+def test_a_device_array_that_nobody_wrote_is_seen_where_it_is_read():
+    x, y = cuda.device_array(32, np.float32), cuda.device_array(32, np.float32)
+    report = xray(copy_some, 1, 32)(x, y, 32)
+    assert kinds(report) == ["uninitialised-global"]
+    assert "thread 0 of block 0 reads x[0] before the host or any thread stored to it" in report.findings[0].message
+    assert report.findings[0].count == 32
+    assert xray(copy_some, 1, 32)(y, x, 32).ok  # the launch has written y
+
+
+@pytest.mark.parametrize("write", ["copy", "set", "view", "launch"])
+def test_whoever_writes_it_makes_it_fine(write):
+    x, y = cuda.device_array(32, np.float32), cuda.to_device(np.zeros(32, np.float32))
+    if write == "copy":
+        x.copy_to_device(np.ones(32, np.float32))
+    elif write == "set":
+        x[:] = 1
+    elif write == "view":
+        x.reshape(4, 8)[:2] = 1
+        x[16:].copy_to_device(np.ones(16, np.float32))
+    else:
+        copy_some[1, 32](y, x, 32)
+    assert xray(copy_some, 1, 32)(x, y, 32).ok
+
+
+def test_a_part_that_the_host_wrote_is_not_the_whole():
+    x = cuda.device_array((4, 8), np.float32)
+    x[1:] = 0
+    report = xray(copy_some, 1, 32)(x.reshape(32), np.zeros(32, np.float32), 32)
+    assert kinds(report) == ["uninitialised-global"]
+    assert report.findings[0].count == 8
+
+
+def test_outputs_that_stay_unwritten_are_counted():
+    x, y = np.ones(32, np.float32), cuda.device_array(32, np.float32)
+    report = xray(copy_some, 1, 32)(x, y, 20)
+    assert report.ok
+    assert report.unwritten == [("y", 12, 32)]
+    assert "12 of 32 elements of y are still unwritten" in str(report)
+    assert xray(copy_some, 1, 32)(x, y, 32).unwritten == []
+
+
+def test_a_thread_that_stores_first_may_read_what_it_stored():
+    @cuda.jit
+    def kernel(y):
+        i = cuda.grid(1)
+        y[i] = i
+        y[i] += 1
+
+    @cuda.jit
+    def too_early(y):
+        y[cuda.grid(1)] += 1
+
+    assert xray(kernel, 1, 32)(cuda.device_array(32)).ok
+    assert kinds(xray(too_early, 1, 32)(cuda.device_array(32))) == ["uninitialised-global"]
+
+
+def test_arguments_that_overlap_are_named():
+    @cuda.jit
+    def blur(x, y):
+        i = cuda.grid(1)
+        if 0 < i < x.size - 1:
+            y[i] = (x[i - 1] + x[i + 1]) / 2
+
+    d = cuda.to_device(np.ones(64, np.float32))
+    (finding,) = xray(blur, 2, 32)(d, d).findings[:1]
+    assert finding.kind == "race"
+    assert "lie in the same memory" in finding.message
+    assert {"`x`", "`y`"} <= set(finding.message.split())
+    assert "do not overlap" in finding.cure
+
+
+def test_dynamic_memory_asked_for_twice_is_one_array():
+    @cuda.jit
+    def kernel(x, y):
+        a, b = cuda.shared.array(0, float32), cuda.shared.array(0, int32)
+        t = cuda.threadIdx.x
+        a[t] = x[t]
+        b[31 - t] = t
+        cuda.syncthreads()
+        y[t] = a[t] + b[t]
+
+    report = xray(kernel, 1, 32, 256)(np.ones(32, np.float32), np.zeros(32, np.float32))
+    race = next(f for f in report.findings if f.kind == "race")
+    assert "cut one array into parts by slices" in race.cure
+
+
+def test_too_little_dynamic_memory_is_asked_for_at_the_launch():
+    @cuda.jit
+    def kernel(y):
+        s = cuda.shared.array(0, float32)
+        t = cuda.threadIdx.x
+        s[t] = t
+        y[t] = s[t]
+
+    report = xray(kernel, 1, 32, 64)(np.zeros(32, np.float32))
+    assert kinds(report)[0] == "out-of-bounds"
+    assert "gives 64 bytes of dynamic shared memory" in report.findings[0].cure
+
+
+def test_a_race_before_a_barrier_that_some_miss_comes_first():
+    @cuda.jit
+    def kernel(x, y):
+        s = cuda.shared.array(1, int32)
+        t = cuda.threadIdx.x
+        s[0] = t
+        if s[0] != t:
+            return
+        cuda.syncthreads()
+        y[t] = 1
+
+    report = xray(kernel, 1, 64, order="reverse")(np.zeros(64), np.zeros(64))
+    assert "race" in kinds(report)
+    found = kinds(xray(kernel, 1, 64)(np.zeros(64), np.zeros(64)))
+    assert found[0] == "race"
+
+    @cuda.jit
+    def the_other_way_round(y):
+        s = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        s[t] = t
+        if t < 60:
+            cuda.syncthreads()
+        else:
+            return
+        y[t] = s[(t + 1) % 60]
+        s[t] = 1
+
+    assert kinds(xray(the_other_way_round, 1, 64)(np.zeros(64)))[:2] == ["barrier-after-exit", "race"]
+
+
+def test_an_uninitialised_local_array_names_its_thread():
+    @cuda.jit
+    def kernel(y):
+        acc = cuda.local.array(4, float32)
+        y[cuda.threadIdx.x] = acc[2]
+
+    (finding,) = xray(kernel, 1, 4)(np.zeros(4)).findings
+    assert "thread 0 of block 0 reads acc[2] before it stored there" in finding.message
