@@ -3,6 +3,12 @@
 from ..definition import Case
 from ..tasks.chapter_05 import layer_case, picture_case, share_arguments, shift_arguments
 
+
+def about(rng, *numbers):
+    """The numbers, each up to a tenth larger or smaller."""
+    return tuple(v * float(rng.uniform(0.9, 1.1)) for v in numbers)
+
+
 CASES = {
     "05-shift": (
         Case("k = 0: n = 65 in 2 blocks of 64", shift_arguments(65, 0), grid=2, block=64),
@@ -19,6 +25,11 @@ CASES = {
     "05-place": tuple(
         Case(f"element {i}", lambda rng, i=i, shape=shape: (i, *shape))
         for i, shape in ((0, (1, 1, 1)), (1, (1, 1, 1)), (41, (7, 1, 6)), (59, (3, 20, 1)), (10**9, (1000, 1000, 1001)))
+    ),
+    "05-crossing": (
+        Case("another job", lambda rng: about(rng, 30.0, 3e11, 2e13, 5e10, 2e-5)),
+        Case("a job that never pays", lambda rng: about(rng, 1.0, 3e11, 2e13, 1e10, 2e-5)),
+        Case("both cost the same", lambda rng: (1.0, 1.0, 2.0, 2.0, 1e-5)),
     ),
     "05-layer": (
         layer_case("one input", 5, 1, 20),
