@@ -20,12 +20,14 @@ _NONE = frozenset()
 
 class Gates:
     """Of one function. ``guards``: id of a node -> the atomics that gate it. ``after``: those that gate what follows a call of
-    the function. ``returned``: those whose value reaches its result. ``taint``: variable (or array) -> atomics it comes from.
+    the function. ``returned``: those whose value reaches its result.
+    ``compared``: id of a comparison -> (the atomics of its left side, those of its right side). ``taint``: variable (or array) -> atomics it comes from.
     """
 
     def __init__(self, source, known):
         self.source, self.known = source, known  # known: Python function -> its Gates, or None while it is being made
         self.guards, self.taint, self.now = {}, {}, _NONE
+        self.compared = {}
         self.returned = _NONE
         body = source.node.body if isinstance(source.node.body, list) else []
         before = None
@@ -95,7 +97,8 @@ class Gates:
             self.now = outer | atoms
             self._block(node.orelse)
             passed |= self.now - outer - atoms
-            leaves = any(isinstance(n, ast.Break | ast.Continue | ast.Return) for n in ast.walk(node))
+            # Where one branch waits, the other was taken because of what was asked.
+            leaves = bool(passed) or any(isinstance(n, ast.Break | ast.Continue | ast.Return) for n in ast.walk(node))
             self.now = outer | passed | (atoms if leaves or isinstance(node, ast.While) else _NONE)
         elif isinstance(node, ast.For):
             self._expression(node.iter)
@@ -125,6 +128,10 @@ class Gates:
             return
         for child in ast.iter_child_nodes(node):
             self._expression(child)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            sides = self.atoms(node.left), self.atoms(node.comparators[0])
+            if any(sides):
+                self.compared[id(node)] = sides
         if isinstance(node, ast.Subscript | ast.Call | ast.Attribute):
             self.guards[id(node)] = self.now
             if isinstance(node, ast.Call) and (callee := self._callee(node)):
