@@ -371,7 +371,7 @@ def read_outside_the_lock(x, o, lock):
 @bug("waits-for-ever", 1, 32, zeros(1), ints(1))
 def lock_taken_twice(o, lock):
     if cuda.threadIdx.x == 0:
-        for k in range(2):
+        for _ in range(2):
             while cuda.atomic.cas(lock, 0, 0, 1) != 0:  # BUG
                 pass
             o[0] += 1
@@ -640,3 +640,287 @@ def records_read_without_barrier(p, x):
     i = cuda.grid(1)
     p[i].n = i  # BUG
     p[i].v = x[i] + p[i ^ 1].n  # BUG
+
+
+# -- what is kept of an answer, and how far it reaches --------------------------------------------------------------------
+
+
+@fine(4, 32, numbers(4), zeros(4), ints(1), zeros(1))
+def bool_kept_in_a_variable(x, part, count, out):
+    if cuda.threadIdx.x == 0:
+        part[cuda.blockIdx.x] = x[cuda.blockIdx.x]
+        cuda.threadfence()
+        n = cuda.atomic.add(count, 0, 1)
+        is_last = n == cuda.gridDim.x - 1
+        cuda.threadfence()
+        if is_last:
+            for k in range(4):
+                out[0] += part[k]
+
+
+@bug(RACES, 4, 32, numbers(4), zeros(4), ints(1), zeros(1))
+def bool_kept_off_by_one(x, part, count, out):
+    if cuda.threadIdx.x == 0:
+        part[cuda.blockIdx.x] = x[cuda.blockIdx.x]  # BUG
+        cuda.threadfence()
+        n = cuda.atomic.add(count, 0, 1)
+        nearly = n == cuda.gridDim.x - 2
+        cuda.threadfence()
+        if nearly:
+            for k in range(4):
+                out[0] += part[k]  # BUG
+
+
+@fine(4, 32, numbers(4), zeros(4), lambda: np.full(1, 4, np.int32), zeros(1))
+def counts_down_to_zero(x, part, left, out):
+    if cuda.threadIdx.x == 0:
+        part[cuda.blockIdx.x] = x[cuda.blockIdx.x]
+        cuda.threadfence()
+        if cuda.atomic.sub(left, 0, 1) == 1:
+            cuda.threadfence()
+            for k in range(4):
+                out[0] += part[k]
+
+
+@fine(4, 32, numbers(4), zeros(4), ints(1), zeros(4))
+def all_wait_at_or_after(x, part, count, out):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        part[b] = x[b]
+        cuda.threadfence()
+        n = cuda.atomic.add(count, 0, 1) + 1
+        while n < 4:
+            n = cuda.atomic.add(count, 0, 0)
+        cuda.threadfence()
+        out[b] = part[(b + 1) % 4]
+
+
+@bug(RACES, 4, 32, numbers(4), zeros(4), ints(1), zeros(4))
+def all_wait_but_one_short(x, part, count, out):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        part[b] = x[b]  # BUG
+        cuda.threadfence()
+        n = cuda.atomic.add(count, 0, 1) + 1
+        while n < 3:
+            n = cuda.atomic.add(count, 0, 0)
+        cuda.threadfence()
+        out[b] = part[(b + 1) % 4]  # BUG
+
+
+@fine(4, 32, numbers(4), zeros(1), ints(1), ints(1))
+def max_with_its_place_under_a_lock(x, best, where, lock):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        done = False
+        while not done:
+            if cuda.atomic.cas(lock, 0, 0, 1) == 0:
+                cuda.threadfence()
+                if x[b] > best[0]:
+                    best[0] = x[b]
+                    where[0] = b
+                cuda.threadfence()
+                cuda.atomic.exch(lock, 0, 0)
+                done = True
+
+
+@bug("waits-for-ever", 4, 32, numbers(4), zeros(1), ints(1))
+def lock_not_given_back_in_a_branch(x, best, lock):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        while cuda.atomic.cas(lock, 0, 0, 1) != 0:  # BUG
+            pass
+        cuda.threadfence()
+        if x[b] > 2:
+            best[0] = x[b]
+            cuda.threadfence()
+            cuda.atomic.exch(lock, 0, 0)
+
+
+@fine(2, 64, zeros(64), ints(2))
+def ping_pong_own(x, turn):
+    b, t = cuda.blockIdx.x, cuda.threadIdx.x
+    for k in range(3):
+        if t == 0:
+            while cuda.atomic.add(turn, 0, 0) != 2 * k + b:
+                pass
+            cuda.threadfence()
+        cuda.syncthreads()
+        x[t] += b + 1
+        cuda.syncthreads()
+        if t == 0:
+            cuda.threadfence()
+            cuda.atomic.add(turn, 0, 1)
+
+
+@bug(RACES, 2, 64, zeros(64), ints(2))
+def ping_pong_wrong_turn(x, turn):
+    b, t = cuda.blockIdx.x, cuda.threadIdx.x
+    for k in range(3):
+        if t == 0:
+            while cuda.atomic.add(turn, 0, 0) < 2 * k:
+                pass
+            cuda.threadfence()
+        cuda.syncthreads()
+        x[t] += b + 1  # BUG
+        cuda.syncthreads()
+        if t == 0:
+            cuda.threadfence()
+            cuda.atomic.add(turn, 0, 1)
+
+
+@bug(RACES, 2, 64, zeros(64), ints(2))
+def ping_pong_without_last_barrier(x, turn):
+    b, t = cuda.blockIdx.x, cuda.threadIdx.x
+    if t == 0:
+        while cuda.atomic.add(turn, 0, 0) != b:
+            pass
+        cuda.threadfence()
+    cuda.syncthreads()
+    x[t] += b + 1  # BUG
+    if t == 0:
+        cuda.threadfence()
+        cuda.atomic.add(turn, 0, 1)
+
+
+@fine(3, 64, numbers(192), zeros(3), ints(1), zeros(1))
+def the_last_warp_of_the_last_block(x, part, count, out):
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    v = x[cuda.grid(1)]
+    for d in (16, 8, 4, 2, 1):
+        v += cuda.shfl_down_sync(0xFFFFFFFF, v, d)
+    if t % 32 == 0:
+        cuda.atomic.add(part, b, v)
+        cuda.threadfence()
+        if cuda.atomic.add(count, 0, 1) == 5:
+            cuda.threadfence()
+            out[0] = part[0] + part[1] + part[2]
+
+
+@fine(1, 96, numbers(96), zeros(96))
+def pipeline_of_three_warps(x, y):
+    s, stage = cuda.shared.array((3, 32), float32), cuda.shared.array(3, int32)
+    t = cuda.threadIdx.x
+    w, lane = t // 32, t % 32
+    if t < 3:
+        cuda.atomic.exch(stage, t, 0)
+    cuda.syncthreads()
+    if w > 0:
+        if lane == 0:
+            while cuda.atomic.add(stage, w - 1, 0) == 0:
+                pass
+            cuda.threadfence_block()
+        cuda.syncwarp()
+        s[w, lane] = s[w - 1, 31 - lane] + x[t]
+    else:
+        s[w, lane] = x[t]
+    cuda.syncwarp()
+    if lane == 0:
+        cuda.threadfence_block()
+        cuda.atomic.exch(stage, w, 1)
+    y[t] = s[w, lane]
+
+
+@bug(RACES, 1, 96, numbers(96), zeros(96))
+def pipeline_without_syncwarp_after_the_wait(x, y):
+    s, stage = cuda.shared.array((3, 32), float32), cuda.shared.array(3, int32)
+    t = cuda.threadIdx.x
+    w, lane = t // 32, t % 32
+    if t < 3:
+        cuda.atomic.exch(stage, t, 0)
+    cuda.syncthreads()
+    if w > 0:
+        if lane == 0:
+            while cuda.atomic.add(stage, w - 1, 0) == 0:
+                pass
+            cuda.threadfence_block()
+        s[w, lane] = s[w - 1, 31 - lane] + x[t]  # BUG
+    else:
+        s[w, lane] = x[t]  # BUG
+    cuda.syncwarp()
+    if lane == 0:
+        cuda.threadfence_block()
+        cuda.atomic.exch(stage, w, 1)
+    y[t] = s[w, lane]
+
+
+@fine(3, 32, numbers(3), zeros(3), ints(3), zeros(3))
+def flags_in_both_directions(x, a, flag, y):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        a[b] = x[b]
+        cuda.threadfence()
+        cuda.atomic.max(flag, b, 1)
+        for k in range(3):
+            while cuda.atomic.max(flag, k, 0) == 0:
+                pass
+        cuda.threadfence()
+        y[b] = a[0] + a[1] + a[2]
+
+
+@bug(RACES, 3, 32, numbers(3), zeros(3), ints(3), zeros(3))
+def flags_of_all_but_the_last(x, a, flag, y):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        a[b] = x[b]  # BUG
+        cuda.threadfence()
+        cuda.atomic.max(flag, b, 1)
+        for k in range(2):
+            while cuda.atomic.max(flag, k, 0) == 0:
+                pass
+        cuda.threadfence()
+        y[b] = a[0] + a[1] + a[2]  # BUG
+
+
+@fine(1, 64, numbers(64), zeros(64))
+def warp_votes_then_block_counts(x, y):
+    t = cuda.threadIdx.x
+    n = cuda.syncthreads_count(x[t] > 5)
+    m = cuda.popc(cuda.ballot_sync(0xFFFFFFFF, x[t] > 5))
+    y[t] = n * 100 + m
+
+
+@fine(2, 32, numbers(64), zeros(64), ints(1))
+def bounded_wait_that_gives_up(x, y, flag):
+    b, t = cuda.blockIdx.x, cuda.threadIdx.x
+    if b == 1 and t == 0:
+        y[0] = x[0]
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    if b == 0 and t == 0:
+        for _ in range(1000):
+            if cuda.atomic.add(flag, 0, 0) == 1:
+                cuda.threadfence()
+                y[1] = y[0]
+                break
+
+
+@bug(RACES, 2, 32, numbers(64), zeros(64), ints(1))
+def bounded_wait_that_goes_on_all_the_same(x, y, flag):
+    b, t = cuda.blockIdx.x, cuda.threadIdx.x
+    if b == 1 and t == 0:
+        y[0] = x[0]  # BUG
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    if b == 0 and t == 0:
+        for _ in range(1000):
+            if cuda.atomic.add(flag, 0, 0) == 1:
+                break
+        cuda.threadfence()
+        y[1] = y[0]  # BUG
+
+
+@fine(4, 32, numbers(4), zeros(4), ints(1), zeros(1))
+def flag_of_shared_memory_set_in_a_branch(x, part, count, out):
+    last = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        last[0] = 0
+        part[cuda.blockIdx.x] = x[cuda.blockIdx.x]
+        cuda.threadfence()
+        if cuda.atomic.add(count, 0, 1) == 3:
+            last[0] = 1
+    cuda.syncthreads()
+    if last[0] == 1 and t < 4:
+        cuda.threadfence()
+        cuda.atomic.add(out, 0, part[t])

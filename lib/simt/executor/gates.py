@@ -28,6 +28,7 @@ class Gates:
         self.source, self.known = source, known  # known: Python function -> its Gates, or None while it is being made
         self.guards, self.taint, self.now = {}, {}, _NONE
         self.compared = {}
+        self.left = _NONE  # the atomics behind a `break` of the loop at hand
         self.returned = _NONE
         body = source.node.body if isinstance(source.node.body, list) else []
         before = None
@@ -48,6 +49,9 @@ class Gates:
                     root = root.value
                 for name in {root.id} if isinstance(root, ast.Name) else names:
                     self.taint[name] = self.taint.get(name, _NONE) | atoms
+        elif isinstance(node, ast.If) and (atoms := self.atoms(node.test)):
+            for name in stored_names(ast.Module([*node.body, *node.orelse], [])) | _stored_arrays(node):
+                self.taint[name] = self.taint.get(name, _NONE) | atoms  # what is stored says what was asked
         elif isinstance(node, ast.Return) and node.value is not None:
             self.returned |= self.atoms(node.value)
         elif isinstance(node, ast.Call) and (callee := self._callee(node)):
@@ -91,12 +95,15 @@ class Gates:
             self._expression(node.test)
             atoms = self.atoms(node.test)
             self.now |= atoms
-            for _ in range(1 + isinstance(node, ast.While)):  # a round comes after the one before
+            if isinstance(node, ast.While):
+                self._rounds(node.body, isinstance(node.test, ast.Constant))
+            else:
                 self._block(node.body)
             passed = self.now - outer - atoms  # gates in the branch: whoever took it came through them
             self.now = outer | atoms
             self._block(node.orelse)
             passed |= self.now - outer - atoms
+            self.left |= atoms if any(isinstance(n, ast.Break) for n in ast.walk(node)) else _NONE
             # Where one branch waits, the other was taken because of what was asked.
             leaves = bool(passed) or any(isinstance(n, ast.Break | ast.Continue | ast.Return) for n in ast.walk(node))
             self.now = outer | passed | (atoms if leaves or isinstance(node, ast.While) else _NONE)
@@ -104,8 +111,7 @@ class Gates:
             self._expression(node.iter)
             self.now |= self.atoms(node.iter)
             self._expression(node.target)
-            self._block(node.body)
-            self._block(node.body)  # a round comes after the one before
+            self._rounds(node.body, False)
             self._block(node.orelse)
         elif isinstance(node, ast.Match):
             self._expression(node.subject)
@@ -115,6 +121,15 @@ class Gates:
             self.now = outer
         elif not isinstance(node, ast.FunctionDef):
             self._expression(node)
+
+    def _rounds(self, body, endless):
+        """The body of a loop. One that may also end by itself says nothing of the `break` that it has."""
+        before, outer, self.left = self.now, self.left, _NONE
+        for _ in range(2):  # a round comes after the one before
+            self._block(body)
+        if not endless:
+            self.now -= self.left - before
+        self.left = outer
 
     def _expression(self, node):
         if isinstance(node, ast.BoolOp | ast.IfExp):
@@ -136,6 +151,12 @@ class Gates:
             self.guards[id(node)] = self.now
             if isinstance(node, ast.Call) and (callee := self._callee(node)):
                 self.now |= callee.after
+
+
+def _stored_arrays(node):
+    """Arrays of which a piece of code sets elements."""
+    targets = (n.value for n in ast.walk(node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    return {t.id for t in targets if isinstance(t, ast.Name)}
 
 
 def gates_of(function, known):

@@ -242,7 +242,7 @@ class _Proofs:
     def __init__(self, events, order):
         self.changes = [e for e in events if e.new != e.old or e.name in ("inc", "dec")]
         self.seen = {m.number: order.seen_before(m) for m in self.changes}
-        self.start = events[0].old
+        self.start, self.before = events[0].old, order.seen_before
         signs = {e.delta > 0 for e in self.changes}
         self.counter = all(e.name in _ADDS for e in self.changes) and len(signs) == 1
         self.bits = bool(self.changes) and all(e.name == "or_" for e in self.changes)
@@ -266,8 +266,8 @@ class _Proofs:
         return all(self._stored_after(w, e, v) for v in self.values if _accepts(e, v))
 
     def _stored_after(self, w, e, value):
-        if value == self.start:
-            return False
+        if value == self.start:  # it may still have been there, unless one that changed it came before for certain
+            return any(self.before(e) >> m.number & 1 for m in self.changes)
         writers = [m for m in self.changes if m.new == value and not self.seen[m.number] >> e.number & 1]
         return all(m is w or self.seen[m.number] >> w.number & 1 for m in writers)
 
