@@ -1,14 +1,13 @@
 """The gallery of the library's GPU kernels: what each asks of memory, counted; and what the compiler makes of it.
 
-    gallery("matrix")      # shows in a notebook and on a page; print gives text
+    shown = by_folder(rung for rung in implementations.everything() if rung.device == "gpu")
+    shown["matrix"]        # shows in a notebook and on a page; print gives text
 
 Both records are made without a GPU: benchmarks/results/gallery.json by the x-ray, compiled.json by the compiler for GPUs.
 """
 
 from html import escape
 
-from dlkernels import implementations
-from dlkernels.rungs import place
 from simt import show
 
 from .measure.machine_code import machine_code
@@ -18,20 +17,16 @@ ARCHITECTURE = "sm_80"
 WIDTH, HEIGHT, LANES = 200, 44, 32
 
 
-def folders():
-    """The folders of the library that have GPU kernels, in the order of the book."""
-    return list(dict.fromkeys(map(_folder, _rungs())))
-
-
-def gallery(folder):
-    """The `Gallery` of one folder of the library: "vector", "matrix", ..."""
-    if folder not in folders():
-        raise ValueError(f"folder is {folder!r}; expected one of {', '.join(folders())}")
-    return Gallery([rung for rung in _rungs() if _folder(rung) == folder])
+def by_folder(rungs):
+    """A `Gallery` for each folder of the library, in the order in which the rungs come."""
+    folders = {}
+    for rung in rungs:
+        folders.setdefault(rung.function.__module__.split(".")[1], []).append(rung)
+    return {name: Gallery(there) for name, there in folders.items()}
 
 
 class Gallery:
-    """Cards of some rungs. `facts` of a rung: (launch, what was counted, what the compiler says), in words."""
+    """Cards of GPU rungs, rows of `dlkernels.implementations`."""
 
     def __init__(self, rungs):
         self.rungs = rungs
@@ -66,17 +61,9 @@ class Gallery:
             for launch, counted, request in self.facts(rung)
         )
         return (
-            f'<div class="gallery-card"><p><b>{show.code(rung.name)}</b> <small>{show.breakable(place(rung))}</small><br>'
+            f'<div class="gallery-card"><p><b>{show.code(rung.name)}</b> <small>{show.breakable(rung.place)}</small><br>'
             f"{show.sentence(rung.adds)}</p>{parts}<p>{escape(_compiled(rung))}</p></div>"
         )
-
-
-def _rungs():
-    return [rung for rung in implementations.everything() if rung.device == "gpu"]
-
-
-def _folder(rung):
-    return rung.function.__module__.split(".")[1]
 
 
 def _launch(one):

@@ -21,6 +21,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from .examples import Examples
 from .layouts import as_host, contiguous, copy
 
 DEVICES = ("cpu", "gpu")
+LIBRARY = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,15 @@ class Implementation:
         """The rung's source text, with the kernels it launches."""
         parts = [kernel for kernel, _ in self.kernels] + [self.function]
         return "\n\n".join(inspect.getsource(getattr(part, "py_func", part)) for part in parts)
+
+    @property
+    def place(self):
+        """Where it stands: "lib/dlkernels/vector/cpu.py:24". A GPU's rung: its first kernel."""
+        first = self.kernels[0][0] if self.kernels else self.function
+        function = inspect.unwrap(getattr(first, "py_func", first))
+        path = Path(inspect.getsourcefile(function)).resolve()
+        shown = path.relative_to(LIBRARY.parent) if path.is_relative_to(LIBRARY) else Path(path.name)
+        return f"{shown.as_posix()}:{function.__code__.co_firstlineno}"
 
 
 OPERATIONS = {}

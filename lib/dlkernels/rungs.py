@@ -6,30 +6,18 @@
 It shows in a notebook, on a page and, as text, in a shell.
 """
 
-import inspect
 from html import escape
-from pathlib import Path
 
 from simt import show
 
 from . import implementations
 
-LIBRARY = Path(__file__).resolve().parent.parent
 XRAY = "xray.html"  # the page about the x-ray, beside the chapter that shows the table
 
 
 def table(*operations, device=None):
     """The rungs of one or more operations, on "cpu", "gpu" or both."""
     return Rungs(tuple(rung for name in operations for rung in implementations.of(name, device)))
-
-
-def place(rung):
-    """Where a rung stands: "lib/dlkernels/vector/cpu.py:24". A GPU's rung: its first kernel."""
-    first = rung.kernels[0][0] if rung.kernels else rung.function
-    function = inspect.unwrap(getattr(first, "py_func", first))
-    path = Path(inspect.getsourcefile(function)).resolve()
-    shown = path.relative_to(LIBRARY.parent) if path.is_relative_to(LIBRARY) else Path(path.name)
-    return f"{shown.as_posix()}:{function.__code__.co_firstlineno}"
 
 
 class Rungs:
@@ -41,7 +29,7 @@ class Rungs:
 
     def rows(self):
         """(number, name, what it adds, where it stands) of each rung."""
-        return [(f"{rung.device} {rung.rung}", rung.name, rung.adds, place(rung)) for rung in self.rungs]
+        return [(f"{rung.device} {rung.rung}", rung.name, rung.adds, rung.place) for rung in self.rungs]
 
     def __repr__(self):
         return "\n".join(f"{number:7} {name}: {adds}\n        {where}" for number, name, adds, where in self.rows())

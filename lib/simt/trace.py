@@ -152,6 +152,8 @@ class Trace:
         self.fences = []  # (rows before it, thread, epoch, warp epoch, whether it is for more than the block)
         self.atomics = []  # where there are fences: (row, what it found, what it left, its name)
         self.sets = set()  # sites of atomic exchanges that only store
+        self.asked_of = []  # comparisons with what atomics returned, see executor/gates.py
+        self.asked = []  # where there are fences: (rows before it, thread, which of these, left, right, result)
         self.guards, self.atomic_nodes = {}, {}  # see executor/gates.py
         self.barriers, self.collectives, self.findings, self.snapshots = [], [], [], []
         # Raw recording, filled by the executor: four numbers for each access, one segment for each time a thread runs.
@@ -195,6 +197,11 @@ class Trace:
             if number > self.limit // VISITS or len(self.recorded) >= 8_000_000:  # one thread goes on and on
                 self._flush(number)
         return number
+
+    def ask(self, thread, number, left, right, result):
+        if self.atomics:
+            self.asked.append((len(self), thread.number, number, left, right, bool(result)))
+        return result
 
     def fence(self, thread, wide):
         self.fences.append((len(self), thread.number, thread.epoch, thread.warp_epoch, wide))

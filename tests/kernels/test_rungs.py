@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("rung", implementations.everything(), ids=lambda rung: rung.name)
 def test_place_is_where_the_rung_stands(rung):
-    path, line = rungs.place(rung).split(":")
+    path, line = rung.place.split(":")
     below = (ROOT / path).read_text(encoding="utf-8").splitlines()[int(line) - 1 : int(line) + 20]
     assert re.search(r"^\s*(@|def )", below[0]), below[0]
     assert any(part.lstrip().startswith("def ") for part in below)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from zoo_buggy import BUGGY
 from zoo_correct import CORRECT
+from zoo_handshakes import BUGGY as WRONG_HANDSHAKES
+from zoo_handshakes import CORRECT as HANDSHAKES
 from zoo_protocols import BUGGY as WRONG_PROTOCOLS
 from zoo_protocols import CORRECT as PROTOCOLS
 
@@ -34,7 +36,7 @@ def test_the_zoo_is_large_enough():
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("animal", BUGGY + WRONG_PROTOCOLS, ids=name)
+@pytest.mark.parametrize("animal", BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES, ids=name)
 def test_bug_is_found(animal, order):
     report, _ = look(animal, order)
     kinds = {f.kind for f in report.findings}
@@ -52,7 +54,7 @@ def test_bug_is_found(animal, order):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("animal", CORRECT + PROTOCOLS, ids=name)
+@pytest.mark.parametrize("animal", CORRECT + PROTOCOLS + HANDSHAKES, ids=name)
 def test_nothing_is_found_in_a_correct_kernel(animal, order):
     report, _ = look(animal, order)
     assert not report.findings, str(report.findings[0])

@@ -175,6 +175,8 @@ class Expressions(Calls):
     def on_Compare(self, node):
         if len(node.ops) == 1:
             operands = [self.expression(node.left), self.expression(node.comparators[0])]
+            if self.gates is not None and id(node) in self.gates.compared:
+                return self.asked(node, *operands)
             return self.compare(node, node.ops[0], *operands, node.left, node.comparators[0])
         parts, left, left_node = [], self.expression(node.left), node.left
         for index, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
@@ -188,6 +190,14 @@ class Expressions(Calls):
             parts.append(self.compare(node, op, left, right, left_node, right_node))
             left, left_node = following, right_node
         return ast.BoolOp(ast.And(), parts)
+
+    def asked(self, node, left, right):
+        """A comparison with what an atomic returned: noted, as it says which values would have done as well."""
+        names = [self.temporary(), self.temporary()]
+        given = [ast.NamedExpr(make_name(n, True), value) for n, value in zip(names, (left, right), strict=True)]
+        result = self.compare(node, node.ops[0], *map(make_name, names), node.left, node.comparators[0])
+        self.program.asked.append((type(node.ops[0]).__name__, *self.gates.compared[id(node)]))
+        return make_call("_asked", make_name("_t"), len(self.program.asked) - 1, *given, result)
 
     def compare(self, node, op, left, right, left_node, right_node):
         left_kind, right_kind = self.kinds.of(left_node), self.kinds.of(right_node)

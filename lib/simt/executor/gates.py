@@ -20,12 +20,15 @@ _NONE = frozenset()
 
 class Gates:
     """Of one function. ``guards``: id of a node -> the atomics that gate it. ``after``: those that gate what follows a call of
-    the function. ``returned``: those whose value reaches its result. ``taint``: variable (or array) -> atomics it comes from.
+    the function. ``returned``: those whose value reaches its result.
+    ``compared``: id of a comparison -> (the atomics of its left side, those of its right side). ``taint``: variable (or array) -> atomics it comes from.
     """
 
     def __init__(self, source, known):
         self.source, self.known = source, known  # known: Python function -> its Gates, or None while it is being made
         self.guards, self.taint, self.now = {}, {}, _NONE
+        self.compared = {}
+        self.left = _NONE  # the atomics behind a `break` of the loop at hand
         self.returned = _NONE
         body = source.node.body if isinstance(source.node.body, list) else []
         before = None
@@ -46,6 +49,9 @@ class Gates:
                     root = root.value
                 for name in {root.id} if isinstance(root, ast.Name) else names:
                     self.taint[name] = self.taint.get(name, _NONE) | atoms
+        elif isinstance(node, ast.If) and (atoms := self.atoms(node.test)):
+            for name in stored_names(ast.Module([*node.body, *node.orelse], [])) | _stored_arrays(node):
+                self.taint[name] = self.taint.get(name, _NONE) | atoms  # what is stored says what was asked
         elif isinstance(node, ast.Return) and node.value is not None:
             self.returned |= self.atoms(node.value)
         elif isinstance(node, ast.Call) and (callee := self._callee(node)):
@@ -89,20 +95,23 @@ class Gates:
             self._expression(node.test)
             atoms = self.atoms(node.test)
             self.now |= atoms
-            for _ in range(1 + isinstance(node, ast.While)):  # a round comes after the one before
+            if isinstance(node, ast.While):
+                self._rounds(node.body, isinstance(node.test, ast.Constant))
+            else:
                 self._block(node.body)
             passed = self.now - outer - atoms  # gates in the branch: whoever took it came through them
             self.now = outer | atoms
             self._block(node.orelse)
             passed |= self.now - outer - atoms
-            leaves = any(isinstance(n, ast.Break | ast.Continue | ast.Return) for n in ast.walk(node))
+            self.left |= atoms if any(isinstance(n, ast.Break) for n in ast.walk(node)) else _NONE
+            # Where one branch waits, the other was taken because of what was asked.
+            leaves = bool(passed) or any(isinstance(n, ast.Break | ast.Continue | ast.Return) for n in ast.walk(node))
             self.now = outer | passed | (atoms if leaves or isinstance(node, ast.While) else _NONE)
         elif isinstance(node, ast.For):
             self._expression(node.iter)
             self.now |= self.atoms(node.iter)
             self._expression(node.target)
-            self._block(node.body)
-            self._block(node.body)  # a round comes after the one before
+            self._rounds(node.body, False)
             self._block(node.orelse)
         elif isinstance(node, ast.Match):
             self._expression(node.subject)
@@ -112,6 +121,15 @@ class Gates:
             self.now = outer
         elif not isinstance(node, ast.FunctionDef):
             self._expression(node)
+
+    def _rounds(self, body, endless):
+        """The body of a loop. One that may also end by itself says nothing of the `break` that it has."""
+        before, outer, self.left = self.now, self.left, _NONE
+        for _ in range(2):  # a round comes after the one before
+            self._block(body)
+        if not endless:
+            self.now -= self.left - before
+        self.left = outer
 
     def _expression(self, node):
         if isinstance(node, ast.BoolOp | ast.IfExp):
@@ -125,10 +143,20 @@ class Gates:
             return
         for child in ast.iter_child_nodes(node):
             self._expression(child)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            sides = self.atoms(node.left), self.atoms(node.comparators[0])
+            if any(sides):
+                self.compared[id(node)] = sides
         if isinstance(node, ast.Subscript | ast.Call | ast.Attribute):
             self.guards[id(node)] = self.now
             if isinstance(node, ast.Call) and (callee := self._callee(node)):
                 self.now |= callee.after
+
+
+def _stored_arrays(node):
+    """Arrays of which a piece of code sets elements."""
+    targets = (n.value for n in ast.walk(node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    return {t.id for t in targets if isinstance(t, ast.Name)}
 
 
 def gates_of(function, known):

@@ -54,7 +54,7 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     if trace is not None:
         trace.kernel, trace.grid, trace.block_shape = name, grid, block
         trace.shared_bytes, trace.order, trace.sites = shared_bytes, order, program.sites.sites
-        trace.sets = program.sets
+        trace.sets, trace.asked_of = program.sets, program.asked
         trace.guards, trace.atomic_nodes = program.guards, program.atomic_nodes
     launch = Launch(program, name, grid, block, prepared.values, shared_bytes, order, trace, budget)
     launch.unset = unset
@@ -156,7 +156,7 @@ class Launch:
             _stand_in_context=lambda *args: StandInContext(memory, *args),
         )
         if trace is not None:
-            ports["_fence"] = trace.fence
+            ports["_fence"], ports["_asked"] = trace.fence, trace.ask
             ports["_visit"] = trace.visit_number if self.budget is None else visit_counted
         return ports
 

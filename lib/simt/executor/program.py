@@ -29,6 +29,7 @@ class Program:
         self.fences = False  # whether there are memory fences
         self.gates = {}  # Python function -> its Gates, in a traced run
         self.sets = set()  # sites of exchanges whose old value nobody takes: they store
+        self.asked = []  # comparisons with what atomics returned: (operator, atomics of the left side, of the right)
         self.guards, self.atomic_nodes = {}, {}  # site -> the atomics that gate it; site of an atomic -> its node
         self.loops = {}  # site of such a loop -> (its node, the source it stands in)
         self.kernel = self.function(kernel, argument_kinds, is_kernel=True)

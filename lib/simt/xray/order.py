@@ -14,12 +14,16 @@ must be ``threadfence``, within a block ``threadfence_block`` will do. What was 
 That one atomic came after another in this run says nothing of the next. What an atomic that returned ``v`` proves:
 
     a counter that is only added to       v cannot have been reached without this addition
+    bits that are only set                v has a bit that nobody else sets
     a flag that is set to values          v was stored by one atomic only (or by some that all come after the release)
     a lock (cas or exch that changes)     whoever held it before has given it back
+
+It must hold for every value that would have passed the same comparisons: ``while flag < 1`` is content with 1 where it saw 3.
 """
 
 import bisect
 import collections
+import operator
 
 import numpy as np
 
@@ -28,10 +32,17 @@ from ..trace import WARP
 _ADDS = ("add", "sub", "inc", "dec")
 
 
+_TESTS = {
+    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge,
+}  # fmt: skip
+_MIRRORED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}
+MOST_COUNTED = 4096  # a counter's values that are tried
+
+
 class Event:
     """An atomic of the run: where its thread stood, what it found and left."""
 
-    __slots__ = ("address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "row", "thread", "warp", "warp_epoch")  # fmt: skip
+    __slots__ = ("address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "row", "tests", "thread", "warp", "warp_epoch")  # fmt: skip
 
 
 class Order:
@@ -44,6 +55,7 @@ class Order:
             if wide >= scope:
                 self.blocks_fences[thread // trace.threads_per_block].append((row, thread, epoch, warp_epoch))
         self.events = self._events()
+        self._note_comparisons()
         self.own = {e.row: 1 << e.number for e in self.events}  # who sees it knows that it has happened
         self.of_block = collections.defaultdict(list)
         self.of_address = collections.defaultdict(list)
@@ -83,8 +95,26 @@ class Order:
             e.address = (place, e.block) if trace.space[row] else (place, -1)  # shared memory is each block's own
             e.node = nodes.get(int(trace.site[row])) if nodes.get(int(trace.site[row])) in tested else None
             e.delta = 1 if name == "inc" else -1 if name == "dec" else new - old
+            e.tests = []
             events.append(e)
         return events
+
+    def _note_comparisons(self):
+        """With each atomic the comparisons of what it returned: (operator, bound, result)."""
+        latest, events = {}, iter([*self.events, None])
+        coming = next(events)
+        for row, thread, number, left, right, result in self.trace.asked:
+            while coming is not None and coming.row < row:
+                latest[coming.node, coming.thread] = latest[coming.node, -1, coming.block] = coming
+                coming = next(events)
+            operator_, *sides = self.trace.asked_of[number]
+            for nodes, value, bound, name in zip(
+                sides, (left, right), (right, left), (operator_, _MIRRORED.get(operator_)), strict=True
+            ):
+                for node in nodes if name in _TESTS else ():
+                    e = latest.get((node, thread)) or latest.get((node, -1, thread // self.trace.threads_per_block))
+                    if e is not None and value == e.old:
+                        e.tests.append((_TESTS[name], bound, result))
 
     # -- what stands before what, within a block ----------------------------------------------------------------------
 
@@ -212,35 +242,62 @@ class _Proofs:
     def __init__(self, events, order):
         self.changes = [e for e in events if e.new != e.old or e.name in ("inc", "dec")]
         self.seen = {m.number: order.seen_before(m) for m in self.changes}
-        self.start = events[0].old
+        self.start, self.before = events[0].old, order.seen_before
         signs = {e.delta > 0 for e in self.changes}
         self.counter = all(e.name in _ADDS for e in self.changes) and len(signs) == 1
+        self.bits = bool(self.changes) and all(e.name == "or_" for e in self.changes)
         self.mixed = not self.counter and any(e.name in _ADDS for e in self.changes)
-        self._without = {}
+        self.values = {e.new for e in self.changes} | {self.start}
 
     def proves(self, w, e):
-        """Whether ``e`` can only have returned what it did because ``w`` came before it."""
+        """Whether ``e`` can only have gone on as it did because ``w`` came before it."""
         if w.new == w.old and w.name not in ("inc", "dec"):
             return False  # it left nothing to be seen
         if self.counter:
-            return self._sum_without(w, e) < abs(e.old - self.start)
+            return self._sum_without(w, e) < self._least(e)
         if e.new != e.old and (e.name in ("cas", "exch") or self.mixed):
             return True
-        writers = [m for m in self.changes if m.new == e.old and not self.seen[m.number] >> e.number & 1]
-        if e.old == self.start or not writers:
-            return False
+        if self.bits:
+            others = [m for m in self._without(w, e) if not self.seen[m.number] >> w.number & 1]
+            without = 0
+            for m in others:
+                without |= int(m.new) & ~int(m.old)
+            return all(int(v) & ~int(self.start) & ~without for v in self.values if _accepts(e, v))
+        return all(self._stored_after(w, e, v) for v in self.values if _accepts(e, v))
+
+    def _stored_after(self, w, e, value):
+        if value == self.start:  # it may still have been there, unless one that changed it came before for certain
+            return any(self.before(e) >> m.number & 1 for m in self.changes)
+        writers = [m for m in self.changes if m.new == value and not self.seen[m.number] >> e.number & 1]
         return all(m is w or self.seen[m.number] >> w.number & 1 for m in writers)
 
-    def _sum_without(self, w, e):
-        """The most that could have been counted without ``w`` when ``e`` came."""
-        total = 0
+    def _least(self, e):
+        """The smallest count that would have done as well as what ``e`` found."""
+        count = abs(e.old - self.start)
+        step = 1 if e.old >= self.start else -1
+        if not e.tests or not 0 < count <= MOST_COUNTED or count != int(count):
+            return count
+        return next(n for n in range(int(count) + 1) if _accepts(e, self.start + step * n))
+
+    def _without(self, w, e):
+        """Changes that may have come before ``e`` whether or not ``w`` did."""
         for m in self.changes:
-            if m is w or m is e or self.seen[m.number] >> w.number & 1:
+            if m is w or m is e:
                 continue
             if m.row > e.row and (m.thread == e.thread or self.seen[m.number] >> e.number & 1):
                 continue
-            total += abs(m.delta)
-        return total
+            yield m
+
+    def _sum_without(self, w, e):
+        """The most that could have been counted without ``w`` when ``e`` came."""
+        return sum(abs(m.delta) for m in self._without(w, e) if not self.seen[m.number] >> w.number & 1)
+
+
+def _accepts(e, value):
+    """Whether another value would have passed the comparisons that the one found has passed; itself it has."""
+    if not e.tests:
+        return value == e.old
+    return all(test(value, bound) == result for test, bound, result in e.tests)
 
 
 class Both:

@@ -84,6 +84,8 @@ def test_wrong_kernels(animal):
     expected, got = outcome(simt.run, animal), outcome(partial(compiled.run, threads=threads), animal)
     if isinstance(expected, tuple):
         assert got == expected
+    elif "divergent-barrier" in animal.expected:  # one source line, other calls or turns: left to the executor
+        assert got[0] is simt.NotFollowed
     elif animal.name not in RACES_SEEN:
         same(expected, got)
     else:
