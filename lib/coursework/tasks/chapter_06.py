@@ -641,8 +641,8 @@ SPREAD = KernelTask(
     suspects=SPREAD_SUSPECTS,
     advice={
         "race": (
-            "A thread reads a number that another one stores, and no barrier lies between the two. After the tree is filled, and after each round, the next readers have to wait "
-            "for all who store. Is it out? There one thread of a block is enough."
+            "Two threads use one place, and no barrier lies between the two. Is it out? There one thread of a block is enough. Is it shared memory? After the tree is filled, and "
+            "after each round, the next readers have to wait for all who store."
         ),
         "divergent-barrier": EVERYBODY_COMES,
         "barrier-after-exit": EVERYBODY_COMES,
