@@ -97,7 +97,7 @@ class Order:
             e.delta = 1 if name == "inc" else -1 if name == "dec" else new - old
             e.tests = []
             events.append(e)
-        return events
+        return _without_repetitions(events)
 
     def _note_comparisons(self):
         """With each atomic the comparisons of what it returned: (operator, bound, result)."""
@@ -113,7 +113,7 @@ class Order:
             ):
                 for node in nodes if name in _TESTS else ():
                     e = latest.get((node, thread)) or latest.get((node, -1, thread // self.trace.threads_per_block))
-                    if e is not None and value == e.old:
+                    if e is not None and value == e.old and (_TESTS[name], bound, result) not in e.tests:
                         e.tests.append((_TESTS[name], bound, result))
 
     # -- what stands before what, within a block ----------------------------------------------------------------------
@@ -171,10 +171,8 @@ class Order:
         e.known = 0
         if e.node is None:
             return
-        for w in self.of_address[e.address]:
-            if w.row >= e.row:
-                break
-            if w.thread != e.thread and not e.known >> w.number & 1 and proves(w, e):
+        for w in reversed(self.of_address[e.address]):  # the last one first: it mostly knows the others
+            if w.row < e.row and w.thread != e.thread and not e.known >> w.number & 1 and proves(w, e):
                 e.known |= 1 << w.number | self._passed_on(w)
 
     def _passed_on(self, w):
@@ -234,6 +232,24 @@ class Order:
         """Whether access (row) i is before j in every run, or j before i."""
         first, second = min(i, j), max(i, j)
         return bool(self._releases(first) & self._acquires(second))
+
+
+def _without_repetitions(events):
+    """Of a thread that asks again and again and finds the same, the first and the last time."""
+    kept, last, again = [], {}, set()
+    for e in events:
+        before = last.get(e.thread)
+        same = before is not None and (before.node, before.address, before.old) == (e.node, e.address, e.old)
+        if same and e.new == e.old and before.new == before.old and before.number in again:
+            kept[before.number] = None
+        if same and e.new == e.old and before.new == before.old:
+            again.add(e.number)
+        last[e.thread] = e
+        kept.append(e)
+    kept = [e for e in kept if e is not None]
+    for number, e in enumerate(kept):
+        e.number = number
+    return kept
 
 
 class _Proofs:
