@@ -155,6 +155,7 @@ class Trace:
         self.asked_of = []  # comparisons with what atomics returned, see executor/gates.py
         self.asked = []  # where there are fences: (rows before it, thread, which of these, left, right, result)
         self.guards, self.atomic_nodes = {}, {}  # see executor/gates.py
+        self.idle = frozenset()  # names in the kernel whose values no test reads, see source/deciding.py
         self.barriers, self.collectives, self.findings, self.snapshots = [], [], [], []
         # Raw recording, filled by the executor: four numbers for each access, one segment for each time a thread runs.
         self.recorded = []

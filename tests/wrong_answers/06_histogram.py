@@ -273,7 +273,7 @@ def all_bins_by_all_threads(x, counts):
 
 @cuda.jit
 def barrier_in_the_loop(x, counts):
-    """wrong atomic-against-plain: everybody waits after each of the first two"""
+    """wrong divergent-barrier: Everybody comes to every barrier"""
     own = cuda.shared.array(BINS, np.int32)
     for b in range(cuda.threadIdx.x, BINS, 32):
         own[b] = 0

@@ -159,3 +159,27 @@ def test_an_uninitialised_local_array_names_its_thread():
 
     (finding,) = xray(kernel, 1, 4)(np.zeros(4)).findings
     assert "thread 0 of block 0 reads acc[2] before it stored there" in finding.message
+
+
+def test_a_race_whose_array_no_test_reads_did_not_part_the_threads():
+    from simt.source.deciding import deciding
+
+    def by_value(x, out):
+        i = cuda.threadIdx.x
+        s = cuda.shared.array(32, float32)
+        s[i] = x[i]
+        while s[0] > i:
+            cuda.syncthreads()
+
+    def by_place(x, out):
+        i = cuda.threadIdx.x
+        s = cuda.shared.array(32, float32)
+        s[i] = x[i]
+        total = s[31 - i]
+        if i < out.shape[0]:
+            cuda.syncthreads()
+            out[i] = total
+
+    assert {"s", "x", "i"} <= deciding(by_value)
+    assert "i" in deciding(by_place)
+    assert not {"s", "x", "out", "total"} & deciding(by_place)

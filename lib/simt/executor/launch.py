@@ -15,6 +15,7 @@ from ..kernel import kernel_of
 from ..limits import MOST_ROUNDS, check_launch, dimensions
 from ..progress import Progress
 from ..settings import check_order, chosen_budget, chosen_order
+from ..source.deciding import idle
 from ..source.endless import question
 from ..source.sites import Site
 from ..trace import WARP, Finding, Snapshot
@@ -56,6 +57,7 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
         trace.shared_bytes, trace.order, trace.sites = shared_bytes, order, program.sites.sites
         trace.sets, trace.asked_of = program.sets, program.asked
         trace.guards, trace.atomic_nodes = program.guards, program.atomic_nodes
+        trace.idle = idle(kernel.py_func)
     launch = Launch(program, name, grid, block, prepared.values, shared_bytes, order, trace, budget)
     launch.unset = unset
     try:

@@ -114,13 +114,13 @@ def findings(trace, stopped=None):
         seen.append(_deadlock(stopped))
     unset = uninitialised_shared(trace, places) + uninitialised_global(trace)
     everything = seen + unset + find_races(trace, places)
-    # What happened before threads went different ways may be why they did.
+    # What happened before threads went different ways may be why they did, if a test reads it.
     parted = min((f.position for f in seen if f.kind in PARTED), default=-1)
 
     def rank(f):
         if f.kind in PARTED:
             return 0
-        if 0 <= f.position < parted and (f.is_race or f.kind in UNSET):
+        if 0 <= f.position < parted and (f.is_race or f.kind in UNSET) and f.array.split("[")[0] not in trace.idle:
             return -1
         return 1 if f.is_race else 2 if f.kind in UNSET else 0
 
