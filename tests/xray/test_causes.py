@@ -180,6 +180,20 @@ def test_a_race_whose_array_no_test_reads_did_not_part_the_threads():
             cuda.syncthreads()
             out[i] = total
 
+    def by_index(x, out):
+        s = cuda.shared.array(32, int32)
+        s[x[cuda.threadIdx.x]] = 1
+        if s[0] == 1:
+            cuda.syncthreads()
+
+    def by_atomic(x, out):
+        s = cuda.shared.array(1, int32)
+        cuda.atomic.add(s, 0, x[cuda.threadIdx.x])
+        if s[0] == 1:
+            cuda.syncthreads()
+
+    assert "x" in deciding(by_index)
+    assert "x" in deciding(by_atomic)
     assert {"s", "x", "i"} <= deciding(by_value)
     assert "i" in deciding(by_place)
     assert not {"s", "x", "out", "total"} & deciding(by_place)

@@ -33,10 +33,13 @@ def deciding(python_function):
         for part in ast.walk(node):
             if isinstance(part, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and part.value is not None:
                 targets = part.targets if isinstance(part, ast.Assign) else [part.target]
-                if any(names & _stored(target) for target in targets):
-                    names |= _read(part.value)
+                for target in targets:
+                    if names & _stored(target):
+                        names |= _read(part.value) | _read(target)  # where it is stored decides, too
             elif isinstance(part, ast.For) and names & _stored(part.target):
                 names |= _read(part.iter)
+            elif isinstance(part, ast.Call) and part.args and names & _stored(part.args[0]):  # an atomic
+                names |= {name for argument in part.args for name in _read(argument)}
     return frozenset(names)
 
 
