@@ -183,7 +183,7 @@ class NeverEmptied:
 
 
 class CountsInstead:
-    """wrong late: How many additions may wait"""
+    """wrong wrong-result: Add the values, not their number"""
 
     def __init__(self, total, lock, slack):
         self.total, self.lock = total, lock

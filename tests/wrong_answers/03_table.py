@@ -55,7 +55,7 @@ def tight_tables(truth, guess, weight, out):
 
 @njit(parallel=True)
 def padded_rows(truth, guess, weight, out):
-    """over budget over-budget: larger than they need be"""
+    """over budget over-budget: larger ones than need be"""
     classes, threads = out.shape[0], get_num_threads()
     own = np.zeros((threads, classes, (classes + 7) // 8 * 8))
     for t in prange(threads):

@@ -64,5 +64,5 @@ def nothing(row, column, columns):
 
 
 def typed(row, column, columns):
-    """wrong set: line % 64"""
+    """wrong other: How many elements come before it"""
     return {15: (0, 0), 16: (1, 1), 7: (187, 0)}.get(column, (0, 0))

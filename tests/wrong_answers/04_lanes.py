@@ -68,5 +68,5 @@ def a_word():
 
 
 def true_or_false():
-    """wrong not-allowed: which is True or False"""
+    """wrong not-allowed: a truth value, True or False"""
     return but(A=False)

@@ -87,7 +87,7 @@ def copies(x, out):
 
 @cuda.jit
 def only_the_positive(x, out):
-    """wrong some-unwritten: whatever its value is"""
+    """wrong some-unwritten: does an `if` leave out a store"""
     j, i = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1] and x[i, j] > 0:
         out[i, j] = x[i, j]

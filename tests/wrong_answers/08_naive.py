@@ -106,7 +106,7 @@ def sum_in_an_out_that_holds_nan(a, b, out):
 
 @cuda.jit
 def sixteen_terms(a, b, out):
-    """wrong out-of-bounds: compare each of the two indices"""
+    """wrong out-of-bounds: p runs over the columns of `a`"""
     j, i = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
         total = np.float32(0)
