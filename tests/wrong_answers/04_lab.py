@@ -114,7 +114,7 @@ def nothing_at_all(n, m):
 
 
 def not_transposed(n, m):
-    """wrong empty: It is not in hand"""
+    """wrong empty: rows and columns are exchanged"""
     return [s for i in range(n) for j in range(m) for s in (("x", i, j), ("out", i, j))]
 
 
