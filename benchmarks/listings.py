@@ -8,6 +8,7 @@ are far from what the course needs. CUDA C is compiled here, by NVRTC (``make gp
 
 import hashlib
 import importlib.metadata
+import importlib.util
 import io
 import json
 import os
@@ -31,7 +32,10 @@ NAMES = ("add", "softmax", "matmul")
 
 
 def benchmark(quick):
-    """{"rows": a tool, its version, how, and for each kernel its largest error or its bytes; "files": their hashes}"""
+    """{"rows": a tool, its version, how, and for each kernel its largest error or its bytes; "files": their hashes}
+
+    cuTile's row has "tensor", too: instructions for tensor cores in its matmul on GPUS[0], by type and tile.
+    """
     python = os.environ.get("TOOLS_PYTHON")
     if not python:
         from simt.xray import Unavailable
@@ -150,9 +154,9 @@ def cutile():
     import cutile_kernels
     from cuda.tile import compilation
 
-    def array(dimensions):
+    def array(dimensions, dtype=ct.float32):
         return compilation.ArrayConstraint(
-            ct.float32,
+            dtype,
             dimensions,
             index_dtype=ct.int32,
             stride_lower_bound_incl=0,
@@ -160,18 +164,31 @@ def cutile():
             may_alias_internally=False,
         )
 
+    def cubin(name, parameters, gpu):
+        signature = compilation.KernelSignature(parameters, compilation.CallingConvention.cutile_python_v1())
+        file = io.BytesIO()
+        compilation.export_kernel(getattr(cutile_kernels, name), [signature], file, gpu_code=gpu, output_format="cubin")
+        return file.getvalue()
+
     parameters = {"add": [array(1)] * 3 + [256], "softmax": [array(2)] * 2 + [128], "matmul": [array(2)] * 3 + [16]}
-    sizes = {}
-    for gpu in GPUS:
-        sizes[gpu] = 0
-        for name in NAMES:
-            signature = compilation.KernelSignature(parameters[name], compilation.CallingConvention.cutile_python_v1())
-            file = io.BytesIO()
-            compilation.export_kernel(
-                getattr(cutile_kernels, name), [signature], file, gpu_code=gpu, output_format="cubin"
-            )
-            sizes[gpu] += len(file.getvalue())
-    return row("cuTile", importlib.metadata.version("cuda-tile"), f"compiled for {', '.join(GPUS)}", sizes)
+    sizes = {gpu: sum(len(cubin(name, parameters[name], gpu)) for name in NAMES) for gpu in GPUS}
+    tensor = {
+        f"{dtype}, {tile}": instructions(cubin("matmul", [array(2, dtype)] * 2 + [array(2), tile], GPUS[0]), "HMMA")
+        for dtype in (ct.float32, ct.float16)
+        for tile in (16, 64)
+    }
+    found = row("cuTile", importlib.metadata.version("cuda-tile"), f"compiled for {', '.join(GPUS)}", sizes)
+    return found | {"tensor": tensor}
+
+
+def instructions(cubin, name):
+    """How many instructions of that name the machine code of a kernel has."""
+    tool = Path(importlib.util.find_spec("triton").origin).parent / "backends" / "nvidia" / "bin" / "nvdisasm"
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        listing = subprocess.run([tool, "-c", file.name], capture_output=True, text=True, check=True).stdout
+    return sum(name in line for line in listing.splitlines())
 
 
 def mojo():
