@@ -3,6 +3,7 @@
 import threading
 from textwrap import dedent, indent
 
+import living
 import pytest
 
 from coursework import definition, plain_python
@@ -158,7 +159,7 @@ def cell(body, head="def answer(x=None):\n"):
 
 @pytest.mark.parametrize("source", ADMITTED)
 def test_usual_code_is_admitted_and_runs_from_its_collected_source(source):
-    sources = plain_python.collect([HEAD, dedent(source)], "answer")
+    sources = living.collect_plain([HEAD, dedent(source)], "answer")
     space = plain_python.prelude()
     for text in sources:
         exec(text, space)
@@ -168,13 +169,13 @@ def test_usual_code_is_admitted_and_runs_from_its_collected_source(source):
 @pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED)
 def test_refused(body):
     with pytest.raises(NotAdmitted, match="an answer in this notebook cannot contain"):
-        plain_python.collect([cell(body)], "answer")
+        living.collect_plain([cell(body)], "answer")
 
 
 def test_attributes_of_its_own_are_free_but_no_way_out():
     body = "answer.format = 1\nreturn '{0}'.format(3)"
     with pytest.raises(NotAdmitted):
-        plain_python.collect([cell(body)], "answer")
+        living.collect_plain([cell(body)], "answer")
 
 
 def test_only_what_the_answer_uses_is_taken_along():
@@ -185,21 +186,21 @@ def test_only_what_the_answer_uses_is_taken_along():
         "print(helper(1))\ndef answer(x):\n    return helper(x)\n%time answer(1)",
         "def answer(x):\n    return helper(x)\n",
     ]
-    sources = plain_python.collect(cells, "answer")
+    sources = living.collect_plain(cells, "answer")
     assert len(sources) == 3
     assert not any("os" in text for text in sources)
     with pytest.raises(LookupError, match="nothing"):
-        plain_python.collect(cells, "nothing")
+        living.collect_plain(cells, "nothing")
 
 
 def test_lines_are_those_of_the_cell():
-    (source,) = plain_python.collect(["# a\n# b\n\ndef answer():\n    raise ValueError\n"], "answer")
+    (source,) = living.collect_plain(["# a\n# b\n\ndef answer():\n    raise ValueError\n"], "answer")
     assert source.splitlines()[3] == "def answer():"
 
 
 def test_a_helper_that_is_not_admitted_is_found():
     with pytest.raises(NotAdmitted, match="line 2 uses open"):
-        plain_python.collect(
+        living.collect_plain(
             ["def helper():\n    return open('x')\n", "def answer():\n    return helper()\n"], "answer"
         )
 
@@ -232,8 +233,8 @@ def test_what_is_to_be_built_is_refused():
         ("threading.Condition().wait_for(bool, timeout=1)", "no polling"),
     ):
         with pytest.raises(plain_python.Spoils, match=f"line 3 uses .*: {why}"):
-            plain_python.collect([f"{HEAD}def f(): {body}"], "f", without)
-    assert plain_python.collect([f"{HEAD}def f(): threading.Condition().wait()"], "f", without)
+            living.collect_plain([f"{HEAD}def f(): {body}"], "f", without)
+    assert living.collect_plain([f"{HEAD}def f(): threading.Condition().wait()"], "f", without)
 
 
 class Carries:
@@ -270,6 +271,6 @@ def test_masters_are_admitted():
                 continue  # a chapter that is being written
             if isinstance(task, ScenarioTask):
                 name = source.split(",")[1].strip(" )\n")
-                assert plain_python.collect([c for c in code if c != source], name.split(")")[0].strip())
+                assert living.collect_plain([c for c in code if c != source], name.split(")")[0].strip())
                 seen += 1
     assert seen >= 4
