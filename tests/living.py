@@ -8,6 +8,8 @@ from coursework.grading.remote import Remote
 
 def run(cells, scope):
     """Run source texts one after the other in `scope`; those that Python cannot read are left out."""
+    whole = scope["__file__"] = f"<cells {id(scope)}>"
+    linecache.cache[whole] = (0, None, [], whole)
     for number, text in enumerate(cells):
         file = f"<cell {id(scope)} {number}>"
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -16,6 +18,7 @@ def run(cells, scope):
         except SyntaxError:
             continue
         exec(code, scope)
+        linecache.cache[whole][2].extend(f"{text}\n".splitlines(keepends=True))
     return scope
 
 
@@ -26,8 +29,12 @@ def collect(cells, name, language):
     return Remote.checked({"name": scope[name].__name__, "texts": texts}, language, ())[1]
 
 
-def collect_plain(cells, name, without=()):
-    """The same for an answer in plain Python."""
+def program(cells, name, without=()):
+    """(name, texts) of an answer in plain Python."""
     scope = run(cells, plain_python.prelude())
     texts = extraction.written(plain_extraction.of(scope[name], without))
-    return Remote.checked({"name": scope[name].__name__, "texts": texts}, None, without)[1]
+    return Remote.checked({"name": scope[name].__name__, "texts": texts}, None, without)
+
+
+def collect_plain(cells, name, without=()):
+    return program(cells, name, without)[1]

@@ -39,6 +39,9 @@ MODULES = {
         intp inf nan pi e newaxis ndarray reshape transpose copy copyto linalg interp floor ceil log2 log10 square
     """),
     "statistics": words("median mean stdev"),
+    "collections": words("deque defaultdict Counter OrderedDict"),
+    "heapq": words("heappush heappop heapify heapreplace heappushpop nlargest nsmallest"),
+    "functools": words("partial reduce"),
     "itertools": words("chain islice count repeat cycle accumulate product combinations zip_longest"),
 }
 FREE = words("""
@@ -55,6 +58,7 @@ ATTRIBUTES = words("""
     shape size ndim dtype T nbytes itemsize strides sum mean min max std var prod any all argmin argmax argsort cumsum dot
     astype fill tolist item reshape ravel flatten transpose round clip
     split strip startswith endswith lower upper replace args send close throw real imag bit_length is_integer
+    most_common elements total default_factory
     __init__
 """)
 METHODS = words("""
@@ -76,7 +80,10 @@ _SAID = NAMED | {"AsyncFunctionDef": "async", "AsyncFor": "async", "AsyncWith": 
 
 def prelude():
     """The names that every such answer may use."""
+    import collections
     import concurrent.futures
+    import functools
+    import heapq
     import itertools
     import math
     import queue
@@ -84,13 +91,13 @@ def prelude():
     import statistics
     import threading
     import time
-    from collections import deque
 
     import numpy as np
 
     names = {
         "threading": threading, "queue": queue, "time": time, "concurrent": concurrent, "math": math, "random": random,
-        "np": np, "statistics": statistics, "itertools": itertools, "deque": deque, "sleep": time.sleep,
+        "np": np, "statistics": statistics, "itertools": itertools, "deque": collections.deque,
+        "collections": collections, "heapq": heapq, "functools": functools, "sleep": time.sleep,
         "perf_counter": time.perf_counter, "monotonic": time.monotonic,
         "as_completed": concurrent.futures.as_completed, "ThreadPoolExecutor": concurrent.futures.ThreadPoolExecutor,
     }  # fmt: skip

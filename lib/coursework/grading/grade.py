@@ -66,7 +66,7 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file):
             session.close()
     prints = {i: fingerprint(source) for i, source in merged.answers.items()}
     result = _result(student, exercise, "graded", merged.flags, tasks, prints, time.monotonic() - begun)
-    result["notes"] = session.notes
+    result["notes"], result["flags"] = session.notes, sorted({*merged.flags, *session.flags})
     return result
 
 

@@ -12,14 +12,15 @@ import sys
 
 from .. import definition, extraction, plain_python, vocabulary
 from ..answer import AnswerFailed, Local
-from . import exchange
+from . import exchange, guard
 
 
 def handle(folder, number, namespace):
     """Answer request `number` with the functions in `namespace`; the reply is res-NUMBER.json."""
     request = exchange.read(folder, f"req-{number}")
     try:
-        reply = {"value": _answer(request, namespace)}
+        with guard.inside():
+            reply = {"value": _answer(request, namespace)}
     except AnswerFailed as error:
         reply = {"failed": [error.name, error.text[:2000], error.line[:500], error.place[:200]]}
     try:
@@ -85,6 +86,7 @@ def main(folder):
     known, namespace = None, None
     out, sys.stdout = sys.stdout, sys.stderr  # so that a print in an answer cannot be taken for a reply
     extraction.prelude()
+    guard.arm(folder)
     out.write("ready\n")
     out.flush()
     for line in sys.stdin:
@@ -93,7 +95,8 @@ def main(folder):
         try:
             plain = request.get("plain", False)
             if plain or known != request["sources"]:
-                namespace = define(request["sources"], plain)
+                with guard.inside():
+                    namespace = define(request["sources"], plain)
                 known = None if plain else request["sources"]
         except Exception as error:
             known = None
