@@ -1,9 +1,10 @@
 """Grade one submission: merge, run in the sandbox, check from outside. Never raises for what a student did."""
 
 import ast
+import hashlib
 import time
 
-from .. import build, checking, definition, feedback, progress
+from .. import build, checking, definition, feedback, progress, trees
 from ..answer import AnswerFailed
 from . import merge
 from .remote import Remote
@@ -65,30 +66,28 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file):
             session.close()
     prints = {i: fingerprint(source) for i, source in merged.answers.items()}
     result = _result(student, exercise, "graded", merged.flags, tasks, prints, time.monotonic() - begun)
-    result["notes"] = session.notes
+    result["notes"], result["flags"] = session.notes, sorted({*merged.flags, *session.flags})
     return result
 
 
 def _run(session, merged, seed):
-    sources, graded = [], {}
+    graded, checked = {}, {}
     # Without extra cells, an untouched answer cell needs no process to be found unsolved.
     untouched = set() if any(step.kind == "extra" for step in merged.steps) else merged.untouched
     for step in merged.steps:
         if step.kind == "check":
-            for outcome in _check(step, session, list(sources), seed, untouched, graded):
+            for outcome in _check(step, session, seed, untouched, graded, checked):
                 key = (outcome.task, outcome.part)
                 if key not in graded or graded[key].status == checking.RIGHT:
                     graded[key] = outcome
         else:
             session.add_cell(step.id, step.source, given=step.kind == "given")
-            if step.kind != "given":
-                sources.append(step.source)
     return [_task(outcome) for outcome in graded.values()]
 
 
-def _check(step, session, sources, seed, untouched, graded):
+def _check(step, session, seed, untouched, graded, checked):
     """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's
-    names. `graded`: the outcomes before, by (task, part)."""
+    names. `graded`: the outcomes before, by (task, part); `checked`: the stand-ins that they are about, by task."""
     outcomes = []
     _, task_id = definition.graded_call(step.source)
     if task_id in untouched:
@@ -97,7 +96,7 @@ def _check(step, session, sources, seed, untouched, graded):
     def check(task_id, answer, hidden=False, **claims):
         if hidden and outcomes and outcomes[-1].status != checking.RIGHT:
             return  # wrong already on the visible cases
-        answer.claims = claims
+        answer.claims, checked[task_id] = claims, answer
         outcomes.append(checking.check(definition.find(task_id), answer, seed=seed, hidden=hidden))
 
     def budget(task_id, answer):
@@ -106,7 +105,7 @@ def _check(step, session, sources, seed, untouched, graded):
         if result is not None and result.status != checking.RIGHT:
             outcomes.append(checking.not_earned(result, task))
         else:
-            examined = result is not None
+            examined = result is not None and answer.is_still(checked[task_id])
             outcomes.append(checking.check_budget(task, answer, seed=seed, examined=examined))
 
     def predict(task_id, **answers):
@@ -124,7 +123,7 @@ def _check(step, session, sources, seed, untouched, graded):
     tree = ast.parse(step.source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in scope:
-            scope[node.id] = Remote(session, node.id, sources)
+            scope[node.id] = Remote(session, node.id)
     exec(compile(tree, step.id, "exec"), scope)
     return outcomes
 
@@ -145,9 +144,12 @@ def _task(outcome):
 def fingerprint(source):
     """What an answer says, without comments and layout: equal for copies. "" for an empty or unsolved one."""
     try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = trees.parse(source)
+        with trees.deep():
+            trees.limit(tree)
+            said = ast.dump(tree)
+    except (SyntaxError, trees.TooLarge):
         return " ".join(source.split())[:5000]
     if build.STUB in source or not tree.body:
         return ""
-    return ast.dump(tree)[:20000]
+    return said if len(said) <= 20_000 else said[:20_000] + hashlib.sha256(said.encode()).hexdigest()
