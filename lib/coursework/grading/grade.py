@@ -5,7 +5,7 @@ import time
 
 from .. import build, checking, definition, feedback, progress
 from ..answer import AnswerFailed
-from . import merge
+from . import merge, reading
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
@@ -42,19 +42,18 @@ def _result(student, exercise, status, flags, tasks, answers, seconds):
 
 
 def grade(student, exercise, path, master_path, mode, limits, seed, file):
-    """Result of the notebook at `path` (None: nothing handed in) as a dict of plain data.
+    """Result of the notebook at `path` as a dict of plain data.
 
     `file`: the nbval collector that the cells belong to. `seed`: of the random numbers in all cases.
     """
     begun = time.monotonic()
-    if path is None:
-        return empty_result(student, exercise, "missing")
     master, shipped = merge.canonical(master_path)
     try:
-        cells = merge.load(path)
-    except merge.Unreadable as error:
+        cells, cut = reading.load(path)
+    except reading.Unreadable as error:
         return empty_result(student, exercise, f"unreadable: {error}")
     merged = merge.merge(master, shipped, cells)
+    merged.flags += cut
     if not any(step.kind == "answer" and step.source.strip() for step in merged.steps):
         return empty_result(student, exercise, "no answers", merged.flags)
     with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean:
