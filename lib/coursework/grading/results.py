@@ -16,7 +16,7 @@ from cpulab.files import write_text
 from ..checking import SECRET
 from . import exchange, slim
 from .reading import MAX_NOTEBOOK
-from .sandbox import LIBRARY, PACKAGES
+from .walls import LIBRARY, PACKAGES
 
 
 @cache
