@@ -9,6 +9,7 @@ from . import merge, reading
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
+from .watch import Watch
 
 
 def parts_of(exercise):
@@ -56,14 +57,15 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file):
     merged.flags += cut
     if not any(step.kind == "answer" and step.source.strip() for step in merged.steps):
         return empty_result(student, exercise, "no answers", merged.flags)
-    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean:
+    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean, Watch(sandbox, clean):
         session = Session(sandbox, clean, file)
         try:
             tasks = _run(session, merged, seed)
         finally:
             session.close()
     prints = {i: fingerprint(source) for i, source in merged.answers.items()}
-    result = _result(student, exercise, "graded", merged.flags, tasks, prints, time.monotonic() - begun)
+    flags = [*merged.flags, *dict.fromkeys(session.flags)]
+    result = _result(student, exercise, "graded", flags, tasks, prints, time.monotonic() - begun)
     result["notes"] = session.notes
     return result
 
@@ -145,8 +147,8 @@ def fingerprint(source):
     """What an answer says, without comments and layout: equal for copies. "" for an empty or unsolved one."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        if build.STUB in source or not tree.body:
+            return ""
+        return ast.dump(tree)[:20000]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # also of what is nested too deeply to be dumped
         return " ".join(source.split())[:5000]
-    if build.STUB in source or not tree.body:
-        return ""
-    return ast.dump(tree)[:20000]

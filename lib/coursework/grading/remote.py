@@ -12,7 +12,7 @@ class Remote:
 
     def __init__(self, session, name, sources):
         self._session, self._name, self._sources = session, name, sources
-        self.claims = {}
+        self.claims, self._admitted = {}, {}
 
     def value(self):
         return self._session.ask_notebook("value", self._name)
@@ -64,17 +64,29 @@ class Remote:
         return done
 
     def _clean(self, operation, language, without=(), **request):
-        try:
-            if language is plain_python:
-                sources = plain_python.collect(self._sources, self._name, without)
-            else:
-                sources = collect(self._sources, self._name, language)
-        except NotAdmitted as error:
-            raise AnswerFailed(error.name, str(error)) from None
-        except LookupError as error:
-            raise AnswerFailed("NameError", error.args[0]) from None
+        sources = self._collected(language, tuple(without))
         request["plain"] = language is plain_python
         return self._session.ask_clean(operation, self._name, sources, **request)
+
+    def _collected(self, language, without):
+        """The admitted sources, or AnswerFailed; looked for once, since every case asks."""
+        if (language, without) not in self._admitted:
+            try:
+                if language is plain_python:
+                    found = plain_python.collect(self._sources, self._name, without)
+                else:
+                    found = collect(self._sources, self._name, language)
+            except NotAdmitted as error:
+                if error.name == "NotAdmitted":  # a misspelt name is nothing to look at
+                    self._session.flags.append(f"refused: {self._name}: {error}"[:200])
+                found = AnswerFailed(error.name, str(error))
+            except LookupError as error:
+                found = AnswerFailed("NameError", error.args[0])
+            self._admitted[language, without] = found
+        found = self._admitted[language, without]
+        if isinstance(found, AnswerFailed):
+            raise AnswerFailed(found.name, found.text)
+        return found
 
 
 _PLAYED = {"result", "counts", "finding", "table", "schedules", "complete", "interruptions"}

@@ -27,7 +27,7 @@ class Watch:
 
     def __init__(self, notebook, clean):
         self.notebook, self.clean, self.limits = notebook, clean, notebook.limits
-        self._end = threading.Event()
+        self._end, self.error = threading.Event(), None
         self._thread = threading.Thread(target=self._run, name="grading-watch", daemon=True)
 
     def __enter__(self):
@@ -39,30 +39,38 @@ class Watch:
     def __exit__(self, *error):
         self._end.set()
         self._thread.join()
+        if self.error and not any(error):
+            raise self.error  # nobody looked
 
     def _run(self):
         pause = INTERVAL
         while not self._end.wait(pause):
             begun = time.monotonic()
-            with contextlib.suppress(OSError, psutil.Error):  # what ends while it is looked at
+            try:
                 self._look()
+            except (OSError, psutil.Error):
+                pass  # what ends while it is looked at
+            except Exception as error:
+                self.error = error
+                return
             pause = max(INTERVAL, 4 * (time.monotonic() - begun))
 
     def _look(self):
         parents = _parents()
         mine = set(_below(os.getpid(), parents)) - self._before
-        theirs = {p for root in self.clean.roots() for p in _below(root, parents)} | set(self.clean.roots())
-        for box, pids in ((self.notebook, mine - theirs), (self.clean, mine & theirs)):
+        roots = self.clean.roots()
+        theirs = {pid for root in roots for pid in (root, *_below(root, parents))}
+        boxes = [(self.notebook, mine - theirs), (self.clean, mine & theirs)]
+        for box, pids in boxes:
             self._look_at(box, pids)
-        shares = {box: _memory(pids) for box, pids in ((self.notebook, mine - theirs), (self.clean, mine & theirs))}
-        most = max(shares, key=shares.get)
-        pids = mine - theirs if most is self.notebook else mine & theirs
-        if sum(shares.values()) > self.limits.memory and _memory(mine, exactly=True) > self.limits.memory:
-            _end(most, pids, "MemoryLimit", f"all its processes took more than {_shown(self.limits.memory)} of memory")
+        shares = [_memory(pids) for _, pids in boxes]
+        if sum(shares) > self.limits.memory and _memory(mine, exactly=True) > self.limits.memory:
+            text = f"all its processes took more than {_shown(self.limits.memory)} of memory"
+            _end(*boxes[shares.index(max(shares))], "MemoryLimit", text)
         elif len(mine) > self.limits.processes:
-            _end(most, pids, "ProcessLimit", f"it had more than {self.limits.processes} processes")
+            _end(*boxes[0], "ProcessLimit", f"it had more than {self.limits.processes} processes")
         elif _resident(os.getpid()) - self._grader > GRADER:
-            _end(self.notebook, mine - theirs, "OutputLimit", f"it sent more than {_shown(GRADER)} to the grader")
+            _end(*boxes[0], "OutputLimit", f"it sent more than {_shown(GRADER)} to the grader")
 
     def _look_at(self, box, pids):
         written, count = _files(box.folder)
