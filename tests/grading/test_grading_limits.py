@@ -12,7 +12,7 @@ import pytest
 
 from coursework import build
 from coursework.answer import AnswerFailed
-from coursework.grading import exchange, flags, grade, plugin, results, sandbox, session, watch
+from coursework.grading import exchange, flags, grade, groups, plugin, results, sandbox, session, watch
 from coursework.grading.session import Session
 
 NO_BWRAP = sandbox.why_no_bwrap()
@@ -256,3 +256,58 @@ def test_a_process_that_is_ended_too_often_is_not_started_again(ended, monkeypat
     with pytest.raises(AnswerFailed, match="not started again"):
         ended("import os\nos.abort()", "rlimit" if NO_BWRAP else "bwrap")
     assert Path("/proc").exists()
+
+
+# control groups --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_a_group_gets_its_limits_and_is_found_where_it_is_allowed(tmp_path, monkeypatch):
+    """On a stand-in for the file system of groups: most machines allow no group to a test."""
+    session_, own = tmp_path / "user.slice", tmp_path / "user.slice" / "shell.scope"
+    own.mkdir(parents=True)
+    (tmp_path / "cgroup.controllers").write_text("cpu memory pids")
+    for folder, handed_on in ((tmp_path, "cpu memory pids"), (session_, "memory pids"), (own, "")):
+        (folder / "cgroup.subtree_control").write_text(handed_on)
+        (folder / "cgroup.procs").touch()
+    monkeypatch.setattr(groups, "ROOTS", (tmp_path,))
+    lines = "4:memory:/x\n0::/user.slice/shell.scope\n"
+    monkeypatch.setattr(groups.Path, "read_text", _reads("/proc/self/cgroup", lines, groups.Path.read_text))
+    assert groups.place() == session_
+    (session_ / "cgroup.subtree_control").write_text("cpu")
+    assert groups.place() == tmp_path
+    monkeypatch.setattr(groups, "ROOTS", (tmp_path / "nowhere",))
+    assert groups.place() is None
+
+
+def _reads(where, text, usual):
+    return lambda path, *a, **k: text if str(path) == where else usual(path, *a, **k)
+
+
+@pytest.mark.parametrize("needed", [groups.NEEDED, frozenset()])
+def test_processes_enter_a_real_group_and_leave_nothing(needed):
+    """Without controllers, a group still holds its processes together: that much can be tried in more places."""
+    above = groups.place(needed)
+    if above is None:
+        pytest.skip("no control group may be made here")
+    group = groups.Group(sandbox.Limits(memory=200 << 20), above)
+    with group, sandbox.Sandbox("rlimit", sandbox.Limits()) as box:
+        folder, box.group = group.folder, group.join
+        process = box.start("-c", "import time; print('here', flush=True); time.sleep(60)")
+        assert process.stdout.readline() == b"here\n"
+        assert str(process.pid) in (folder / "cgroup.procs").read_text().split()
+        assert needed <= {"memory", "pids"}
+        if needed:
+            assert (folder / "memory.max").read_text().strip() == str(200 << 20)
+            hog = box.start("-c", "x = bytearray(400 << 20); print('got it', flush=True)")
+            assert hog.stdout.readline() == b""
+            assert group.out_of_memory() == 1
+    assert not folder.exists()
+    assert process.poll() is not None
+
+
+@pytest.mark.quick
+def test_where_no_group_is_allowed_there_is_none(monkeypatch):
+    monkeypatch.setattr(groups, "place", lambda: None)
+    with groups.Group(sandbox.Limits()) as group:
+        assert (group.join, group.out_of_memory()) == ("", 0)

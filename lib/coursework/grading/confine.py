@@ -1,7 +1,7 @@
 """First program inside the sandbox: set limits, give up rights, become the program that is to be limited.
 
     python confine.py '{"memory": 4e9, "file": 6e7, "processes": 256, "seconds": 120, "user": 61234,
-        "folder": "/tmp/dlk-1", "filter": true}' program arguments...
+        "folder": "/tmp/dlk-1", "filter": true, "group": "/sys/fs/cgroup/.../cgroup.procs"}' program arguments...
 
 "parent" is the process that must still be there when this one starts. With nothing but "parent" it only ties
 the two together, which closes the moment in which a killed grader would leave its sandbox behind.
@@ -21,6 +21,9 @@ def main(wish, *command):
         import resource
     except ImportError:  # Windows
         resource = None
+    if wish.get("group"):
+        with contextlib.suppress(OSError), open(wish["group"], "w") as file:
+            file.write(str(os.getpid()))
     if resource:
         for name, key in (("AS", "memory"), ("FSIZE", "file"), ("NPROC", "processes"), ("CPU", "seconds")):
             _limit(resource, getattr(resource, f"RLIMIT_{name}", None), wish.get(key))

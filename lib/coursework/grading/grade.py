@@ -72,6 +72,8 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file):
 
 def _run(session, merged, seed):
     sources, graded = [], {}
+    if merged.answers.keys() - merged.untouched:
+        session.prepare()
     # Without extra cells, an untouched answer cell needs no process to be found unsolved.
     untouched = set() if any(step.kind == "extra" for step in merged.steps) else merged.untouched
     for step in merged.steps:

@@ -67,6 +67,7 @@ class Sandbox:
     limits: Limits
     folder: Path = None
     user: int | None = None
+    group: str = ""  # of groups.py: where a process enters it
     broken: tuple | None = None  # what watch.py found
     _started: list = field(default_factory=list)
 
@@ -111,9 +112,10 @@ class Sandbox:
             "filter": sys.platform == "linux",
         }
         inside = [*_launcher(wish), sys.executable, *arguments]
+        outside = {"parent": os.getpid(), "group": self.group}
         if self.mode == "rlimit":
-            return [*_launcher(wish | {"parent": os.getpid()}), sys.executable, *arguments]
-        return [*_launcher({"parent": os.getpid()}), *bwrap_command(self.folder, self.user), *inside]
+            return [*_launcher(wish | outside), sys.executable, *arguments]
+        return [*_launcher(outside), *bwrap_command(self.folder, self.user), *inside]
 
     def start(self, *arguments):
         """Start Python with `arguments` inside; stdin and stdout are pipes."""

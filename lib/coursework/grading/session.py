@@ -49,7 +49,7 @@ class Session:
         self.begun = time.monotonic()
         self.cells, self.notes, self.flags, self._given = [], [], [], set()
         self._kernel, self._kernels, self._ran = None, 0, 0
-        self._clean, self._number = None, 0
+        self._clean, self._clean_ready, self._number = None, False, 0
 
     def close(self):
         self._stop_kernel()
@@ -161,13 +161,19 @@ class Session:
 
     # the clean process -------------------------------------------------------------------------------------------
 
+    def prepare(self):
+        """Start the clean process, beside the notebook's: it is there by the time that it is asked."""
+        self._clean = self.clean_sandbox.start("-m", "coursework.grading.servant", str(self.clean_sandbox.folder))
+        self._clean_ready = False
+
     def ask_clean(self, operation, name, sources, **request):
         """Run an admitted answer in the process that the student's notebook never touched."""
         try:
             if self._clean is None or self._clean.poll() is not None:
-                folder = str(self.clean_sandbox.folder)
-                self._clean = self.clean_sandbox.start("-m", "coursework.grading.servant", folder)
+                self.prepare()
+            if not self._clean_ready:
                 self._await_line(STARTUP_SECONDS)  # importing the course is not on the student's clock
+                self._clean_ready = True
             self._number += 1
             self._send(self.clean_sandbox, {"operation": operation, "name": name, "sources": sources, **request})
             self._clean.stdin.write(f"{self._number}\n".encode())

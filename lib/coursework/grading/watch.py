@@ -16,6 +16,8 @@ import time
 
 import psutil
 
+from .groups import Group
+
 INTERVAL = 0.2
 GRADER = 1 << 30  # by which the grader may grow
 MOST_FILES = 20_000
@@ -23,22 +25,26 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Watch:
-    """Watches the boxes of one submission. `notebook`: its box; `clean`: that of the clean process."""
+    """Watches the boxes of one submission, in a group of their own where there can be one. `notebook`: its box; `clean`: that of
+    the clean process."""
 
     def __init__(self, notebook, clean):
         self.notebook, self.clean, self.limits = notebook, clean, notebook.limits
+        self._group, self._full = Group(self.limits), 0
         self._end, self.error = threading.Event(), None
         self._thread = threading.Thread(target=self._run, name="grading-watch", daemon=True)
 
     def __enter__(self):
         self._before = set(_below(os.getpid(), _parents()))
         self._grader = _resident(os.getpid())
+        self.notebook.group = self.clean.group = self._group.__enter__().join
         self._thread.start()
         return self
 
     def __exit__(self, *error):
         self._end.set()
         self._thread.join()
+        self._group.__exit__()
         if self.error and not any(error):
             raise self.error  # nobody looked
 
@@ -64,7 +70,9 @@ class Watch:
         for box, pids in boxes:
             self._look_at(box, pids)
         shares = [_memory(pids) for _, pids in boxes]
-        if sum(shares) > self.limits.memory and _memory(mine, exactly=True) > self.limits.memory:
+        full, self._full = self._full, self._group.out_of_memory()
+        too_much = sum(shares) > self.limits.memory and _memory(mine, exactly=True) > self.limits.memory
+        if too_much or self._full > full:
             text = f"all its processes took more than {_shown(self.limits.memory)} of memory"
             _end(*boxes[shares.index(max(shares))], "MemoryLimit", text)
         elif len(mine) > self.limits.processes:
