@@ -175,7 +175,7 @@ class _Looker:
             entry.problems.append(f"{name} lies in {MAX_NESTED} archives within each other, and is not unpacked")
             return
         self.count += 1
-        target = self.scratch / str(self.count)
+        target = self.scratch / str(self.count) / parts[0]  # the name that says whose it is, for exports
         before = len(entry.files) + len(entry.problems)
         try:
             refused, others = archives.unpack(path, target)

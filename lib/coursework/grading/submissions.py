@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import archives, intake, owners, reading
+from .roster import BadSubmissions, read_roster
 
+__all__ = ["BadSubmissions", "Submission", "find", "from_plain", "read_roster"]
 NO_EXERCISE = "no exercise"
 
 
