@@ -6,10 +6,11 @@ import time
 
 from .. import build, checking, definition, feedback, progress, trees
 from ..answer import AnswerFailed
-from . import merge
+from . import merge, reading
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
+from .watch import Watch
 
 
 def parts_of(exercise):
@@ -43,35 +44,37 @@ def _result(student, exercise, status, flags, tasks, answers, seconds):
 
 
 def grade(student, exercise, path, master_path, mode, limits, seed, file):
-    """Result of the notebook at `path` (None: nothing handed in) as a dict of plain data.
+    """Result of the notebook at `path` as a dict of plain data.
 
     `file`: the nbval collector that the cells belong to. `seed`: of the random numbers in all cases.
     """
     begun = time.monotonic()
-    if path is None:
-        return empty_result(student, exercise, "missing")
     master, shipped = merge.canonical(master_path)
     try:
-        cells = merge.load(path)
-    except merge.Unreadable as error:
+        cells, cut = reading.load(path)
+    except reading.Unreadable as error:
         return empty_result(student, exercise, f"unreadable: {error}")
     merged = merge.merge(master, shipped, cells)
+    merged.flags += cut
     if not any(step.kind == "answer" and step.source.strip() for step in merged.steps):
         return empty_result(student, exercise, "no answers", merged.flags)
-    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean:
+    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean, Watch(sandbox, clean):
         session = Session(sandbox, clean, file)
         try:
             tasks = _run(session, merged, seed)
         finally:
             session.close()
     prints = {i: fingerprint(source) for i, source in merged.answers.items()}
-    result = _result(student, exercise, "graded", merged.flags, tasks, prints, time.monotonic() - begun)
-    result["notes"], result["flags"] = session.notes, sorted({*merged.flags, *session.flags})
+    flags = [*merged.flags, *dict.fromkeys(session.flags)]
+    result = _result(student, exercise, "graded", flags, tasks, prints, time.monotonic() - begun)
+    result["notes"] = session.notes
     return result
 
 
 def _run(session, merged, seed):
     graded, checked = {}, {}
+    if merged.answers.keys() - merged.untouched:
+        session.prepare()
     # Without extra cells, an untouched answer cell needs no process to be found unsolved.
     untouched = set() if any(step.kind == "extra" for step in merged.steps) else merged.untouched
     for step in merged.steps:
