@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from coursework import admission, build
 from coursework.grading import exchange, exports, flags, merge, reports, results, sandbox, submissions
-from coursework.grading.grade import empty_result, fingerprint, grade
+from coursework.grading.grade import empty_result, grade
 
 pytestmark = pytest.mark.quick
 
@@ -446,40 +446,22 @@ def test_admission_takes_the_usual_kernels(rung):
 
 
 def outcome_of(student, answers, points=20):
-    prints = {i: fingerprint(source) for i, source in answers.items()}
-    return empty_result(student, EXERCISE, "graded") | {"answers": prints, "points": points, "key": student}
+    return empty_result(student, EXERCISE, "graded") | {"answers": answers, "points": points, "key": student}
 
 
-def test_look_alikes():
-    master = {
-        c.id: c.source
-        for c in build.read(hostile.MASTER).cells
-        if c.cell_type == "code" and build.SOLUTION[0] in c.source
-    }
-    public = {
-        i: "\n".join(line for line in s.splitlines() if line.strip() not in build.SOLUTION) for i, s in master.items()
-    }
-    odd = {
-        i: s.replace("z", "hidden_value").replace("i ", "my_index ").replace("threads", "tpb") + "\nnote = 1 + 2 * 3"
-        for i, s in public.items()
-    }
+def test_a_copy_of_the_book_is_told_and_one_short_answer_is_not():
+    public, _ = flags.given(hostile.MASTER)
+    renamed = {i: re.sub(r"\bz\b", "total", re.sub(r"\bi\b", "index", s)) for i, s in public.items()}
     rows = [
-        outcome_of("copies the book", public), outcome_of("original", odd), outcome_of("copies original", odd),
+        outcome_of("copies the book", public), outcome_of("renames", renamed),
         outcome_of("short", {"07-add": public["07-add"]}), outcome_of("nothing", {}),
     ]  # fmt: skip
-    flagged = flags.look_alikes(rows, {EXERCISE: hostile.MASTER})
-    assert flagged["copies the book", EXERCISE] == ["all longer answers equal the public solution"]
-    assert flagged["original", EXERCISE] == ["same longer answers as copies original"]
-    assert flagged["copies original", EXERCISE] == ["same longer answers as original"]
-    assert {student for student, _ in flagged} == {"copies the book", "original", "copies original"}
-
-
-def test_fingerprints_ignore_comments_and_layout_only():
-    assert fingerprint("def f(x):\n    # why\n    return  x") == fingerprint("def f(x):\n    return x")
-    assert fingerprint("def f(x): return x") != fingerprint("def f(y): return y")
-    assert fingerprint(hostile.cell(build.read(hostile.EXERCISE), "07-add").source) == ""
-    for source in ("a[" * 10_000, "1" + "+1" * 50_000, "\x00", "def"):
-        assert isinstance(fingerprint(source), str)
+    flagged, pairs = flags.look_alikes(rows, {EXERCISE: hostile.MASTER})
+    assert flagged == {
+        ("copies the book", EXERCISE): ["all longer answers equal the public solution"],
+        ("renames", EXERCISE): ["all longer answers equal the public solution, but for names and numbers"],
+    }
+    assert pairs == []  # what both have from the book is no evidence
 
 
 # results and reports

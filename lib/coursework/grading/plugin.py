@@ -29,6 +29,9 @@ def pytest_addoption(parser):
     add("--grade-masters", metavar="DIR", help="folder of master notebooks (default: solutions/ of the checkout)")
     add("--grade-exercise", metavar="NN", action="append", help="grade this exercise only (may be repeated)")
     add("--grade-roster", metavar="CSV", help="students of the class: each gets a row, whatever was handed in")
+    add("--grade-overrides", metavar="CSV", help="points and comments given by hand (default: DIR/overrides.csv)")
+    add("--grade-policy", metavar="TOML", help="due dates, free days, penalties (default: DIR/policy.toml)")
+    add("--grade-times", metavar="CSV", help="when what was handed in (default: the dates of the files)")
     add("--grade-sandbox", choices=("auto", "bwrap", "rlimit"), default="auto", help="walls around a submission")
     add("--grade-seed", metavar="TEXT", help="secret that seeds the cases (default: made once, in DIR/seed.txt)")
     add("--grade-force", action="store_true", help="grade again what did not change")
@@ -43,12 +46,15 @@ class _State:
     """What a run of the grader knows: the same in the controller and in every worker."""
 
     def __init__(self, config):
-        from . import results, sandbox, submissions
+        from . import gather, results, sandbox, submissions
 
         option = config.option
         self.out = Path(option.grade_out).resolve()
         self.force, self.strict = option.grade_force, option.grade_strict
         self.roster = submissions.read_roster(option.grade_roster) if option.grade_roster else []
+        self.added = gather.Added.read(
+            self.out, self.roster, option.grade_overrides, option.grade_policy, option.grade_times
+        )
         self.masters = self._find_masters(config)
         self.limits = sandbox.Limits(
             cell_seconds=option.grade_cell_seconds,
@@ -79,6 +85,9 @@ class _State:
                 f"No submissions were found in {self.folder}. Expected notebooks named like "
                 f"{next(iter(self.masters))}.ipynb in a folder for each student; see the instructor's page for other layouts."
             )
+
+        if not option.grade_exercise:
+            self.submissions, self.masters = gather.what_somebody_handed_in(self.submissions, self.masters)
 
     def key(self, submission):
         from . import results
@@ -275,7 +284,7 @@ class _Controller:
             return
         from . import reports
 
-        self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters)
+        self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters, self.state.added)
 
     def pytest_terminal_summary(self, terminalreporter):
         for line in getattr(self, "summary", ()):
