@@ -2,8 +2,8 @@
 
 Holds the exercises, the library, what is needed to install it, and the library as a wheel, which also lies beside the
 zip: a notebook alone installs it from its own folder, from the one above, or from `--address`, where you put it for all.
-Leaves out the solutions, the hidden cases and the tests with their wrong answers. The same checkout always gives the
-same bytes.
+AGENTS.md, beside the notebooks and at the top, asks an AI assistant to teach and not to solve. Leaves out the solutions, the hidden
+cases and the tests with their wrong answers. The same checkout always gives the same bytes.
 """
 
 import argparse
@@ -38,6 +38,7 @@ LEFT_OUT = (
     ".pyc",
     ".egg-info",
 )
+AGENTS = "AGENTS.md"
 _DATE = (2000, 1, 1, 0, 0, 0)
 
 
@@ -87,7 +88,11 @@ def release(root, out, address=None):
     names, out = files(root), Path(out)
     with tempfile.TemporaryDirectory() as made, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as pack:
         made = wheel(root, made)
-        content = {name: (Path(root) / name).read_bytes() for name in names} | {made.name: made.read_bytes()}
+        content = {name: (Path(root) / name).read_bytes() for name in names}
+        content |= {
+            AGENTS: content[f"exercises/{AGENTS}"],
+            made.name: made.read_bytes(),
+        }  # found wherever a tool begins
         (out.parent / made.name).write_bytes(content[made.name])
         for name, data in content.items():
             if address and name.startswith("exercises/") and name.endswith(".ipynb"):

@@ -55,11 +55,18 @@ def graded(tmp_path):
 
 
 def test_points_and_comments_by_hand_survive_another_run(graded):
-    text = overrides.HEADER + "ben,07,07-add,results,2,an index out by one\nanna,07_vector_add,,,9.5,agreed\nben,07,,,,well done\n"
+    text = (
+        overrides.HEADER
+        + "ben,07,07-add,results,2,an index out by one\nanna,07_vector_add,,,9.5,agreed\nben,07,,,,well done\n"
+    )
     for _ in range(2):
         folder, rows, said = graded(overrides=text)
         assert (folder / "overrides.csv").read_text() == text
-        assert (rows["ben"]["points"], rows["ben"]["final"], rows["ben"]["comment"]) == ("2", "2", "well done; 07-add: an index out by one")
+        assert (rows["ben"]["points"], rows["ben"]["final"], rows["ben"]["comment"]) == (
+            "2",
+            "2",
+            "well done; 07-add: an index out by one",
+        )
         assert (rows["anna"]["points"], rows["anna"]["final"]) == (str(hostile.MOST), "9.5")
         assert "2 with points given by hand (overrides.csv)." in said
     page = (folder / "feedback" / "ben.html").read_text()
@@ -80,7 +87,10 @@ def test_a_first_run_leaves_a_file_to_write_into(graded):
 
 
 def test_a_line_that_fits_nobody_is_told_and_the_others_count(graded):
-    text = overrides.HEADER + "bem,07,07-add,,1,\nben,07,07-ad,,1,\nben,07,07-add,,99,\nben,07,,,999,\nben,07,07-launch,,1,\n"
+    text = (
+        overrides.HEADER
+        + "bem,07,07-add,,1,\nben,07,07-ad,,1,\nben,07,07-add,,99,\nben,07,,,999,\nben,07,07-launch,,1,\n"
+    )
     _, rows, said = graded(overrides=text)
     told = [line for line in said if line.startswith("overrides.csv")]
     assert told[0] == "overrides.csv: line 2: there is no row for bem and 07 in this run. Did you mean ben?"
@@ -116,7 +126,9 @@ def test_a_line_that_cannot_be_meant_stops_the_run(tmp_path, text, says):
 
 
 def test_what_a_spreadsheet_makes_of_it_is_read(tmp_path):
-    (tmp_path / "o.csv").write_text("\ufeffstudent;exercise;task;part;points;comment\n'=anna;07;;;2,5;ja\n;;;;;\n", encoding="utf-8")
+    (tmp_path / "o.csv").write_text(
+        "\ufeffstudent;exercise;task;part;points;comment\n'=anna;07;;;2,5;ja\n;;;;;\n", encoding="utf-8"
+    )
     (one,) = overrides.read(tmp_path / "o.csv")
     assert (one.student, one.points, one.comment) == ("=anna", 2.5, "ja")
 
@@ -132,7 +144,14 @@ def policy(tmp_path, text):
 def charged(policy, hours, points=20, most=20):
     """(days late, free, lost, final) of one row handed in so many hours after DUE."""
     when = (DUE + timedelta(hours=hours)).isoformat()
-    row = {"student": "anna", "exercise": EXERCISE, "points": points, "max_points": most, "by_hand": None, "submitted": when}
+    row = {
+        "student": "anna",
+        "exercise": EXERCISE,
+        "points": points,
+        "max_points": most,
+        "by_hand": None,
+        "submitted": when,
+    }
     (row,) = late.charge(policy, [row], {"anna": {EXERCISE: datetime.fromisoformat(when)}})
     said = row["late"]
     return said.get("days", 0), said.get("free", 0), said.get("lost", 0), row["final"]
@@ -167,14 +186,18 @@ def test_the_penalty_is_of_what_was_earned_or_of_all_there_is(tmp_path):
 
 
 def test_an_extension_moves_the_due_time_and_a_zone_gives_it_a_meaning(tmp_path):
-    said = policy(tmp_path, 'penalty = 10\nzone = "Europe/Berlin"\n[due]\n07 = 2026-11-20T23:59:00\n[extensions."anna"]\n07 = 2\n')
+    said = policy(
+        tmp_path, 'penalty = 10\nzone = "Europe/Berlin"\n[due]\n07 = 2026-11-20T23:59:00\n[extensions."anna"]\n07 = 2\n'
+    )
     assert said.due["07"] == DUE
     assert charged(said, 47)[0] == 0
     assert charged(said, 49)[0] == 1
 
 
 def test_free_days_are_taken_in_the_order_of_the_due_dates_whatever_is_graded_now(tmp_path):
-    said = policy(tmp_path, "penalty = 10\nfree_days = 2\n[due]\n08 = 2026-11-27T12:00:00Z\n07 = 2026-11-20T12:00:00Z\n")
+    said = policy(
+        tmp_path, "penalty = 10\nfree_days = 2\n[due]\n08 = 2026-11-27T12:00:00Z\n07 = 2026-11-20T12:00:00Z\n"
+    )
     rows = [
         {"student": "anna", "exercise": e, "points": 10, "max_points": 10, "by_hand": None, "submitted": when}
         for e, when in ((OTHER, "2026-11-29T11:00:00+00:00"), (EXERCISE, "2026-11-21T11:00:00+00:00"))
@@ -183,7 +206,9 @@ def test_free_days_are_taken_in_the_order_of_the_due_dates_whatever_is_graded_no
         times = {}
         for row in graded:  # one exercise after the other, as the weeks go
             times = late.remember(tmp_path, [row])
-        costs = {r["exercise"]: (r["late"]["days"], r["late"]["free"], r["final"]) for r in late.charge(said, rows, times)}
+        costs = {
+            r["exercise"]: (r["late"]["days"], r["late"]["free"], r["final"]) for r in late.charge(said, rows, times)
+        }
         assert costs == {EXERCISE: (1, 1, 10), OTHER: (2, 1, 9)}
         (tmp_path / late.TIMES).unlink()
 
@@ -200,7 +225,9 @@ def test_no_penalty_is_ever_more_than_the_points(tmp_path):
     rng = random.Random(3)
     for _ in range(300):
         of = rng.choice(["earned", "most"])
-        said = late.Policy({"07": DUE}, {}, rng.uniform(0, 60), rng.randrange(4), rng.uniform(0, 100), rng.choice([3, 30]), of)
+        said = late.Policy(
+            {"07": DUE}, {}, rng.uniform(0, 60), rng.randrange(4), rng.uniform(0, 100), rng.choice([3, 30]), of
+        )
         points = rng.randrange(21)
         days, free, lost, final = charged(said, rng.uniform(-50, 300), points)
         assert 0 <= final <= points
@@ -262,7 +289,10 @@ def persons(*described):
 
 def test_an_identifier_comes_before_a_name():
     ours = persons(("Anna Ant", {"email": ["anna1@x"]}), ("Ant, Anna", {"email": ["anna2@x"]}))
-    lines = [people.line_of({"Full name": "Anna Ant", "Email address": "ANNA2@x"}), people.line_of({"Full name": "Anna Ant", "Email address": "anna1@x"})]
+    lines = [
+        people.line_of({"Full name": "Anna Ant", "Email address": "ANNA2@x"}),
+        people.line_of({"Full name": "Anna Ant", "Email address": "anna1@x"}),
+    ]
     assert people.match(ours, lines) == ({0: "Ant, Anna", 1: "Anna Ant"}, [])
 
 
@@ -278,13 +308,22 @@ def test_two_of_one_name_are_left_alone():
 
 
 def test_what_is_known_comes_from_the_roster_and_from_the_names_of_files(tmp_path):
-    row = {"student": "anna", "E-mail": "a@x", "Student ID": "4711", "First name": "Anna", "Last name": "Ant", "note": "x"}
+    row = {
+        "student": "anna",
+        "E-mail": "a@x",
+        "Student ID": "4711",
+        "First name": "Anna",
+        "Last name": "Ant",
+        "note": "x",
+    }
     path = tmp_path / "antanna_LATE_123_456_07_vector_add-1.ipynb"
     who = people.described("anna", row, path)
     assert who == {
         "email": ["a@x"], "id": ["4711"], "name": ["Anna Ant"], "canvas": ["123"], "canvas_file": [path.name],
     }  # fmt: skip
-    moodle = people.described("Anna Ant", None, tmp_path / "Anna Ant_1234_assignsubmission_file_" / "07_vector_add.ipynb")
+    moodle = people.described(
+        "Anna Ant", None, tmp_path / "Anna Ant_1234_assignsubmission_file_" / "07_vector_add.ipynb"
+    )
     assert moodle == {"moodle": ["1234"]}
     assert people.person("a@x", {}).known >= {("email", "a@x")}
     assert people.names_of("Zed, Zoë") == {"zedzoe", "zoezed"}

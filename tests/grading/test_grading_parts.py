@@ -1,6 +1,5 @@
 """The grader's parts: reading with suspicion, layouts, zips, merging, flags, reports, exports."""
 
-import base64
 import contextlib
 import csv
 import io
@@ -10,7 +9,6 @@ import re
 import shutil
 import stat
 import zipfile
-from pathlib import Path
 
 import hostile
 import numpy as np
@@ -19,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coursework import admission, build
-from coursework.grading import exchange, exports, flags, merge, reports, results, sandbox, submissions
+from coursework.grading import exchange, flags, merge, reports, results, sandbox, submissions
 from coursework.grading.grade import empty_result, grade
 
 pytestmark = pytest.mark.quick
@@ -552,80 +550,3 @@ def test_the_seed_is_secret_and_stays(tmp_path):
     assert first == results.secret_seed(tmp_path)
     assert first != results.secret_seed(tmp_path / "other")
     assert results.secret_seed(tmp_path, "ours") == results.secret_seed(tmp_path / "x", "ours")
-
-
-# exports ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def graded(tmp_path):
-    rows = [
-        outcome_of("Ant, Anna", {}, 20),
-        outcome_of("ben", {}, 7),
-        outcome_of("Zoë Zed", {}, 3),
-        outcome_of("lost", {}, 1),
-    ]
-    (tmp_path / "grades.json").write_text(json.dumps(rows))
-    return tmp_path
-
-
-CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Exercise 07 (4711),Essay (12)
-    Points Possible,,,,,20,10
-"Ant, Anna",1,a1,anna@x,S1,,9
-"Bee, Ben",2,b2,ben,S1,3,8
-"Zed, Zoe",3,Zoë Zed,zz,S1,,
-"Other, Olga",4,o4,olga,S1,5,
-"""
-
-
-def test_canvas_fills_its_own_file_and_touches_nothing_else(graded, tmp_path):
-    (tmp_path / "export.csv").write_text("\ufeff" + CANVAS, encoding="utf-8")
-    text, lost = exports.canvas(exports.load(graded), tmp_path / "export.csv")
-    before, after = list(csv.reader(io.StringIO(CANVAS))), list(csv.reader(io.StringIO(text)))
-    assert [row[5] for row in after] == ["Exercise 07 (4711)", "20", "20", "7", "3", "5"]
-    assert [row[:5] + row[6:] for row in after] == [row[:5] + row[6:] for row in before]
-    assert lost == ["lost"]
-
-
-def test_canvas_asks_which_column(graded, tmp_path):
-    (tmp_path / "e.csv").write_text(CANVAS.replace("Exercise 07 (4711)", "Week one (4711)"))
-    with pytest.raises(exports.ExportError, match="0 columns fit 07_vector_add"):
-        exports.canvas(exports.load(graded), tmp_path / "e.csv")
-    text, _ = exports.canvas(exports.load(graded), tmp_path / "e.csv", {EXERCISE: "Week one (4711)"})
-    assert "anna@x,S1,20,9" in text
-
-
-def test_moodle_worksheet_and_plain(graded, tmp_path):
-    (tmp_path / "w.csv").write_text(
-        'Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback comments\nP1,"Ant, Anna",a@x,Submitted,,20,\n'
-        "P2,Ben Bee,ben,Submitted,1,20,\n"
-    )
-    text, lost = exports.moodle(exports.load(graded), tmp_path / "w.csv")
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert [r["Grade"] for r in rows] == ["20", "7"]
-    assert sorted(lost) == ["Zoë Zed", "lost"]
-    plain, _ = exports.moodle(exports.load(graded))
-    assert plain.splitlines()[0] == "student,07_vector_add"
-    assert "ben,7" in plain
-
-
-def test_classroom_is_what_its_reporter_reads(graded):
-    report = json.loads(base64.b64decode(exports.classroom(exports.load(graded))["ben"]))
-    assert (report["version"], report["max_score"], report["status"]) == (1, hostile.MOST, "fail")
-    assert {"name", "status", "score", "message", "test_code", "filename", "line_no"} == set(report["tests"][0])
-
-
-def test_export_command_line(graded, tmp_path, capsys):
-    exports.main([str(graded), "--moodle"])
-    assert capsys.readouterr().out.startswith("student,07_vector_add")
-    exports.main([str(graded), "--classroom", str(tmp_path / "c")])
-    assert len(list((tmp_path / "c").iterdir())) == 4
-    with pytest.raises(SystemExit, match=r"has no grades\.json"):
-        exports.main([str(tmp_path / "nowhere"), "--moodle"])
-
-
-def test_students_that_cannot_be_told_apart_are_not_mixed_up(tmp_path):
-    rows = [outcome_of("Zoë", {}, 3), outcome_of("zoe", {}, 20)]
-    with pytest.raises(exports.ExportError, match="cannot be told apart"):
-        exports.moodle(rows)
-    assert Path(tmp_path).exists()

@@ -42,7 +42,20 @@ def histogram(values, bins):
             i += 8
     return rows.sum(axis=0)
 """
-NAMES = ("values", "bins", "workers", "partial", "step", "worker", "begin", "end", "place", "slot", "total", "histogram")
+NAMES = (
+    "values",
+    "bins",
+    "workers",
+    "partial",
+    "step",
+    "worker",
+    "begin",
+    "end",
+    "place",
+    "slot",
+    "total",
+    "histogram",
+)
 
 
 def renamed(source, seed=1):

@@ -25,7 +25,7 @@ def _state(result):
     return words.get(result["status"], result["status"])
 
 
-def _about_points(row):
+def about_points(row):
     """What a student is told of the points that count, beside those of the tasks."""
     late, said = row.get("late") or {}, []
     if late:
@@ -34,10 +34,11 @@ def _about_points(row):
         said.append(f"Handed in {days} late{free}: {late['lost']:g} points less.")
     if row.get("by_hand") is not None:
         said.append(f"The points were set by hand: {row['by_hand']:g}.")
-    return [*said, *row.get("comments", ())]
+    noted = [f"Noted: {'; '.join(row['told'])}."] if row.get("told") else []
+    return [*said, *noted, *row.get("comments", ())]
 
 
-def _about_task(task):
+def about_task(task):
     """What was changed by hand in a task, and the comment on it."""
     changed = [f"By hand: {task['points']:g} in the place of {task['graded']:g}."] if "graded" in task else []
     return [*changed, *([task["comment"]] if task.get("comment") else [])]
@@ -50,11 +51,11 @@ def feedback_markdown(student, mine):
         final = result.get("final", result["points"])
         lines += [f"## {result['exercise']}: {final:g} of {result['max_points']} points", ""]
         lines += [_state(result), ""] if _state(result) else []
-        lines += [line for said in _about_points(result) for line in (_plain(said), "")]
+        lines += [line for said in about_points(result) for line in (_plain(said), "")]
         for task in result["tasks"] if shows_tasks(result) else ():
             fence = "`" * max(3, _longest_fence(task["text"]) + 1)
             lines += [f"**{task['task']}, {task['part']}: {task['points']:g} of {task['max_points']}**", ""]
-            lines += [line for said in _about_task(task) for line in (_plain(said), "")]
+            lines += [line for said in about_task(task) for line in (_plain(said), "")]
             lines += [fence + "text", task["text"], fence, ""]
         lines += [f"- {_plain(note)}" for note in result["notes"]] + [""]
     return "\n".join(lines)
@@ -83,8 +84,8 @@ def feedback_html(student, mine):
     """The same as a page for a browser. All that came from the student is escaped."""
     shown = [
         row | {
-            "state": _state(row), "said": _about_points(row), "final": row.get("final", row["points"]),
-            "shown": [t | {"said": _about_task(t)} for t in row["tasks"] if shows_tasks(row)],
+            "state": _state(row), "said": about_points(row), "final": row.get("final", row["points"]),
+            "shown": [t | {"said": about_task(t)} for t in row["tasks"] if shows_tasks(row)],
         }
         for row in mine
     ]  # fmt: skip

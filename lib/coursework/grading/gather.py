@@ -3,6 +3,7 @@
 Results are never changed by what is added: it is read anew each time, so that it survives grading again.
 """
 
+import hashlib
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from pathlib import Path
 from . import late, overrides, people, results
 from .flags import look_alikes
 from .grade import empty_result
+from .merge import MAX_NOTEBOOK
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,13 @@ def rows_of(out, submissions, masters, added):
             result = empty_result(submission.student, submission.exercise, "not graded") | {"key": ""}
         who = people.described(submission.student, by_student.get(submission.student), submission.path)
         marked = ["marked LATE by Canvas"] if any("_LATE_" in name for name in who.get("canvas_file", ())) else []
+        flags = [*submission.flags, *result["flags"], *marked]
         more = {
-            "flags": [*submission.flags, *result["flags"], *marked],
+            "flags": flags,
+            "told": [flag for flag in flags if flag != "not in the roster"],  # what concerns others comes later
             "who": who,
             "submitted": _time_of(submission.path),
+            "digest": _digest(submission.path),
         }
         rows.append(result | more)
     said = _set_times(rows, added.times)
@@ -68,6 +73,11 @@ def what_somebody_handed_in(submissions, masters):
 def _time_of(path):
     """When a file was handed in, as far as its date says."""
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds") if path else ""
+
+
+def _digest(path):
+    """What tells this file from a later one."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path and path.stat().st_size <= MAX_NOTEBOOK else ""
 
 
 def _set_times(rows, times):
