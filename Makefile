@@ -58,8 +58,8 @@ feedback: $(READY)  ## feedback as a zip: make feedback TO=moodle FILE=worksheet
 exercises: $(READY)  ## make exercises/ again from solutions/
 	@$(PY) -m coursework.build
 
-release: $(READY)  ## pack the exercises for a class, without answers and hidden cases [ADDRESS=where its wheel will lie]
-	@$(PY) -m coursework.release $(if $(ADDRESS),--address="$(ADDRESS)")
+release: $(READY)  ## pack the exercises for a class, without answers and hidden cases [ADDRESS=where its wheel will lie] [OWN=1]
+	@$(PY) -m coursework.release $(if $(ADDRESS),--address="$(ADDRESS)") $(if $(OWN),--own-numbers --tries=$(OWN) --grades="$(OUT)")
 
 test: $(READY) .venv/.compiled lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
 	@$(PYTEST) tests $(FILES) -m "not slow" -q --durations=15

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nbformat
 
-from . import build
+from . import build, own
 
 TAKEN = (
     "exercises",
@@ -31,6 +31,8 @@ TAKEN = (
 TAKEN_IF_THERE = ("requirements.in", "requirements-gpu.in", "requirements-gpu.lock")
 LEFT_OUT = (
     "lib/coursework/hidden",
+    "lib/coursework/class.json",
+    ".student.json",
     "__pycache__",
     ".ipynb_checkpoints",
     ".progress.json",
@@ -57,13 +59,13 @@ def files(root):
     return [name for name in relative if not any(part in name for part in LEFT_OUT)]
 
 
-def wheel(root, folder):
+def wheel(content, folder):
     """The library as a wheel in `folder`, made of what a release holds and nothing else; returns its path."""
     with tempfile.TemporaryDirectory() as copy:
-        for name in files(root):
+        for name, data in content.items():
             target = Path(copy) / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes((Path(root) / name).read_bytes())
+            target.write_bytes(data)
         command = [
             sys.executable,
             "-m",
@@ -83,17 +85,17 @@ def wheel(root, folder):
     return next(Path(folder).glob("*.whl"))
 
 
-def release(root, out, address=None):
-    """Write the zip, and the wheel beside it; returns the names in the zip."""
-    names, out = files(root), Path(out)
+def release(root, out, address=None, numbers=None):
+    """Write the zip, and the wheel beside it; returns the names in the zip. `numbers`: own.Numbers of the class."""
+    out = Path(out)
+    content = {name: (Path(root) / name).read_bytes() for name in files(root)}
+    if numbers:
+        content["lib/coursework/class.json"] = numbers.text().encode()
     with tempfile.TemporaryDirectory() as made, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as pack:
-        made = wheel(root, made)
-        content = {name: (Path(root) / name).read_bytes() for name in names}
-        content |= {
-            AGENTS: content[f"exercises/{AGENTS}"],
-            made.name: made.read_bytes(),
-        }  # found wherever a tool begins
-        (out.parent / made.name).write_bytes(content[made.name])
+        made = wheel(content, made)
+        (out.parent / made.name).write_bytes(made.read_bytes())
+        # AGENTS.md is found wherever a tool begins
+        content |= {AGENTS: content[f"exercises/{AGENTS}"], made.name: made.read_bytes()}
         for name, data in content.items():
             if address and name.startswith("exercises/") and name.endswith(".ipynb"):
                 data = _addressed(data, Path(name).name, address, build.version(root))
@@ -111,10 +113,22 @@ def _addressed(data, name, address, version):
     return build.text_of(notebook).encode("utf-8")
 
 
+def _numbers(options):
+    """What draws the class's numbers; the grader finds it in its folder."""
+    from .grading.results import secret_text
+
+    numbers = own.Numbers.from_secret(secret_text(options.grades), max(1, options.tries))
+    (Path(options.grades) / own.NUMBERS).write_text(numbers.text(), encoding="utf-8")
+    return numbers
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m coursework.release", description="Make a zip for a class.")
     parser.add_argument("--root", default=".", help="the checkout (default: here)")
     parser.add_argument("--out", default="class.zip", help="the zip to write (default: class.zip)")
+    parser.add_argument("--own-numbers", action="store_true", help="each student predicts with numbers of their own")
+    parser.add_argument("--tries", type=int, default=1, help="how many sets of numbers a student may have (default: 1)")
+    parser.add_argument("--grades", default="grades", help="the grader's folder, for the secret (default: grades)")
     parser.add_argument("--address", help="where you will put the wheel: notebooks alone install it from there")
     options = parser.parse_args(argv)
     if not build.masters(options.root):
@@ -122,12 +136,17 @@ def main(argv=None):
     stale = build.build(options.root, write=False)
     if stale:
         sys.exit("The exercises are out of date. Run `python -m coursework.build` first.")
+    numbers = _numbers(options) if options.own_numbers else None
     try:
-        names = release(options.root, options.out, options.address)
+        names = release(options.root, options.out, options.address, numbers)
     except OSError as error:
         sys.exit(f"No release was made: {error}")
     print(f"{options.out}: {len(names)} files, without solutions, hidden cases and tests.")
     print(f"{names[-1]}: the library alone, beside the zip. A notebook in a folder of its own installs it from there.")
+    if numbers:
+        print(
+            f"Each student has numbers of their own. {Path(options.grades) / own.NUMBERS} tells the grader: grade into that folder."
+        )
     print("Keep the seed of your class to yourself: pytest --grade ... --grade-seed TEXT, or grades/seed.txt.")
 
 

@@ -2,6 +2,7 @@
 
 import random
 import re
+from pathlib import Path
 
 import pytest
 
@@ -135,3 +136,9 @@ def test_winnowing_keeps_every_stretch_that_is_long_enough():
         before = [f"print(a{rng.randrange(99)}, {rng.choice(['x', 'y'])})" for _ in range(rng.randrange(12))]
         other = "\n".join(before + common + before)
         assert similarity.pieces("\n".join(words)).keys() & similarity.pieces(other).keys()
+
+
+def test_the_instructors_page_says_what_the_numbers_here_are():
+    page = (Path(__file__).parents[2] / "chapters" / "instructors.md").read_text(encoding="utf-8")
+    words = {10: "ten", 0.6: "six tenths"}
+    assert f"{words[similarity.LEAST]} pieces or more, and {words[similarity.SHARE]} of what" in " ".join(page.split())

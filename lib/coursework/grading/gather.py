@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from .. import own
 from . import late, overrides, people, results
 from .flags import look_alikes
 from .grade import empty_result
@@ -23,6 +24,7 @@ class Added:
     overrides: tuple = ()
     policy: late.Policy | None = None
     times: tuple = ()  # late.read_times
+    numbers: own.Numbers | None = None  # where each student has numbers of their own
 
     @classmethod
     def read(cls, out, roster=(), overrides_path=None, policy_path=None, times_path=None):
@@ -32,7 +34,29 @@ class Added:
             overrides.read(overrides_path or Path(out) / overrides.FILE),
             late.read(policy_path or Path(out) / late.FILE),
             tuple(late.read_times(times_path)) if times_path else (),
+            own.Numbers.read(Path(out) / own.NUMBERS),
         )
+
+    def persons(self, submission):
+        """The names by which a student may have asked for numbers of their own: the grader's, and those of the roster."""
+        row = next((r for r in self.roster if r["student"] == submission.student), None)
+        who = people.described(submission.student, row)
+        mine = [submission.student, *(v for kind in sorted(who) for v in who[kind])]
+        return list(self.numbers.persons or dict.fromkeys(map(own.plain, mine)))
+
+    def draws(self, submission):
+        """What gives the tasks with the numbers that a student may have; None where all have those of the book.
+
+        draws(task, said): `said` is who the student says they are, if they may.
+        """
+        if self.numbers is None:
+            return None
+        persons = self.persons(submission)
+        return lambda task, said: self.numbers.tasks(task, sorted(persons, key=lambda p: p != own.plain(said)))
+
+    def decides(self, submission):
+        """What decides a grade beside the submission, the master and the code."""
+        return [self.numbers.text(), *self.persons(submission)] if self.numbers else []
 
 
 def rows_of(out, submissions, masters, added):

@@ -92,7 +92,8 @@ class _State:
     def key(self, submission):
         from . import results
 
-        return results.key_of(submission, self.masters[submission.exercise], self.mode, self.limits, self.seed)
+        decides = self.added.decides(submission)
+        return results.key_of(submission, self.masters[submission.exercise], self.mode, self.limits, self.seed, decides)
 
     def is_done(self, submission):
         """True if there is a result that is still valid."""
@@ -208,7 +209,7 @@ class Grade(pytest.Item):
         if not state.is_done(submission):
             result = grade(
                 submission.student, submission.exercise, submission.path, master, state.mode, state.limits, state.seed,
-                self.parent,
+                self.parent, state.added.draws(submission),
             )  # fmt: skip
             results.save(path, result | {"key": state.key(submission)})
         result = results.load(path)
