@@ -133,7 +133,9 @@ class Task:
         refuse_unknown(self, "advice", self.advice, self.failures())
         refuse_unknown(self, "partial", self.partial, [case.name for case in getattr(self, "cases", ())])
         if sum(self.partial.values()) >= max(1, self.points):
-            raise ValueError(f"task {self.id}: cases alone are worth {sum(self.partial.values())} of {self.points} points; expected fewer")
+            raise ValueError(
+                f"task {self.id}: cases alone are worth {sum(self.partial.values())} of {self.points} points; expected fewer"
+            )
         if self.budget is not None:
             golf = self.budget.golf
             refuse_unknown(self, "budget", self.budget.require, self.counts())

@@ -78,7 +78,7 @@ class WhoAreYou(ValueError):
         super().__init__(
             "In your class each student has numbers of their own. Say who you are, as your class knows you (your e-mail address, "
             "unless your instructor said otherwise). Write two lines into a new cell above this one, with your own address, and run it:\n"
-            'from coursework.notebook import me\n'
+            "from coursework.notebook import me\n"
             'me("anna@example.org")'
         )
 

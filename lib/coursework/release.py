@@ -59,8 +59,15 @@ def files(root):
     return [name for name in relative if not any(part in name for part in LEFT_OUT)]
 
 
-def wheel(content, folder):
+def contents(root, numbers=None):
+    """name -> bytes of what a release holds. `numbers`: own.Numbers of a class in which each student has other ones."""
+    own_numbers = {"lib/coursework/class.json": numbers.text().encode()} if numbers else {}
+    return {name: (Path(root) / name).read_bytes() for name in files(root)} | own_numbers
+
+
+def wheel(root, folder, numbers=None):
     """The library as a wheel in `folder`, made of what a release holds and nothing else; returns its path."""
+    content = contents(root, numbers)
     with tempfile.TemporaryDirectory() as copy:
         for name, data in content.items():
             target = Path(copy) / name
@@ -87,12 +94,9 @@ def wheel(content, folder):
 
 def release(root, out, address=None, numbers=None):
     """Write the zip, and the wheel beside it; returns the names in the zip. `numbers`: own.Numbers of the class."""
-    out = Path(out)
-    content = {name: (Path(root) / name).read_bytes() for name in files(root)}
-    if numbers:
-        content["lib/coursework/class.json"] = numbers.text().encode()
+    out, content = Path(out), contents(root, numbers)
     with tempfile.TemporaryDirectory() as made, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as pack:
-        made = wheel(content, made)
+        made = wheel(root, made, numbers)
         (out.parent / made.name).write_bytes(made.read_bytes())
         # AGENTS.md is found wherever a tool begins
         content |= {AGENTS: content[f"exercises/{AGENTS}"], made.name: made.read_bytes()}

@@ -98,6 +98,8 @@ class Merge:
         old = self.ledger.get(student, {}).get(exercise)
         if _equal(held, new):
             self.same += 1
+            if old is None:
+                return held  # somebody else's, by chance the same: not ours to change later
         elif held.strip() in EMPTY or _equal(held, old):
             self.filled += 1
         else:
