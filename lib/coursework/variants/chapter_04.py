@@ -78,7 +78,63 @@ def cache_lines(rows, columns, record, small, large):
     }
 
 
+def moved(n, one, machine):
+    array, page = 4 * n, 4096
+    return {
+        "ordinary": Asked(
+            "bytes moved with ordinary stores",
+            4 * array,
+            {
+                3
+                * array: "That is what the loop asks for. What happens to a line of out before its first element is stored?",
+                2 * array: "That is what is read. What is written moves, too.",
+                array: "That is one of the arrays in bytes, or all that moves in elements.",
+            },
+            "Three arrays are used. One of them crosses the way to memory twice: which, and why?",
+        ),
+        "past": Asked(
+            "bytes moved with non-temporal stores",
+            3 * array,
+            {
+                4 * array: "Such a store writes whole lines past the cache: must they be read first?",
+                2 * array: "The results must still come to memory.",
+            },
+            "Which of the movements of ordinary stores does not happen here?",
+        ),
+        "second": Asked(
+            "percent of the time that two threads take",
+            100 * one // machine,
+            {
+                50: f"Two threads would need twice {one} GB/s. Does the memory give so much?",
+                100: "One thread leaves some of the bandwidth unused.",
+            },
+            f"The same bytes, at {one} GB/s and at {machine}: what is the ratio of the times?",
+        ),
+        "pages": Asked(
+            "pages that are touched for the first time",
+            -(-array // page),
+            {
+                n // page: "An element has 4 bytes.",
+                array // page: "The last page is not full, and is needed, too.",
+                3 * -(-array // page): "Only out is new; a and b were written before.",
+            },
+            "How many bytes has out, and how many of its pages has nobody written to?",
+        ),
+    }
+
+
 VARIANTS = {
+    "04-moved": Variants(
+        {"n": 1_000_000, "one": 12, "machine": 16},
+        {
+            "n": (500_000, 600_000, 1_000_000, 1_500_000, 2_000_000),
+            "one": (6, 9, 12, 15, 18, 24),
+            "machine": (10, 16, 20, 24, 30, 40),
+        },
+        "the arrays have {n} elements; one thread moves {one} GB/s, and the machine {machine} GB/s.",
+        moved,
+        lambda n, one, machine: one < machine < 2 * one and 100 * one % machine == 0 and 4 * n % 4096 != 0,
+    ),
     "04-lines": Variants(
         {"rows": 100, "columns": 1000, "record": 6, "small": 64, "large": 128},
         {
@@ -91,5 +147,5 @@ VARIANTS = {
         "`x` has shape ({rows}, {columns}). There are {columns} records of {record} float32. `small_cache` has room for {small} lines, "
         "`larger_cache` for {large}.",
         cache_lines,
-    )
+    ),
 }

@@ -61,7 +61,65 @@ def count(m, k, n, edge, depth):
     }
 
 
+def lanes(row, column, b_row, b_column):
+    group, t = row % 8, column // 2
+    return {
+        "lane_of_sum": Asked(
+            f"the lane that holds element [{row}, {column}] of the sums",
+            4 * group + t,
+            {
+                4 * row + t: "There are 32 lanes. Row group + 8 is of the lower half: group has 8 values.",
+                4 * group + column: "Each lane holds two neighbouring columns: t is the column divided by 2.",
+                8 * row + column: "That is the number of the element in the matrix.",
+            },
+            f"Row {row} is row group or row group + 8. Column {column} is 2t or 2t + 1. The lane is 4 * group + t.",
+        ),
+        "register_of_sum": Asked(
+            "which of c0, c1, c2, c3 it is, as a number",
+            2 * (row // 8) + column % 2,
+            {
+                0: f"c0 is in row group and column 2t. Is {row} below 8?",
+                1: f"c1 is in row group, and {row} is no group.",
+            },
+            "There are four: 0, 1, 2 and 3.",
+        ),
+        "lane_of_b": Asked(
+            f"the lane that holds element [{b_row}, {b_column}] of b",
+            4 * b_column + b_row % 8 // 2,
+            {
+                4 * (b_row % 8)
+                + b_column
+                // 2: "In b the rows go with t, the columns with group: the other way round than in the sums."
+            },
+            f"Column {b_column} tells the group. Row {b_row} is 2t, 2t + 1, 2t + 8 or 2t + 9: which t?",
+        ),
+        "lanes_of_a_row": Asked(
+            "lanes that hold elements of one row of the sums",
+            4,
+            {
+                8: "The row has 8 elements. How many of them does one lane hold?",
+                32: "All lanes of a warp hold something, but not of this row.",
+                1: "One lane holds two elements of a row. The row has 8.",
+            },
+            "A row belongs to one group. How many lanes have the same lane // 4?",
+        ),
+    }
+
+
 VARIANTS = {
+    "08-lane": Variants(
+        {"row": 11, "column": 5, "b_row": 9, "b_column": 6},
+        {
+            "row": (9, 10, 11, 12, 13, 14, 15),
+            "column": (1, 3, 5, 7),
+            "b_row": (9, 10, 11, 13, 14),
+            "b_column": (1, 2, 3, 5, 6),
+        },
+        "`lane_of_sum` and `register_of_sum` are about element [{row}, {column}] of the sums, `lane_of_b` about element [{b_row}, "
+        "{b_column}] of `b`.",
+        lanes,
+        lambda row, column, b_row, b_column: (row % 8, column // 2) != (b_column, b_row % 8 // 2),
+    ),
     "08-count": Variants(
         {"m": 64, "k": 48, "n": 96, "edge": 768, "depth": 64},
         {
@@ -74,5 +132,5 @@ VARIANTS = {
         "the shapes are ({m} x {k})({k} x {n}); `intensity` is of a {edge} x {edge} matmul; the two kernels have k = {depth}.",
         count,
         lambda m, k, n, edge, depth: len({m, k, n}) == 3 and m != depth,
-    )
+    ),
 }
