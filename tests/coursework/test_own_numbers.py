@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_every_set_of_numbers_is_as_hard_as_the_books(task_id):
     sets, published = mine.all(), right(task)
     assert len(sets) >= (4 if task_id == "06-work" else 15)
     assert mine.book not in sets
-    for numbers in sets:
+    for place, numbers in enumerate(sets):
         questions = mine.questions(numbers, task.questions)
         for question in questions:
             truth = question.truth()
@@ -51,13 +52,9 @@ def test_every_set_of_numbers_is_as_hard_as_the_books(task_id):
         assert "{" not in said
         shown = said.replace(",", "")
         assert all(str(value) in shown for value in numbers.values()), said
-        assert checking.check(own_task(task, numbers), {q.name: q.truth() for q in questions}).status == "right"
-
-
-def own_task(task, numbers):
-    from dataclasses import replace
-
-    return replace(task, questions=variants.find(task.id).questions(numbers, task.questions))
+        if place % 10 == 0:
+            said = {q.name: q.truth() for q in questions}
+            assert checking.check(replace(task, questions=questions), said).status == "right"
 
 
 @pytest.mark.parametrize("chapter", ["03", "04", "05", "06", "07", "08"])
@@ -135,7 +132,7 @@ def test_a_student_says_who_they_are_and_is_asked_with_their_numbers(in_class, c
 
 def test_tasks_without_numbers_of_ones_own_stay(in_class):
     notebook.me("anna@x")
-    task = definition.find("08-lane")
+    task = definition.find("08-waves")
     assert own.of_student(task) is task
     assert own.told("02") == []
 
@@ -155,7 +152,7 @@ def test_the_grader_knows_a_student_by_every_name_of_the_roster(tmp_path):
     assert len(tasks) == 6
     # who says to be somebody else is not
     assert right(added.draws(anna)(task, "ben@x")[0]) == right(KEY.task(task, "ant"))
-    assert added.draws(anna)(definition.find("08-lane"), "") == [definition.find("08-lane")]
+    assert added.draws(anna)(definition.find("08-waves"), "") == [definition.find("08-waves")]
     assert added.decides(anna) != added.decides(Submission("ben", "07_vector_add", None))
     assert gather.Added().draws(anna) is None
 

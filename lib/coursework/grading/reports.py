@@ -99,7 +99,8 @@ def _summary(out, rows, pairs, said):
     lines += [f"{late} late: see the column `late_days`."] if late else []
     lines += [f"{by_hand} with points given by hand ({overrides.FILE})."] if by_hand else []
     lines += [f"{flagged} with flags: look at them in grades.csv before you hand out grades."] if flagged else []
-    lines += [f"{len(pairs)} pairs of answers look alike: {out / 'similarity.html'}"] if pairs else []
+    alike = "1 pair of answers looks" if len(pairs) == 1 else f"{len(pairs)} pairs of answers look"
+    lines += [f"{alike} alike: {out / 'similarity.html'}"] if pairs else []
     return [*lines, *said, f"Open {out / 'overview.html'}; feedback for each student is in {out / 'feedback'}."]
 
 
