@@ -31,7 +31,8 @@ def about_points(row):
     if late:
         days = "1 day" if late["days"] == 1 else f"{late['days']} days"
         free = f", {late['free']} of them free" if late["free"] else ""
-        said.append(f"Handed in {days} late{free}: {late['lost']:g} points less.")
+        lost = f": {late['lost']:g} points less" if row.get("by_hand") is None else ""
+        said.append(f"Handed in {days} late{free}{lost}.")
     if row.get("by_hand") is not None:
         said.append(f"The points were set by hand: {row['by_hand']:g}.")
     noted = [f"Noted: {'; '.join(row['told'])}."] if row.get("told") else []

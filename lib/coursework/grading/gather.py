@@ -91,7 +91,8 @@ def rows_of(out, submissions, masters, added):
 def what_somebody_handed_in(submissions, masters):
     """(submissions, masters) without the exercises that are not due yet: no row of "missing" for everybody."""
     there = {s.exercise for s in submissions if s.path is not None} or set(masters)
-    return [s for s in submissions if s.exercise in there], {name: p for name, p in masters.items() if name in there}
+    kept = [s for s in submissions if s.exercise in there or getattr(s, "status", "missing") != "missing"]
+    return kept, {name: p for name, p in masters.items() if name in there}
 
 
 def _time_of(path):

@@ -16,7 +16,7 @@ HEADERS = {
     "id": ("id", "studentid", "sisuserid", "sisid", "idnumber", "number", "matriculation", "studentnumber"),
     "canvas": ("canvasid", "canvasuserid"),
     "moodle": ("participant", "participantid", "identifier"),
-    "name": ("name", "fullname", "studentname"),
+    "name": ("name", "fullname", "studentname", "called"),
 }
 IDENTIFYING = ("email", "login", "id", "canvas", "moodle")
 _PARTICIPANT = re.compile(r"_(\d+)_assign(?:submission|feedback)_")

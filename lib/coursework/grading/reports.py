@@ -5,6 +5,7 @@ import csv
 import json
 from collections import Counter, defaultdict
 from dataclasses import asdict
+from pathlib import Path
 
 from . import overrides, results
 from .for_students import PAGES, feedback_html, feedback_markdown
@@ -89,6 +90,7 @@ def open_grade(row):
 
 
 def _summary(out, rows, pairs, said):
+    out = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
     done = [r for r in rows if r["status"] == "graded"]
     other = Counter(r["status"].split(":")[0] for r in rows if r["status"] != "graded")
     points, most = sum(r["points"] for r in done), sum(r["max_points"] for r in done)

@@ -74,7 +74,7 @@ class Merge:
     def grade(self, row, most=None):
         """What to write for a row, as text; None where there is no grade. `most`: the points that the other system gives."""
         if open_grade(row):
-            nothing_came = row["status"] == "missing" or row["status"].startswith("unreadable")
+            nothing_came = row["status"].startswith(("missing", "unreadable"))
             if not (self.zero and nothing_came):
                 self.without.append(
                     f"{row['student']}, {row['exercise']}: {row['status'].partition(':')[0]}, no grade written"
