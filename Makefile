@@ -26,7 +26,8 @@ read: $(READY) _build/.sources  ## serve the book on this machine: the text at o
 	@$(PY) _ext/read.py --port $(PORT)
 
 html: $(READY) _build/.sources  ## build the book into _build/html
-	@echo "Building the book: ten minutes or so when everything must be executed ..."
+	@echo "Building the book: some minutes when everything must be executed ..."
+	@$(PY) _ext/read.py --port 0 --results || true
 	@$(BUILD) || { grep -q "Executing notebook failed" _build/build.log && echo "Once more: a measurement of a page was disturbed, or is wrong." && $(BUILD); } || { cat _build/build.log; exit 1; }
 	@echo "The book is in _build/html/index.html"
 
