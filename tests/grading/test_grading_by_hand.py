@@ -327,3 +327,12 @@ def test_what_is_known_comes_from_the_roster_and_from_the_names_of_files(tmp_pat
     assert moodle == {"moodle": ["1234"]}
     assert people.person("a@x", {}).known >= {("email", "a@x")}
     assert people.names_of("Zed, Zoë") == {"zedzoe", "zoezed"}
+
+
+def test_an_exercise_that_nobody_handed_in_is_no_row_of_missing(tmp_path):
+    path = tmp_path / "x"
+    masters = {EXERCISE: "a", OTHER: "b"}
+    handed_in = [Submission("anna", EXERCISE, path), Submission("ben", EXERCISE, None)]
+    other = [Submission(student, OTHER, None) for student in ("anna", "ben")]
+    assert gather.what_somebody_handed_in(handed_in + other, masters) == (handed_in, {EXERCISE: "a"})
+    assert gather.what_somebody_handed_in(other, masters) == (other, masters)  # nothing at all: everybody is missing
