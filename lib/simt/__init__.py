@@ -11,6 +11,7 @@ import importlib
 # Name -> where it is defined. Loaded when it is asked for: who wants one small part does not wait for numba.
 _HOMES = {
     "cuda": "cuda",
+    "count": "compiled.census",
     "run": "executor.launch",
     "stand_in": "intrinsics",
     "warp_stand_in": "intrinsics",

@@ -17,7 +17,7 @@ TABLE = TOUCHED_LIST + MOST_SLOTS + 1
 SLOTS = TABLE + (1 << TABLE_BITS)
 SLOT, KEY, META, LANES, ENTRY, OFFSETS = 36, 0, 1, 2, 3, 4  # words of a slot
 SCRATCH = SLOTS + SLOT * (MOST_SLOTS + 2)  # more slots: where the cursor stands behind the last, and where nobody looks
-ADDRESSES, SOME_LANES, COUNTS, KNOWN = (SCRATCH + 32 * k for k in range(4))
+ADDRESSES, SOME_LANES, ALL_LANES, COUNTS, KNOWN = (SCRATCH + 32 * k for k in range(5))
 SUMS = KNOWN + 32 * 64
 SITE_BITS, KIND_BITS, SIZE_BITS, ARRAY_SHIFT = 24, 2, 10, 40  # of META, from the lowest
 TWICE, FULL = 1, 2  # what may have failed
@@ -34,6 +34,7 @@ def buffer(sites, arrays, bases):
     words = np.zeros(SUMS + len(MEASURES) * sites * MOST_ARRAYS, np.int64)  # what nobody touches takes no memory
     words[CURSOR], words[WARP] = SLOTS, -1
     words[INFO : INFO + INFO_WORDS * len(arrays)] = np.array(arrays, np.int64).ravel()
+    words[ALL_LANES : ALL_LANES + 32] = range(32)
     words[BASES : BASES + len(bases)] = bases
     return words
 

@@ -7,6 +7,7 @@ from numba import njit
 from ..trace import ATOMIC, CONST, LOCAL, SHARED, WARP
 from .slots import (
     ADDRESSES,
+    ALL_LANES,
     ARRAY_SHIFT,
     COUNTS,
     INFO,
@@ -41,128 +42,139 @@ def tally(words, p):
     number = meta >> ARRAY_SHIFT
     info = INFO + INFO_WORDS * number
     space, first, step, item = words[info], words[info + 1], words[info + 2], words[info + 3]
-    address, lane = words[ADDRESSES : ADDRESSES + WARP], words[SOME_LANES : SOME_LANES + WARP]
-    n = 0
+    n, lane = WARP, ALL_LANES
     if lanes == (1 << WARP) - 1 and space != LOCAL:
-        n = WARP
         for k in range(WARP):
-            address[k] = words[p + OFFSETS + k] + first
-            lane[k] = k
+            words[ADDRESSES + k] = words[p + OFFSETS + k] + first
     else:
+        n, lane = 0, SOME_LANES
         for k in range(WARP):
             if lanes >> k & 1:
                 at = words[p + OFFSETS + k]
                 if space == LOCAL:  # the words of 32 lanes lie side by side
-                    at = first + at // step * item
-                    at = (at // WORD * WARP + k) * WORD + at % WORD
-                else:
-                    at += first
-                address[n], lane[n] = at, k
+                    at = at // step * item
+                    at = ((at >> 2) * WARP + k) * WORD + (at & 3)
+                words[ADDRESSES + n], words[SOME_LANES + n] = at + first, k
                 n += 1
-    step = even(address, n)
-    addresses, contention = different(words, n, step)
     row = SUMS + ROW * (MOST_ARRAYS * site + number)
     words[row] += 1
     words[row + 1] += n
+    if kind != ATOMIC and n == WARP and size <= WORD and halves_equal(words):
+        n = WARP // 2  # what both halves address counts once
+    step, rising, addresses = shape_of(words, n)
+    if kind == ATOMIC or not rising:
+        addresses, contention = different(words, n)
+        if kind == ATOMIC:
+            words[row + 8] = max(words[row + 8], contention)
     words[row + 2] += addresses * size
+    words[row + 7] += addresses
     if space == SHARED:
-        wavefronts, least, ways = bank_passes(words, n, size, step)
+        wavefronts, least, ways = bank_passes(words, lane, n, size, step, rising)
         words[row + 4] += wavefronts
         words[row + 5] += least
         words[row + 6] = max(words[row + 6], ways)
     elif space != CONST:
-        words[row + 3] += sectors(words, n, size, step)
-    words[row + 7] += addresses
-    if kind == ATOMIC:
-        words[row + 8] = max(words[row + 8], contention)
+        words[row + 3] += sectors(words, n, size, step, rising)
 
 
 @compiled
-def even(address, n):
-    """The step from one address to the next, or -1 where it is not always the same, or goes down."""
-    if n == 1:
-        return 0
-    step = address[1] - address[0]
+def halves_equal(words):
     apart = 0
-    for k in range(2, n):
-        apart |= address[k] - address[k - 1] ^ step
-    return step if apart == 0 and step >= 0 else -1
+    for k in range(ADDRESSES, ADDRESSES + WARP // 2):
+        apart |= words[k] ^ words[k + WARP // 2]
+    return apart == 0
 
 
 @compiled
-def find(known, count, place, value):
+def shape_of(words, n):
+    """(the step from one address to the next, or -1 where it is not always the same; whether none is lower than the one
+    before it; how many differ from the one before it, with the first)"""
+    if n == 1:
+        return 0, True, 1
+    step = words[ADDRESSES + 1] - words[ADDRESSES]
+    apart, falling, changes = 0, step, 1 if step == 0 else 2
+    for k in range(ADDRESSES + 2, ADDRESSES + n):
+        now = words[k] - words[k - 1]
+        apart |= now ^ step
+        falling |= now
+        changes += now != 0
+    return step if apart == 0 and step >= 0 else -1, falling >= 0, changes
+
+
+@compiled
+def find(words, count, place, value):
     """(where a value stands among the ``count`` known, whether it is new). place: where the last one stood."""
     for guess in (place, place + 1):
-        if guess < count and known[guess] == value:
+        if guess < count and words[KNOWN + guess] == value:
             return guess, False
     for k in range(count):
-        if known[k] == value:
+        if words[KNOWN + k] == value:
             return k, False
-    known[count] = value
+    words[KNOWN + count] = value
     return count, True
 
 
 @compiled
-def different(words, n, step):
+def different(words, n):
     """(different addresses, most lanes at one of them)"""
-    if step >= 0:
-        return (n, 1) if step else (1, n)
-    address, lanes, known = words[ADDRESSES:], words[COUNTS:], words[KNOWN:]
     count, place, most = 0, 0, 0
     for k in range(n):
-        place, new = find(known, count, place, address[k])
+        place, new = find(words, count, place, words[ADDRESSES + k])
         if new:
             count += 1
-            lanes[place] = 0
-        lanes[place] += 1
-        most = max(most, lanes[place])
+            words[COUNTS + place] = 0
+        words[COUNTS + place] += 1
+        most = max(most, words[COUNTS + place])
     return count, most
 
 
 @compiled
-def sectors(words, n, size, step):
+def sectors(words, n, size, step, rising):
     """Sectors of 32 bytes that an instruction touches."""
-    address, known = words[ADDRESSES:], words[KNOWN:]
-    first, last = address[0] // SECTOR, (address[n - 1] + size - 1) // SECTOR
     if 0 <= step <= SECTOR:
-        return last - first + 1
-    if step > 0 and step % SECTOR == 0 and (address[0] + size - 1) // SECTOR == first:
-        return n
+        return (words[ADDRESSES + n - 1] + size - 1 >> 5) - (words[ADDRESSES] >> 5) + 1
+    if rising:
+        count, across = 1, 0
+        for k in range(ADDRESSES, ADDRESSES + n):
+            across += (words[k] & SECTOR - 1) + size > SECTOR
+        for k in range(ADDRESSES + 1, ADDRESSES + n):
+            count += words[k] >> 5 != words[k - 1] >> 5
+        if not across:
+            return count
     count, place = 0, 0
-    for k in range(n):
-        for sector in range(address[k] // SECTOR, (address[k] + size - 1) // SECTOR + 1):
-            place, new = find(known, count, place, sector)
+    for k in range(ADDRESSES, ADDRESSES + n):
+        for sector in range(words[k] >> 5, (words[k] + size - 1 >> 5) + 1):
+            place, new = find(words, count, place, sector)
             count += new
     return count
 
 
 @compiled
-def bank_passes(words, n, size, step):
-    """(wavefronts, least wavefronts, ways) of an access to shared memory."""
-    address, lane, count, known = words[ADDRESSES:], words[SOME_LANES:], words[COUNTS:], words[KNOWN:]
-    if size == WORD and step >= 0 and step % WORD == 0:
-        if step <= WORD:
+def bank_passes(words, lane, n, size, step, rising):
+    """(wavefronts, least wavefronts, ways) of an access to shared memory. lane: where the lanes' numbers stand."""
+    if size == WORD and rising and words[ADDRESSES] & 3 == 0:
+        if words[ADDRESSES + n - 1] - words[ADDRESSES] < WORD * BANKS:
             return 1, 1, 1
-        if lane[n - 1] - lane[0] == n - 1:
-            banks = BANKS // max(1, math.gcd(step // WORD, BANKS))
+        if step > 0 and step & 3 == 0:
+            banks = BANKS // math.gcd(step >> 2, BANKS)
             ways = (n + banks - 1) // banks
             return ways, 1, ways
     at_once = min(WARP, max(1, WARP * WORD // max(size, WORD)))
     wavefronts = least = ways = k = 0
     while k < n:
-        part, most = lane[k] // at_once, 0
+        part, most = words[lane + k] // at_once, 0
         for bank in range(BANKS):
-            count[bank] = 0
-        while k < n and lane[k] // at_once == part:
-            for word in range(address[k] // WORD, (address[k] + size - 1) // WORD + 1):
-                bank = word % BANKS
-                there = count[bank]
+            words[COUNTS + bank] = 0
+        while k < n and words[lane + k] // at_once == part:
+            for word in range(words[ADDRESSES + k] >> 2, (words[ADDRESSES + k] + size - 1 >> 2) + 1):
+                bank = word & BANKS - 1
+                there = words[COUNTS + bank]
                 for j in range(there):
-                    if known[64 * bank + j] == word:
+                    if words[KNOWN + 64 * bank + j] == word:
                         break
                 else:
-                    known[64 * bank + there] = word
-                    count[bank] = there + 1
+                    words[KNOWN + 64 * bank + there] = word
+                    words[COUNTS + bank] = there + 1
                     most = max(most, there + 1)
             k += 1
         wavefronts += most
