@@ -116,6 +116,8 @@ class TracedMemory(Memory):
                 self._read_too_early(a, key, site, offset)
 
     def note_atomic(self, name, old, new):
+        if self.launch.sleepers is not None and old == new:
+            self.launch.sleepers.unchanged.add(len(self.trace) - 1)
         if self.launch.program.fences:
             self.trace.atomics.append((len(self.trace) - 1, old, new, name))
 
