@@ -235,7 +235,7 @@ class Lowering(Visits, Expressions):
                 if self.contains_sync(node) or node.keywords:
                     self.refuse(node, f"{function.__name__}() with a barrier inside")
                 return call(function.__name__, *(self.iterable(a) for a in node.args))
-        return self.once_each(self.expression(node))
+        return self.items_of(self.expression(node), node)
 
     def do_While(self, node):
         outer, self.pending = self.pending, []

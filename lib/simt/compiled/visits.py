@@ -3,6 +3,7 @@
 import ast
 
 from .core import assign, call, name
+from .counted import arrays_in
 from .watching import BITS
 
 
@@ -50,6 +51,11 @@ class Visits:
             given[-1] = here if stands_in else call("_visit_of", here, self.unit.counted.next_visit(), 0)
         return given
 
-    def once_each(self, iterable):
+    def items_of(self, iterable, node):
         """An iterable that is no array: what a loop over an array reads is not counted."""
-        return iterable if self.unit.counted is None else call("_no_array", iterable)
+        if self.unit.counted is None:
+            return iterable
+        kinds = dict(zip(self.unit.parameters, self.unit.argument_types, strict=True))
+        if self.is_kernel and isinstance(node, ast.Name) and arrays_in(kinds.get(node.id)):
+            self.refuse(node, "a loop over the elements of an array, where accesses are counted")
+        return call("_no_array", iterable)

@@ -102,7 +102,7 @@ class TracedMemory(Memory):
         offset = a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=False))
         if size or a.data.itemsize != a.unit:
             size = size or a.data.itemsize
-            self.trace.row_sizes[len(self.trace)] = size
+            self.trace.recording.sized(size)
         self.record((site, visit, a.number, offset))
         if a.init is not None:
             step = a.data.itemsize

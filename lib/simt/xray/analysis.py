@@ -83,8 +83,8 @@ def requests(trace):
     """`Requests` of a trace, and the request number of each of its rows."""
     order, start = columns.sort(trace.site, trace.array, trace.warp, trace.visit)
     lanes = np.diff(np.append(start, len(order)))
-    number = np.empty(len(order), np.int64)
-    number[order] = np.repeat(np.arange(len(start)), lanes)
+    number = np.empty(len(order), np.int32)
+    number[order] = np.repeat(np.arange(len(start), dtype=np.int32), lanes)
     first = order[start]
     measured = {name: np.zeros(len(start), np.int64) for name in _MEASURED}
     for begin in range(0, len(start), CHUNK):
@@ -96,7 +96,7 @@ def requests(trace):
 
 
 _MEASURED = ("bytes_used", "sectors", "wavefronts", "least_wavefronts", "ways", "addresses", "contention")
-CHUNK = 1 << 15  # requests measured at a time: keeps the matrices small
+CHUNK = 1 << 12  # requests measured at a time: keeps the matrices small
 
 
 def _measure(trace, order, start, lanes):
