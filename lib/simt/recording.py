@@ -39,6 +39,12 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
     def __iter__(self):
         return iter(self[:])
 
+    def __getattr__(self, name):
+        """``min()``, ``tolist()`` and the other methods of an array."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self[:], name)
+
     def __repr__(self):
         return repr(self[:])
 
