@@ -9,9 +9,10 @@ from numba.core.errors import NumbaError
 
 from ..errors import Unsupported
 from ..source.function import Source
-from .accesses import FLAG
+from .words import FLAG
 from .blockmemory import BlockMemory
 from .casts import is_known
+from .counted import Counted
 from .core import HIDDEN, assign, call, name, parse, show
 from .devices import DeviceFunctions, function_of, with_stop
 from .generation import FAILED, Generation
@@ -36,7 +37,7 @@ class Unit:
 
     ENDLESS, DIVERGED, RAISED = 1 << 59, 1 << 60, 1 << 61
 
-    def __init__(self, kernel, argument_types, block, checked, order, shared_bytes):
+    def __init__(self, kernel, argument_types, block, checked, order, shared_bytes, counted=False):
         self.function, self.name = kernel.py_func, kernel.py_func.__name__
         self.argument_types, self.block, self.checked, self.order = argument_types, block, checked, order
         self.threads = block[0] * block[1] * block[2]
@@ -46,6 +47,7 @@ class Unit:
         self.origin.end_lineno = self.origin.lineno
         self.namespace = Namespace()
         self.memory = BlockMemory(self, shared_bytes)
+        self.counted = Counted(self) if counted else None
         self.devices = DeviceFunctions(self)
         self.lines = {}  # line of the source with an access -> its number, and bit in the flag
         self.reassigned = []  # parameters that the kernel assigns
@@ -135,6 +137,11 @@ class Unit:
         block."""
         return [f"_given_{p}" if p in self.reassigned else p for p in self.parameters]
 
+    @property
+    def hidden(self):
+        """What device functions get besides their arguments."""
+        return (*HIDDEN, *(("_counter", "_visit") if self.counted is not None else ()))
+
     def split(self, body, varying):
         """Pieces, what they need, the types where they begin, and all types of all variables."""
         uniformity = Uniformity(body, self.namespace.pure, varying)
@@ -154,10 +161,11 @@ class Unit:
         replication = Replication(pieces, body, uniformity, arguments, self.namespace.cheap)
         sequential = Sequential(replication, self.origin)
         statements = [*self.memory.statements(), *sequential.block(pieces)]
-        hidden = ["_dynamic", *HIDDEN]
+        hidden = ["_dynamic", *self.hidden]
         python = self.python([*hidden, *self.parameter_names], statements)
         places = [types.int64] * (len(HIDDEN) - 2)
-        given = (DYNAMIC, FLAG, types.intp, *places, *self.argument_types)
+        counted = (FLAG, types.int64) if self.counted is not None else ()
+        given = (DYNAMIC, FLAG, types.intp, *places, *counted, *self.argument_types)
         try:
             crossing, variables = infer(python, given)
         except NumbaError as error:
@@ -198,14 +206,19 @@ class Unit:
             self.origin,
         )
         check = parse(FAILED, self.origin)
+        counts, names, kinds = [], self.parameter_names, ()
+        if self.counted is not None:
+            names, numbered = self.counted.given(names)
+            setup, counts, kinds = [*numbered, *setup], ["_counts"], (types.intp,)
+            block = [*parse("_begin_block(_counter)", self.origin), *block, *parse("_end_block(_counter)", self.origin)]
         body = [*place, *self.memory.statements(), *block, *check]
         loop = ast.For(name("_n", True), parse("range(_last - _first)", self.origin)[0].value, body, [])
         statements = [assign("_flag", call("_new_flag"), self.origin), *setup, loop]
-        parameters = ["_first", "_last", "_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *self.parameter_names]
+        parameters = ["_first", "_last", "_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *counts, *names]
         python = self.python(parameters, statements)
         self.stages["generated"] = show([python.tree])
         compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python)
-        given = (types.int64,) * 5 + (types.intp, typeof(np.zeros(3, np.int64)), DYNAMIC, *self.argument_types)
+        given = (types.int64,) * 5 + (types.intp, typeof(np.zeros(3, np.int64)), DYNAMIC, *kinds, *self.argument_types)
         try:
             compiled.compile(given)
         except NumbaError as error:
