@@ -34,6 +34,7 @@ NAMESPACE = {
     "_from_whole_warp": warp.from_whole_warp, "_from_participant": warp.from_participant,
     "_participants": warp.participants, "_barrier_count": warp.barrier_count, "_barrier_and": warp.barrier_and,
     "_barrier_or": warp.barrier_or, "_probe": probe, "_mark": mark, "_assume": storage.assume,
+    "_keep": storage.keep, "_bring": storage.bring,
     **{"_" + n.replace("shfl", "source"): f for n, f in warp.SOURCES.items()},
     **{"_" + n: f for n, f in warp.VOTES.items()},
     **{"_stub_" + n: f for n, f in warp.STUBS.items()},
