@@ -20,7 +20,9 @@ from .gpu import LENGTHS, LINE, PLACE, copy_kernel, lstm_fused_inputs, on_layers
 
 f32 = np.float32
 ALL = 0xFFFFFFFF
-UNITS = SEQUENCES = 8  # of a block: a warp for each unit; sequences whose h is in shared memory at a time, a warp loads each
+UNITS = SEQUENCES = (
+    8  # of a block: a warp for each unit; sequences whose h is in shared memory at a time, a warp loads each
+)
 THREADS = 32 * UNITS
 PERSISTENT = f"void({', '.join([LINE] * 8)}, {LENGTHS}, int64, boolean, int64, {PLACE})"
 
@@ -134,7 +136,9 @@ def all_steps(g, reverse, x, weights, h, c, new, out, lengths, place, groups):
     )  # fmt: skip
 
 
-LIMITS = f"all blocks have to be on the device at once: up to {MOST} hidden units; more are computed as by the rung before"
+LIMITS = (
+    f"all blocks have to be on the device at once: up to {MOST} hidden units; more are computed as by the rung before"
+)
 
 
 @implementation(

@@ -113,7 +113,10 @@ def selective_scan_backward(grad, u, delta, A, B, C, D=None):
 
 
 @implementation(
-    "selective_scan", device="cpu", adds="as the formula is written: a step after the other, all channels at once", public=True
+    "selective_scan",
+    device="cpu",
+    adds="as the formula is written: a step after the other, all channels at once",
+    public=True,
 )
 def selective_scan_steps(delta, A, B, C, D, u):
     h, y = np.zeros((*u.shape[:2], A.shape[1]), u.dtype), np.empty(u.shape, u.dtype)
@@ -125,7 +128,9 @@ def selective_scan_steps(delta, A, B, C, D, u):
 
 
 @implementation(
-    "selective_scan", device="cpu", adds="the factors of all steps first, then a scan: all states go to memory and come back"
+    "selective_scan",
+    device="cpu",
+    adds="the factors of all steps first, then a scan: all states go to memory and come back",
 )
 def selective_scan_factors(delta, A, B, C, D, u):
     first = np.moveaxis(delta, 2, 0)[..., None]  # (steps, batch, channels, 1)
@@ -198,7 +203,14 @@ def selective_scan_fused(delta, A, B, C, D, u):
     y, work = np.empty(u.shape, f32), u.size * A.shape[1]
     if u.size:
         threads = 1 if work < PARALLEL_FROM else team.size()
-        given = [plain(delta), plain(A), by_steps(B), by_steps(C), np.zeros(channels, f32) if D is None else plain(D), plain(u)]
+        given = [
+            plain(delta),
+            plain(A),
+            by_steps(B),
+            by_steps(C),
+            np.zeros(channels, f32) if D is None else plain(D),
+            plain(u),
+        ]
         tasks = batch * -(-channels // CHANNELS)
         _fused(*given, y, lines_for(threads, A.shape[1]), tasks, threads, 4 * work, team.members())
     return y

@@ -21,7 +21,10 @@ GROUPS = 8  # of channels; a group adds up gradients of B and C of its own, alwa
 
 
 @implementation(
-    "selective_scan_backward", device="cpu", adds="backward through time, all channels at once; all states are kept", public=True
+    "selective_scan_backward",
+    device="cpu",
+    adds="backward through time, all channels at once; all states are kept",
+    public=True,
 )
 def selective_scan_backward_steps(grad, delta, A, B, C, D, u):
     (batch, channels, steps), count = u.shape, A.shape[1]
@@ -47,7 +50,14 @@ def _all(of_u, of_delta, of_A, of_B, of_C, D, grad, u):
     """The gradients as they are returned, with what D adds."""
     if D is None:
         return of_u, of_delta, of_A, of_B, of_C
-    return of_u + grad * D[:, None], of_delta, of_A, of_B, of_C, (grad * u).sum(axis=(0, 2), dtype=np.float64).astype(u.dtype)
+    return (
+        of_u + grad * D[:, None],
+        of_delta,
+        of_A,
+        of_B,
+        of_C,
+        (grad * u).sum(axis=(0, 2), dtype=np.float64).astype(u.dtype),
+    )
 
 
 # ---- 2: states are computed again ------------------------------------------------------------------------------------------

@@ -54,7 +54,9 @@ def selective_scan_backward(grad, u, delta, A, B, C, D=None):
         arrived = of_h * factor
     if not steps:
         return _time_last(u), _time_last(delta), of_A, _time_last(B), _time_last(C), *(() if D is None else (of_D,))
-    of_u, of_delta, of_B, of_C = (np.moveaxis(np.stack(one[::-1]), 0, -1) for one in map(list, zip(*steps, strict=True)))
+    of_u, of_delta, of_B, of_C = (
+        np.moveaxis(np.stack(one[::-1]), 0, -1) for one in map(list, zip(*steps, strict=True))
+    )
     return of_u, of_delta, of_A, of_B, of_C, *(() if D is None else (of_D,))
 
 

@@ -235,9 +235,7 @@ class Generation:
         rounds = self.unit.namespace.temporary()
         most = MOST_OF_GRID if self.meetings.inside(piece.body) else MOST_MEETINGS
         ask = parse(FAILED + "if not _going_on(_stop, _flag):\n    return")
-        count = parse(
-            f"{rounds} = {rounds} + 1\nif {rounds} > {most}:\n    _raise_flag(_flag, {self.unit.ENDLESS})"
-        )
+        count = parse(f"{rounds} = {rounds} + 1\nif {rounds} > {most}:\n    _raise_flag(_flag, {self.unit.ENDLESS})")
         count[1].body += self._stop(piece.line)
         self.around.append(rounds)
         loop = ast.While(ast.Constant(True), [*ask, *count, *self.block(piece.body)], [])

@@ -3,7 +3,16 @@
 import numpy as np
 from numba import typeof
 
-from ..errors import Deadlock, EngineFault, KernelError, LaunchError, NotFollowed, OutOfBounds, TooManyIterations, Unsupported
+from ..errors import (
+    Deadlock,
+    EngineFault,
+    KernelError,
+    LaunchError,
+    NotFollowed,
+    OutOfBounds,
+    TooManyIterations,
+    Unsupported,
+)
 from ..executor.arguments import Arguments
 from ..executor.launch import Launch
 from ..executor.memory import Array
@@ -125,7 +134,9 @@ def _key(values, block, checked, order, shared_bytes):
 
 
 def _left_waiting(unit, failure):
-    what = f"{failure.waiting} of {failure.blocks} blocks wait at the grid barrier, the others have ended: every thread "
+    what = (
+        f"{failure.waiting} of {failure.blocks} blocks wait at the grid barrier, the others have ended: every thread "
+    )
     site = unit.source.site(unit.barriers[failure.number], "grid barrier")
     raise Deadlock(f"{what}of the grid must reach it", site=site, kernel=unit.name)
 

@@ -186,7 +186,9 @@ def kept_value(kind):
     def make(typing, kept, block, place):
         def generate(context, builder, signature, args):
             pointer = _in_kept(context, builder, kept, *args)
-            return context.unpack_value(builder, kind, builder.bitcast(pointer, context.get_data_type(kind).as_pointer()))
+            return context.unpack_value(
+                builder, kind, builder.bitcast(pointer, context.get_data_type(kind).as_pointer())
+            )
 
         return kind(kept, types.int64, types.int64), generate
 

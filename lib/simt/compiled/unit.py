@@ -210,7 +210,7 @@ class Unit:
             hidden, given = [*hidden, "_stand", "_kept"], (*given, STAND, KEPT)
             body = [*parse("_at = _stand[_b]"), *body, *parse("_stand[_b] = -1")]
             one = self.compiled(["_b", *hidden], [*setup, *body], (types.int64,) * 4 + given, generation.variables)
-            goes_on = f"if _stand[_b] >= 0:\n    CALL\nif _result[0] >= 0:\n    return"
+            goes_on = "if _stand[_b] >= 0:\n    CALL\nif _result[0] >= 0:\n    return"
             again = ast.Expr(call(self.namespace.bind(one), *map(name, ["_b", *hidden, *self.parameter_names])))
             setup, loop = [], [*number, *parse(goes_on, self.origin, CALL=[again])]
         over = ast.For(name("_n", True), parse("range(_last - _first)", self.origin)[0].value, loop, [])
@@ -221,7 +221,10 @@ class Unit:
         """A generated function, compiled."""
         python = self.python([*hidden, *self.parameter_names], statements)
         self.stages.setdefault("generated", show([python.tree]))
-        made, given = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python), (*given, *self.argument_types)
+        made, given = (
+            njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python),
+            (*given, *self.argument_types),
+        )
         try:
             made.compile(given)
         except NumbaError as error:

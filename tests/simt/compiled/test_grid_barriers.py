@@ -51,7 +51,9 @@ def compare(seeds):
         checked, order = WAYS[seed % len(WAYS)]
 
         def in_compiled(case=case, checked=checked, order=order):
-            return case.run(lambda k, grid, block, a, shared: compiled.run(k, grid, block, a, shared, checked, order=order))
+            return case.run(
+                lambda k, grid, block, a, shared: compiled.run(k, grid, block, a, shared, checked, order=order)
+            )
 
         try:
             found = outcome(in_compiled)
@@ -129,7 +131,12 @@ def everything(x, y, n, bounds):
 @pytest.mark.parametrize(("checked", "order"), WAYS)
 def test_everything_that_is_kept_and_asked(steps, checked, order):
     rng = np.random.default_rng(steps)
-    arguments = rng.standard_normal(160).astype(np.float32), np.zeros((4, 160), np.float32), steps, np.array([1, 1 + steps])
+    arguments = (
+        rng.standard_normal(160).astype(np.float32),
+        np.zeros((4, 160), np.float32),
+        steps,
+        np.array([1, 1 + steps]),
+    )
     expected, found = ([np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments] for _ in range(2))
     simt.run(everything, 5, 32, expected)
     for threads in (1, 3):
