@@ -84,7 +84,7 @@ def test_where_blocks_do_not_fit_together_the_rung_before_does_the_work(monkeypa
         np.testing.assert_allclose(one, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("hidden", [100, 200, 300])
+@pytest.mark.parametrize("hidden", [100, 200])
 def test_compiled_for_the_cpu_each_of_its_kernels_is_right(hidden):
     given = layer(5, 10, hidden)
     for rung in (PERSISTENT, PARALLEL):

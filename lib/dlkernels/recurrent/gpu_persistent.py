@@ -107,7 +107,9 @@ def persistent(places):
     return lstm_persistent_kernel
 
 
-KERNELS = {places: persistent(places) for places in (4, 8, 16)}  # places -> kernel
+KERNELS = {
+    places: persistent(places) for places in (4, 8)
+}  # places -> kernel; 16 weights of each gate do not fit into registers
 MOST = 32 * max(KERNELS)
 
 
