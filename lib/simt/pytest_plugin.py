@@ -1,7 +1,7 @@
 """``pytest --simt``: a project's tests of its ``numba.cuda`` kernels, without a GPU.
 
-    pytest --simt tests/                      on the executor and the compiled engine, as each launch is small or large
-    pytest -p simt.pytest_plugin --simt ...   where the plugin is not installed as one
+pytest --simt tests/                      on the executor and the compiled engine, as each launch is small or large
+pytest -p simt.pytest_plugin --simt ...   where the plugin is not installed as one
 """
 
 import pytest
