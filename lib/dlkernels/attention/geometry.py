@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..arguments import float_array, number, one_place, same
+from ..arguments import FLOATS, float_array, number, one_place, same
 
 #: heads: matrices of the result; queries, keys: rows of each; width: of a query and a key, values: of a
 #: value. causal: whether a query looks at no key after its own place. scale: what scores are multiplied by.
@@ -23,14 +23,17 @@ BOOLEAN = np.dtype(bool)
 SHAPES = "expected q (..., queries, width), k (..., keys, width) and v (..., keys, value width)"
 
 
-def geometry(q, k, v, mask, is_causal, scale, enable_gqa):
-    """(shape of the result, `Geometry`) of a call; ValueError or TypeError where there is none."""
+def geometry(q, k, v, mask, is_causal, scale, enable_gqa, kinds=FLOATS):
+    """(shape of the result, `Geometry`) of a call; ValueError or TypeError where there is none.
+
+    kinds: the dtypes that q, k and v may have. Those of 16 bits are widened: terms of a mask are float32 there.
+    """
     given = {"q": q, "k": k, "v": v}
     for name, x in given.items():
-        float_array(name, x)
+        float_array(name, x, kinds)
     same("dtype", **given)
     if mask is not None:
-        float_array("mask", mask, (q.dtype, BOOLEAN))
+        float_array("mask", mask, (q.dtype if kinds is FLOATS else FLOATS[0], BOOLEAN))
         given["mask"] = mask
     one_place(**given)
     for name, value in (("is_causal", is_causal), ("enable_gqa", enable_gqa)):
