@@ -133,7 +133,7 @@ def pack_by_arithmetic(kind):
         if size == 0.0:
             return sign
         exponent = max(math.frexp(size)[1] - 1, 1 - bias)  # of the spacing: numbers near zero share the least
-        digits = int(round(size * 2.0 ** (fraction - exponent)))
+        digits = round(size * 2.0 ** (fraction - exponent))
         return sign | min(((exponent + bias - 1) << fraction) + digits, special)
 
     @cuda.jit(device=True)

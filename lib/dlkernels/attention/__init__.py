@@ -13,10 +13,8 @@ from ..arguments import FLOATS, float_array, number, one_place, output, same
 from ..implementations import call, operation
 from ..vector.scalar import PARAMETERS
 from . import examples, reference
-from .geometry import geometry
+from .geometry import HALVES, geometry
 from .modifiers import BlockMask, check_modifier, create_block_mask  # noqa: F401
-
-HALVES = (np.dtype("float16"), np.dtype("uint16"))
 
 # ---- softmax ---------------------------------------------------------------------------------------------------------
 

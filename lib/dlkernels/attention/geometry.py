@@ -20,6 +20,7 @@ Geometry = namedtuple(
 )
 
 BOOLEAN = np.dtype(bool)
+HALVES = (np.dtype("float16"), np.dtype("uint16"))  # of 16 bits: float16, and bfloat16 by its bits
 SHAPES = "expected q (..., queries, width), k (..., keys, width) and v (..., keys, value width)"
 
 
