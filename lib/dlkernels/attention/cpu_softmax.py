@@ -25,8 +25,6 @@ from ..team import share
 from .exponential import exp
 from .rows import largest, on_rows, part_of, product, shared, total
 
-SHORT = 1024  # numbers of a row, of which the cache holds four
-
 compiled = cached_njit(error_model="numpy")  # 0 / 0 is NaN, not an error
 
 
@@ -123,45 +121,32 @@ def _softmax_part(arguments, task, who):
     x, out, logarithm, tasks = arguments
     rows, n = out.shape
     line, result = memory(x), memory(out)
-    r, last = part_of(task, tasks, rows)
-    if n <= SHORT:
-        while r + 4 <= last:
-            _four_rows(line, result, r * n, n, logarithm)
-            r += 4
-    while r < last:
+    first, last = part_of(task, tasks, rows)
+    for r in range(first, last):
         top = largest(line, r * n, n)
         finish(line, result, r * n, n, top, exponentials(line, r * n, top, n, result, r * n), logarithm)
-        r += 1
-
-
-@inner_njit(error_model="numpy")
-def _four_rows(line, result, at, n, logarithm):
-    """Step by step for four rows: what one waits for, its largest number, its sum, a division, the core does for the next."""
-    second, third, fourth = at + n, at + 2 * n, at + 3 * n
-    top, top_2, top_3, top_4 = (
-        largest(line, at, n), largest(line, second, n), largest(line, third, n), largest(line, fourth, n)
-    )  # fmt: skip
-    summed = exponentials(line, at, top, n, result, at)
-    summed_2 = exponentials(line, second, top_2, n, result, second)
-    summed_3 = exponentials(line, third, top_3, n, result, third)
-    summed_4 = exponentials(line, fourth, top_4, n, result, fourth)
-    finish(line, result, at, n, top, summed, logarithm)
-    finish(line, result, second, n, top_2, summed_2, logarithm)
-    finish(line, result, third, n, top_3, summed_3, logarithm)
-    finish(line, result, fourth, n, top_4, summed_4, logarithm)
 
 
 @inner_njit(error_model="numpy")
 def finish(line, result, at, n, top, summed, logarithm):
     """Exponentials become the softmax of a row, or its logarithm."""
+    width, i = lanes(result), 0
     if logarithm:
         logarithm_of_sum = math.log(summed)
-        for i in range(at, at + n):
-            result[i] = (line[i] - top) - logarithm_of_sum
+        while i + width <= n:
+            store(result, at + i, (load(line, at + i) - top) - logarithm_of_sum)
+            i += width
+        while i < n:
+            result[at + i] = (line[at + i] - top) - logarithm_of_sum
+            i += 1
     else:
         factor = result.dtype.type(1) / summed
-        for i in range(at, at + n):
-            result[i] *= factor
+        while i + width <= n:
+            store(result, at + i, factor * load(result, at + i))
+            i += width
+        while i < n:
+            result[at + i] *= factor
+            i += 1
 
 
 @compiled
@@ -220,14 +205,23 @@ def _gradient_part(arguments, task, who):
     for r in range(first, last):
         at = r * n
         factor = out.dtype.type(1) / exponentials(line, at, largest(line, at, n), n, result, at)
+        width, i = lanes(out), 0
         if logarithm:
             factor *= total(grad, at, n)
-            for i in range(at, at + n):
-                result[i] = grad[i] - factor * result[i]
+            while i + width <= n:
+                store(result, at + i, load(grad, at + i) - factor * load(result, at + i))
+                i += width
+            while i < n:
+                result[at + i] = grad[at + i] - factor * result[at + i]
+                i += 1
         else:
             inner = factor * product(grad, at, result, at, n)
-            for i in range(at, at + n):
-                result[i] = factor * result[i] * (grad[i] - inner)
+            while i + width <= n:
+                store(result, at + i, factor * load(result, at + i) * (load(grad, at + i) - inner))
+                i += width
+            while i < n:
+                result[at + i] = factor * result[at + i] * (grad[at + i] - inner)
+                i += 1
 
 
 @compiled
