@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nbformat
 
-from . import build
+from . import build, definition
 
 TAKEN = (
     "exercises",
@@ -102,7 +102,7 @@ def release(root, out, address=None):
 def _addressed(data, name, address, version):
     """An exercise whose first cell installs from `address`."""
     notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
-    build.with_install(notebook, name[:2], address, version)
+    build.with_install(notebook, definition.chapter_of(name), address, version)
     return build.text_of(notebook).encode("utf-8")
 
 

@@ -20,6 +20,7 @@ import sys
 import unicodedata
 from pathlib import Path
 
+from .. import definition
 from .reports import safe_cell
 from .results import safe_name
 
@@ -109,11 +110,11 @@ def canvas(rows, exported, columns=None):
 
 
 def _names(header, exercise):
-    number = exercise[:2]
+    number = definition.chapter_of(exercise).lstrip("0")
     return (
         exercise in header
         or exercise.replace("_", " ") in header.lower()
-        or bool(re.search(rf"\b0?{int(number)}\b(?![^(]*\))", header))
+        or bool(re.search(rf"\b0?{number}\b(?![^(]*\))", header))
     )
 
 

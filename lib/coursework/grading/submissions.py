@@ -185,7 +185,7 @@ def _student_of_flat(stem, exercises=()):
         if exercise in stem:
             rest = stem.replace(exercise, " ").strip(" _-.") or None
             return re.sub(r"[ _-]+$", "", re.split(r" ", rest)[0]) if rest else None
-    return re.split(r"[_\s]\d\d_", stem)[0] if not exercises else None
+    return re.split(r"[_\s]\d\d[a-z]?_", stem)[0] if not exercises else None
 
 
 def _exercise(name, exercises):
