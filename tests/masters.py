@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def answer(task):
     """What a task's check cell hands over (for a prediction: its numbers), with nothing compiled yet."""
-    path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
+    path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
     cells = [cell for cell in build.read(path).cells if cell.cell_type == "code"]
     function = next(name for name, part in definition.PARTS.items() if part == task.part)
     (last,) = (i for i, cell in enumerate(cells) if definition.graded_call(cell.source) == (function, task.id))

@@ -119,7 +119,7 @@ def stored_not_added(labels, counts):
 
 @cuda.jit
 def one_round(labels, counts):
-    """wrong wrong-value: Work out the first wrong element by hand"""
+    """wrong wrong-value: by one thread of the grid and no other"""
     i = cuda.grid(1)
     if i < labels.size:
         cuda.atomic.add(counts, labels[i], 1)

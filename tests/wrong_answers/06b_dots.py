@@ -145,7 +145,7 @@ def no_tree(a, b, out):
 
 @cuda.jit
 def the_last_one_again(a, b, out):
-    """wrong wrong-value: Work out the first wrong element by hand"""
+    """wrong wrong-value: Does every product get to place 0"""
     s = cuda.shared.array(64, np.float32)
     t, i = cuda.threadIdx.x, min(cuda.grid(1), a.size - 1)
     s[t] = a[i] * b[i]

@@ -148,7 +148,7 @@ def no_shuffles(x, out):
 
 @cuda.jit
 def the_last_one_again(x, out):
-    """wrong wrong-value: Work out the first wrong element by hand"""
+    """wrong wrong-value: Has lane 0 seen every number"""
     i = cuda.grid(1)
     own = x[min(i, x.size - 1)]
     total = own * own

@@ -26,7 +26,8 @@ from .data import Choice, Refused, claimed, in_words
 from .kernel import KernelTask
 
 _SEEN = {}  # a program does not change while a process lives
-_LOOK = "X-ray the kernel on such a launch, and follow two threads through it. What do they do that its author did not think of?"
+_LOOK = "X-ray it on this launch, and follow two threads through it. What do they do that its author did not think of?"
+_PROVE = "Which launch would show it, and which two threads? X-ray that one."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +104,8 @@ class MendTask(KernelTask):
             raise Failed(Failure("not-allowed", "The fault is no such word", facts), WRONG) from None
 
     def _not_that(self, said, run):
-        shown = in_words(run, tell=False) if run else "No launch of this task shows that."
-        facts = (("you said", f'"{said}"'), ("as handed out", shown), ("a lead", self.advice.get("verdict", _LOOK)))
+        shown, lead = (in_words(run, tell=False), _LOOK) if run else ("No launch of this task shows that.", _PROVE)
+        facts = (("you said", f'"{said}"'), ("as handed out", shown), ("a lead", self.advice.get("verdict", lead)))
         right = said == next(fault.name for fault in self.faults if not fault.kinds)
         head = "It is not right as it was handed out" if right else "This is not what is wrong with it"
         return Failure("verdict", head, facts)

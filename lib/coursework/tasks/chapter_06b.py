@@ -125,6 +125,7 @@ BINS = MendTask(
     advice={
         **SEEN,
         "race": "Two threads count in one place. Each of them loads the count, adds 1 and stores it again: what happens if both load before either stores?",
+        "wrong-value": "Is each element of labels counted, by one thread of the grid and no other?",
     },
     hints=(
         "The author's labels were all different. Which two threads meet if two of them are equal?",
@@ -188,6 +189,7 @@ DOTS = MendTask(
         "uninitialised-shared": "All threads come to the barriers now, and the tree has 64 places. In this launch not every thread has a product: what do the others bring along?",
         "race": "A thread takes in what another one stores, and no barrier lies between the two. Where do the threads of a block have to meet, in every round?",
         "out-of-bounds": "An index left its array: a thread without an element loads all the same.",
+        "wrong-value": "Work out a block of 8 by hand, of which 5 have a product: d is 4, then 2, then 1. Does every product get to place 0, and does anything else?",
     },
     hints=(
         "The author's blocks were full. Which threads go another way if a is shorter?",
@@ -408,7 +410,13 @@ LARGEST = MendTask(
             "Only the first 64 numbers of each row took part.",
         ),
     ),
-    advice=SEEN,
+    advice={
+        **SEEN,
+        **dict.fromkeys(
+            ("head", "tail", "some-unwritten", "one-block", "nothing-written"),
+            "Some rows have no number. An empty sequence gets one, too: which thread stores it?",
+        ),
+    },
     hints=(
         "What looks wrong to you? For each suspicion, write down a launch that would show it, and x-ray that one: rows of length 0 and 1, shorter and longer than a block.",
         "A barrier waits for all threads of the *block*. Which threads leave early here, and which other threads of their block stay? And who stored place 0 last, before thread 0 reads it?",
@@ -465,6 +473,11 @@ NORMS = MendTask(
     advice={
         **SEEN,
         "out-of-bounds": "An index left its array: a thread without an element loads or stores all the same.",
+        "wrong-value": "Work out a warp of 8 lanes by hand, of which 5 have an element: d is 4, then 2, then 1. Has lane 0 seen every number in the end, and nothing else?",
+        **dict.fromkeys(
+            ("tail", "some-unwritten", "gaps-in-one-block"),
+            "Some groups have no number. A block has two warps, and each of them has a group: which thread of each stores?",
+        ),
     },
     hints=(
         "The author's n was a multiple of 32. Which lanes are behind the `if` where it is not?",
@@ -527,7 +540,8 @@ RISES = MendTask(
     ),
     advice={
         **SEEN,
-        "race": "One thread reads an element of out that another one stores. Are the two in one block? And for whom does the barrier between the two lines wait?",
+        "race": "One thread reads a place that another one stores. Are the two in one block? And for whom does the barrier between the two lines wait?",
+        "wrong-value": "Work out the first wrong element by hand. Which two elements of x does it need?",
     },
     hints=(
         "The author had one block. Which thread stores what the last thread of block 0 reads?",
@@ -596,7 +610,8 @@ TOTAL = MendTask(
         **SEEN,
         "race": "One block reads a number of parts that another one has stored, and all that passed between them is the counter. What must be seen before the counter is raised? And what may be loaded before the "
         "counter is known?",
-        "divergent-warp-operation": "The lanes of a warp do not come to the same shuffle. Which of them skip it?",
+        "nothing-written": "No block found that it is the last one. What does the counter hold when a block raises it, and how many blocks are there?",
+        "wrong-value": "Which places of parts go into the sum, and which block has stored each of them?",
     },
     hints=(
         "The author had one block, which reads only what it stored itself. With two: by what does the last block know that the other's number is there?",
