@@ -29,6 +29,7 @@ TAKEN = (
     "LICENSE-TEXT.md",
 )
 TAKEN_IF_THERE = ("requirements.in", "requirements-gpu.in", "requirements-gpu.lock")
+README = {"README.md": "exercises/README.md"}  # a class gets the student's, not that of the checkout
 LEFT_OUT = (
     "lib/coursework/hidden",
     "__pycache__",
@@ -53,7 +54,12 @@ def files(root):
         elif name in TAKEN:
             raise FileNotFoundError(f"{path} is missing")
     relative = sorted(p.relative_to(root).as_posix() for p in paths)
-    return [name for name in relative if not any(part in name for part in LEFT_OUT)]
+    left_out = (*LEFT_OUT, *README.values())
+    return [name for name in relative if not any(part in name for part in left_out)]
+
+
+def _content(root, name):
+    return (Path(root) / README.get(name, name)).read_bytes()
 
 
 def wheel(root, folder):
@@ -62,7 +68,7 @@ def wheel(root, folder):
         for name in files(root):
             target = Path(copy) / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes((Path(root) / name).read_bytes())
+            target.write_bytes(_content(root, name))
         command = [
             sys.executable,
             "-m",
@@ -87,7 +93,7 @@ def release(root, out, address=None):
     names, out = files(root), Path(out)
     with tempfile.TemporaryDirectory() as made, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as pack:
         made = wheel(root, made)
-        content = {name: (Path(root) / name).read_bytes() for name in names} | {made.name: made.read_bytes()}
+        content = {name: _content(root, name) for name in names} | {made.name: made.read_bytes()}
         (out.parent / made.name).write_bytes(content[made.name])
         for name, data in content.items():
             if address and name.startswith("exercises/") and name.endswith(".ipynb"):

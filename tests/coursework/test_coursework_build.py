@@ -6,6 +6,7 @@ import functools
 import inspect
 import json
 import re
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -285,6 +286,11 @@ def test_release_has_no_answers(tmp_path):
     assert not [n for n in names if n.startswith(("solutions/", "tests/")) or "/hidden/" in n or "pycache" in n]
     assert not [n for n in names if "egg-info" in n or n.endswith(".pyc")]
     assert {"LICENSE", "LICENSE-TEXT.md", "README.md", "pyproject.toml", "requirements.lock"} <= set(names)
+    with zipfile.ZipFile(tmp_path / "class.zip") as pack:
+        readme = pack.read("README.md").decode("utf-8")
+    assert readme == (ROOT / "exercises" / "README.md").read_text(encoding="utf-8")
+    assert "exercises/README.md" not in names
+    assert all(f"`{definition.chapter_of(name)}`" in readme for name in (NAMES[0], "06b", NAMES[-1]))
     packages = {Path(n).parent.name for n in names if re.fullmatch(r"lib/\w+/__init__\.py", n)}
     assert packages == {"dlkernels", "simt", "cpulab", "coursework"}
     pages = {p.relative_to(ROOT).as_posix() for p in (ROOT / "lib").rglob("*.html")}
@@ -298,7 +304,6 @@ def test_release_has_no_answers(tmp_path):
 def test_a_release_works_without_the_hidden_cases(tmp_path):
     import subprocess
     import sys
-    import zipfile
 
     release.release(ROOT, tmp_path / "class.zip")
     with zipfile.ZipFile(tmp_path / "class.zip") as pack:
