@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..checking import arguments_of, attempt, first_change, headline, names_of, short
+from ..checking import arguments_of, attempt, first_change, headline, names_of, number, short
 from ..definition import Over, Slip, Task
 from ..outcome import Failed, Failure
 
@@ -46,7 +46,7 @@ class FunctionTask(Task):
         slip = _changed(arguments, after) or self.judge(arguments, result)
         if slip:
             facts = (
-                ("called with", ", ".join(map(short, arguments))),
+                ("called with", ", ".join(number(x) if type(x) is float else short(x) for x in arguments)),
                 ("expected", slip.expected),
                 ("got", slip.got or short(result)),
             )

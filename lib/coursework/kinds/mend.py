@@ -95,7 +95,7 @@ class MendTask(KernelTask):
         choice = Choice(tuple(fault.name for fault in self.faults))
         value = claimed(answer, "fault")
         if value is None or value is ...:
-            facts = (("missing", "the fault, in the first line of the cell above"),)
+            facts = (("missing", "the fault, in the first line of the cell with the kernel"),)
             raise Failed(Failure("unanswered", self.not_begun, facts), UNSOLVED)
         try:
             return choice.read(value)

@@ -388,8 +388,8 @@ LARGEST = MendTask(
     minutes=8,
     spec=lambda x, lengths, out: of_rows(np.max, x, lengths, out),
     cases=(
-        rows_case("one row", 64, 64),
-        rows_case("with an empty one", 70, 0, 70, 33),
+        rows_case("one block, exact", 64, 64),
+        rows_case("ragged, with an empty one", 70, 0, 70, 33),
         rows_case("long and short", 150, 150, 1, 64, 65, 0),
     ),
     writer=lambda index, case: (index[0], 0),
