@@ -52,6 +52,7 @@ def run(path, tell=print, seconds=CELL_SECONDS):
     tell: called with the text of each outcome as soon as it is known. A cell that runs longer than `seconds` is stopped.
     """
     import nbformat
+
     from . import notebook as front
 
     os.environ.setdefault("MPLBACKEND", "agg")  # draw without a window

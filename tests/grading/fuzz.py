@@ -32,7 +32,7 @@ from coursework.kinds.kernel import KernelTask
 from coursework.kinds.measured import MeasuredTask
 from coursework.kinds.scenario import ScenarioTask
 
-EVENTS = frozenset("compile exec builtins.id object.__getattr__ sys.settrace code.__new__ function.__new__".split())
+EVENTS = frozenset(["compile", "exec", "builtins.id", "object.__getattr__", "sys.settrace", "code.__new__", "function.__new__"])
 LINES = 400  # that a mutant may run
 KEYS = ("kernel", "compiled", "counted", "plain")
 

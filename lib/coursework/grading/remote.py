@@ -40,7 +40,12 @@ class Remote:
 
     def cost(self, arguments, wanted=()):
         said = self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))
-        if not isinstance(said, list) or len(said) != 2 or not isinstance(said[0], dict) or not isinstance(said[1], list):
+        if (
+            not isinstance(said, list)
+            or len(said) != 2
+            or not isinstance(said[0], dict)
+            or not isinstance(said[1], list)
+        ):
             raise AnswerFailed("NoResult", "what came back is no count")
         if not said[1] or not all(type(said[0].get(name)) in (int, float) for name in wanted):
             raise AnswerFailed("NoResult", "what came back is no count")
