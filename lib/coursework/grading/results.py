@@ -74,8 +74,9 @@ def any_graded(out, submissions):
 
 
 def save(path, result):
-    """Write a result."""
-    write_text(path, json.dumps(result, indent=1, ensure_ascii=False))
+    """Write a result, unless it stands there already."""
+    if load(path) != result:
+        write_text(path, json.dumps(result, indent=1, ensure_ascii=False))
 
 
 def secret_text(out, wish=None):
