@@ -29,6 +29,9 @@ def pytest_addoption(parser):
     add("--grade-masters", metavar="DIR", help="folder of master notebooks (default: solutions/ of the checkout)")
     add("--grade-exercise", metavar="NN", action="append", help="grade this exercise only (may be repeated)")
     add("--grade-roster", metavar="CSV", help="students of the class: each gets a row, whatever was handed in")
+    add("--grade-overrides", metavar="CSV", help="points and comments given by hand (default: DIR/overrides.csv)")
+    add("--grade-policy", metavar="TOML", help="due dates, free days, penalties (default: DIR/policy.toml)")
+    add("--grade-times", metavar="CSV", help="when what was handed in (default: the dates of the files)")
     add("--grade-sandbox", choices=("auto", "bwrap", "rlimit"), default="auto", help="walls around a submission")
     add("--grade-seed", metavar="TEXT", help="secret that seeds the cases (default: made once, in DIR/seed.txt)")
     add("--grade-force", action="store_true", help="grade again what did not change")
@@ -43,12 +46,15 @@ class _State:
     """What a run of the grader knows: the same in the controller and in every worker."""
 
     def __init__(self, config):
-        from . import merge, results, roster, sandbox, submissions
+        from . import gather, merge, results, roster, sandbox, submissions
 
         option = config.option
         self.out = Path(option.grade_out).resolve()
         self.force, self.strict = option.grade_force, option.grade_strict
         self.roster = roster.read_roster(option.grade_roster) if option.grade_roster else []
+        self.added = gather.Added.read(
+            self.out, self.roster, option.grade_overrides, option.grade_policy, option.grade_times
+        )
         self.masters = self._find_masters(config)
         self.limits = sandbox.Limits(
             cell_seconds=option.grade_cell_seconds,
@@ -85,10 +91,14 @@ class _State:
                 f"{next(iter(self.masters))}.ipynb in a folder for each student; see the instructor's page for other layouts."
             )
 
+        if not option.grade_exercise:
+            self.submissions, self.masters = gather.what_somebody_handed_in(self.submissions, self.masters)
+
     def key(self, submission):
         from . import results
 
-        return results.key_of(submission, self.masters[submission.exercise], self.mode, self.limits, self.seed)
+        decides = self.added.decides(submission)
+        return results.key_of(submission, self.masters[submission.exercise], self.mode, self.limits, self.seed, decides)
 
     def is_done(self, submission):
         """True if there is a result that is still valid."""
@@ -210,7 +220,7 @@ class Grade(pytest.Item):
             master = state.masters[submission.exercise]
             result = grade(
                 submission.student, submission.exercise, submission.path, master, state.mode, state.limits, state.seed,
-                self.parent,
+                self.parent, state.added.draws(submission),
             )  # fmt: skip
             results.save(path, result | {"key": state.key(submission)})
         result = results.load(path)
@@ -286,7 +296,7 @@ class _Controller:
             return
         from . import reports, results
 
-        self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters)
+        self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters, self.state.added)
         if session.exitstatus == pytest.ExitCode.OK and not results.any_graded(self.state.out, self.state.submissions):
             self.summary = [*self.summary, "Nothing could be graded: each row of grades.csv says why."]
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -30,10 +30,10 @@ def code_key():
     return digest.hexdigest()
 
 
-def key_of(submission, master_path, mode, limits, seed):
-    """The key of a submission's result."""
+def key_of(submission, master_path, mode, limits, seed, more=()):
+    """The key of a submission's result. `more`: texts that decide it, too."""
     digest = hashlib.sha256()
-    parts = [code_key(), Path(master_path).read_bytes(), mode, json.dumps(asdict(limits)), str(seed)]
+    parts = [code_key(), Path(master_path).read_bytes(), mode, json.dumps(asdict(limits)), str(seed), *more]
     if submission.path is not None:
         try:
             parts.append(slim.read(submission.path, MAX_NOTEBOOK))

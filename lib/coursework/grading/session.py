@@ -19,7 +19,7 @@ import nbformat
 from nbval.plugin import IPyNbCell, NbCellError
 
 from ..answer import AnswerFailed
-from . import exchange
+from . import exchange, guard
 from .jupyter_kernel import KernelGone, SandboxKernel
 from .sandbox import stop
 
@@ -193,6 +193,9 @@ class Session:
             if ready:
                 if not self._clean.stdout.readline():
                     code = self._clean.wait()
+                    if code == guard.STATUS:
+                        self.flags.append("an answer did what no answer may do, in the clean process")
+                        raise KernelGone("KernelDied", "the process was ended: it did what no answer may do")
                     died = ("KernelDied", f"the process ended while this ran (exit status {code})")
                     raise KernelGone(*(self.clean_sandbox.why_ended() or died))
                 return
