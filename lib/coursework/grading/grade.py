@@ -18,7 +18,11 @@ MAX_ANSWER = 20_000  # characters of an answer that are kept, to be compared wit
 
 def parts_of(exercise):
     """[(task, part, points), ...] of an exercise such as "07_vector_add"."""
-    return [(t, part, points) for t in definition.of_chapter(exercise[:2]) for part, points in progress.parts(t)]
+    return [
+        (t, part, points)
+        for t in definition.of_chapter(definition.chapter_of(exercise))
+        for part, points in progress.parts(t)
+    ]
 
 
 def empty_result(student, exercise, status, flags=()):
