@@ -358,14 +358,14 @@ def program_that_is_forged(nb):
     )
 
 
-@row(ALL - ADD)
+@row(ALL - ADD, flag="refused: add")
 def kernel_with_dunders(nb):
     cell(
         nb, "07-add"
     ).source = "@cuda.jit\ndef add(a, b, out):\n    ().__class__.__base__.__subclasses__()\n    out[cuda.grid(1)] = 0"
 
 
-@row(ALL - ADD, night=True)
+@row(ALL - ADD, flag="refused: add", night=True)
 def kernel_with_default_value(nb):
     cell(nb, "07-add").source = (
         "@cuda.jit\ndef add(a, b, out, x=__import__('os').system('true')):\n    i = cuda.grid(1)\n"
@@ -373,7 +373,7 @@ def kernel_with_default_value(nb):
     )
 
 
-@row(ALL - ADD, night=True)
+@row(ALL - ADD, flag="refused: add", night=True)
 def kernel_that_imports(nb):
     cell(nb, "07-add").source = (
         "@cuda.jit\ndef add(a, b, out):\n    import simt.xray as x\n    x.xray = None\n    i = cuda.grid(1)\n"
@@ -381,7 +381,7 @@ def kernel_that_imports(nb):
     )
 
 
-@row(ALL - ADD)
+@row(ALL - ADD, flag="refused: add")
 def decorator_that_is_not_ours(nb):
     cell(
         nb, "07-add"
@@ -403,7 +403,7 @@ def kernel_with_a_giant_array(nb):
 # breaking -----------------------------------------------------------------------------------------------------------
 
 
-@row(ALL, night=True)
+@row(ALL, flag="time limit: cell", night=True)
 def loop_at_top(nb):
     insert(nb, "while True:\n    pass")
 
@@ -413,28 +413,28 @@ def loop_in_answer(nb):
     launch(nb, "while True:\n    pass")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, flag="time limit: launch")
 def loop_that_cannot_be_interrupted(nb):
     launch(nb, "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass")
 
 
-@row(ALL - LAUNCH, night=True)
+@row(ALL - LAUNCH, flag="crash: launch", night=True)
 def os_exit(nb):
     launch(nb, "import os\nos._exit(0)")
 
 
-@row(ALL)
+@row(ALL, flag="crash: cell")
 def exit_and_quit(nb):
     insert(nb, "exit()")
     insert(nb, "import sys\nsys.exit(3)")
 
 
-@row(ALL - LAUNCH, night=True)
+@row(ALL - LAUNCH, flag="crash: launch", night=True)
 def segfault(nb):
     launch(nb, "import ctypes\nctypes.string_at(0)")
 
 
-@row(0)
+@row(0, flag="crash: cell")
 def dies_again_and_again(nb):
     for _ in range(5):
         insert(nb, "import os\nos.abort()", before="07-setup")
@@ -445,17 +445,17 @@ def memory_hog(nb):
     launch(nb, "import numpy as np\nkeep = [np.ones(10**9) for _ in range(50)]")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, flag="limit")  # of time or of output: a process that floods is slow to be heard
 def output_flood(nb):
     launch(nb, "while True:\n    print('x' * 10000)")
 
 
-@row(ALL, night=True)
+@row(ALL, flag="limit: cell", night=True)
 def one_giant_message(nb):
     insert(nb, "from IPython.display import display\ndisplay({'text/plain': 'x' * 10**9}, raw=True)")
 
 
-@row(ALL)
+@row(ALL, flag="strange message: cell")
 def forged_messages(nb):
     insert(
         nb,
@@ -471,7 +471,7 @@ def huge_file(nb):
     launch(nb, "with open('huge', 'wb') as f:\n    f.truncate(10**12)")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, flag="limit of files: launch")
 def many_files(nb):
     launch(nb, "import os\nfor i in range(10**7):\n    with open(f'f{i}', 'wb') as f:\n        f.write(b'x' * 100000)")
 

@@ -46,7 +46,7 @@ class _State:
     """What a run of the grader knows: the same in the controller and in every worker."""
 
     def __init__(self, config):
-        from . import gather, results, roster, sandbox, submissions
+        from . import gather, merge, results, roster, sandbox, submissions
 
         option = config.option
         self.out = Path(option.grade_out).resolve()
@@ -75,7 +75,11 @@ class _State:
             sandbox.sweep()
             self.mode = sandbox.choose(option.grade_sandbox)
             self.submissions = submissions.find(
-                self.folder, list(self.masters), self.roster, self.out, {e: _ids(p) for e, p in self.masters.items()}
+                self.folder,
+                list(self.masters),
+                self.roster,
+                self.out,
+                {e: merge.ids(p) for e, p in self.masters.items()},
             )
             self.seed_text = results.secret_text(self.out, option.grade_seed)
             self.seed = results.secret_seed(self.out, option.grade_seed)
@@ -128,13 +132,6 @@ class _State:
         for path in masters.values():
             build.annotate(build.read(path), path.name)  # a broken master must stop the run, not cost points
         return masters
-
-
-def _ids(path):
-    """The ids of the cells by which a notebook of this exercise is known."""
-    from . import merge
-
-    return {cell.id for cell in merge.canonical(path)[0]}
 
 
 def pytest_collection_modifyitems(items):
@@ -299,18 +296,12 @@ class _Controller:
     def pytest_sessionfinish(self, session):
         if self.config.option.collectonly:
             return
-        from . import reports
+        from . import reports, results
 
         self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters, self.state.added)
-        if session.exitstatus == pytest.ExitCode.OK and not self._graded_any():
+        if session.exitstatus == pytest.ExitCode.OK and not results.any_graded(self.state.out, self.state.submissions):
             self.summary = [*self.summary, "Nothing could be graded: each row of grades.csv says why."]
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def _graded_any(self):
-        from . import results
-
-        paths = [results.path_of(self.state.out, s) for s in self.state.submissions if s.path]
-        return any((results.load(path) or {}).get("status") in ("graded", "no answers") for path in paths)
 
     def pytest_terminal_summary(self, terminalreporter):
         for line in getattr(self, "summary", ()):
