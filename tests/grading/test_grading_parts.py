@@ -11,13 +11,14 @@ import stat
 import zipfile
 
 import hostile
+import living
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coursework import admission, build
-from coursework.grading import exchange, flags, merge, reports, results, sandbox, submissions
+from coursework import admission, build, extraction
+from coursework.grading import exchange, flags, merge, reports, results, sandbox, similarity, submissions
 from coursework.grading.grade import empty_result, grade
 
 pytestmark = pytest.mark.quick
@@ -343,40 +344,47 @@ ANSWERS = sum(build.is_answer(cell) for cell in build.read(hostile.MASTER).cells
 ADD = hostile.cell(hostile.solved(), "07-add").source
 
 
-def test_admission_follows_device_functions_and_constants():
+def test_an_answer_is_what_its_names_mean_when_it_is_checked():
     cells = [
-        "%matplotlib inline", "import os\nprint(os)", "SCALE = 2\nOTHER = open", "broken(",
-        "@cuda.jit\ndef twice(x):\n    return SCALE * x", "@cuda.jit\ndef unused(x):\n    import os",
-        "@cuda.jit\ndef f(x):\n    x[cuda.grid(1)] = twice(x[0])\nf[1, 1](0)",
+        "%matplotlib inline", "import os\nOS = os", "SCALE = 2\nOTHER = open", "broken(",
+        "@cuda.jit(device=True)\ndef twice(x):\n    return SCALE * x", "@cuda.jit\ndef unused(x):\n    import os",
+        "@cuda.jit\ndef f(x):\n    x[cuda.grid(1)] = twice(x[0])",
     ]  # fmt: skip
-    sources = [s.strip() for s in admission.collect(cells, "f", admission.KERNEL)]
-    assert len(sources) == 3
+    sources = [s.strip() for s in living.collect(cells, "f", admission.KERNEL)]
     assert sources[0] == "SCALE = 2"
+    assert [s.splitlines()[1] for s in sources[1:]] == ["def f(x):", "def twice(x):"]
 
 
-def test_admission_follows_constants_that_are_assigned_together():
-    kernel = "@cuda.jit\ndef f(x):\n    x[0] = ROWS * COLUMNS"
-    sources = admission.collect(["ROWS, COLUMNS = 16, 32", kernel], "f", admission.KERNEL)
-    assert {s.strip() for s in sources} == {"ROWS, COLUMNS = 16, 32", kernel}
-    for refused in ("ROWS, cuda = 16, 32", "ROWS, _x = 16, 32", "ROWS, x[0] = 16, 32"):
-        with pytest.raises(admission.NotAdmitted):
-            admission.collect([refused, kernel.replace("* COLUMNS", "")], "f", admission.KERNEL)
+CONSTANTS = {
+    "computed": ("WARP = 32\nSTEP = 4 * WARP", "STEP", "STEP = 128"),
+    "a tuple": ("TILE = 4\nSTEP = (TILE, TILE + 1)", "STEP[0]", "STEP = (4, 5)"),
+    "together": ("ROWS, STEP = 16, 32", "STEP", "STEP = 32"),
+    "annotated": ("STEP: int = 16", "STEP", "STEP = 16"),
+    "of a call": ("STEP = int(16.0)", "STEP", "STEP = 16"),
+    "of NumPy": ("STEP = np.float32(0.5)", "STEP", "STEP = np.float32(0.5)"),
+    "a private name": ("_TILE = 16", "_TILE", "_TILE = 16"),
+    "inside an if": ("if True:\n    STEP = 16\nelse:\n    STEP = 8", "STEP", "STEP = 16"),
+    "of a loop": ("for STEP in (4, 8):\n    pass", "STEP", "STEP = 8"),
+    "of a with": ("import contextlib\nwith contextlib.suppress(OSError):\n    STEP = 2", "STEP", "STEP = 2"),
+    "grown": ("STEP = 2\nSTEP += 3", "STEP", "STEP = 5"),
+    "below zero": ("STEP = -1", "STEP", "STEP = -1"),
+    "without an end": ("STEP = -math.inf", "STEP", "STEP = -math.inf"),
+    "the one that it was computed from changed": ("TILE = 16\nSTEP = TILE + 2\nTILE = 8", "STEP", "STEP = 18"),
+    "another name for a function": ("from math import sqrt as STEP", "STEP(2.0)", "STEP = math.sqrt"),
+    "a type": ("from numpy import float32 as STEP", "STEP(2.0)", "STEP = np.float32"),
+}
 
 
-def test_admission_follows_constants_that_are_computed_from_others():
-    kernel = "@cuda.jit\ndef f(x):\n    x[0] = WIDE"
-    assert admission.collect(["TILE = 16\nWIDE = TILE + 2", kernel], "f", admission.KERNEL) == [
-        "TILE = 16", "\nWIDE = TILE + 2", kernel,
-    ]  # fmt: skip
-    for cells in (
-        ["WIDE = TILE + 2"],
-        ["TILE = open('f')\nWIDE = TILE + 2"],
-        ["@cuda.jit\ndef TILE(x):\n    x[0] = 1", "WIDE = TILE"],
-        ["WIDE = cuda"],
-        ["TILE = 16\nWIDE = TILE + 2\nTILE = 8"],  # WIDE is 18 in the notebook, and would be 10 here
-    ):
-        with pytest.raises(admission.NotAdmitted, match="WIDE"):
-            admission.collect([*cells, kernel], "f", admission.KERNEL)
+@pytest.mark.parametrize(("cell", "use", "found"), CONSTANTS.values(), ids=CONSTANTS)
+def test_a_constant_has_the_value_that_it_has(cell, use, found):
+    sources = living.collect([cell, f"@cuda.jit\ndef f(x):\n    x[0] = {use}"], "f", admission.KERNEL)
+    assert sources[0].strip() == found
+
+
+@pytest.mark.parametrize("value", ["cuda", "open('/dev/null')", "'text'", "[1, 2]", "{}", "(1, 'a')", "1 << 200", "print", "lambda x: x"])
+def test_what_is_no_number_is_no_constant(value):
+    with pytest.raises(admission.NotAdmitted, match="WIDE|cuda by itself|two meanings"):
+        living.collect([f"WIDE = {value}", "@cuda.jit\ndef f(x):\n    x[0] = WIDE"], "f", admission.KERNEL)
 
 
 @pytest.mark.parametrize(
@@ -386,31 +394,34 @@ def test_admission_follows_constants_that_are_computed_from_others():
         "cuda.synchronize()", "cuda.cudadrv", "np.load(x)", "np.lib", "math.__dict__", "f'{x}'", "'{0}'.format(x)",
         "x.tofile(y)", "x.shape.__class__", "globals()", "type(x)", "x.dtype.type", "cuda.jit", "cuda.current_context()",
         "print(x.__class__)", "print(open('f'))", "print('{0}'.format(x))", "print(f'{x}')", "y = 'text'", "(x := 3)", "yield x", "await x", "{1: 2}", "numba.objmode",
+        "y = np", "y = cuda.atomic", "cuda = x", "np.x = 3", "(np if x else math).pi", "np[0]", "x.shape = 3", "del x[0]", "for np in x: pass",
+        "y: open('f') = 3", "x = y = numba", "(np).ctypeslib", "np.random.rand()", "np.lib.stride_tricks", "numba.core", "cuda.grid.__call__", "print(np)",
+        "x[np]", "x[1:open(2)]", "left_at_line_ = 3", "rounds_1_ = 0", "y = 1" + "0" * 50, "y = 3j", "y = b'a'", "y = ...",
     ],
 )  # fmt: skip
 def test_admission_refuses(body):
-    with pytest.raises(admission.NotAdmitted, match=r"line 3 uses .*cannot contain"):
-        admission.collect([f"@cuda.jit\ndef f(x):\n    {body}"], "f", admission.KERNEL)
+    with pytest.raises(admission.NotAdmitted, match=r"line 3 uses .*(cannot contain|does not take)"):
+        extraction.admitted([f"@cuda.jit\ndef f(x, y):\n    {body}"], admission.KERNEL, "f")
 
 
 def test_admission_refuses_a_slice_and_says_what_a_thread_works_on():
     with pytest.raises(admission.NotAdmitted, match=r"line 3 uses a slice, .* one thread works on single elements"):
-        admission.collect(["@cuda.jit\ndef f(x):\n    x[1:2]"], "f", admission.KERNEL)
+        living.collect(["@cuda.jit\ndef f(x):\n    x[1:2]"], "f", admission.KERNEL)
 
 
 def test_a_variable_is_not_the_function_of_its_name():
     other = "@cuda.jit(device=True)\ndef row(x):\n    return open(x)"
     kernel = "@cuda.jit\ndef f(x):\n    for row in range(3):\n        x[row] = 0"
-    assert admission.collect([other, kernel], "f", admission.KERNEL) == [kernel]
+    assert living.collect([other, kernel], "f", admission.KERNEL) == [kernel]
     with pytest.raises(admission.NotAdmitted, match="open"):
-        admission.collect(
+        living.collect(
             [other, kernel.replace("x[row] = 0", "x[0] = row(x)").replace("for row", "for k")], "f", admission.KERNEL
         )
 
 
 def test_admission_refuses_names_that_nobody_defined():
     with pytest.raises(admission.NotAdmitted, match=r"line 3 uses 'unknown_name', which is not defined"):
-        admission.collect(["@cuda.jit\ndef f(x):\n    unknown_name"], "f", admission.KERNEL)
+        living.collect(["@cuda.jit\ndef f(x):\n    unknown_name"], "f", admission.KERNEL)
 
 
 @pytest.mark.parametrize(
@@ -418,14 +429,48 @@ def test_admission_refuses_names_that_nobody_defined():
     [
         "@cuda.jit\n@evil\ndef f(x):\n    pass", "@cuda.jit(device=evil())\ndef f(x):\n    pass", "@cuda.jit(evil)\ndef f(x):\n    pass",
         "@cuda.jit\ndef f(x=evil()):\n    pass", "@cuda.jit\ndef f(x: evil()):\n    pass", "@cuda.jit\ndef f(*x):\n    pass",
+        "@cuda.jit\ndef f(x: evil(), /):\n    pass", "@cuda.jit\ndef f(*, x=evil()):\n    pass", "@cuda.jit\ndef f(*x: evil()):\n    pass",
+        "@cuda.jit\ndef f(x, **y: evil()):\n    pass", "@cuda.jit\ndef f(*, x: evil()):\n    pass", "@(evil())\ndef f(x):\n    pass",
         "@cuda.jit\ndef f(x) -> evil():\n    pass", "@cuda.jit\ndef f(x):\n    def g():\n        pass", "@cuda.jit\ndef f(x):\n    x.a = 3",
         "@cuda.jit\ndef f(x):\n    with x:\n        pass", "@cuda.jit\ndef f(x):\n    try:\n        pass\n    except:\n        pass",
-        "@cuda.jit\ndef f(x):\n    class A: pass", "@cuda.jit\ndef f(x):\n    global y",
+        "@cuda.jit\ndef f(x):\n    class A: pass", "@cuda.jit\ndef f(x):\n    global y", "def f(x):\n    pass", "f = evil()", "f = [1]", "evil()",
+        "@cuda.jit(link=['a.cu'])\ndef f(x):\n    pass", "@cuda.jit(**evil)\ndef f(x):\n    pass", "@cuda.jit\ndef f(x):\n    pass\nevil()",
+        "@cuda.jit\ndef f(x):\n    pass\n# \u2028evil()\nevil()", "@cuda.jit\ndef cuda(x):\n    pass", "@cuda.jit\nasync def f(x):\n    pass",
+        "class f:\n    pass", "import f", "from os import f", "f = np.float32(evil())", "f = open(1)", "f = np.load(1)", "f: evil() = 3", "f = np", "f, g = 1, 2",
+        "x[0] = 1", "f = 7 ** 7 ** 9", "global f", "@cuda.jit\ndef __f(x):\n    pass", "if evil(): pass", "f = '1'", "f = 1" + "0" * 60,
     ],
 )  # fmt: skip
-def test_admission_refuses_functions_that_run_code_when_they_are_defined(source):
+def test_admission_refuses_whatever_runs_code_when_it_is_defined(source):
     with pytest.raises(admission.NotAdmitted):
-        admission.collect([source], "f", admission.KERNEL)
+        extraction.admitted([source], admission.KERNEL, "f")
+
+
+def test_annotations_and_text_between_lines_are_not_taken_along():
+    """What stands in the notebook ran there, in its own process; in the clean one nothing of it is left."""
+    kernel = "ran = []\n@cuda.jit\ndef f(x: ran.append(1), /, y: ran.append(2) = None) -> ran.append(3):\n    'text'\n    i: int = 0 # \u2028x()\n    x[i] = 1"
+    scope = living.run([kernel.replace(" = None", "")], extraction.prelude() | {"__name__": "answer"})
+    assert sorted(scope["ran"]) == [1, 2, 3]
+    (text,) = living.collect([kernel.replace(" = None", "")], "f", admission.KERNEL)
+    assert text == "\n@cuda.jit\ndef f(x, /, y):\n\n    i = 0\n    x[i] = 1"
+
+
+@pytest.mark.parametrize("source", ["x[0] = 1" + " + 1" * 1500, "x[0] = " + "-" * 2000 + "1", "x[0] = " + "1 if x else " * 900 + "2"])
+def test_what_is_too_deep_is_told(source):
+    with pytest.raises(admission.NotAdmitted, match="nested 500 deep|no Python"):
+        extraction.admitted([f"@cuda.jit\ndef f(x):\n    {source}"], admission.KERNEL, "f")
+
+
+@pytest.mark.parametrize("source", ["    x[0] = 1\n" * 9_000, "    x[0] = 1 # " + "a" * 100_000])
+def test_what_is_too_long_is_told(source):
+    with pytest.raises(admission.NotAdmitted, match="characters of source|more than 20,000 parts"):
+        extraction.admitted([f"@cuda.jit\ndef f(x):\n{source}"], admission.KERNEL, "f")
+
+
+def test_a_long_chain_of_conditions_is_none_of_these():
+    chain = "".join(f"    elif x[0] == {i}:\n        x[0] = {i}\n" for i in range(400))
+    (text,) = extraction.admitted([f"@cuda.jit\ndef f(x):\n    if x[0] < 0:\n        pass\n{chain}"], admission.KERNEL, "f")
+    assert text.count("elif") == 400
+    assert len(similarity.nodes(text)) > 400  # such a chain is compared like any other answer
 
 
 @pytest.mark.parametrize("rung", ["cuda.jit", "cuda.jit(device=True)", "cuda.jit(fastmath=True)"])
@@ -437,7 +482,7 @@ def test_admission_takes_the_usual_kernels(rung):
         "    if i < C.shape[0] and not j >= C.shape[1]:\n        C[i, j] = max(total, 0.0) if total > 0 else -math.exp(total)\n"
         "    cuda.atomic.add(C, (0, 0), cuda.shfl_down_sync(0xFFFFFFFF, total, 16))\n"
     )
-    assert len(admission.collect([source], "f", admission.KERNEL)) == 1
+    assert len(living.collect([source], "f", admission.KERNEL)) == 1
 
 
 # flags -------------------------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file, drawn=
             session.close()
     answers = {i: source[:MAX_ANSWER] for i, source in merged.answers.items()}
     result = _result(student, exercise, "graded", merged.flags, tasks, answers, time.monotonic() - begun)
-    result["notes"] = session.notes
+    result["notes"], result["flags"] = session.notes, sorted({*merged.flags, *session.flags})
     return result
 
 
@@ -82,25 +82,23 @@ def _who_they_say(merged):
 
 
 def _run(session, merged, seed, drawn):
-    sources, graded = [], {}
+    graded, checked = {}, {}
     # Without extra cells, an untouched answer cell needs no process to be found unsolved.
     untouched = set() if any(step.kind == "extra" for step in merged.steps) else merged.untouched
     for step in merged.steps:
         if step.kind == "check":
-            for outcome in _check(step, session, list(sources), seed, untouched, graded, drawn):
+            for outcome in _check(step, session, seed, untouched, graded, checked, drawn):
                 key = (outcome.task, outcome.part)
                 if key not in graded or graded[key].status == checking.RIGHT:
                     graded[key] = outcome
         else:
             session.add_cell(step.id, step.source, given=step.kind == "given")
-            if step.kind != "given":
-                sources.append(step.source)
     return [_task(outcome) for outcome in graded.values()]
 
 
-def _check(step, session, sources, seed, untouched, graded, drawn):
+def _check(step, session, seed, untouched, graded, checked, drawn):
     """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's
-    names. `graded`: the outcomes before, by (task, part)."""
+    names. `graded`: the outcomes before, by (task, part); `checked`: the stand-ins that they are about, by task."""
     outcomes = []
     _, task_id = definition.graded_call(step.source)
     if task_id in untouched:
@@ -109,7 +107,7 @@ def _check(step, session, sources, seed, untouched, graded, drawn):
     def check(task_id, answer, hidden=False, **claims):
         if hidden and outcomes and outcomes[-1].status != checking.RIGHT:
             return  # wrong already on the visible cases
-        answer.claims = claims
+        answer.claims, checked[task_id] = claims, answer
         outcomes.append(checking.check(definition.find(task_id), answer, seed=seed, hidden=hidden))
 
     def budget(task_id, answer):
@@ -118,7 +116,7 @@ def _check(step, session, sources, seed, untouched, graded, drawn):
         if result is not None and result.status != checking.RIGHT:
             outcomes.append(checking.not_earned(result, task))
         else:
-            examined = result is not None
+            examined = result is not None and answer.is_still(checked[task_id])
             outcomes.append(checking.check_budget(task, answer, seed=seed, examined=examined))
 
     def predict(task_id, **answers):
@@ -137,7 +135,7 @@ def _check(step, session, sources, seed, untouched, graded, drawn):
     tree = ast.parse(step.source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in scope:
-            scope[node.id] = Remote(session, node.id, sources)
+            scope[node.id] = Remote(session, node.id)
     exec(compile(tree, step.id, "exec"), scope)
     return outcomes
 

@@ -19,7 +19,7 @@ import nbformat
 from nbval.plugin import IPyNbCell, NbCellError
 
 from ..answer import AnswerFailed
-from . import exchange
+from . import exchange, guard
 from .jupyter_kernel import KernelGone, SandboxKernel
 from .sandbox import stop
 
@@ -43,7 +43,7 @@ class Session:
         self.sandbox, self.clean_sandbox = sandbox, clean_sandbox
         self.file, self.limits = file, sandbox.limits
         self.begun = time.monotonic()
-        self.cells, self.notes, self._given = [], [], set()
+        self.cells, self.notes, self.flags, self._given = [], [], [], set()
         self._kernel, self._kernels, self._ran = None, 0, 0
         self._clean, self._number = None, 0
 
@@ -173,6 +173,9 @@ class Session:
             if ready:
                 if not self._clean.stdout.readline():
                     code = self._clean.wait()
+                    if code == guard.STATUS:
+                        self.flags.append("an answer did what no answer may do, in the clean process")
+                        raise KernelGone("KernelDied", "the process was ended: it did what no answer may do")
                     raise KernelGone("KernelDied", f"the process ended while this ran (exit status {code})")
                 return
             if time.monotonic() >= end:
