@@ -1042,8 +1042,8 @@ COURSEWORK = [
     ),
     Fault(
         "merge: the cell's id goes before its grade_id",
-        "for n in (grade_id, cell_id, _named(source))",
-        "for n in (cell_id, grade_id, _named(source))",
+        "for n in (grade_id, cell_id, named(source))",
+        "for n in (cell_id, grade_id, named(source))",
         PARTS,
         "test_merge_believes_the_grade_id_before_the_cells_id",
     ),

@@ -128,7 +128,9 @@ class _Rules:
         for decorator in node.decorator_list:
             self.options(decorator)
         self.new_name(node, node.name)
-        others = arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.kw_defaults or arguments.defaults
+        others = (
+            arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.kw_defaults or arguments.defaults
+        )
         names = [*arguments.posonlyargs, *arguments.args]
         if others or node.returns or any(a.annotation for a in names) or getattr(node, "type_params", None):
             self.refuse(node, "default values, *arguments or annotations")
@@ -146,7 +148,9 @@ class _Rules:
     def options(self, decorator):
         for option in getattr(decorator, "keywords", ()):
             if option.arg not in self.language.options:
-                self.refuse(decorator, f"the option {option.arg}" if option.arg else "a computed option of the decorator")
+                self.refuse(
+                    decorator, f"the option {option.arg}" if option.arg else "a computed option of the decorator"
+                )
             if not isinstance(option.value, ast.Constant) or type(option.value.value) not in (bool, str, int):
                 self.refuse(option.value, "a computed option of the decorator")
         for argument in getattr(decorator, "args", ()):

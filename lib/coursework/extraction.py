@@ -179,7 +179,9 @@ def literal(value):
 
 def _assignment(name, text):
     """The statement ``name = text``."""
-    return ast.fix_missing_locations(ast.Assign([ast.Name(name, ast.Store())], ast.parse(text, mode="eval").body, lineno=1))
+    return ast.fix_missing_locations(
+        ast.Assign([ast.Name(name, ast.Store())], ast.parse(text, mode="eval").body, lineno=1)
+    )
 
 
 def _free(tree):

@@ -161,12 +161,16 @@ def literal(value, left=None):
     if type(value) is dict:
         return f"{{{', '.join(f'{literal(k, left)}: {literal(v, left)}' for k, v in value.items())}}}"
     if type(value) is np.ndarray and value.dtype.kind in "biuf" and value.size <= left[0]:
-        return f"np.array({literal(value.tolist(), left)}, np.{value.dtype.name if value.dtype.kind != 'b' else 'bool_'})"
+        return (
+            f"np.array({literal(value.tolist(), left)}, np.{value.dtype.name if value.dtype.kind != 'b' else 'bool_'})"
+        )
     return extraction.literal(value)
 
 
 def _assignment(name, text):
-    return ast.fix_missing_locations(ast.Assign([ast.Name(name, ast.Store())], ast.parse(text, mode="eval").body, lineno=1))
+    return ast.fix_missing_locations(
+        ast.Assign([ast.Name(name, ast.Store())], ast.parse(text, mode="eval").body, lineno=1)
+    )
 
 
 def _loads(statement):

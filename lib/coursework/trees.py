@@ -95,7 +95,13 @@ class _Cleaner(ast.NodeTransformer):
     def visit_FunctionDef(self, node):
         self.generic_visit(node)
         node.returns = node.type_comment = None
-        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg):
+        for argument in (
+            *node.args.posonlyargs,
+            *node.args.args,
+            *node.args.kwonlyargs,
+            node.args.vararg,
+            node.args.kwarg,
+        ):
             if argument is not None:
                 argument.annotation = argument.type_comment = None
         return self._without_docstring(node)
@@ -124,7 +130,9 @@ def text_of(statement):
         if ast.dump(again) != ast.dump(statement):
             raise TooLarge("something that cannot be written down again", getattr(statement, "lineno", 0))
     lines, placed = text.split("\n"), []
-    wanted = {first_line(new): first_line(old) for new, old in zip(_statements(again), _statements(statement), strict=True)}
+    wanted = {
+        first_line(new): first_line(old) for new, old in zip(_statements(again), _statements(statement), strict=True)
+    }
     for number, line in enumerate(lines, start=1):
         placed += [""] * (wanted.get(number, 0) - len(placed) - 1)
         placed.append(line)

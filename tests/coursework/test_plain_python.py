@@ -262,7 +262,9 @@ def test_masters_are_admitted():
             task = definition.find(call[1]) if call and call[0] != "predict" else None
             if isinstance(task, ScenarioTask):
                 name = source.split(",")[1].strip(" )\n").split(")")[0].strip()
-                imports = [line for line in "\n".join(cells.values()).splitlines() if line.startswith(("import ", "from "))]
+                imports = [
+                    line for line in "\n".join(cells.values()).splitlines() if line.startswith(("import ", "from "))
+                ]
                 assert living.collect_plain(["\n".join(imports), cells[task.id]], name)
                 seen += 1
     assert seen >= 4

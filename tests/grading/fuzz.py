@@ -81,7 +81,24 @@ TOPS = [
     "X = lambda: open('x')", "class X:\n    open('x')", "class X(open('x')): pass", "for X in open('x'): pass", "X = Y = 3", "X, Y = 1, 2", "X = 7 ** 7 ** 9",
     "with open('x'): pass", "X = (1, (2, open('x')))", "X = math.sqrt", "X = np.ctypeslib", "X = -open('x')", "X += open('x')", "del np", "X = (yield)",
 ]  # fmt: skip
-LINE_ENDS = ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\r", "\r\n", "\n\n", "\\\n", ";", "\0", "\ufeff", "\u00a0"]
+LINE_ENDS = [
+    "\u2028",
+    "\u2029",
+    "\x85",
+    "\x0b",
+    "\x0c",
+    "\x1c",
+    "\x1d",
+    "\x1e",
+    "\r",
+    "\r\n",
+    "\n\n",
+    "\\\n",
+    ";",
+    "\0",
+    "\ufeff",
+    "\u00a0",
+]
 # Letters that look like others, or that Python reads as others (NFKC).
 TWINS = str.maketrans("aeopcxynmt_", "аеорсхуｎｍｔ＿")
 
@@ -102,8 +119,12 @@ def seeds():
                 body = ast.parse(cells.get(task.id, "")).body if key else ()
             except SyntaxError:
                 continue
-            body = [trees.cleaned(node) for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign)]
-            wanted = body if key == "plain" else [n for n in body if isinstance(n, ast.FunctionDef) and n.decorator_list]
+            body = [
+                trees.cleaned(node) for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign)
+            ]
+            wanted = (
+                body if key == "plain" else [n for n in body if isinstance(n, ast.FunctionDef) and n.decorator_list]
+            )
             texts = [ast.unparse(node) for node in wanted]
             if texts and _verdict(texts, key) is None:
                 found[key].append(texts)
@@ -141,8 +162,12 @@ class Mutator:
     def __init__(self, random_, found):
         self.random, self.seeds = random_, found
         self.escapes = [ast.parse(text, mode="eval").body for text in escapes() if "await" not in text]
-        attributes = {name for thing in (np, np.zeros(1), (), "", print, ValueError(), types.FunctionType) for name in dir(thing)}
-        self.attributes = sorted(attributes | {"ctypes", "gi_frame", "f_back", "tb_frame", "co_code", "_data", "func_globals"})
+        attributes = {
+            name for thing in (np, np.zeros(1), (), "", print, ValueError(), types.FunctionType) for name in dir(thing)
+        }
+        self.attributes = sorted(
+            attributes | {"ctypes", "gi_frame", "f_back", "tb_frame", "co_code", "_data", "func_globals"}
+        )
 
     def mutant(self):
         """(key, texts) of one."""
@@ -195,7 +220,20 @@ class Mutator:
         return self._put(ast.parse(text), longer)
 
     def wrapped(self, text):
-        shapes = ("lambda: {}", "[{} for y in x]", "({} if x else x)", "f'{{{}}}'", "({},)", "{{{}: 1}}", "print({})", "(y := {})", "x[{}]", "{}.x", "{}()", "*{}")
+        shapes = (
+            "lambda: {}",
+            "[{} for y in x]",
+            "({} if x else x)",
+            "f'{{{}}}'",
+            "({},)",
+            "{{{}: 1}}",
+            "print({})",
+            "(y := {})",
+            "x[{}]",
+            "{}.x",
+            "{}()",
+            "*{}",
+        )
         shape = self.random.choice(shapes)
         return self._put(ast.parse(text), lambda old: _expression(shape.format(ast.unparse(old))))
 
@@ -226,7 +264,10 @@ class Mutator:
     def rename(self, text):
         tree = ast.parse(text)
         names = sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
-        old, others = self.random.choice(names), ("open", "exec", "np", "cuda", "__x", "print", "range", "eval", "_x", "self", "numba", "type")
+        old, others = (
+            self.random.choice(names),
+            ("open", "exec", "np", "cuda", "__x", "print", "range", "eval", "_x", "self", "numba", "type"),
+        )
         new = self.random.choice(others) if self.random.random() < 0.7 else old.translate(TWINS)
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id == old and (self.random.random() < 0.7):
@@ -239,21 +280,50 @@ class Mutator:
 
     def line_end(self, text):
         place = self.random.choice([0, len(text), *(i for i, letter in enumerate(text) if letter in "\n #:,)")])
-        code = self.random.choice(("open('x')", "import os", "", "x = open", "@open('x')", "#", "'''", '"', "type: ignore"))
+        code = self.random.choice(
+            ("open('x')", "import os", "", "x = open", "@open('x')", "#", "'''", '"', "type: ignore")
+        )
         mark = self.random.choice(LINE_ENDS)
         comment = self.random.choice(("", "# ", "#", "'''"))
         return text[:place] + comment + mark + code + self.random.choice(("", mark, "\n")) + text[place:]
 
     def constant(self, text):
-        values = ("'text'", "b'a'", "1j", "...", "10 ** 99", "1" + "0" * 80, "None", "-1", "1e999", "'{0.x}'", "f'{x}'", "u'a'", "True", "0x7fffffffffffffff", "nan")
+        values = (
+            "'text'",
+            "b'a'",
+            "1j",
+            "...",
+            "10 ** 99",
+            "1" + "0" * 80,
+            "None",
+            "-1",
+            "1e999",
+            "'{0.x}'",
+            "f'{x}'",
+            "u'a'",
+            "True",
+            "0x7fffffffffffffff",
+            "nan",
+        )
         return self._put(ast.parse(text), lambda old: _expression(self.random.choice(values)))
 
     def noise(self, text):
         place = self.random.randrange(len(text))
-        return text[:place] + self.random.choice("()[]{}.,:;=@*&|'\"\\#_ \n\tлx0~^%") + text[place + self.random.choice((0, 1)) :]
+        return (
+            text[:place]
+            + self.random.choice("()[]{}.,:;=@*&|'\"\\#_ \n\tлx0~^%")
+            + text[place + self.random.choice((0, 1)) :]
+        )
 
     def deep(self, text):
-        shapes = (("-" * 900, ""), ("(" * 90, ")" * 90), ("1 + " * 800, ""), ("[" * 60, "]" * 60), ("not " * 600, ""), ("x if x else " * 300, ""))
+        shapes = (
+            ("-" * 900, ""),
+            ("(" * 90, ")" * 90),
+            ("1 + " * 800, ""),
+            ("[" * 60, "]" * 60),
+            ("not " * 600, ""),
+            ("x if x else " * 300, ""),
+        )
         before, after = self.random.choice(shapes)
         return self._put(ast.parse(text), lambda old: _expression(f"{before}{ast.unparse(old)}{after}"))
 
@@ -270,10 +340,23 @@ def _expression(text):
 # What was admitted -----------------------------------------------------------------------------------------------------
 
 WORDS = {
-    key: {part for path in language.paths for part in path.split(".")} | language.attributes | {"jit", "njit"} | vocabulary.MODULES
+    key: {part for path in language.paths for part in path.split(".")}
+    | language.attributes
+    | {"jit", "njit"}
+    | vocabulary.MODULES
     for key, language in extraction.LANGUAGES.items()
 }
-_NEVER = ("IMPORT_NAME", "IMPORT_FROM", "STORE_GLOBAL", "DELETE_GLOBAL", "DELETE_NAME", "LOAD_BUILD_CLASS", "STORE_ATTR", "DELETE_ATTR", "MAKE_CELL")
+_NEVER = (
+    "IMPORT_NAME",
+    "IMPORT_FROM",
+    "STORE_GLOBAL",
+    "DELETE_GLOBAL",
+    "DELETE_NAME",
+    "LOAD_BUILD_CLASS",
+    "STORE_ATTR",
+    "DELETE_ATTR",
+    "MAKE_CELL",
+)
 
 
 def look_at(texts, key):
@@ -292,8 +375,17 @@ def look_at(texts, key):
 
 def _in_code(code, key):
     attributes = [step for step in dis.get_instructions(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD")]
-    hidden = [name for name in (*code.co_names, *code.co_varnames) if name.startswith("__") and name not in plain_python.METHODS]
-    hidden = [name for name in hidden if key != "plain" or name not in ("__module__", "__name__", "__qualname__", "__slots__", "__classcell__", "__class__")]
+    hidden = [
+        name
+        for name in (*code.co_names, *code.co_varnames)
+        if name.startswith("__") and name not in plain_python.METHODS
+    ]
+    hidden = [
+        name
+        for name in hidden
+        if key != "plain"
+        or name not in ("__module__", "__name__", "__qualname__", "__slots__", "__classcell__", "__class__")
+    ]
     if hidden:
         return f"the name {hidden[0]}"
     outside = [s.argval for s in dis.get_instructions(code) if s.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
@@ -317,14 +409,23 @@ class _TooLong(BaseException):
 def run(texts, key):
     """Define an admitted answer as the clean process does, and call it with something small."""
     namespace = servant.define(texts, key == "plain")
-    threaded = any(word in text for text in texts for word in ("hread", "Pool", "sleep", "Queue", "wait", "acquire", "join", "get(", "put(", "**", "<<", "cycle"))
+    threaded = any(
+        word in text
+        for text in texts
+        for word in ("hread", "Pool", "sleep", "Queue", "wait", "acquire", "join", "get(", "put(", "**", "<<", "cycle")
+    )
     functions = [namespace[name] for name in _names(texts) if name in namespace]
     for function in functions:
         python = getattr(function, "py_func", function)
         if not isinstance(python, types.FunctionType) or threaded:
             continue
         n = python.__code__.co_argcount
-        for arguments in ([np.arange(4.0) + i for i in range(n)], [np.ones((3, 3)) * i for i in range(n)], [3] * n, [[1, 2, 3]] * n):
+        for arguments in (
+            [np.arange(4.0) + i for i in range(n)],
+            [np.ones((3, 3)) * i for i in range(n)],
+            [3] * n,
+            [[1, 2, 3]] * n,
+        ):
             _call(python, arguments)
 
 

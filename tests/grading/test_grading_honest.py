@@ -149,7 +149,11 @@ RED_PLAIN = {
     "a module that is not in the list": ["import os\n" + MEAN.replace("self.count += 1", "self.count += 1; os.getpid()")],
     "a class that a function made": ["from collections import namedtuple\nPair = namedtuple('Pair', 'a b')\n" + MEAN.replace("return self.count, self.total", "return Pair(self.count, self.total)")],
 }  # fmt: skip
-TASKS = {"07-add": ("add", KERNELS, RED_KERNELS), "04-channels": ("scale_shift", COMPILED, {}), "02-mean": ("Mean", PLAIN, RED_PLAIN)}
+TASKS = {
+    "07-add": ("add", KERNELS, RED_KERNELS),
+    "04-channels": ("scale_shift", COMPILED, {}),
+    "02-mean": ("Mean", PLAIN, RED_PLAIN),
+}
 GREEN = [(task, style) for task, (_, styles, _) in TASKS.items() for style in styles]
 RED = [(task, style) for task, (_, _, styles) in TASKS.items() for style in styles]
 SETUP = "import math, threading, time, queue\nimport numba\nimport numpy as np\nfrom numba import njit, prange\nfrom dlkernels import cuda"
@@ -208,7 +212,21 @@ def test_what_is_red_for_the_student_is_red_when_graded(shell, task, style):
     assert own.failure.kind == graded.failure.kind
 
 
-@pytest.mark.parametrize("said", ["np.int64(4)", "int(4)", "4", "len('abcd')", "8 // 2", "np.arange(5)[4]", "4 if True else 0", "np.uint8(4)", "sum([1, 3])", "0x4"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "np.int64(4)",
+        "int(4)",
+        "4",
+        "len('abcd')",
+        "8 // 2",
+        "np.arange(5)[4]",
+        "4 if True else 0",
+        "np.uint8(4)",
+        "sum([1, 3])",
+        "0x4",
+    ],
+)
 def test_numbers_of_any_type_are_the_same_numbers(shell, said):
     task = definition.find("07-sectors")
     names = [question.name for question in task.questions]

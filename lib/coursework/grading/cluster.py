@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import own
-from . import exchange, results
-from .merge import MAX_NOTEBOOK
+from . import exchange, results, slim
+from .reading import MAX_NOTEBOOK
 
 RETRIES = 3
 
@@ -61,7 +61,7 @@ def _task(state, submission):
     """Everything a worker needs, as plain data."""
     master = state.masters[submission.exercise]
     try:
-        data = exchange.read_bytes(submission.path, MAX_NOTEBOOK)
+        data = slim.read(submission.path, MAX_NOTEBOOK)
     except exchange.BadData:
         data = b""
     return {

@@ -13,7 +13,7 @@ from .. import own
 from . import late, overrides, people, results
 from .flags import look_alikes
 from .grade import empty_result
-from .merge import MAX_NOTEBOOK
+from .reading import MAX_NOTEBOOK
 
 
 @dataclass(frozen=True)

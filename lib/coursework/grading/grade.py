@@ -6,17 +6,20 @@ import time
 
 from .. import build, checking, definition, feedback, progress
 from ..answer import AnswerFailed
-from . import merge
+from . import merge, reading
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
+from .watch import Watch
 
 _ME = re.compile(r"""(?:^|[;.])\s*me\(\s*["']([^"'\n]+)["']\s*\)""", re.MULTILINE)
 MAX_ANSWER = 20_000  # characters of an answer that are kept, to be compared with others
 
 
 def parts_of(exercise):
-    """[(task, part, points), ...] of an exercise such as "07_vector_add"."""
+    """[(task, part, points), ...] of an exercise such as "07_vector_add"; [] for an entry that is of none."""
+    if not exercise[:2].isdigit():
+        return []
     return [(t, part, points) for t in definition.of_chapter(exercise[:2]) for part, points in progress.parts(t)]
 
 
@@ -46,23 +49,22 @@ def _result(student, exercise, status, flags, tasks, answers, seconds):
 
 
 def grade(student, exercise, path, master_path, mode, limits, seed, file, drawn=None):
-    """Result of the notebook at `path` (None: nothing handed in) as a dict of plain data.
+    """Result of the notebook at `path` as a dict of plain data.
 
     `file`: the nbval collector that the cells belong to. `seed`: of the random numbers in all cases. `drawn(task, said)`:
     the tasks with the numbers that a student may have had, where they have numbers of their own.
     """
     begun = time.monotonic()
-    if path is None:
-        return empty_result(student, exercise, "missing")
     master, shipped = merge.canonical(master_path)
     try:
-        cells = merge.load(path)
-    except merge.Unreadable as error:
+        cells, cut = reading.load(path)
+    except reading.Unreadable as error:
         return empty_result(student, exercise, f"unreadable: {error}")
     merged = merge.merge(master, shipped, cells)
+    merged.flags += cut
     if not any(step.kind == "answer" and step.source.strip() for step in merged.steps):
         return empty_result(student, exercise, "no answers", merged.flags)
-    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean:
+    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean, Watch(sandbox, clean):
         session = Session(sandbox, clean, file)
         try:
             said = _who_they_say(merged)
@@ -70,8 +72,9 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file, drawn=
         finally:
             session.close()
     answers = {i: source[:MAX_ANSWER] for i, source in merged.answers.items()}
-    result = _result(student, exercise, "graded", merged.flags, tasks, answers, time.monotonic() - begun)
-    result["notes"], result["flags"] = session.notes, sorted({*merged.flags, *session.flags})
+    flags = [*merged.flags, *dict.fromkeys(session.flags)]
+    result = _result(student, exercise, "graded", flags, tasks, answers, time.monotonic() - begun)
+    result["notes"] = session.notes
     return result
 
 
@@ -83,6 +86,8 @@ def _who_they_say(merged):
 
 def _run(session, merged, seed, drawn):
     graded, checked = {}, {}
+    if merged.answers.keys() - merged.untouched:
+        session.prepare()
     # Without extra cells, an untouched answer cell needs no process to be found unsolved.
     untouched = set() if any(step.kind == "extra" for step in merged.steps) else merged.untouched
     for step in merged.steps:

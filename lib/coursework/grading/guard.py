@@ -26,7 +26,9 @@ def is_forbidden(event, arguments, folder):
     if event == "open":
         path, mode, flags = arguments
         writes = isinstance(mode, str) and set(mode) & set("wax+")
-        writes = writes or (isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND))
+        writes = writes or (
+            isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+        )
         return (bool(writes) and path != os.devnull) or str(path).startswith(folder)
     return event.startswith(NEVER)
 

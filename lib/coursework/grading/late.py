@@ -27,7 +27,7 @@ from zoneinfo import ZoneInfo
 from cpulab.files import write_text
 
 from .overrides import whole
-from .submissions import BadSubmissions
+from .roster import BadSubmissions
 
 FILE, TIMES = "policy.toml", "submitted.json"
 _NUMBERS = {"grace_minutes": 0, "free_days": 0, "penalty": 0, "last_day": math.inf}

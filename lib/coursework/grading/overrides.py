@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from .submissions import BadSubmissions
+from .roster import BadSubmissions
 
 FILE = "overrides.csv"
 COLUMNS = ("student", "exercise", "task", "part", "points", "comment")

@@ -15,6 +15,7 @@ class Remote:
         self._session, self._name = session, name
         self.claims = {}
         self.asked, self.said = None, None  # for the program, and what came
+        self._found = {}
 
     def value(self):
         return self._session.ask_notebook("value", self._name)
@@ -67,11 +68,26 @@ class Remote:
 
     def _clean(self, operation, language, without=(), **request):
         """`language`: None for plain Python."""
-        if self.said is None:
-            self.ask([language.key if language else "plain", dict(without)])
-        name, texts = self.checked(self.said, language, without)
+        name, texts = self._admitted(language, without)
         request["plain"] = language is None
         return self._session.ask_clean(operation, name, texts, **request)
+
+    def _admitted(self, language, without):
+        """(name, texts), or AnswerFailed; looked for once, since every case asks."""
+        key = (language, tuple(without))
+        if key not in self._found:
+            try:
+                if self.said is None:
+                    self.ask([language.key if language else "plain", dict(without)])
+                self._found[key] = self.checked(self.said, language, without)
+            except AnswerFailed as error:
+                if error.name == "NotAdmitted":  # a misspelt name is nothing to look at
+                    self._session.flags.append(f"refused: {self._name}: {error.text}"[:200])
+                self._found[key] = error
+        found = self._found[key]
+        if isinstance(found, AnswerFailed):
+            raise AnswerFailed(found.name, found.text, found.line, found.place)
+        return found
 
     def ask(self, wish):
         """What the notebook's process says the answer is. Once: it cannot have one answer for one question, and another

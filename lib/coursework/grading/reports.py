@@ -74,9 +74,12 @@ def _line(row):
 
 def _totals(by_student):
     """A line for each student: the points that count in each exercise, and their sum."""
+    by_student = {student: [row for row in mine if row["max_points"]] for student, mine in by_student.items()}
     exercises = sorted({row["exercise"] for mine in by_student.values() for row in mine})
     lines = []
     for student, mine in by_student.items():
+        if not mine:
+            continue  # an entry of the folder that is nobody's
         final = {row["exercise"]: row["final"] for row in mine if not open_grade(row)}
         most = sum(row["max_points"] for row in mine)
         points = {e: final.get(e, "") for e in exercises}
@@ -87,6 +90,12 @@ def _totals(by_student):
 def open_grade(row):
     """Whether there is nothing yet that could be handed out as a grade: nothing handed in, not readable, not graded."""
     return row["by_hand"] is None and row["status"] not in ("graded", "no answers")
+
+
+def graded_any(out, submissions):
+    """Whether anything could be graded at all."""
+    found = [results.load(results.path_of(out, s)) or {} for s in submissions if s.path]
+    return any(result.get("status") in ("graded", "no answers") for result in found)
 
 
 def _summary(out, rows, pairs, said):
