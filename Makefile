@@ -37,7 +37,11 @@ conf: $(READY)  ## make conf.py, for sphinx-build, from _config.yml
 pictures: $(READY)  ## take the pictures of the README from the built book again
 	@$(PY) tests/book/screenshots.py
 
+# JupyterLab would ask whether it may fetch news, and look for updates: nothing of this needs a network.
+SETTINGS := .venv/share/jupyter/lab/settings/overrides.json
 work: $(READY)  ## open the exercises in JupyterLab
+	@mkdir -p $(dir $(SETTINGS))
+	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' >$(SETTINGS)
 	@$(PY) -m jupyter lab --notebook-dir=exercises
 
 check: $(READY)  ## check your answers to one exercise: make check EX=07

@@ -146,7 +146,7 @@ def _less_than_all_memory():
 
 def report(path, outcomes, errors):
     """Lines to print after the outcomes, and whether everything is right."""
-    chapter = path.name[:2]
+    chapter = definition.chapter_of(path.name)
     lines, points, most, right = [], 0, 0, True
     for task in definition.of_chapter(chapter):
         for part, worth in progress.parts(task):

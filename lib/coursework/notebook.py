@@ -61,9 +61,7 @@ def begin(chapter):
     _tell_what_to_run_first()
     print(f"{len(tasks)} tasks, {points} points, about {sum(t.minutes for t in tasks)} minutes.")
     if kept.path() and any(isinstance(task, ArrayTask) for task in tasks):
-        print(
-            f"The compiled functions that you solve are kept in {kept.FILE}, beside this notebook, for later chapters."
-        )
+        print(f"The functions that you solve are kept for later chapters: in {kept.FILE}, beside this notebook.")
 
     for line in own.told(chapter):
         print(line)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nbformat
 
-from . import build, own
+from . import build, definition, own
 
 TAKEN = (
     "exercises",
@@ -29,6 +29,7 @@ TAKEN = (
     "LICENSE-TEXT.md",
 )
 TAKEN_IF_THERE = ("requirements.in", "requirements-gpu.in", "requirements-gpu.lock")
+README = {"README.md": "exercises/README.md"}  # a class gets the student's, not that of the checkout
 LEFT_OUT = (
     "lib/coursework/hidden",
     "lib/coursework/class.json",
@@ -56,13 +57,14 @@ def files(root):
         elif name in TAKEN:
             raise FileNotFoundError(f"{path} is missing")
     relative = sorted(p.relative_to(root).as_posix() for p in paths)
-    return [name for name in relative if not any(part in name for part in LEFT_OUT)]
+    left_out = (*LEFT_OUT, *README.values())
+    return [name for name in relative if not any(part in name for part in left_out)]
 
 
 def contents(root, numbers=None):
     """name -> bytes of what a release holds. `numbers`: own.Numbers of a class in which each student has other ones."""
     own_numbers = {"lib/coursework/class.json": numbers.text().encode()} if numbers else {}
-    return {name: (Path(root) / name).read_bytes() for name in files(root)} | own_numbers
+    return {name: (Path(root) / README.get(name, name)).read_bytes() for name in files(root)} | own_numbers
 
 
 def wheel(root, folder, numbers=None):
@@ -113,7 +115,7 @@ def release(root, out, address=None, numbers=None):
 def _addressed(data, name, address, version):
     """An exercise whose first cell installs from `address`."""
     notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
-    build.with_install(notebook, name[:2], address, version)
+    build.with_install(notebook, definition.chapter_of(name), address, version)
     return build.text_of(notebook).encode("utf-8")
 
 

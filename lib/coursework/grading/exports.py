@@ -16,6 +16,7 @@ import re
 import sys
 from pathlib import Path
 
+from .. import definition
 from . import classroom50, gradescope, people
 from .reports import open_grade, safe_cell
 from .tables import ExportError, Merge, Table, ledger_of, load, number, remember
@@ -82,7 +83,7 @@ def _columns_of(rows, header, columns):
     """exercise -> place of its column. What nobody handed in may have none."""
     place, open_ = {}, []
     for exercise in sorted({r["exercise"] for r in rows}):
-        wish = columns.get(exercise) or columns.get(exercise[:2])
+        wish = columns.get(exercise) or columns.get(definition.chapter_of(exercise))
         fits = [h for h in header if h == wish] if wish else [h for h in header if _names(h, exercise)]
         own = [h for h in fits if re.search(r"\(\d+\)$", h.strip())]  # an assignment's; not "07 Current Score"
         fits = own or fits
@@ -99,10 +100,11 @@ def _columns_of(rows, header, columns):
 
 
 def _names(header, exercise):
+    number = definition.chapter_of(exercise).lstrip("0")
     return (
         exercise in header
         or exercise.replace("_", " ") in header.lower()
-        or bool(re.search(rf"\b0?{int(exercise[:2])}\b(?![^(]*\))", header))
+        or bool(re.search(rf"\b0?{number}\b(?![^(]*\))", header))
     )
 
 
@@ -155,7 +157,9 @@ def main(argv=None):
         rows = [
             r
             for r in load(options.out)
-            if not options.exercise or r["exercise"][:2] in options.exercise or r["exercise"] in options.exercise
+            if not options.exercise
+            or definition.chapter_of(r["exercise"]) in options.exercise
+            or r["exercise"] in options.exercise
         ]
         if not rows:
             raise ExportError(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .. import own
+from .. import definition, own
 from . import late, overrides, people, results
 from .flags import look_alikes
 from .grade import empty_result
@@ -122,6 +122,8 @@ def _set_times(rows, times):
         by_student[student].append(times[place][1:])
     for row in rows:
         for exercise, when in by_student[row["student"]]:
-            if row["submitted"] and (not exercise or exercise[:2] == row["exercise"][:2]):
+            if row["submitted"] and (
+                not exercise or f"{definition.chapter_of(exercise):0>2}" == definition.chapter_of(row["exercise"])
+            ):
                 row["submitted"] = when.isoformat()
     return [f"times: {sentence}" for sentence in dict.fromkeys(doubts)]

@@ -17,6 +17,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+from .. import definition
 from . import people
 from .exports import by_student, persons_of
 from .for_students import feedback_html
@@ -82,7 +83,11 @@ def main(argv=None):
     options = parser.parse_args(argv)
     wanted = options.exercise and f"{options.exercise:0>2}"
     try:
-        rows = [r for r in load(options.out) if not wanted or wanted in (r["exercise"], r["exercise"][:2])]
+        rows = [
+            r
+            for r in load(options.out)
+            if not wanted or wanted in (r["exercise"], definition.chapter_of(r["exercise"]))
+        ]
         exercises = sorted({r["exercise"] for r in rows})
         system = "canvas" if options.canvas else "moodle" if options.moodle is not None else "plain"
         if system != "plain" and len(exercises) != 1:

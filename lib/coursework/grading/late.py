@@ -17,6 +17,7 @@ zone = "Europe/Berlin"  # of times that name none; without it, this machine's
 import csv
 import json
 import math
+import re
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from zoneinfo import ZoneInfo
 
 from cpulab.files import write_text
 
+from ..definition import chapter_of
 from .overrides import whole
 from .roster import BadSubmissions
 
@@ -51,8 +53,8 @@ class Policy:
         return max(0, math.ceil(over / timedelta(days=1)))
 
     def due_for(self, student, exercise):
-        due = self.due.get(exercise[:2])
-        return due and due + timedelta(days=self.extensions.get(student, {}).get(exercise[:2], 0))
+        due = self.due.get(chapter_of(exercise))
+        return due and due + timedelta(days=self.extensions.get(student, {}).get(chapter_of(exercise), 0))
 
 
 def read(path):
@@ -93,10 +95,10 @@ def _zone(path, name):
 
 
 def _number(path, name):
-    number = name[:2] if name[:2].isdigit() and not name[2:3].isdigit() else f"{name:0>2}"
-    if not number.isdigit():
+    found = re.fullmatch(r"(\d{1,2})([a-z]?)", chapter_of(name))
+    if not found:
         raise BadSubmissions(f"{path}: {name!r} is no exercise; expected a number like 07.")
-    return number
+    return f"{found[1]:0>2}{found[2]}"
 
 
 def _when(path, name, value, zone):
@@ -157,7 +159,9 @@ def charge(policy, rows, times):
     days = defaultdict(dict)
     for student, mine in times.items() if policy else ():
         free = policy.free_days
-        for exercise in sorted(mine, key=lambda e: (policy.due.get(e[:2]) or datetime.max.replace(tzinfo=UTC), e)):
+        for exercise in sorted(
+            mine, key=lambda e: (policy.due.get(chapter_of(e)) or datetime.max.replace(tzinfo=UTC), e)
+        ):
             late = policy.days(student, exercise, mine[exercise])
             taken = min(late, math.floor(free)) if late <= policy.last_day else 0
             free -= taken

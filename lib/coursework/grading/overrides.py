@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import definition
 from .roster import BadSubmissions
 
 FILE = "overrides.csv"
@@ -32,7 +33,7 @@ class Override:
     line: int  # in the file, for messages
 
     def is_about(self, row):
-        mine = row["exercise"] == self.exercise or row["exercise"][:2] == f"{self.exercise:0>2}"
+        mine = row["exercise"] == self.exercise or definition.chapter_of(row["exercise"]) == f"{self.exercise:0>2}"
         return mine and row["student"] == self.student
 
 

@@ -41,7 +41,7 @@ def of_entry(name, folder, exercises):
 
 def named(exercise):
     """Finds the name of an exercise in a file's name, however it is written: 07_vector_add, 7 Vector-Add."""
-    words = r"[\s_-]*".join(re.escape(word.lstrip("0") if word.isdigit() else word) for word in exercise.split("_"))
+    words = r"[\s_-]*".join(re.escape(word.lstrip("0")) for word in exercise.split("_"))
     return re.compile(rf"(?<![0-9])0?{words}", re.IGNORECASE)
 
 

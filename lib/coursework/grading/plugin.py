@@ -99,12 +99,14 @@ class _State:
         folder = (
             Path(option.grade_masters) if option.grade_masters else here if here.is_dir() else _CHECKOUT / "solutions"
         )
-        masters = {p.stem: p for p in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
+        masters = {p.stem: p for p in sorted(folder.glob(build.PATTERN))}
         if option.grade_exercise:
-            wanted = [f"{e:0>2}" if e.isdigit() else e for e in option.grade_exercise]
+            wanted = [f"{e:0>2}_" if e.isdigit() else e for e in option.grade_exercise]
             for name in wanted:
                 if masters and not any(n.startswith(name) for n in masters):
-                    raise BadSubmissions(f"There is no master notebook for the exercise {name} in {folder}.")
+                    raise BadSubmissions(
+                        f"There is no master notebook for the exercise {name.rstrip('_')} in {folder}."
+                    )
             masters = {n: p for n, p in masters.items() if any(n.startswith(w) for w in wanted)}
         if not masters:
             raise BadSubmissions(f"No master notebooks in {folder}. Use --grade-masters, or check --grade-exercise.")
