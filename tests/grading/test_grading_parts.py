@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coursework import admission, build, extraction
-from coursework.grading import exchange, flags, merge, reading, reports, results, sandbox, submissions
+from coursework.grading import exchange, flags, merge, reading, reports, results, sandbox, similarity, submissions
 from coursework.grading.grade import empty_result, grade
 
 pytestmark = pytest.mark.quick
@@ -355,6 +355,7 @@ def test_a_long_chain_of_conditions_is_none_of_these():
         [f"@cuda.jit\ndef f(x):\n    if x[0] < 0:\n        pass\n{chain}"], admission.KERNEL, "f"
     )
     assert text.count("elif") == 400
+    assert len(similarity.nodes(text)) > 400  # such a chain is compared like any other answer
 
 
 @pytest.mark.parametrize("rung", ["cuda.jit", "cuda.jit(device=True)", "cuda.jit(fastmath=True)"])

@@ -4,7 +4,7 @@ import ast
 from collections import defaultdict
 from dataclasses import replace
 
-from .. import build
+from .. import build, trees
 from . import similarity
 
 MIN_NODES = 45  # a shorter answer says nothing: two honest students write the same three lines
@@ -62,6 +62,9 @@ def _copied(answers, public, worth):
 def _as_written(source):
     """A source without comments and layout; its text, for what is no Python."""
     try:
-        return ast.unparse(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        with trees.deep():
+            tree = trees.parse(source)
+            trees.limit(tree)
+            return ast.unparse(tree)
+    except (SyntaxError, trees.TooLarge):
         return " ".join(source.split())
