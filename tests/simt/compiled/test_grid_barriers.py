@@ -79,9 +79,9 @@ def test_random_kernels(first, count):
 
 
 @cuda.jit(device=True)
-def neighbours(grid, values, i):
+def neighbours(grid, y, row, i):
     grid.sync()
-    return values[(i + 1) % values.size] - values[i - 1 if i else values.size - 1]
+    return y[row, (i + 1) % y.shape[1]] - y[row, i - 1 if i else y.shape[1] - 1]
 
 
 @cuda.jit
@@ -105,12 +105,12 @@ def everything(x, y, n, bounds):
         y[2, i] = total
         k += 1
         grid.sync()
-        total -= neighbours(grid, y[2], i)
+        total -= neighbours(grid, y, 2, i)
         for inner in range(k, bounds[1], 2):
             grid.sync()
             if t % 3 == inner % 3:
                 total += inner
-    for weight in (0.5, 2):
+    for weight in (0.5, 2.0):
         y[3, i] = total * weight
         grid.sync()
         total += y[3, (i + 7) % size]
@@ -152,6 +152,7 @@ def test_dynamic_shared_memory_and_several_axes_are_kept():
         s = cuda.shared.array(0, float32)
         row, t = cuda.blockIdx.y, cuda.threadIdx.y * 4 + cuda.threadIdx.x
         s[t] = x[row, cuda.blockIdx.x, t]
+        cuda.syncthreads()
         for _ in range(3):
             x[row, cuda.blockIdx.x, t] = 2 * s[7 - t]
             cuda.cg.this_grid().sync()
