@@ -68,7 +68,7 @@ def compare(seeds):
     return counts
 
 
-@pytest.mark.parametrize(("first", "count"), [(0, 36), pytest.param(100, 400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("first", "count"), [(0, 20), pytest.param(100, 200, marks=pytest.mark.slow)])
 def test_random_kernels(first, count):
     compared, failed, refused = compare(range(FIRST + first, FIRST + first + count))
     assert compared - failed >= count // 6
@@ -235,13 +235,14 @@ def test_an_endless_loop_around_a_barrier_ends(monkeypatch):
 
     @cuda.jit
     def kernel(x):
-        while x[0] >= 0:
-            x[cuda.grid(1)] += 1
+        k = 1
+        while k > 0:
+            x[cuda.grid(1)] = k
             cuda.cg.this_grid().sync()
 
     with pytest.raises(simt.TooManyIterations, match="goes on and on") as caught:
         compiled.run(kernel, 2, 4, [np.zeros(8)])
-    assert caught.value.line == kernel.py_func.__code__.co_firstlineno + 2
+    assert caught.value.line == kernel.py_func.__code__.co_firstlineno + 3
 
 
 def test_a_view_that_is_kept_over_a_barrier_is_refused():
@@ -256,7 +257,7 @@ def test_a_view_that_is_kept_over_a_barrier_is_refused():
 
 
 def test_ctrl_c_ends_a_launch_of_many_rounds(monkeypatch):
-    x, before = np.zeros(64), threading.active_count()
+    x, before = cuda.to_device(np.zeros(64)), threading.active_count()
     compiled.run(counts_up, 2, 32, [x, 1])
 
     waits = threading.Thread.join
@@ -273,4 +274,4 @@ def test_ctrl_c_ends_a_launch_of_many_rounds(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         compiled.run(counts_up, 2, 32, [x, 500_000])
     assert threading.active_count() == before
-    assert 1 < x[0] < 500_000
+    assert 1 < x.copy_to_host()[0] < 500_000
