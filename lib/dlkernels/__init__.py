@@ -9,6 +9,7 @@ from . import implementations
 from .attention import (
     KVCache,
     PagedKVCache,
+    attention_half,
     decode_attention,
     feed_forward,
     feed_forward_backward,
@@ -105,6 +106,7 @@ __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_avg_pool2d_backward",
     "add",
+    "attention_half",
     "avg_pool2d",
     "avg_pool2d_backward",
     "axpy",

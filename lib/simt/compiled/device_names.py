@@ -86,7 +86,10 @@ def array(lowering, node, called):
 
 def constant_array(lowering, node, called):
     (values,) = lowering.source.bind(node, called)
-    return name(lowering.unit.namespace.bind(lowering.source.static(values)[1]))
+    array = lowering.source.static(values)[1]
+    if lowering.unit.counted is not None:
+        return lowering.unit.counted.frozen(array, lowering.source.assigned_name(node) or ast.unparse(values))
+    return name(lowering.unit.namespace.bind(array))
 
 
 def atomic(lowering, node, called):
@@ -102,7 +105,7 @@ def atomic(lowering, node, called):
     own = isinstance(target, ast.Name) and (lowering.is_kernel or lowering.prefix) and target.id in memory.shared
     wanted = f"_atomic_{operation}_{'own' if own else 'all'}"
     function = lowering.unit.namespace.bind(ATOMICS[operation, bool(own)], wanted)
-    return call(function, *lowering.flagged(node), target, key, ast.Tuple(operands, ast.Load()))
+    return call(function, *lowering.flagged(node, "atomic"), target, key, ast.Tuple(operands, ast.Load()))
 
 
 #: path -> function(lowering, node, called) that lowers a call of it

@@ -171,7 +171,8 @@ class Generation:
         body = [*head, *statements]
         for variable in stores:
             body += self._store(variable)
-        return [*before, *outside, *self.over_threads(self.guarded(piece, body)), *after]
+        first, last = self.unit.counted.region(body) if self.unit.counted is not None else ([], [])
+        return [*before, *outside, *self.over_threads(self.guarded(piece, [*first, *body])), *last, *after]
 
     def _once(self, node):
         """Whether a statement is one assignment of a uniform value to a scalar of the block: run once is enough."""
@@ -248,6 +249,10 @@ class Generation:
     # -- warp operations ----------------------------------------------------------------------------------------------
 
     def on_Collective(self, piece: Collective):
+        counted = self.unit.counted is not None and piece.sync.is_barrier
+        return [*(parse("_meet(_counter)") if counted else []), *self.collective(piece)]
+
+    def collective(self, piece):
         sync = piece.sync
         if sync.kind == "block":
             return []

@@ -44,17 +44,25 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     prepared = Arguments(kernel, args, None)
     if kernel.program(prepared.values).grid_sync:
         check_cooperative(grid, block)
-    unit, function = _compiled(kernel, prepared, block, shared_bytes, checked, order)
+    made = unit_of(kernel, prepared, block, shared_bytes, checked, order)
+    start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads)
+
+
+def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads, counter=None):
+    """Run what `unit_of` has made. counter: what makes a buffer for the counts of a CPU thread, where there are any."""
+    unit, function = made
     values = [plain(v) for v in prepared.values]
     if unit.wide and any(v.lead % max(16, 4 * v.data.itemsize) for v in prepared.values if isinstance(v, Array)):
         unit.refuse_line("16-byte accesses to an array that does not begin at a multiple of their size")
     kept = _kept(kernel, prepared)
     try:
         launch = function, grid, values, shared_bytes, order, threads or cpu_threads()
-        (Run(*launch) if unit.keeps is None else Together(*launch, unit.keeps)).run()
+        (Run(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps)).run()
     except Failure as failure:
         if failure.flag & Unit.ENDLESS:
-            _endless(kernel, unit, failure, kept, _key(values, block, checked, order, shared_bytes))
+            _endless(
+                kernel, unit, failure, kept, _key(values, block, checked, order, shared_bytes, counter is not None)
+            )
         _explain(kernel, unit, grid, block, args, shared_bytes, order, failure)
     except (ValueError, ArithmeticError):  # of a range whose step is 0, for one: the executor knows where
         _again(kernel, unit, grid, block, args, shared_bytes, order)
@@ -88,7 +96,7 @@ def stages(kernel, block, args, shared_bytes=0, checked=True, order="forward"):
     """The passes' results for a launch with these arguments, as source text: {"lowered": ..., "generated": ...}."""
     kernel = kernel_of(kernel)
     prepared = Arguments(kernel, args, None)
-    unit, _ = _compiled(kernel, prepared, dimensions(block, "blockdim"), shared_bytes, checked, order)
+    unit, _ = unit_of(kernel, prepared, dimensions(block, "blockdim"), shared_bytes, checked, order)
     return unit.stages
 
 
@@ -101,14 +109,14 @@ def plain(value):
     return value
 
 
-def _compiled(kernel, prepared, block, shared_bytes, checked, order):
+def unit_of(kernel, prepared, block, shared_bytes, checked, order, counted=False):
     """The unit and its function for these types of arguments, made once and kept with the kernel."""
     values = [plain(v) for v in prepared.values]
-    key = _key(values, block, checked, order, shared_bytes)
+    key = _key(values, block, checked, order, shared_bytes, counted)
     types = key[0]
     if key not in kernel.compiled:
         kernel.program(prepared.values)  # refuses what no GPU could run
-        unit = Unit(kernel, types, block, checked, order, shared_bytes)
+        unit = Unit(kernel, types, block, checked, order, shared_bytes, counted)
         try:
             kernel.compiled[key] = unit, unit.build()
         except Unsupported as error:
@@ -128,9 +136,9 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     return outcome
 
 
-def _key(values, block, checked, order, shared_bytes):
+def _key(values, block, checked, order, shared_bytes, counted):
     """What a kernel is compiled for."""
-    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes
+    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes, counted
 
 
 def _left_waiting(unit, failure):

@@ -11,7 +11,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from .accesses import FLAG, INDEX
+from .words import FLAG, INDEX
 
 BYTE = ir.IntType(8)
 
