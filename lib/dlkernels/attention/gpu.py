@@ -86,7 +86,8 @@ def scores_kernel(q, k, mask, of_q, of_k, of_mask, scores, queries, keys, width,
             total = f32(0)
             for c in range(width):
                 total += q[of_q[h] + i * width + c] * k[of_k[h] + j * width + c]
-            scores[at] = total * scale + mask[of_mask[h] + i * mask_row + j * mask_column]
+            place = of_mask[h] + i * mask_row + j * mask_column
+            scores[at] = total * scale + mask[place]
 
 
 @cuda.jit
@@ -213,9 +214,9 @@ WIDEST = 128  # elements of a query, key or value that fit
 
 @functools.cache
 def tiles_kernel(rows, columns, barrier=True):
-    """The kernel for `rows` x 16 queries in a block and widths of up to 16 x `columns`.
+    """For `rows` x 16 queries in a block and widths of up to 16 x `columns`.
 
-    barrier: False leaves out the one at the end of the loop over tiles: wrong, to be shown so.
+    barrier: False leaves out the one at the end of the loop over tiles: wrong.
     """
     queries_here, padded = SIDE * rows, SIDE * columns + 1
 
@@ -284,7 +285,8 @@ def tiles_kernel(rows, columns, barrier=True):
                     if j >= last or (causal and j > i):
                         scores[r, s] = -math.inf
                     else:
-                        scores[r, s] = scores[r, s] * scale + mask[of_mask[h] + i * mask_row + j * mask_column]
+                        place = of_mask[h] + i * mask_row + j * mask_column
+                        scores[r, s] = scores[r, s] * scale + mask[place]
                     largest = max(largest, scores[r, s])
                 largest = half_warp_max(largest)
                 shift = f32(0) if largest == -math.inf else largest
@@ -298,7 +300,7 @@ def tiles_kernel(rows, columns, barrier=True):
                 total[r] = total[r] * correction + half_warp_sum(both)
                 for c in range(columns):
                     sums[r, c] *= correction
-            cuda.syncthreads()  # weights are there, and nobody reads the keys any more
+            cuda.syncthreads()  # weights are there; nobody reads the keys any more
             for e in range(t, count * values, SIDE * SIDE):
                 tile[e // values, e % values] = v[of_v[h] + begin * values + e]
             cuda.syncthreads()  # values are there
@@ -309,14 +311,15 @@ def tiles_kernel(rows, columns, barrier=True):
                         if x + SIDE * c < values:
                             sums[r, c] += weight * tile[j, x + SIDE * c]
             if barrier:
-                cuda.syncthreads()  # nobody reads weights and values any more: the next tile may come
+                cuda.syncthreads()  # nobody reads weights and values any more
         for r in range(rows):
             i = y + SIDE * r
             if i < here:
                 factor = f32(0) if total[r] == 0 else f32(1) / total[r]
                 for c in range(columns):
                     if x + SIDE * c < values:
-                        out[(h * queries + first + i) * values + x + SIDE * c] = sums[r, c] * factor
+                        place = (h * queries + first + i) * values + x + SIDE * c
+                        out[place] = sums[r, c] * factor
 
     return kernel
 
