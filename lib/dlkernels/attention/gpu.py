@@ -4,8 +4,10 @@ The ladder of scaled_dot_product_attention  what the rung adds
     attention_three_kernels     scores, softmax and values one after the other; all scores lie in global memory
     attention_online_thread     one thread for each query, in one pass over the keys: no scores are kept
     attention_shared_tiles      a block for 16 or more queries: keys and values come through shared memory, once for all of them
+in gpu_patches.py
+    attention_register_tiles    each thread has a patch of scores and of the result, and loads four numbers at once
 
-The last is FlashAttention's way (Dao and others 2022; Dao 2023): a block keeps its queries, walks over tiles of keys, and
+The third is FlashAttention's way (Dao and others 2022; Dao 2023): a block keeps its queries, walks over tiles of keys, and
 corrects what it has when a larger score comes.
 """
 
