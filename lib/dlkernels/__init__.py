@@ -75,6 +75,8 @@ from .recurrent import (
     rnn_backward,
     scan,
     scan_backward,
+    selective_scan,
+    selective_scan_backward,
 )
 from .reduce import cumsum, histogram
 from .reduce import sum as sum  # not in __all__: a star import must not hide Python's
@@ -169,6 +171,8 @@ __all__ = [
     "scaled_dot_product_attention_backward",
     "scan",
     "scan_backward",
+    "selective_scan",
+    "selective_scan_backward",
     "sigmoid",
     "sigmoid_backward",
     "silu",
