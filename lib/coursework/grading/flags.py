@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from .. import build
-from .grade import fingerprint
+from .grade import fingerprint, parts_of
 
 MIN_NODES = 45  # a shorter answer says nothing: two honest students write the same three lines
 
@@ -28,7 +28,8 @@ def look_alikes(results, masters):
     flags = defaultdict(list)
     for exercise, master in masters.items():
         public = public_prints(master)
-        worth = {i for i, p in public.items() if size(p) >= MIN_NODES}
+        handed_out = {task.id for task, *_ in parts_of(exercise) if hasattr(task, "handed_out")}  # all mend them alike
+        worth = {i for i, p in public.items() if size(p) >= MIN_NODES and i not in handed_out}
         same = defaultdict(list)
         for result in results:
             if result["exercise"] != exercise or not result["answers"]:
