@@ -12,4 +12,5 @@ watched.py     what a parallel loop touches      grading/    the pytest plugin f
 playing.py     plays a scenario: explored, real  events.py   counting what an answer calls
 pictures.py    a cache, threads that wait        install_cell.py  the first cell of each notebook
 plain_python.py what thread code may contain     outcome.py  Outcome and Failure
+own.py         whose numbers a prediction has    variants/   the same questions with other numbers
 """

@@ -60,6 +60,7 @@ def run(path, tell=print, seconds=CELL_SECONDS):
     front.OUTCOMES.clear()
     notebook = nbformat.read(path, as_version=4)
     shell = InteractiveShell.instance(colors="nocolor")
+    shell.history_manager.enabled = False  # what is run is known here, and not kept among the student's own history
     errors = []
     home = Path.cwd()
     sys.path.insert(0, str(path.parent.resolve()))  # as in Jupyter: my_kernels.py lies beside the notebook
@@ -70,7 +71,7 @@ def run(path, tell=print, seconds=CELL_SECONDS):
             for cell in cells:
                 known, name = len(front.OUTCOMES), f"Cell {cell.get('id', '?')}"
                 with watchman.cell(name), _quiet() as printed:
-                    result = shell.run_cell(cell.source, store_history=False)
+                    result = shell.run_cell(cell.source, store_history=True)
                 if cell.get("id", "").endswith("-install") and printed.getvalue():  # of a library that is too old
                     tell(printed.getvalue())
                 for outcome in front.OUTCOMES[known:]:

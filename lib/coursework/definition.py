@@ -123,6 +123,7 @@ class Task:
     hints: tuple
     advice: dict = field(default_factory=dict)
     budget: Budget | None = None
+    partial: dict = field(default_factory=dict)  # name of a case -> points for it, where another one is wrong
     section: Section | None = None  # what to read first
     after: str = ""  # a second part: the student's own check opens when this task is right; grading does not ask
 
@@ -130,6 +131,11 @@ class Task:
         if len(self.hints) != HINT_LEVELS:
             raise ValueError(f"task {self.id} has {len(self.hints)} hints; expected {HINT_LEVELS}")
         refuse_unknown(self, "advice", self.advice, self.failures())
+        refuse_unknown(self, "partial", self.partial, [case.name for case in getattr(self, "cases", ())])
+        if sum(self.partial.values()) >= max(1, self.points):
+            raise ValueError(
+                f"task {self.id}: cases alone are worth {sum(self.partial.values())} of {self.points} points; expected fewer"
+            )
         if self.budget is not None:
             golf = self.budget.golf
             refuse_unknown(self, "budget", self.budget.require, self.counts())

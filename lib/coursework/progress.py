@@ -138,7 +138,7 @@ def table(known):
                 entry = known.get(f"{task.id} {part}", {})
                 status, tries = entry.get("status", ""), entry.get("tries", 0)
                 mark = {"right": "x", "": " "}.get(status, "-")
-                said = {"right": f"{entry.get('points', 0)}/{points}", "": f"0/{points}"}.get(status, f"0/{points}")
+                said = f"{entry.get('points', 0)}/{points}"
                 tried = f"{tries} {'try' if tries == 1 else 'tries'}" if tries else f"about {task.minutes} min"
                 closed = waits_for(task, known=known)
                 tried = f"opens after {closed}" if closed and not tries else tried

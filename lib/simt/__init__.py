@@ -10,7 +10,10 @@ import importlib
 
 # Name -> where it is defined. Loaded when it is asked for: who wants one small part does not wait for numba.
 _HOMES = {
+    "activate": "activation",
+    "deactivate": "activation",
     "cuda": "cuda",
+    "count": "compiled.census",
     "run": "executor.launch",
     "stand_in": "intrinsics",
     "warp_stand_in": "intrinsics",

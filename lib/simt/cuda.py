@@ -5,6 +5,7 @@ Device-side names (``threadIdx``, ``syncthreads`` ...) mean something inside a k
 """
 
 import contextlib
+import importlib
 import sys
 
 from numba import types
@@ -44,8 +45,12 @@ from .hostarrays import (  # noqa: F401
 from .policy import engine, last_launch  # noqa: F401
 from .source.names import DEVICE
 from .streams import default_stream, event, event_elapsed_time, external_stream, stream, synchronize  # noqa: F401
+from .vectors import VECTORS
 
 globals().update(DEVICE)
+globals().update(VECTORS)
+HAS_NUMBA = True
+double = float64
 legacy_default_stream = per_thread_default_stream = default_stream
 implementation = "dlkernels executor"
 
@@ -249,6 +254,10 @@ def as_cuda_array(obj, sync=True):
 
 
 def __getattr__(name):
+    if name in ("random", "libdevice", "types"):
+        home = types if name == "types" else importlib.import_module(f".{name}", __package__)
+        globals()[name] = home
+        return home
     if name in ("compile", "compile_ptx", "compile_for_current_device", "compile_ptx_for_current_device"):
         raise AttributeError(f"cuda.{name} needs the gpu extra (numba-cuda): the executor does not compile")
     raise AttributeError(f"cuda has no {name!r} in the executor (module {sys.modules[__name__].__name__})")

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from .errors import NotFollowed, Unsupported
 from .executor import launch as executor
 from .hostarrays import DeviceNDArray, MappedArray
+from .kernel import kernel_of
+from .limits import dimensions
 from .progress import quiet
 from .settings import chosen_budget, chosen_order
 from .work import estimate
@@ -117,6 +119,12 @@ def start(kernel, grid, block, arguments, shared_bytes):
             return
     _last = LastLaunch(name, "executor", why)
     executor.run(kernel, grid, block, arguments, shared_bytes)
+
+
+def is_large(kernel, grid, block, arguments):
+    """Whether a launch is more work than the executor should have."""
+    grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
+    return estimate(kernel_of(kernel).py_func, grid, block, arguments) >= LARGE
 
 
 def _untouched(arguments):

@@ -6,7 +6,7 @@ Run a kernel with a trace, then read NumPy columns:
     simt.run(kernel, grid, block, args, trace=trace)
     trace.thread, trace.address, trace.sites[trace.site[0]].text
 
-Row ``i`` of every column below is the access that happened ``i``-th in the run (one thread runs at a time, so
+Row ``i`` of every column below (an array whose values are worked out when asked for, recording.py) is the access that happened ``i``-th in the run (one thread runs at a time, so
 the order is total, and the same for every run with the same ``order``). All columns have length ``len(trace)``.
 
 ===============  =======  ==========================================================================================
@@ -51,13 +51,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .recording import FULL, Column, Recording
+
 LOAD, STORE, ATOMIC = 0, 1, 2
 KINDS = ("load", "store", "atomic")
 GLOBAL, SHARED, LOCAL, CONST = 0, 1, 2, 3
 SPACES = ("global", "shared", "local", "const")
 WARP = 32
 VISITS = 10  # accesses that may be recorded for each visit of a loop or call
-MOST_ACCESSES = 16_000_000  # 4 GB, with all that is worked out from them
+MOST_ACCESSES = 16_000_000  # 1.6 GB, with all that is worked out from them
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class TraceFull(MemoryError):
 class Trace:
     """Collects one launch. ``collect=True`` reports findings and goes on where it can; ``False`` raises at the first.
 
-    limit: most accesses to record (about 250 bytes each while they are worked out), and ten times the most rounds of
+    limit: most accesses to record (about 100 bytes each while they are worked out), and ten times the most rounds of
     loops; ``TraceFull`` is raised beyond.
     """
 
@@ -157,19 +159,15 @@ class Trace:
         self.guards, self.atomic_nodes = {}, {}  # see executor/gates.py
         self.idle = frozenset()  # names in the kernel whose values no test reads, see source/deciding.py
         self.barriers, self.collectives, self.findings, self.snapshots = [], [], [], []
-        # Raw recording, filled by the executor: four numbers for each access, one segment for each time a thread runs.
-        self.recorded = []
-        self._chunks = []
-        self._row_count = 0
-        self._segments = []
-        self.row_sizes = {}  # bytes of the accesses that are not one element: row -> size
+        self.recording = Recording()  # filled by the executor
+        self.recorded = self.recording.pending
         self.unwritten = {}  # number of an array of `device_array` -> (its unwritten bytes before the launch, first address)
         self.array_numbers = {}  # what makes a shared, local or constant array -> its place in `arrays`
         self._visits = {}
         self._visit_rows = [(0, -1, 0)]
 
     def __len__(self):
-        return self._row_count + len(self.recorded) // 4
+        return len(self.recording)
 
     @property
     def threads_per_block(self):
@@ -195,7 +193,7 @@ class Trace:
         if number is None:
             number = self._visits[key] = len(self._visit_rows)
             self._visit_rows.append(key)
-            if number > self.limit // VISITS or len(self.recorded) >= 8_000_000:  # one thread goes on and on
+            if number > self.limit // VISITS or len(self.recorded) >= 2 * FULL:  # one thread goes on and on
                 self._flush(number)
         return number
 
@@ -208,51 +206,46 @@ class Trace:
         self.fences.append((len(self), thread.number, thread.epoch, thread.warp_epoch, wide))
 
     def begin_segment(self, thread, epoch, warp_epoch, grid_epoch):
-        if len(self.recorded) >= 4_000_000:
+        if len(self.recorded) >= FULL:
             self._flush()
-        self._segments.append((len(self), thread, epoch, warp_epoch, grid_epoch))
+        self.recording.begin_segment(thread, epoch, warp_epoch, grid_epoch)
 
     def _flush(self, visits=0):
-        self._chunks.append(np.array(self.recorded, dtype=np.int64).reshape(-1, 4))
-        self._row_count += len(self.recorded) // 4
-        self.recorded.clear()
-        if self._row_count > self.limit or visits > self.limit // VISITS:
-            what = (
-                f"{self.limit:,} memory accesses" if self._row_count > self.limit else f"{visits - 1:,} rounds of loops"
-            )
+        self.recording.pack()
+        if len(self) > self.limit or visits > self.limit // VISITS:
+            what = f"{self.limit:,} memory accesses" if len(self) > self.limit else f"{visits - 1:,} rounds of loops"
             raise TraceFull(
                 f"the launch made more than {what}, too many to trace: use a smaller problem "
-                f"(a few blocks show the same pattern), or raise the limit with Trace(limit=...). Does every loop end?"
+                f'(a few blocks show the same pattern), only count (xray with engine="compiled"), or raise the limit with '
+                f"Trace(limit=...). Does every loop end?"
             )
 
     def finish(self):
         """Turn the raw recording into columns."""
         self._flush()
-        rows = np.concatenate(self._chunks)
-        self._chunks = [rows]
-        self.site, self.visit, self.array, self.offset = (np.ascontiguousarray(column) for column in rows.T)
-        segments = np.array(self._segments, dtype=np.int64).reshape(-1, 5)
-        lengths = np.diff(np.append(segments[:, 0], len(rows)))
-        self.thread, self.epoch, self.warp_epoch, self.grid_epoch = (
-            np.repeat(column, lengths) for column in segments[:, 1:].T
+        kept = self.recording
+        kept.finish([a.dtype.itemsize for a in self.arrays])
+        self.site, self.visit, self.array, self.offset = map(
+            kept.stored, (kept.site, kept.visit, kept.array, kept.offset)
         )
-        per_block = max(1, self.threads_per_block)
-        self.block = self.thread // per_block
-        within = self.thread % per_block
-        self.warp = self.block * self.warps_per_block + within // WARP
-        self.lane = within % WARP
-        site_kind = [KINDS.index(s.kind) if s.kind in KINDS else -1 for s in self.sites]
-        self.kind = np.array(site_kind, dtype=np.int8)[self.site] if len(rows) else np.zeros(0, np.int8)
-        space = np.array([SPACES.index(a.space) for a in self.arrays], dtype=np.int8)
-        base = np.array([a.base for a in self.arrays], dtype=np.int64)
-        itemsize = np.array([a.dtype.itemsize for a in self.arrays], dtype=np.int64)
-        empty = np.zeros(0, np.int64)
-        self.space = space[self.array] if len(rows) else empty.astype(np.int8)
-        self.address = base[self.array] + self.offset if len(rows) else empty
-        self.size = itemsize[self.array] if len(rows) else empty.copy()
-        for row, size in self.row_sizes.items():
-            self.size[row] = size
-        self.element = self._elements()
+        self.thread, self.epoch, self.warp_epoch, self.grid_epoch = (kept.of_segment(k) for k in (1, 2, 3, 4))
+        self.size = kept.size()
+        per_block, per_warp = max(1, self.threads_per_block), self.warps_per_block
+        kinds = np.array([KINDS.index(s.kind) if s.kind in KINDS else -1 for s in self.sites], np.int8)
+        spaces = np.array([SPACES.index(a.space) for a in self.arrays], np.int8)
+        bases = np.array([a.base for a in self.arrays], np.int64)
+
+        def column(values, dtype=np.int64):
+            return Column(len(self), values, dtype)
+
+        thread = self.thread
+        self.block = column(lambda rows: thread[rows] // per_block)
+        self.warp = column(lambda rows: thread[rows] // per_block * per_warp + thread[rows] % per_block // WARP)
+        self.lane = column(lambda rows: thread[rows] % per_block % WARP)
+        self.kind = column(lambda rows: kinds[kept.site[rows]], np.int8)
+        self.space = column(lambda rows: spaces[kept.array[rows]], np.int8)
+        self.address = column(lambda rows: bases[kept.array[rows]] + kept.offset[rows])
+        self.element = column(self._elements)
         return self
 
     def written_now(self):
@@ -271,29 +264,33 @@ class Trace:
             before[number] = done[id(unwritten)], first
         return before
 
-    def _elements(self):
-        """Flat C-order element index of every row, from the byte offset and the strides of the array."""
-        element = np.zeros(len(self.offset), dtype=np.int64)
-        for number, info in enumerate(self.arrays):
-            rows = self.array == number
-            rest = self.offset[rows]
-            if _is_c_contiguous(info):
-                element[rows] = rest // info.dtype.itemsize
-                continue
-            # Undo the strides, largest first. A negative stride counts from the far end of its axis.
-            flat = np.zeros_like(rest)
-            scale = np.append(np.cumprod(info.shape[:0:-1], dtype=np.int64)[::-1], 1)
-            for extent, stride in zip(info.shape, info.strides, strict=True):
-                if stride < 0:
-                    rest = rest - stride * (extent - 1)
-            for axis in sorted(range(len(info.shape)), key=lambda k: -abs(info.strides[k])):
-                stride = info.strides[axis]
-                if stride == 0 or info.shape[axis] == 1:
-                    continue
-                index, rest = np.divmod(rest, abs(stride))
-                flat += (index if stride > 0 else info.shape[axis] - 1 - index) * scale[axis]
-            element[rows] = flat
-        return element
+    def _elements(self, rows):
+        """Flat C-order element index of some rows, from the byte offset and the strides of the array."""
+        arrays, offsets = np.atleast_1d(self.array[rows]), np.atleast_1d(self.offset[rows])
+        element = np.zeros(len(offsets), dtype=np.int64)
+        for number in np.unique(arrays).tolist():
+            info, here = self.arrays[number], arrays == number
+            element[here] = _element(info, offsets[here])
+        return element if np.ndim(rows) or isinstance(rows, slice) else element[0]
+
+
+def _element(info, rest):
+    """Flat C-order index, from bytes behind the first element."""
+    if _is_c_contiguous(info):
+        return rest // info.dtype.itemsize
+    # Undo the strides, largest first. A negative stride counts from the far end of its axis.
+    flat = np.zeros_like(rest)
+    scale = np.append(np.cumprod(info.shape[:0:-1], dtype=np.int64)[::-1], 1)
+    for extent, stride in zip(info.shape, info.strides, strict=True):
+        if stride < 0:
+            rest = rest - stride * (extent - 1)
+    for axis in sorted(range(len(info.shape)), key=lambda k: -abs(info.strides[k])):
+        stride = info.strides[axis]
+        if stride == 0 or info.shape[axis] == 1:
+            continue
+        index, rest = np.divmod(rest, abs(stride))
+        flat += (index if stride > 0 else info.shape[axis] - 1 - index) * scale[axis]
+    return flat
 
 
 def _is_c_contiguous(info):

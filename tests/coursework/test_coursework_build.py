@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursework import build, definition, progress, release
+from coursework import build, definition, own, progress, release
 from coursework.kinds.arrays import ArrayTask
 
 pytestmark = pytest.mark.quick
@@ -286,6 +286,8 @@ def test_release_has_no_answers(tmp_path):
     assert not [n for n in names if n.startswith(("solutions/", "tests/")) or "/hidden/" in n or "pycache" in n]
     assert not [n for n in names if "egg-info" in n or n.endswith(".pyc")]
     assert {"LICENSE", "LICENSE-TEXT.md", "README.md", "pyproject.toml", "requirements.lock"} <= set(names)
+    assert {"AGENTS.md", "exercises/AGENTS.md"} <= set(names)  # found wherever an assistant is started
+    assert not [n for n in names if n.endswith("class.json")]
     with zipfile.ZipFile(tmp_path / "class.zip") as pack:
         readme = pack.read("README.md").decode("utf-8")
     assert readme == (ROOT / "exercises" / "README.md").read_text(encoding="utf-8")
@@ -305,20 +307,23 @@ def test_a_release_works_without_the_hidden_cases(tmp_path):
     import subprocess
     import sys
 
-    release.release(ROOT, tmp_path / "class.zip")
+    numbers = own.Numbers.from_secret("a secret", 2)
+    release.release(ROOT, tmp_path / "class.zip", numbers=numbers)
     with zipfile.ZipFile(tmp_path / "class.zip") as pack:
         pack.extractall(tmp_path / "class")
     code = (
         "from coursework import definition as d; import dlkernels; print(dlkernels.__file__);"
-        "print([len(d.hidden_cases(t)) for t in d.everything()])"
+        "print([len(d.hidden_cases(t)) for t in d.everything()]);"
+        "from coursework import own; print(own.of_class())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env={"PYTHONPATH": str(tmp_path / "class" / "lib"), "PATH": "/usr/bin"},
         capture_output=True, text=True, cwd=tmp_path, check=True,
     )  # fmt: skip
-    where, counts = done.stdout.splitlines()
+    where, counts, mine = done.stdout.splitlines()
     assert where.startswith(str(tmp_path))
     assert set(ast.literal_eval(counts)) == {0}
+    assert mine == str(numbers)  # what draws each student's numbers travels with the library
     environment = {"PYTHONPATH": str(tmp_path / "class" / "lib"), "PATH": "/usr/bin", "HOME": str(tmp_path)}
     checked = subprocess.run(
         [sys.executable, "-m", "coursework.check", "02"], cwd=tmp_path / "class", env=environment, capture_output=True,

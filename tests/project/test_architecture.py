@@ -27,7 +27,7 @@ ARROWS = {
 ROOMS = {
     "simt": {
         "source": ("errors", "numbers"),
-        "xray": ("errors", "hostarrays", "retargeting", "run", "show", "trace", "source"),
+        "xray": ("count", "errors", "hostarrays", "policy", "retargeting", "run", "show", "trace", "source"),
         "show": (),
     },
     "cpulab": {

@@ -11,10 +11,12 @@ import subprocess
 import sys
 import tempfile
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
-from . import exchange, results
-from .merge import MAX_NOTEBOOK
+from .. import own
+from . import exchange, results, slim
+from .reading import MAX_NOTEBOOK
 
 RETRIES = 3
 
@@ -59,7 +61,7 @@ def _task(state, submission):
     """Everything a worker needs, as plain data."""
     master = state.masters[submission.exercise]
     try:
-        data = exchange.read_bytes(submission.path, MAX_NOTEBOOK)
+        data = slim.read(submission.path, MAX_NOTEBOOK)
     except exchange.BadData:
         data = b""
     return {
@@ -71,7 +73,13 @@ def _task(state, submission):
         "cell_seconds": state.limits.cell_seconds,
         "total_seconds": state.limits.total_seconds,
         "memory": state.limits.memory / (1 << 30),
+        "numbers": _numbers(state.added, submission),
     }
+
+
+def _numbers(added, submission):
+    """What draws the student's own numbers, for a class of one; "" where all have those of the book."""
+    return replace(added.numbers, persons=tuple(added.persons(submission))).text() if added.numbers else ""
 
 
 def grade_one(task):
@@ -85,6 +93,8 @@ def grade_one(task):
         out = folder / "grades"
         out.mkdir()
         (out / "seed.txt").write_text(task["seed"] + "\n", encoding="utf-8")
+        if task["numbers"]:
+            (out / own.NUMBERS).write_text(task["numbers"], encoding="utf-8")
         # confine.py ties the grader's life to the worker's: a killed worker leaves nothing running
         launcher = [sys.executable, "-I", Path(__file__).with_name("confine.py"), json.dumps({"folder": str(folder)})]
         command = [*launcher, sys.executable, "-m", "pytest", "--grade", "submissions", "--grade-out", "grades", "-q"]

@@ -29,6 +29,9 @@ def pytest_addoption(parser):
     add("--grade-masters", metavar="DIR", help="folder of master notebooks (default: solutions/ of the checkout)")
     add("--grade-exercise", metavar="NN", action="append", help="grade this exercise only (may be repeated)")
     add("--grade-roster", metavar="CSV", help="students of the class: each gets a row, whatever was handed in")
+    add("--grade-overrides", metavar="CSV", help="points and comments given by hand (default: DIR/overrides.csv)")
+    add("--grade-policy", metavar="TOML", help="due dates, free days, penalties (default: DIR/policy.toml)")
+    add("--grade-times", metavar="CSV", help="when what was handed in (default: the dates of the files)")
     add("--grade-sandbox", choices=("auto", "bwrap", "rlimit"), default="auto", help="walls around a submission")
     add("--grade-seed", metavar="TEXT", help="secret that seeds the cases (default: made once, in DIR/seed.txt)")
     add("--grade-force", action="store_true", help="grade again what did not change")
@@ -43,58 +46,68 @@ class _State:
     """What a run of the grader knows: the same in the controller and in every worker."""
 
     def __init__(self, config):
-        from . import results, sandbox, submissions
+        from . import gather, results, roster, sandbox, submissions
 
         option = config.option
         self.out = Path(option.grade_out).resolve()
         self.force, self.strict = option.grade_force, option.grade_strict
-        self.roster = submissions.read_roster(option.grade_roster) if option.grade_roster else []
+        self.roster = roster.read_roster(option.grade_roster) if option.grade_roster else []
+        self.added = gather.Added.read(
+            self.out, self.roster, option.grade_overrides, option.grade_policy, option.grade_times
+        )
         self.masters = self._find_masters(config)
         self.limits = sandbox.Limits(
             cell_seconds=option.grade_cell_seconds,
             total_seconds=option.grade_total_seconds,
             memory=int(option.grade_memory * (1 << 30)),
         )
-        worker = getattr(config, "workerinput", None)
-        if worker:
-            self.mode, self.folder, self.seed = (worker[f"grade_{n}"] for n in ("mode", "folder", "seed"))
-            self.folder = Path(self.folder)
-        else:
-            sandbox.sweep()
-            self.mode = sandbox.choose(option.grade_sandbox)
-            self.folder = submissions.prepare(option.grade, self.out)
-            self.seed_text = results.secret_text(self.out, option.grade_seed)
-            self.seed = results.secret_seed(self.out, option.grade_seed)
-        self.folder = self.folder.resolve()
+        self.folder = Path(option.grade).resolve()
         if config.inipath and config.inipath.resolve().is_relative_to(self.folder):
-            raise submissions.BadSubmissions(
+            raise roster.BadSubmissions(
                 f"pytest took its settings from {config.inipath}, a file among the submissions. Look at it, remove it, and "
                 "write --grade=FOLDER with the equals sign: then pytest does not look there for settings."
             )
+        worker = getattr(config, "workerinput", None)
+        if worker:
+            self.mode, self.seed = worker["grade_mode"], worker["grade_seed"]
+            self.submissions = [submissions.from_plain(plain) for plain in worker["grade_submissions"]]
+        else:
+            sandbox.sweep()
+            self.mode = sandbox.choose(option.grade_sandbox)
+            self.submissions = submissions.find(
+                self.folder, list(self.masters), self.roster, self.out, {e: _ids(p) for e, p in self.masters.items()}
+            )
+            self.seed_text = results.secret_text(self.out, option.grade_seed)
+            self.seed = results.secret_seed(self.out, option.grade_seed)
         self.anchor = self.out / ".class"  # an empty folder: all that pytest gets to see
         self.anchor.mkdir(parents=True, exist_ok=True)
-        self.submissions = submissions.find(self.folder, list(self.masters), [row["student"] for row in self.roster])
         if not self.submissions:
-            raise submissions.BadSubmissions(
+            raise roster.BadSubmissions(
                 f"No submissions were found in {self.folder}. Expected notebooks named like "
                 f"{next(iter(self.masters))}.ipynb in a folder for each student; see the instructor's page for other layouts."
             )
 
+        if not option.grade_exercise:
+            self.submissions, self.masters = gather.what_somebody_handed_in(self.submissions, self.masters)
+
     def key(self, submission):
         from . import results
 
-        return results.key_of(submission, self.masters[submission.exercise], self.mode, self.limits, self.seed)
+        decides = self.added.decides(submission)
+        return results.key_of(submission, self.masters[submission.exercise], self.mode, self.limits, self.seed, decides)
 
     def is_done(self, submission):
         """True if there is a result that is still valid."""
         from . import results
 
+        if submission.path is None:
+            return False  # costs nothing, and the reason may be another one
         result = None if self.force else results.load(results.path_of(self.out, submission))
         return result is not None and result["key"] == self.key(submission)
 
     def _find_masters(self, config):
         from .. import build
-        from .submissions import BadSubmissions
+        from .roster import BadSubmissions
 
         option = config.option
         here = config.invocation_params.dir / "solutions"
@@ -117,6 +130,13 @@ class _State:
         return masters
 
 
+def _ids(path):
+    """The ids of the cells by which a notebook of this exercise is known."""
+    from . import merge
+
+    return {cell.id for cell in merge.canonical(path)[0]}
+
+
 def pytest_collection_modifyitems(items):
     from ..build import is_check
 
@@ -130,11 +150,12 @@ def pytest_configure(config):
     if not config.option.grade:
         return
     from ..build import BuildError
-    from . import sandbox, submissions
+    from .roster import BadSubmissions
+    from .sandbox import SandboxUnavailable
 
     try:
         config.stash[_STATE] = _State(config)
-    except (sandbox.SandboxUnavailable, submissions.BadSubmissions, BuildError) as error:
+    except (SandboxUnavailable, BadSubmissions, BuildError) as error:
         raise pytest.UsageError(str(error)) from None
     if not config.option.xmlpath:
         config.option.xmlpath = str(config.stash[_STATE].out / "junit.xml")
@@ -150,7 +171,8 @@ def pytest_configure_node(node):
     """xdist: tell a worker what the controller found out, so that nothing is tried or unpacked twice."""
     state = node.config.stash.get(_STATE, None)
     if state:
-        node.workerinput.update(grade_mode=state.mode, grade_folder=str(state.folder), grade_seed=state.seed)
+        plain = [submission.as_plain() for submission in state.submissions]
+        node.workerinput.update(grade_mode=state.mode, grade_seed=state.seed, grade_submissions=plain)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -193,15 +215,17 @@ class Grade(pytest.Item):
 
     def runtest(self):
         from . import results
-        from .grade import grade
+        from .grade import empty_result, grade
 
         state, submission = self.config.stash[_STATE], self.parent.submission
-        master = state.masters[submission.exercise]
         path = results.path_of(state.out, submission)
-        if not state.is_done(submission):
+        if submission.path is None:
+            results.save(path, empty_result(submission.student, submission.exercise, submission.status) | {"key": ""})
+        elif not state.is_done(submission):
+            master = state.masters[submission.exercise]
             result = grade(
                 submission.student, submission.exercise, submission.path, master, state.mode, state.limits, state.seed,
-                self.parent,
+                self.parent, state.added.draws(submission),
             )  # fmt: skip
             results.save(path, result | {"key": state.key(submission)})
         result = results.load(path)
@@ -277,7 +301,16 @@ class _Controller:
             return
         from . import reports
 
-        self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters)
+        self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters, self.state.added)
+        if session.exitstatus == pytest.ExitCode.OK and not self._graded_any():
+            self.summary = [*self.summary, "Nothing could be graded: each row of grades.csv says why."]
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _graded_any(self):
+        from . import results
+
+        paths = [results.path_of(self.state.out, s) for s in self.state.submissions if s.path]
+        return any((results.load(path) or {}).get("status") in ("graded", "no answers") for path in paths)
 
     def pytest_terminal_summary(self, terminalreporter):
         for line in getattr(self, "summary", ()):

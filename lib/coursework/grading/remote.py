@@ -2,17 +2,20 @@
 
 import numpy as np
 
-from .. import plain_python
-from ..admission import COMPILED, COUNTED, KERNEL, NotAdmitted, collect
+from .. import extraction, plain_extraction
+from ..admission import NotAdmitted
 from ..answer import AnswerFailed
+from ..vocabulary import COMPILED, COUNTED, KERNEL
 
 
 class Remote:
-    """What the student's notebook calls `name`. `sources` are the texts of the cells before this check."""
+    """What the student's notebook calls `name`, as it is when it is first asked for."""
 
-    def __init__(self, session, name, sources):
-        self._session, self._name, self._sources = session, name, sources
+    def __init__(self, session, name):
+        self._session, self._name = session, name
         self.claims = {}
+        self.asked, self.said = None, None  # for the program, and what came
+        self._found = {}
 
     def value(self):
         return self._session.ask_notebook("value", self._name)
@@ -54,27 +57,65 @@ class Remote:
         return _same_arrays(after, arguments), report
 
     def play(self, task, arguments):
-        played = self._clean("play", plain_python, task.without, arguments=list(arguments), task=task.id)
+        played = self._clean("play", None, task.without, arguments=list(arguments), task=task.id)
         return _played(played)
 
     def stress(self, task, arguments):
-        done = self._clean("stress", plain_python, arguments=list(arguments), task=task.id)
+        done = self._clean("stress", None, task.without, arguments=list(arguments), task=task.id)
         if not isinstance(done, dict) or not isinstance(done.get("results"), list):
             raise AnswerFailed("NoResult", "what came back is not the result of a run")
         return done
 
     def _clean(self, operation, language, without=(), **request):
+        """`language`: None for plain Python."""
+        name, texts = self._admitted(language, without)
+        request["plain"] = language is None
+        return self._session.ask_clean(operation, name, texts, **request)
+
+    def _admitted(self, language, without):
+        """(name, texts), or AnswerFailed; looked for once, since every case asks."""
+        key = (language, tuple(without))
+        if key not in self._found:
+            try:
+                if self.said is None:
+                    self.ask([language.key if language else "plain", dict(without)])
+                self._found[key] = self.checked(self.said, language, without)
+            except AnswerFailed as error:
+                if error.name == "NotAdmitted":  # a misspelt name is nothing to look at
+                    self._session.flags.append(f"refused: {self._name}: {error.text}"[:200])
+                self._found[key] = error
+        found = self._found[key]
+        if isinstance(found, AnswerFailed):
+            raise AnswerFailed(found.name, found.text, found.line, found.place)
+        return found
+
+    def ask(self, wish):
+        """What the notebook's process says the answer is. Once: it cannot have one answer for one question, and another
+        for the next."""
+        self.asked, self.said = wish, self._session.ask_notebook("program", self._name, wish)
+
+    def is_still(self, other):
+        """Whether the name means what it meant to `other`, the same name's stand-in in an earlier cell."""
         try:
-            if language is plain_python:
-                sources = plain_python.collect(self._sources, self._name, without)
+            if self.said is None and other.said is not None:
+                self.ask(other.asked)
+        except AnswerFailed:
+            return False
+        return self.said == other.said
+
+    @staticmethod
+    def checked(said, language, without):
+        """(name, texts) of what `answer.Local.program` says, which may come from anybody."""
+        if not isinstance(said, dict) or not isinstance(said.get("name"), str):
+            raise AnswerFailed("NoResult", "what came back is no answer")
+        try:
+            if language is None:
+                texts = plain_extraction.admitted(said.get("texts"), said["name"], without)
             else:
-                sources = collect(self._sources, self._name, language)
+                texts = extraction.admitted(said.get("texts"), language, said["name"])
         except NotAdmitted as error:
             raise AnswerFailed(error.name, str(error)) from None
-        except LookupError as error:
-            raise AnswerFailed("NameError", error.args[0]) from None
-        request["plain"] = language is plain_python
-        return self._session.ask_clean(operation, self._name, sources, **request)
+        return said["name"], texts
 
 
 _PLAYED = {"result", "counts", "finding", "table", "schedules", "complete", "interruptions"}

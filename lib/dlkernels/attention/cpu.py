@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit, prange
 
 from .. import team
+from ..convolution.reference import widened
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..simd.cache import cached_njit
@@ -232,6 +233,17 @@ def attention_split(q, k, v, mask, g, out):
         split.attend(split.plan_of(g), q, k, v, None, None, mask, out)
     else:
         flash.attend(q, k, v, mask, g, out, skip=True)
+
+
+@implementation(
+    "attention_half",
+    device="cpu",
+    adds="numbers of 16 bits become float32 first; then as scaled_dot_product_attention",
+    dtypes=("float32",),
+    public=True,
+)
+def attention_half_widened(mask, g, q, k, v, out):
+    out[...] = attention_split(mask, out.shape, g, *(widened(x) for x in (q, k, v)))
 
 
 def few(g, dtype):

@@ -358,7 +358,6 @@ def shape_for(g):
     limits=f"widths over {WIDEST} take the kernel of attention_online_thread",
     dtypes=("float32",),
     kernels=[*((tiles_kernel(*shape), [TILES]) for shape in SHAPES), TERMS],
-    public=True,
 )
 @on_heads
 def attention_shared_tiles(q, k, v, mask, places, g, out):

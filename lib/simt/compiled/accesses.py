@@ -15,10 +15,10 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
+from ..trace import LOAD, STORE
 from .casts import convert
-
-INDEX = ir.IntType(64)
-FLAG = types.CPointer(types.int64)
+from .watching import Watch
+from .words import INDEX
 
 
 def integers(index):
@@ -74,34 +74,6 @@ class Access:
         )
 
 
-def note(builder, flag, bit, ok):
-    """``*flag |= ok ? 0 : bit``, where there is a flag."""
-    bad = builder.select(ok, INDEX(0), INDEX(bit))
-    builder.store(builder.or_(builder.load(flag), bad), flag)
-
-
-def bit_of(site):
-    return 1 << (site.literal_value % 48)
-
-
-def guarded(builder, ok, make, default):
-    """``make()`` where ``ok``, else ``default``."""
-    before = builder.block
-    inside, after = builder.append_basic_block("inside"), builder.append_basic_block("after")
-    builder.cbranch(ok, inside, after)
-    builder.position_at_end(inside)
-    value = make()
-    inside = builder.block
-    builder.branch(after)
-    builder.position_at_end(after)
-    if value is None:
-        return None
-    phi = builder.phi(value.type)
-    phi.add_incoming(value, inside)
-    phi.add_incoming(default, before)
-    return phi
-
-
 @intrinsic(prefer_literal=True)
 def load(typing, flag, site, array, index):
     """``array[index]``: an element, a view of the rest where indices are missing, or a tuple's item."""
@@ -118,11 +90,7 @@ def load(typing, flag, site, array, index):
         def fetch():
             return arrayobj.load_item(context, builder, array, at.pointer())
 
-        if flag == types.none:
-            return fetch()
-        ok = at.ok()
-        note(builder, args[0], bit_of(site), ok)
-        return guarded(builder, ok, fetch, ir.Constant(context.get_value_type(array.dtype), None))
+        return Watch(context, builder, flag, args[0], site).access(at, LOAD, fetch)
 
     return array.dtype(flag, site, array, index), generate
 
@@ -135,10 +103,11 @@ def _load_view(flag, site, array, index, count):
         at = Access(context, builder, array, args[2], index, args[3])
         if flag != types.none:
             ok = at.ok()
-            note(builder, args[0], bit_of(site), ok)
+            Watch(context, builder, flag, args[0], site).note(ok)
             at.indices = [builder.select(ok, i, INDEX(0)) for i in at.indices]
         row = context.make_array(view)(context, builder)
-        arrayobj.populate_array(row, at.pointer(), at.shape[count:], at.strides[count:], at.array.itemsize, None)
+        arrayobj.populate_array(row, at.pointer(), at.shape[count:], at.strides[count:], at.array.itemsize, None,
+                                parent=at.array.parent)  # fmt: skip
         if flag != types.none:  # of an array without elements there is no row 0: the view is empty then
             shape = [builder.select(ok, n, INDEX(0)) for n in at.shape[count:]]
             row.shape = cgutils.pack_array(builder, shape)
@@ -167,8 +136,7 @@ def _load_tuple(flag, site, values, index):
         from_end = builder.icmp_signed("<", i, INDEX(0))  # as in Python, and unlike arrays here
         i = builder.select(from_end, builder.add(i, INDEX(len(values))), i)
         ok = builder.icmp_unsigned("<", i, INDEX(len(values)))
-        if flag != types.none:
-            note(builder, args[0], bit_of(site), ok)
+        Watch(context, builder, flag, args[0], site).note(ok)
         result = ir.Constant(context.get_value_type(kind), None)
         for k in range(len(values)):
             result = builder.select(builder.icmp_unsigned("==", i, INDEX(k)), builder.extract_value(args[2], k), result)
@@ -197,12 +165,7 @@ def store(typing, flag, site, array, index, value):
         def put():
             arrayobj.store_item(context, builder, array, converted, at.pointer())
 
-        if flag == types.none:
-            put()
-        else:
-            ok = at.ok()
-            note(builder, args[0], bit_of(site), ok)
-            guarded(builder, ok, put, None)
+        Watch(context, builder, flag, args[0], site).access(at, STORE, put)
         return context.get_dummy_value()
 
     return types.void(flag, site, array, index, value_type), generate
@@ -240,11 +203,8 @@ def load_wide(typing, flag, site, array, index, count):
             values = [arrayobj.load_item(context, builder, array, p) for p in _neighbours(builder, at, number)]
             return context.make_tuple(builder, result, values)
 
-        if flag == types.none:
-            return fetch()
-        ok = builder.and_(at.ok(number - 1), _aligned(builder, at, number))
-        note(builder, args[0], bit_of(site), ok)
-        return guarded(builder, ok, fetch, ir.Constant(context.get_value_type(result), None))
+        watch = Watch(context, builder, flag, args[0], site)
+        return watch.access(at, LOAD, fetch, None, number - 1, lambda: _aligned(builder, at, number))
 
     return result(flag, site, array, index, count), generate
 
@@ -268,12 +228,8 @@ def store_wide(typing, flag, site, array, index, values):
             for pointer, value in zip(_neighbours(builder, at, number), converted, strict=True):
                 arrayobj.store_item(context, builder, array, value, pointer)
 
-        if flag == types.none:
-            put()
-        else:
-            ok = builder.and_(at.ok(number - 1), _aligned(builder, at, number))
-            note(builder, args[0], bit_of(site), ok)
-            guarded(builder, ok, put, None)
+        watch = Watch(context, builder, flag, args[0], site)
+        watch.access(at, STORE, put, None, number - 1, lambda: _aligned(builder, at, number))
         return context.get_dummy_value()
 
     return types.void(flag, site, array, index, values), generate

@@ -9,8 +9,10 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from ..executor.atomics import OPERATIONS
-from .accesses import Access, bit_of, check_array, guarded, integers, note
+from ..trace import ATOMIC
+from .accesses import Access, check_array, integers
 from .casts import convert
+from .watching import Watch
 
 ORDER = "seq_cst"
 _NATIVE = {"add": "add", "sub": "sub", "and_": "and", "or_": "or", "xor": "xor", "exch": "xchg"}
@@ -112,11 +114,7 @@ def _make(name, own):
             def perform():
                 return _update(name, builder, array.dtype, at.pointer(), values, own)
 
-            if flag == types.none:
-                return perform()
-            ok = at.ok()
-            note(builder, args[0], bit_of(site), ok)
-            return guarded(builder, ok, perform, ir.Constant(context.get_value_type(array.dtype), None))
+            return Watch(context, builder, flag, args[0], site).access(at, ATOMIC, perform)
 
         return array.dtype(flag, site, array, index, operands), generate
 

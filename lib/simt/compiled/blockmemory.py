@@ -5,12 +5,19 @@ import math
 
 import numpy as np
 from numba.core import types
+from numba.core.registry import cpu_target
 
 from ..limits import check_shared
 from . import storage
 from .core import assign, call, name
 
 MOST_STACK = 4 << 20  # bytes of shared and private memory of one block
+
+
+def size_of(kind):
+    """Bytes of a value in memory."""
+    context = cpu_target.target_context
+    return context.get_abi_sizeof(context.get_data_type(kind))
 
 
 class BlockMemory:
@@ -22,6 +29,7 @@ class BlockMemory:
         self.shared, self.private = {}, {}  # name of an array -> (shape, dtype)
         self.holders = {}  # name of the memory of a private array of all threads -> call that makes it
         self.shared_used = self.stack = 0  # bytes
+        self.numbers = {}  # name of an array -> its number, where accesses are counted
 
     def declare(self, space, shape, dtype, wanted, node):
         """Make room for a shared or local array; returns its name."""
@@ -56,8 +64,21 @@ class BlockMemory:
             maker = self.namespace.bind(storage.per_thread(dtype, size * self.threads, poison=True))
             view = self.namespace.bind_pure(storage.private_view(shape, dtype, self.threads), f"_view_{identifier}")
             self.holders[holder] = call(maker)
-            assignments.append(assign(identifier, call(view, name(holder), name("_t")), self.unit.origin))
+            value = call(view, name(holder), name("_t"))
+            if identifier in self.numbers:
+                value = self.unit.counted.tagged(self.numbers[identifier], value)
+            assignments.append(assign(identifier, value, self.unit.origin))
         return assignments
+
+    def sizes(self):
+        """(name, bytes) of all arrays: those that each thread has, and those of the block."""
+        for identifier, (shape, dtype) in self.private.items():
+            yield f"_p_{identifier}", math.prod(shape) * size_of(dtype) * self.threads
+        for identifier, (shape, dtype) in self.shared.items():
+            if 0 not in shape:
+                yield identifier, math.prod(shape) * size_of(dtype)
+        if self.shared_bytes:
+            yield "_dynamic", self.shared_bytes
 
     def _take(self, count, kind):
         self.stack += count * max(1, getattr(kind, "bitwidth", 8) // 8)
@@ -67,6 +88,9 @@ class BlockMemory:
     def statements(self):
         """Statements at the head of a block: its threads' private memory, and its shared arrays, poisoned."""
         statements = [assign(holder, maker, self.unit.origin) for holder, maker in self.holders.items()]
+        for holder in self.holders:
+            if (number := self.numbers.get(holder.removeprefix("_p_"))) is not None:
+                statements.append(self.unit.counted.settle(number, holder))
         for identifier, (shape, dtype) in self.shared.items():
             if 0 in shape:
                 maker = self.namespace.once(("dynamic", dtype), lambda dtype=dtype: storage.dynamic_array(dtype))
@@ -74,7 +98,12 @@ class BlockMemory:
             else:
                 key = "shared", identifier
                 value = call(self.namespace.once(key, lambda s=shape, d=dtype: storage.whole_array(s, d)))
+            number = self.numbers.get(identifier)
+            if number is not None:
+                value = self.unit.counted.tagged(number, value)
             statements.append(assign(identifier, value, self.unit.origin))
+            if number is not None:
+                statements.append(self.unit.counted.settle(number, identifier))
         if any(0 in shape for shape, _ in self.shared.values()):
             statements.append(ast.Expr(call("_poison_bytes", name("_dynamic"))))
         return statements

@@ -13,7 +13,7 @@ from ..source.names import DeviceName
 from ..source.refused import UNSUPPORTED
 from .arithmetic import MATH
 from .casts import caster, is_known
-from .core import HIDDEN, assign, call, name
+from .core import Sync, assign, call, name
 from .device_names import CALLS, sync
 
 _BUILTINS = {len: "len", bool: "bool", float: "float", complex: "complex", abs: "abs", round: "round", pow: "pow",
@@ -79,8 +79,9 @@ class Calls:
     def call_method(self, node):
         if isinstance(node.func, ast.Attribute):
             method = node.func.attr
-            if method == "sync":
-                self.refuse(node, UNSUPPORTED["cg.this_grid"])
+            if method == "sync" and not node.args:
+                self.pending.append(Sync("grid", None, {}, node))
+                return ast.Constant(None)
             if self.stand_in_context(node.func.value):
                 return self.call_wide(node, method)
             if method == "conjugate":
@@ -110,7 +111,7 @@ class Calls:
             return call("_load_wide", *self.flagged(node), array, index, last)
         if method in ("store", "send"):  # here a copy arrives at once
             self.effects.add("store")
-            return call("_store_wide", *self.flagged(node), array, index, last)
+            return call("_store_wide", *self.flagged(node, "store"), array, index, last)
         return self.refuse(node, f"context.{method}()")
 
     # -- device functions ---------------------------------------------------------------------------------------------
@@ -138,7 +139,7 @@ class Calls:
             return self.inline(node, function, args)
         device = self.unit.devices.device(self, node, function, stands_in)
         self.effects |= device.effects
-        return call(device.name, *map(name, HIDDEN), *args)
+        return call(device.name, *self.hidden(stands_in), *args)
 
     def inline(self, node, function, args):
         """A device function with a barrier or shared memory inside becomes part of the kernel, under names of its
@@ -146,6 +147,9 @@ class Calls:
         inner = self.unit.devices.inlined(self, node, function)
         for parameter, value in zip(inner.source.parameters, args, strict=True):
             self.pending.append(assign(inner.local(parameter), value, node))
+        if self.unit.counted is not None:
+            inner.visit = self.visit
+            self.pending.append(inner.deeper(ast.Constant(0), node))
         result = self.unit.namespace.temporary()
 
         def land(jump):
@@ -203,4 +207,12 @@ class Calls:
             kind = self.unit.dtype_of_argument(dtype) if self.is_kernel else None
         if not isinstance(kind, (nb.Number, nb.Boolean)) or not is_known(kind) or size is None:
             self.refuse(node, "an array of this type")
-        return self.unit.memory.declare(called.path.partition(".")[0], size, kind, wanted, node)
+        space = called.path.partition(".")[0]
+        identifier = self.unit.memory.declare(space, size, kind, wanted, node)
+        if self.unit.counted is not None:
+            shown, site = self.source.assigned_name(node) or space, self.source.site(node, "allocation")
+            alone = space == "shared" or not (self.is_kernel or self.prefix)
+            threads = 1 if alone else self.unit.threads
+            number = self.unit.counted.array(site, space, shown, kind, size, site, threads)
+            self.unit.memory.numbers[identifier] = number
+        return identifier

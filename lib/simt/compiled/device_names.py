@@ -74,13 +74,22 @@ def nothing(lowering, node, called):
     return ast.Constant(None)
 
 
+def this_grid(lowering, node, called):
+    """Only its method `sync` does anything, whatever it is called on: a number will do."""
+    lowering.source.bind(node, called)
+    return ast.Constant(0)
+
+
 def array(lowering, node, called):
     return name(lowering.declare(node, called, None))
 
 
 def constant_array(lowering, node, called):
     (values,) = lowering.source.bind(node, called)
-    return name(lowering.unit.namespace.bind(lowering.source.static(values)[1]))
+    array = lowering.source.static(values)[1]
+    if lowering.unit.counted is not None:
+        return lowering.unit.counted.frozen(array, lowering.source.assigned_name(node) or ast.unparse(values))
+    return name(lowering.unit.namespace.bind(array))
 
 
 def atomic(lowering, node, called):
@@ -96,13 +105,14 @@ def atomic(lowering, node, called):
     own = isinstance(target, ast.Name) and (lowering.is_kernel or lowering.prefix) and target.id in memory.shared
     wanted = f"_atomic_{operation}_{'own' if own else 'all'}"
     function = lowering.unit.namespace.bind(ATOMICS[operation, bool(own)], wanted)
-    return call(function, *lowering.flagged(node), target, key, ast.Tuple(operands, ast.Load()))
+    return call(function, *lowering.flagged(node, "atomic"), target, key, ast.Tuple(operands, ast.Load()))
 
 
 #: path -> function(lowering, node, called) that lowers a call of it
 CALLS = {
     "grid": index, "gridsize": index, **dict.fromkeys((*_BARRIERS, "syncwarp", *SOURCES, *VOTES), sync),
     "threadfence": fence, "threadfence_block": fence, "threadfence_system": fence, "nanosleep": nothing,
+    "cg.this_grid": this_grid,
     "lanemask_lt": lanemask, "fma": compute, "popc": compute, "clz": compute, "ffs": compute, "brev": compute,
     "cbrt": compute, "selp": compute,
     "shared.array": array, "local.array": array, "const.array_like": constant_array,

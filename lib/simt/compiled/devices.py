@@ -10,7 +10,7 @@ from numba import njit
 from ..source.function import Source
 from ..source.refused import UNSUPPORTED
 from . import storage
-from .core import HIDDEN, Sync, assign, bodies, call, contains, name, parse
+from .core import Sync, assign, bodies, call, contains, name, parse
 from .lowering import Lowering
 from .vectorise import ThreadLoops
 
@@ -86,26 +86,32 @@ class DeviceFunctions:
         """A device function, compiled by itself; called with the thread's place and its own arguments."""
         if function in self.in_progress:
             lowering.refuse(node, "a device function that calls itself")
-        if function not in self.compiled:
+        key = function
+        if self.unit.counted is not None and stands_in:  # its accesses are those of the call
+            key = function, lowering.source.site(node, "call")
+        if key not in self.compiled:
             self.in_progress.add(function)
-            self.compiled[function] = self._compile(lowering, node, function, stands_in)
+            self.compiled[key] = self._compile(lowering, node, function, stands_in)
             self.in_progress.discard(function)
-        return self.compiled[function]
+        return self.compiled[key]
 
     def _compile(self, lowering, node, function, stands_in):
         namespace, memory = self.unit.namespace, self.unit.memory
         source = self.source_of(function)
         inner = Lowering(self.unit, source)
         parameters = list(source.parameters)
+        if self.unit.counted is not None:
+            inner.visit = "_visit"
         if stands_in:
             inner.context = parameters.pop(0)
+            inner.stands_for = lowering, node
         outer, memory.private = memory.private, {}
         if isinstance(source.node, ast.Lambda):
             lowering.refuse(node, UNSUPPORTED[ast.Lambda])
         body = inner.block(source.node.body)
         body = [*self._local_arrays(), *with_stop(body, self.unit)]
         memory.private = outer
-        python = function_of(function.__name__, [*HIDDEN, *parameters], body, function, namespace.objects)
+        python = function_of(function.__name__, [*self.unit.hidden, *parameters], body, function, namespace.objects)
         compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python)
         known = namespace.bind(compiled, f"_d_{function.__name__}")
         if not inner.effects:
@@ -117,7 +123,12 @@ class DeviceFunctions:
         assignments = []
         for identifier, (shape, dtype) in self.unit.memory.private.items():
             maker = self.unit.namespace.bind(storage.whole_array(shape, dtype))
-            assignments.append(assign(identifier, call(maker), self.unit.origin))
+            value, number = call(maker), self.unit.memory.numbers.get(identifier)
+            if number is not None:
+                value = self.unit.counted.tagged(number, value)
+            assignments.append(assign(identifier, value, self.unit.origin))
+            if number is not None:
+                assignments.append(self.unit.counted.settle(number, identifier))
         return assignments
 
 

@@ -51,6 +51,8 @@ class Expressions(Calls):
         if value is None:
             return ast.Constant(None)
         if isinstance(value, np.ndarray):
+            if self.unit.counted is not None:
+                return self.unit.counted.frozen(value, ast.unparse(node))
             return name(self.unit.namespace.bind(value))
         if isinstance(value, np.generic):
             return name(self.unit.namespace.bind(value))

@@ -3,17 +3,29 @@
 import numpy as np
 from numba import typeof
 
-from ..errors import EngineFault, KernelError, LaunchError, NotFollowed, OutOfBounds, TooManyIterations, Unsupported
+from ..errors import (
+    Deadlock,
+    EngineFault,
+    KernelError,
+    LaunchError,
+    NotFollowed,
+    OutOfBounds,
+    TooManyIterations,
+    Unsupported,
+)
 from ..executor.arguments import Arguments
 from ..executor.launch import Launch
 from ..executor.memory import Array
 from ..kernel import kernel_of
-from ..limits import check_launch, dimensions
+from ..limits import check_cooperative, check_launch, dimensions
 from ..source.endless import question
+from ..work import estimate
 from .running import Failure, Run, cpu_threads
+from .together import LeftWaiting, Together
 from .unit import Unit
 
 ORDERS = ("forward", "reverse")
+LONG = 20_000_000  # steps: some 20 seconds of the executor
 
 
 def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, order="forward"):
@@ -30,16 +42,27 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
     check_launch(grid, block, shared_bytes)
     prepared = Arguments(kernel, args, None)
-    unit, function = _compiled(kernel, prepared, block, shared_bytes, checked, order)
+    if kernel.program(prepared.values).grid_sync:
+        check_cooperative(grid, block)
+    made = unit_of(kernel, prepared, block, shared_bytes, checked, order)
+    start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads)
+
+
+def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads, counter=None):
+    """Run what `unit_of` has made. counter: what makes a buffer for the counts of a CPU thread, where there are any."""
+    unit, function = made
     values = [plain(v) for v in prepared.values]
     if unit.wide and any(v.lead % max(16, 4 * v.data.itemsize) for v in prepared.values if isinstance(v, Array)):
         unit.refuse_line("16-byte accesses to an array that does not begin at a multiple of their size")
     kept = _kept(kernel, prepared)
     try:
-        Run(function, grid, values, shared_bytes, order, threads or cpu_threads()).run()
+        launch = function, grid, values, shared_bytes, order, threads or cpu_threads()
+        (Run(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps)).run()
     except Failure as failure:
         if failure.flag & Unit.ENDLESS:
-            _endless(kernel, unit, failure, kept, _key(values, block, checked, order, shared_bytes))
+            _endless(
+                kernel, unit, failure, kept, _key(values, block, checked, order, shared_bytes, counter is not None)
+            )
         _explain(kernel, unit, grid, block, args, shared_bytes, order, failure)
     except (ValueError, ArithmeticError):  # of a range whose step is 0, for one: the executor knows where
         _again(kernel, unit, grid, block, args, shared_bytes, order)
@@ -73,7 +96,7 @@ def stages(kernel, block, args, shared_bytes=0, checked=True, order="forward"):
     """The passes' results for a launch with these arguments, as source text: {"lowered": ..., "generated": ...}."""
     kernel = kernel_of(kernel)
     prepared = Arguments(kernel, args, None)
-    unit, _ = _compiled(kernel, prepared, dimensions(block, "blockdim"), shared_bytes, checked, order)
+    unit, _ = unit_of(kernel, prepared, dimensions(block, "blockdim"), shared_bytes, checked, order)
     return unit.stages
 
 
@@ -86,14 +109,14 @@ def plain(value):
     return value
 
 
-def _compiled(kernel, prepared, block, shared_bytes, checked, order):
+def unit_of(kernel, prepared, block, shared_bytes, checked, order, counted=False):
     """The unit and its function for these types of arguments, made once and kept with the kernel."""
     values = [plain(v) for v in prepared.values]
-    key = _key(values, block, checked, order, shared_bytes)
+    key = _key(values, block, checked, order, shared_bytes, counted)
     types = key[0]
     if key not in kernel.compiled:
         kernel.program(prepared.values)  # refuses what no GPU could run
-        unit = Unit(kernel, types, block, checked, order, shared_bytes)
+        unit = Unit(kernel, types, block, checked, order, shared_bytes, counted)
         try:
             kernel.compiled[key] = unit, unit.build()
         except Unsupported as error:
@@ -113,9 +136,17 @@ def _compiled(kernel, prepared, block, shared_bytes, checked, order):
     return outcome
 
 
-def _key(values, block, checked, order, shared_bytes):
+def _key(values, block, checked, order, shared_bytes, counted):
     """What a kernel is compiled for."""
-    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes
+    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes, counted
+
+
+def _left_waiting(unit, failure):
+    what = (
+        f"{failure.waiting} of {failure.blocks} blocks wait at the grid barrier, the others have ended: every thread "
+    )
+    site = unit.source.site(unit.barriers[failure.number], "grid barrier")
+    raise Deadlock(f"{what}of the grid must reach it", site=site, kernel=unit.name)
 
 
 def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
@@ -131,7 +162,13 @@ def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
 
 def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure):
     """Raise the error of a block that failed: run it again in the executor, which knows line, thread and index."""
-    _again(kernel, unit, grid, block, args, shared_bytes, order, [failure.block])  # raises
+    together, again = unit.keeps is not None, True
+    if together:  # then one block alone says nothing; all of them may take the executor long
+        again = estimate(kernel.py_func, grid, block, args) < LONG
+    if again:
+        _again(kernel, unit, grid, block, args, shared_bytes, order, None if together else [failure.block])  # raises
+    if isinstance(failure, LeftWaiting):
+        _left_waiting(unit, failure)
     place = (failure.block % grid[0], failure.block // grid[0] % grid[1], failure.block // (grid[0] * grid[1]))
     if failure.flag & (Unit.DIVERGED | Unit.RAISED):
         raise NotFollowed(
@@ -140,11 +177,10 @@ def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure):
             kernel=unit.name,
         )
     lines = ", ".join(map(str, unit.lines_of(failure.flag)))
-    raise OutOfBounds(
-        f"block {place} used an index outside an array (line {lines}). Run alone in the executor it does not: the index depends "
-        "on the order in which threads run",
-        kernel=unit.name,
-    )
+    what = f"block {place} used an index outside an array (line {lines})"
+    alone = "" if together else "alone "
+    reason = f"Run {alone}in the executor it does not: the index depends on the order in which threads run"
+    raise OutOfBounds(f"{what}. {reason}" if again else what, kernel=unit.name)
 
 
 def _copy(value):

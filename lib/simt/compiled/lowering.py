@@ -20,9 +20,10 @@ from ..source.waiting import may_wait
 from .core import assign, call, name
 from .expressions import Expressions
 from .structure import has, without
+from .visits import Visits
 
 
-class Lowering(Expressions):
+class Lowering(Visits, Expressions):
     """The walk over one function. ``unit``: the kernel being compiled; ``source``: that of the function.
 
     prefix: what its variables' names begin with where it becomes part of the kernel.
@@ -163,15 +164,9 @@ class Lowering(Expressions):
             ]
         return self.refuse(node, "this assignment")
 
-    def flagged(self, node):
-        """The first two operands of an access: the flag, or None where nothing is checked, and the number of its
-        line."""
-        flag = name("_flag") if self.unit.checked else ast.Constant(None)
-        return [flag, ast.Constant(self.unit.site(node.lineno))]
-
     def store(self, node, array, index, value):
         self.effects.add("store")
-        return ast.Expr(ast.copy_location(call("_store", *self.flagged(node), array, index, value), node))
+        return ast.Expr(ast.copy_location(call("_store", *self.flagged(node, "store"), array, index, value), node))
 
     def index(self, node):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -225,8 +220,11 @@ class Lowering(Expressions):
             outer, self.pending = self.pending, []
             head = self.assign(node.target, name(target), node)
             head, self.pending = [*self.pending, *head], outer
-        body = head + self.block(node.body)
-        return [ast.For(name(target, True), iterable, body or [ast.Pass()], self.otherwise(node))]
+        outer = self.visit
+        before, enter = self.rounds(node)
+        body = enter + head + self.block(node.body)
+        self.visit = outer
+        return [*before, ast.For(name(target, True), iterable, body or [ast.Pass()], self.otherwise(node))]
 
     def iterable(self, node):
         if isinstance(node, ast.Call):
@@ -237,21 +235,28 @@ class Lowering(Expressions):
                 if self.contains_sync(node) or node.keywords:
                     self.refuse(node, f"{function.__name__}() with a barrier inside")
                 return call(function.__name__, *(self.iterable(a) for a in node.args))
-        return self.expression(node)
+        return self.items_of(self.expression(node), node)
 
     def do_While(self, node):
         outer, self.pending = self.pending, []
+        around, (first, enter) = self.visit, self.rounds(node)
+        effects, self.effects = self.effects, set()
         test = self.expression(node.test)
+        reads = bool(enter) and bool(self.effects & {"load", "store"})
+        effects |= self.effects
+        self.effects = effects
         before, self.pending = self.pending, outer
         body = self.block(node.body)
-        if before:
+        self.visit = around
+        if before or reads:
             if node.orelse:
                 self.refuse(node, "while ... else with a barrier in its condition")
             leave = ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], []), node)
-            return [ast.While(ast.Constant(True), [*before, ast.fix_missing_locations(leave), *body], [])]
-        lowered = ast.While(test, body or [ast.Pass()], self.otherwise(node))
+            body = [*enter, *before, ast.fix_missing_locations(leave), *body]
+            return [*first, ast.While(ast.Constant(True), body, [])]
+        lowered = ast.While(test, [*enter, *body] or [ast.Pass()], self.otherwise(node))
         lowered.may_wait = may_wait(node, self.source)
-        return [lowered]
+        return [*first, lowered]
 
     def do_Assert(self, node):
         failed = ast.Expr(call("_raise_flag", name("_flag"), self.unit.RAISED))

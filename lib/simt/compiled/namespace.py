@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import types
 
 from . import accesses as memory
-from . import arithmetic, casts, storage, warp
+from . import arithmetic, casts, counting, storage, warp
 from .inference import probe
 from .vectorise import mark
 
@@ -34,13 +34,17 @@ NAMESPACE = {
     "_from_whole_warp": warp.from_whole_warp, "_from_participant": warp.from_participant,
     "_participants": warp.participants, "_barrier_count": warp.barrier_count, "_barrier_and": warp.barrier_and,
     "_barrier_or": warp.barrier_or, "_probe": probe, "_mark": mark, "_assume": storage.assume,
+    "_visit_of": counting.visit, "_at_address": counting.at_address, "_settle": counting.settle,
+    "_begin_thread": counting.begin_thread, "_flush": counting.flush, "_meet": counting.meet,
+    "_begin_block": counting.begin_block, "_end_block": counting.end_block, "_no_array": counting.no_array,
+    "_keep": storage.keep, "_bring": storage.bring,
     **{"_" + n.replace("shfl", "source"): f for n, f in warp.SOURCES.items()},
     **{"_" + n: f for n, f in warp.VOTES.items()},
     **{"_stub_" + n: f for n, f in warp.STUBS.items()},
 }  # fmt: skip
 CHEAP = frozenset((
     "_item", "_min", "_max", "_shift_left", "_shift_right", "_int", "_int64", "_lane", "_lanemask_lt", "_range_length",
-    "_range_item", "_selp", "_popc", "_clz", "_ffs", "_brev", "bool", "float", "abs", "len",
+    "_range_item", "_selp", "_popc", "_visit_of", "_no_array", "_clz", "_ffs", "_brev", "bool", "float", "abs", "len",
 ))  # fmt: skip
 PURE = CHEAP | {"_fma", "_cbrt", "range", "complex", "round", "pow", "divmod", "enumerate", "zip"}
 

@@ -36,8 +36,9 @@ class Failure(Exception):
 class Run:
     """One launch: ``function(first, last, ...)`` for all blocks of ``grid``."""
 
-    def __init__(self, function, grid, arguments, shared_bytes, order, threads):
+    def __init__(self, function, grid, arguments, shared_bytes, order, threads, counter=None):
         self.function, self.grid, self.arguments, self.shared_bytes = function, grid, arguments, shared_bytes
+        self.counter = counter
         self.blocks = grid[0] * grid[1] * grid[2]
         self.reverse = order == "reverse"
         self.stop = np.zeros(1, np.int64)
@@ -86,12 +87,14 @@ class Run:
         result, dynamic = np.zeros(3, np.int64), np.empty(max(16, self.shared_bytes) + 64, np.uint8)
         offset = -dynamic.ctypes.data % 64
         dynamic = dynamic[offset : offset + self.shared_bytes]
+        counts = [] if self.counter is None else [self.counter()]
+        places = [c.ctypes.data for c in counts]
         seconds = None
         try:
             while (chunk := self._take(seconds)) is not None:
                 result[:] = -1, 0, 0
                 start = time.perf_counter()
-                self.function(*chunk, *self.grid, self.stop.ctypes.data, result, dynamic, *self.arguments)
+                self.function(*chunk, *self.grid, self.stop.ctypes.data, result, dynamic, *places, *self.arguments)
                 seconds = time.perf_counter() - start
                 if result[0] >= 0:
                     with self.lock:

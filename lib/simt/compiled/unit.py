@@ -9,22 +9,25 @@ from numba.core.errors import NumbaError
 
 from ..errors import Unsupported
 from ..source.function import Source
-from .accesses import FLAG
 from .blockmemory import BlockMemory
 from .casts import is_known
-from .core import HIDDEN, assign, call, name, parse, show
+from .core import FAILED, HIDDEN, assign, call, name, parse, show
+from .counted import Counted
 from .devices import DeviceFunctions, function_of, with_stop
-from .generation import FAILED, Generation
+from .generation import Generation
 from .inference import Sequential, infer
 from .interchange import choose
 from .lowering import Lowering
+from .meetings import KEPT, STAND
 from .namespace import Namespace
 from .replication import Replication, assigned_in, leaves
 from .splitting import Splitting, structured
 from .uniformity import Uniformity
 from .vectorise import ThreadLoops
+from .words import FLAG
 
 DYNAMIC = types.Array(types.uint8, 1, "C")
+RESULT = typeof(np.zeros(3, np.int64))
 
 
 class Unit:
@@ -36,7 +39,7 @@ class Unit:
 
     ENDLESS, DIVERGED, RAISED = 1 << 59, 1 << 60, 1 << 61
 
-    def __init__(self, kernel, argument_types, block, checked, order, shared_bytes):
+    def __init__(self, kernel, argument_types, block, checked, order, shared_bytes, counted=False):
         self.function, self.name = kernel.py_func, kernel.py_func.__name__
         self.argument_types, self.block, self.checked, self.order = argument_types, block, checked, order
         self.threads = block[0] * block[1] * block[2]
@@ -46,6 +49,7 @@ class Unit:
         self.origin.end_lineno = self.origin.lineno
         self.namespace = Namespace()
         self.memory = BlockMemory(self, shared_bytes)
+        self.counted = Counted(self) if counted else None
         self.devices = DeviceFunctions(self)
         self.lines = {}  # line of the source with an access -> its number, and bit in the flag
         self.reassigned = []  # parameters that the kernel assigns
@@ -53,6 +57,7 @@ class Unit:
         self.wide = False  # whether there are accesses of 16 bytes
         self.returns = False  # whether threads may leave before a warp operation
         self.uses_warp_masks = False  # whether it must be asked who takes part in a warp operation
+        self.keeps = None  # bytes that a block keeps while it waits at a barrier of the grid, where there is one
         self.stages = {}  # what the passes made, as text
 
     # -- what lowering asks for ---------------------------------------------------------------------------------------
@@ -135,6 +140,11 @@ class Unit:
         block."""
         return [f"_given_{p}" if p in self.reassigned else p for p in self.parameters]
 
+    @property
+    def hidden(self):
+        """What device functions get besides their arguments."""
+        return (*HIDDEN, *(("_counter", "_visit") if self.counted is not None else ()))
+
     def split(self, body, varying):
         """Pieces, what they need, the types where they begin, and all types of all variables."""
         uniformity = Uniformity(body, self.namespace.pure, varying)
@@ -154,10 +164,11 @@ class Unit:
         replication = Replication(pieces, body, uniformity, arguments, self.namespace.cheap)
         sequential = Sequential(replication, self.origin)
         statements = [*self.memory.statements(), *sequential.block(pieces)]
-        hidden = ["_dynamic", *HIDDEN]
+        hidden = ["_dynamic", *self.hidden]
         python = self.python([*hidden, *self.parameter_names], statements)
         places = [types.int64] * (len(HIDDEN) - 2)
-        given = (DYNAMIC, FLAG, types.intp, *places, *self.argument_types)
+        counted = (FLAG, types.int64) if self.counted is not None else ()
+        given = (DYNAMIC, FLAG, types.intp, *places, *counted, *self.argument_types)
         try:
             crossing, variables = infer(python, given)
         except NumbaError as error:
@@ -191,27 +202,54 @@ class Unit:
         if self.uses_warp_masks:
             for identifier, kind in (("_active", types.boolean), ("_mask", types.int64), ("_part", types.int64)):
                 setup.append(assign(identifier, call(self.memory.per_thread(kind)), self.origin))
-        number = "_last - 1 - _n" if self.order == "reverse" else "_first + _n"
+        setup.insert(0, assign("_flag", call("_new_flag"), self.origin))
         place = parse(
-            f"_b = {number}\n_bx = _between(_b % _gx, 0, 2147483648)\n_by = _between(_b // _gx % _gy, 0, 65536)\n"
+            "_bx = _between(_b % _gx, 0, 2147483648)\n_by = _between(_b // _gx % _gy, 0, 65536)\n"
             "_bz = _between(_b // (_gx * _gy), 0, 65536)\n_tx = 0\n_ty = 0\n_tz = 0\n_t = 0",
             self.origin,
         )
-        check = parse(FAILED, self.origin)
-        body = [*place, *self.memory.statements(), *block, *check]
-        loop = ast.For(name("_n", True), parse("range(_last - _first)", self.origin)[0].value, body, [])
-        statements = [assign("_flag", call("_new_flag"), self.origin), *setup, loop]
-        parameters = ["_first", "_last", "_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *self.parameter_names]
+        names, counts, kinds = self.parameter_names, [], ()
+        if self.counted is not None:
+            names, numbered = self.counted.given(names)
+            setup[1:1] = numbered
+            counts, kinds = ["_counts"], (types.intp,)
+            block = [*parse("_begin_block(_counter)", self.origin), *block, *parse("_end_block(_counter)", self.origin)]
+        body = [*place, *self.memory.statements(), *block, *parse(FAILED, self.origin)]
+        number = parse("_b = _last - 1 - _n" if self.order == "reverse" else "_b = _first + _n")
+        hidden = ["_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *counts]
+        given = (types.intp, RESULT, DYNAMIC, *kinds)
+        setup, loop = [*setup], [*number, *body]
+        if generation.meetings.numbers:  # a function for one block, which has to be left in the middle
+            if self.counted is not None:
+                self.refuse_line("counts of a kernel with a barrier of the grid")
+            self.keeps = generation.meetings.bytes
+            self.barriers = {number: piece.sync for piece, number in generation.meetings.numbers.items()}
+            hidden, given = [*hidden, "_stand", "_kept"], (*given, STAND, KEPT)
+            body = [*parse("_at = _stand[_b]"), *body, *parse("_stand[_b] = -1")]
+            one = self.compiled(
+                ["_b", *hidden, *names], [*setup, *body], (types.int64,) * 4 + given, generation.variables
+            )
+            goes_on = "if _stand[_b] >= 0:\n    CALL\nif _result[0] >= 0:\n    return"
+            again = ast.Expr(call(self.namespace.bind(one), *map(name, ["_b", *hidden, *names])))
+            setup, loop = [], [*number, *parse(goes_on, self.origin, CALL=[again])]
+        over = ast.For(name("_n", True), parse("range(_last - _first)", self.origin)[0].value, loop, [])
+        parameters, given = ["_first", "_last", *hidden, *names], (types.int64,) * 5 + given
+        return self.compiled(parameters, [*setup, over], given, generation.variables)
+
+    def compiled(self, parameters, statements, given, variables):
+        """A generated function, compiled. given: the types of its parameters before those of the kernel."""
         python = self.python(parameters, statements)
-        self.stages["generated"] = show([python.tree])
-        compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python)
-        given = (types.int64,) * 5 + (types.intp, typeof(np.zeros(3, np.int64)), DYNAMIC, *self.argument_types)
+        self.stages.setdefault("generated", show([python.tree]))
+        made, given = (
+            njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python),
+            (*given, *self.argument_types),
+        )
         try:
-            compiled.compile(given)
+            made.compile(given)
         except NumbaError as error:
             self.refuse_error(error)
-        self.compare_types(compiled.overloads[given].type_annotation.typemap, generation.variables)
-        return compiled
+        self.compare_types(made.overloads[given].type_annotation.typemap, variables)
+        return made
 
     def compare_types(self, typemap, variables):
         """A last check: no variable may have a type that it does not have in the kernel as one thread runs it."""

@@ -13,6 +13,7 @@ from ..errors import NotOnAGpu
 from ..intrinsics import stand_ins, warp_names
 from ..source.names import DeviceName
 from ..source.syntax import make_call, make_name
+from ..vectors import VectorType
 from .device_names import CALLS, FULL
 from .operations import BUILTINS, SYNC
 
@@ -63,6 +64,8 @@ class Calls:
             pass
         if isinstance(function, nb.Type):
             return self.constant(cast_to(function))
+        if isinstance(function, VectorType):
+            return self.constant(function)
         if isinstance(function, type) and issubclass(function, np.generic):
             return self.constant(cast_to(numbers.numba_type(function)))
         if getattr(function, "__module__", None) == "math":

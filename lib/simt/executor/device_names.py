@@ -49,7 +49,7 @@ def barrier(lowering, node, name):
     site = lowering.site(node, "barrier")
     variant = name.path.partition("_")[2]  # "", "count", "and", "or"
     predicate = predicate or [ast.Constant(None)]
-    parts = [ast.Constant(SYNC["block"]), ast.Constant(site), ast.Constant(variant), *predicate, *lowering.visited()]
+    parts = [ast.Constant(SYNC["block"]), ast.Constant(site), ast.Constant(variant), *predicate, *lowering.way()]
     return ast.Yield(ast.Tuple(parts, ast.Load()))
 
 

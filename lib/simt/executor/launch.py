@@ -26,6 +26,7 @@ from .memory import POISON, Memory
 from .operations import VALUES
 from .ownarrays import OwnArrays
 from .residents import WAIT, Residents
+from .sleeping import Sleepers
 from .standins import StandInContext
 from .threads import Block, Dim3, Thread
 from .traced_memory import TracedMemory
@@ -86,6 +87,7 @@ class Launch:
         self.shuffle = _shuffler(order)
         self.memory = TracedMemory(self) if trace is not None else Memory(self)
         self.meetings = Meetings(self)
+        self.sleepers = Sleepers(self) if trace is not None and program.waits else None
         self.kernel = program.link(self._ports())
         self.places = [
             (n % block[0], n // block[0] % block[1], n // (block[0] * block[1]), n % WARP, n // WARP)
@@ -294,13 +296,15 @@ class Launch:
     def advance(self, block):
         """Run a block until it ends (""), or all its threads wait for the grid ("grid"), or none can go on before
         other threads do what it waits for in a loop ("others")."""
-        runnable = [t for t in block.threads if t.request is None or t.request[0] == WAIT]
+        runnable = [t for t in block.threads if t.request is None or (t.request[0] == WAIT and not t.asleep)]
+        sleepers = self.sleepers
         segment, may_wait = self.trace.begin_segment if self.trace is not None else None, self.program.waits
         while runnable:
             ended = False
             for thread in self.shuffle(runnable):
                 self.current = thread
                 if segment is not None:
+                    first = len(self.trace)
                     segment(thread.number, thread.epoch, thread.warp_epoch, thread.grid_epoch)
                 answer, thread.answer = thread.answer, None
                 try:
@@ -311,6 +315,8 @@ class Launch:
                     thread.request = None
                     thread.generator = None
                     ended = True
+                if sleepers is not None:
+                    sleepers.ran(thread, first)
             self.current = None
             if ended:
                 block.threads = [t for t in block.threads if t.generator is not None]

@@ -36,6 +36,7 @@ class Lowering(Expressions):
         self.lowered, self.program, self.source = lowered, lowered.program, source
         self.traced, self.counted = self.program.traced, self.program.counted
         self.visit = ast.Name("_v", ast.Load())
+        self.turns = ()  # in a run without a trace: what counts the rounds of the loops around, where they hold barriers
         self.depth = 0
         self.counter = 0
         self.kinds = Kinds(source, lowered.argument_kinds)
@@ -69,6 +70,10 @@ class Lowering(Expressions):
 
     def visited(self):
         return [self.visit] if self.traced else []
+
+    def way(self):
+        """How a thread came to a barrier: its visit, or without a trace the rounds of the loops around."""
+        return [self.visit if self.traced else ast.Tuple([make_name(n) for n in self.turns], ast.Load())]
 
     # -- the function -------------------------------------------------------------------------------------------------
 
@@ -230,7 +235,8 @@ class Lowering(Expressions):
         """
         waits = not self.source.in_inner and may_wait(node, self.source) and not self.program.recursive(self.source)
         asked = isinstance(node, ast.While) and not self.meets(node)
-        if not (waits or self.counted or asked):
+        turns = not self.traced and self.program.holds_barrier(node, self.source)
+        if not (waits or self.counted or asked or turns):
             return [], []
         site = self.site(node, "loop")
         self.depth += 1
@@ -243,6 +249,9 @@ class Lowering(Expressions):
             self.visit, head = make_name(visit), make_name(count)
         elif self.counted:
             enter = [make_call("_step", make_name("_t"), site)]
+        if turns:
+            enter.append(ast.BoolOp(ast.Or(), [head, ast.Constant(True)]))
+            self.turns, head = (*self.turns, count), make_name(count)
         if waits:
             self.lowered.synchronises = self.program.waits = True
             self.program.loops[site] = node, self.source
@@ -270,7 +279,7 @@ class Lowering(Expressions):
 
     def do_For(self, node):
         iterable = self.iterable(node.iter)
-        outer = self.visit, self.depth
+        outer = self.visit, self.depth, self.turns
         before, enter = self.loop(node)
         if isinstance(node.target, ast.Name):
             target, head = make_name(node.target.id, True), []
@@ -279,7 +288,7 @@ class Lowering(Expressions):
             target, head = make_name(name, True), self.assign(node.target, make_name(name))
         head = [*(self.at(ast.Expr(e), node) for e in enter), *head]
         body = head + self.block(node.body)
-        self.visit, self.depth = outer
+        self.visit, self.depth, self.turns = outer
         loop = ast.For(target, iterable, body, self.block(node.orelse) if node.orelse else [])
         return [self.at(s, node) for s in (*before, loop)]
 
@@ -297,13 +306,13 @@ class Lowering(Expressions):
         return self.at(make_call("_iterate", self.expression(node), site, *self.visited()), node)
 
     def do_While(self, node):
-        outer = self.visit, self.depth
+        outer = self.visit, self.depth, self.turns
         before, enter = self.loop(node)
         test = self.expression(node.test)
         if enter:
             test = ast.BoolOp(ast.And(), [*enter, test])
         body = self.block(node.body)
-        self.visit, self.depth = outer
+        self.visit, self.depth, self.turns = outer
         loop = ast.While(test, body, self.block(node.orelse) if node.orelse else [])
         return [self.at(s, node) for s in (*before, loop)]
 

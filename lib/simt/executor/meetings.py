@@ -91,7 +91,7 @@ class Meetings:
         )
         message = f"threads of one block wait at {which}:\n" + self._who_waits(threads)
         others = [t.request[1] for t in threads]
-        for visit in {visit for _, visit in map(_place, threads)} if len(sites) == 1 else ():
+        for visit in {visit for _, visit in map(_place, threads)} if len(sites) == 1 and self.trace is not None else ():
             others += [site for site, _ in self.trace.visit_path(visit)]
         self._stop_or_note("divergent-barrier", message, threads, tuple(dict.fromkeys(others)))
 
@@ -125,6 +125,9 @@ class Meetings:
     def _way(self, visit):
         """How a thread came to a place: the calls and the turns of loops, from 0."""
         parts = []
+        if self.trace is None:
+            turns = visit[-1] if visit else ()
+            return f" (turn {', '.join(str(n - 1) for n in turns)} of its loops)" if turns else ""
         for site, turn in self.trace.visit_path(visit):
             place = self.launch.sites[site]
             parts.append(f"turn {turn} of line {place.line}" if place.kind == "loop" else f"call on line {place.line}")
@@ -232,4 +235,13 @@ def _place(thread):
     """Where a thread waits: the expression, and in a traced run the calls and turns of loops that led there."""
     kind, site, *rest = thread.request
     visit = {BLOCK: 2, GRID: 0}.get(kind, len(rest))
-    return site, rest[visit] if len(rest) > visit else 0
+    visit = rest[visit] if len(rest) > visit else 0
+    return site, visit if isinstance(visit, int) else (*_calls(thread.generator), visit)
+
+
+def _calls(generator):
+    """Without a trace: where a thread stands in each of the functions whose calls led to a barrier, and in what rounds."""
+    while generator.gi_yieldfrom is not None:
+        frame = generator.gi_frame
+        yield frame.f_lasti, tuple(v for name, v in frame.f_locals.items() if name.startswith("_n"))
+        generator = generator.gi_yieldfrom

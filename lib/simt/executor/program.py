@@ -67,6 +67,21 @@ class Program:
                         open_.append(Source(function))
         return False
 
+    def holds_barrier(self, node, source, seen=()):
+        """Whether a barrier of the block stands in a part of a function's source, or in a device function called there."""
+        for call in ast.walk(node):
+            if not isinstance(call, ast.Call) or source.is_local(call.func):
+                continue
+            value = source.static(call.func)[1]
+            if getattr(value, "kind", None) == "barrier":
+                return True
+            function = python_of(value)
+            if function is not None and function not in seen:
+                inner = Source(function)
+                if self.holds_barrier(inner.node, inner, (*seen, function)):
+                    return True
+        return False
+
     def link(self, ports):
         """The kernel as a Python function, its loads, stores and so on bound to ``ports`` (name -> function)."""
         linked = {}

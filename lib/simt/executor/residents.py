@@ -84,7 +84,7 @@ class Residents:
             arrays.append(None if block.memory is None else hash(block.memory.tobytes()))
             for thread in block.threads:
                 arrays += [hash(a.data.tobytes()) for a in (thread.locals or {}).values()]
-                arrays.append(_stand(thread.generator))
+                arrays.append(stand(thread.generator))
         return arrays
 
     def _wait_for_ever(self):
@@ -130,7 +130,8 @@ def _frames(generator):
     return frames
 
 
-def _stand(generator):
+def stand(generator):
+    """Where a thread stands, and what its variables hold, to be compared."""
     return [
         (f.f_lasti, [(name, _plain(v)) for name, v in f.f_locals.items() if not _COUNTER.match(name)])
         for f in _frames(generator)

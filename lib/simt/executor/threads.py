@@ -13,15 +13,16 @@ class Thread:
     """One CUDA thread. ``number`` counts through the launch, ``lane`` through the warp."""
 
     __slots__ = (
-        "answer", "block", "copies", "epoch", "generator", "grid_epoch", "lane", "locals", "number", "request", "steps", "warp",
-        "warp_epoch", "x", "y", "z",
+        "answer", "asleep", "block", "copies", "epoch", "generator", "grid_epoch", "lane", "locals", "number", "request", "stand",
+        "steps", "warp", "warp_epoch", "x", "y", "z",
     )  # fmt: skip
 
     def __init__(self, block, number, place):
         self.block, self.number = block, number
         self.x, self.y, self.z, self.lane, self.warp = place
         self.epoch = self.warp_epoch = self.grid_epoch = self.steps = 0
-        self.answer = self.request = self.generator = self.locals = None
+        self.answer = self.request = self.generator = self.locals = self.stand = None
+        self.asleep = False
         self.copies = []  # on their way: see standins.py
 
     @property

@@ -102,7 +102,7 @@ class TracedMemory(Memory):
         offset = a.offset + sum(int(k) * s for k, s in zip(key, a.data.strides, strict=False))
         if size or a.data.itemsize != a.unit:
             size = size or a.data.itemsize
-            self.trace.row_sizes[len(self.trace)] = size
+            self.trace.recording.sized(size)
         self.record((site, visit, a.number, offset))
         if a.init is not None:
             step = a.data.itemsize
@@ -116,6 +116,8 @@ class TracedMemory(Memory):
                 self._read_too_early(a, key, site, offset)
 
     def note_atomic(self, name, old, new):
+        if self.launch.sleepers is not None and old == new:
+            self.launch.sleepers.unchanged.add(len(self.trace) - 1)
         if self.launch.program.fences:
             self.trace.atomics.append((len(self.trace) - 1, old, new, name))
 

@@ -348,5 +348,5 @@ _TYPED_BUILTINS = (min, max, abs, int, float)
 def _of_dtype(name):
     try:
         return as_kind(numbers.numba_type(np.dtype(name).type))
-    except (TypeError, NotImplementedError, NumbaError):
+    except (TypeError, ValueError, NotImplementedError, NumbaError):  # a record, too
         return None

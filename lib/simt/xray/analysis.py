@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ..trace import ATOMIC, GLOBAL, KINDS, LOCAL, SHARED, SPACES
+from ..trace import ATOMIC, GLOBAL, KINDS, LOCAL, SHARED
 from . import columns, traffic
 
 STATIC_SHARED_LIMIT = 48 * 1024
@@ -83,8 +83,8 @@ def requests(trace):
     """`Requests` of a trace, and the request number of each of its rows."""
     order, start = columns.sort(trace.site, trace.array, trace.warp, trace.visit)
     lanes = np.diff(np.append(start, len(order)))
-    number = np.empty(len(order), np.int64)
-    number[order] = np.repeat(np.arange(len(start)), lanes)
+    number = np.empty(len(order), np.int32)
+    number[order] = np.repeat(np.arange(len(start), dtype=np.int32), lanes)
     first = order[start]
     measured = {name: np.zeros(len(start), np.int64) for name in _MEASURED}
     for begin in range(0, len(start), CHUNK):
@@ -96,7 +96,7 @@ def requests(trace):
 
 
 _MEASURED = ("bytes_used", "sectors", "wavefronts", "least_wavefronts", "ways", "addresses", "contention")
-CHUNK = 1 << 15  # requests measured at a time: keeps the matrices small
+CHUNK = 1 << 12  # requests measured at a time: keeps the matrices small
 
 
 def _measure(trace, order, start, lanes):
@@ -143,44 +143,52 @@ def expressions(trace, table):
     }
     counts = np.bincount(number)
     ways, contention = largest(table.ways), largest(table.contention)
-    expressions = []
+    rows = []
     for k, row in enumerate(first.tolist()):
-        site, array = trace.sites[table.site[row]], trace.arrays[table.array[row]]
-        n, space, kind = int(counts[k]), int(table.space[row]), int(table.kind[row])
-        s = {name: int(column[k]) for name, column in sums.items()}
-        by_sector, by_bank = space in (GLOBAL, LOCAL), space == SHARED
-        moved = traffic.SECTOR_BYTES * s["sectors"] if by_sector else s["bytes_used"]
-        expressions.append(
-            Expression(
-                line=site.line,
-                text=site.text,
-                function=site.function,
-                file=site.file,
-                kind=KINDS[kind],
-                space=SPACES[space],
-                array=array.name,
-                requests=n,
-                accesses=s["lanes"],
-                active_lanes=s["lanes"] / n,
-                bytes_used=s["bytes_used"],
-                bytes_moved=moved,
-                efficiency=s["bytes_used"] / moved if by_sector else None,
-                sectors=s["sectors"],
-                sectors_per_request=s["sectors"] / n if by_sector else None,
-                wavefronts=s["wavefronts"],
-                bank_conflicts=s["wavefronts"] - s["least_wavefronts"],
-                bank_ways=int(ways[k]) if by_bank else None,
-                bank_ways_mean=s["wavefronts"] / s["least_wavefronts"] if by_bank else None,
-                contention=int(contention[k]) if kind == ATOMIC else None,
-                addresses_per_request=s["addresses"] / n,
-                site=int(table.site[row]),
-            )
-        )
+        measures = {name: int(column[k]) for name, column in sums.items()}
+        measures |= {"requests": int(counts[k]), "ways": int(ways[k]), "contention": int(contention[k])}
+        rows.append(expression(int(table.site[row]), trace.sites, trace.arrays[table.array[row]], measures))
+    return in_order(rows, trace.sites)
+
+
+def expression(number, sites, array, measures):
+    """The `Expression` of one site and array, from the sums of its requests' measures (of ways and contention, the most)."""
+    site, s, n = sites[number], measures, measures["requests"]
+    by_sector, by_bank = array.space in ("global", "local"), array.space == "shared"
+    moved = traffic.SECTOR_BYTES * s["sectors"] if by_sector else s["bytes_used"]
+    return Expression(
+        line=site.line,
+        text=site.text,
+        function=site.function,
+        file=site.file,
+        kind=site.kind,
+        space=array.space,
+        array=array.name,
+        requests=n,
+        accesses=s["lanes"],
+        active_lanes=s["lanes"] / n,
+        bytes_used=s["bytes_used"],
+        bytes_moved=moved,
+        efficiency=s["bytes_used"] / moved if by_sector else None,
+        sectors=s["sectors"],
+        sectors_per_request=s["sectors"] / n if by_sector else None,
+        wavefronts=s["wavefronts"],
+        bank_conflicts=s["wavefronts"] - s["least_wavefronts"],
+        bank_ways=s["ways"] if by_bank else None,
+        bank_ways_mean=s["wavefronts"] / s["least_wavefronts"] if by_bank else None,
+        contention=s["contention"] if site.kind == "atomic" else None,
+        addresses_per_request=s["addresses"] / n,
+        site=number,
+    )
+
+
+def in_order(rows, sites):
+    """`Expression` rows in the order of the source."""
     order = {"load": 0, "store": 2, "atomic": 1}
-    return sorted(expressions, key=lambda e: (e.file, e.line, order[e.kind], trace.sites[e.site].column, e.array))
+    return sorted(rows, key=lambda e: (e.file, e.line, order[e.kind], sites[e.site].column, e.array))
 
 
-def totals(trace, rows):
+def totals(rows, barriers, grid_barriers, shared_bytes):
     """Totals of the launch: a dict of plain numbers. None stands for "no such access".
 
     global_load_requests, global_load_sectors, and the same for store and atomic; sectors_per_request (mean);
@@ -222,10 +230,14 @@ def totals(trace, rows):
     totals["requests"] = requests_all
     totals["accesses"] = accesses
     totals["active_lanes"] = accesses / requests_all if requests_all else None
-    totals["barriers"] = barriers_per_block(trace)
-    totals["grid_barriers"] = sum(b.block < 0 for b in trace.barriers)
-    totals["shared_bytes"] = static_shared_bytes(trace) + int(trace.shared_bytes)
+    totals["barriers"], totals["grid_barriers"], totals["shared_bytes"] = barriers, grid_barriers, shared_bytes
     return totals
+
+
+def of_launch(trace):
+    """(most barriers that a block passed, grid barriers, shared bytes of a block), for `totals`."""
+    grid_barriers = sum(b.block < 0 for b in trace.barriers)
+    return barriers_per_block(trace), grid_barriers, static_shared_bytes(trace) + int(trace.shared_bytes)
 
 
 def barriers_per_block(trace):

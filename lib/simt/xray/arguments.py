@@ -35,6 +35,17 @@ def copies(values):
     return [copy(v) for v in values]
 
 
+def restore(some, before):
+    """Give the arrays of arguments the values of their `copies` again."""
+    for a, b in zip(some, before, strict=True):
+        if isinstance(a, tuple):
+            restore(a, b)
+        elif isinstance(a, np.ndarray | DeviceNDArray):
+            a, b = (v._data if isinstance(v, DeviceNDArray) else v for v in (a, b))
+            if a.flags.writeable:
+                a[...] = b
+
+
 def same(some, others):
     """Whether two lists of arguments hold the same values, bit by bit."""
     for a, b in zip(some, others, strict=True):

@@ -17,7 +17,9 @@ def pack(*columns):
                 column = np.unique(column, return_inverse=True)[1].astype(np.int64)
                 low, width = 0, int(column.max()) + 1
         if width > 1:
-            key = key * width + (column - low)
+            key *= width
+            key += column
+            key -= low
         span *= width
     return key
 
@@ -28,25 +30,28 @@ def group(*columns):
     Numbers ascend with the rows, the first column counting most.
     """
     order, start = sort(*columns)
-    number = np.empty(len(order), np.int64)
-    number[order] = np.repeat(np.arange(len(start)), np.diff(np.append(start, len(order))))
+    number = np.empty(len(order), np.int32)
+    number[order] = np.repeat(np.arange(len(start), dtype=np.int32), np.diff(np.append(start, len(order))))
     return number, order[start]
 
 
 def sort(*columns):
     """(order that sorts the rows, where in it each stretch of equal rows begins). Equal rows keep their order."""
     key = pack(*columns)
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    return order, np.flatnonzero(np.diff(key, prepend=key[:1] - 1))
+    order = np.argsort(key, kind="stable").astype(np.int32)
+    key.sort()
+    first = np.ones(len(key), bool)
+    np.not_equal(key[1:], key[:-1], out=first[1:])
+    return order, np.flatnonzero(first)
 
 
 def compact(*columns):
     """Number the rows so that equal rows, and only those, have equal numbers. Quicker than `group`; gaps are left."""
     key = pack(*columns)
-    if len(key) and int(key.max()) > 8 * len(key) + 1_000_000:
-        key = np.unique(key, return_inverse=True)[1]
-    return key
+    if len(key) and int(key.max()) > 2 * len(key) + 1_000_000:
+        order, start = sort(key)
+        key[order] = np.repeat(np.arange(len(start)), np.diff(np.append(start, len(order))))
+    return key.astype(np.int32) if not len(key) or int(key.max()) < 2**31 else key
 
 
 def spread(address, size, unit):

@@ -135,9 +135,9 @@ def find_races(trace, places=None):
     """One `Finding` for each pair of source expressions that conflict on an array. Where the kernel has fences, its own
     flags, counters and locks may order accesses too (see `order`)."""
     rows, place = places or _places(trace)
-    turn = columns.pack(trace.grid_epoch[rows], trace.epoch[rows])
+    turn = columns.compact(trace.grid_epoch[rows], trace.epoch[rows])
     # Few places are contended between two barriers: a quick look drops the rest.
-    near = races.contended(columns.compact(place, turn), trace.thread[rows], trace.kind[rows])
+    near = races.contended(columns.compact(place, turn), columns.compact(trace.thread[rows]), trace.kind[rows])
     r, where = rows[near], columns.pack(place[near], turn[near])
     in_block = columns.pack(where, trace.block[r])
     own = Both(trace) if trace.fences else None
@@ -197,9 +197,13 @@ def _places(trace):
     rows = np.flatnonzero(_can_conflict(trace)[trace.array]) if len(trace.arrays) else np.zeros(0, np.int64)
     if not len(rows):
         return rows, rows
-    unit = int(np.gcd.reduce(np.unique(trace.size[rows])))
-    piece, number = columns.spread(trace.address[rows], trace.size[rows], unit)
-    rows = rows[piece]
+    rows, sizes = rows.astype(np.int32), np.unique(trace.size[rows])
+    unit = int(np.gcd.reduce(sizes))
+    if len(sizes) == 1 and not (trace.address[rows] % unit).any():
+        number = trace.address[rows] // unit
+    else:
+        piece, number = columns.spread(trace.address[rows], trace.size[rows], unit)
+        rows = rows[piece]
     in_block = np.where(trace.space[rows] == SHARED, trace.block[rows], -1)
     return rows, columns.compact(in_block, number)
 
@@ -324,11 +328,13 @@ def uninitialised_shared(trace, places=None):
     rows, place = rows[shared], place[shared]
     if not len(rows):
         return []
-    turn = columns.pack(trace.grid_epoch[rows], trace.epoch[rows])
+    turn = columns.compact(trace.grid_epoch[rows], trace.epoch[rows]).astype(np.int64)
     store = (trace.kind[rows] == STORE) | np.isin(trace.site[rows], list(trace.sets))
     size, never = place.max() + 1, np.iinfo(np.int64).max
     first_turn = np.full(size, never)
     np.minimum.at(first_turn, place[store], turn[store])
+    near = turn <= first_turn[place]  # what comes in a later turn finds it written
+    rows, place, turn, store = rows[near], place[near], turn[near], store[near]
     # A store of the same turn by another thread is a race, reported as such; by the same one it must come first.
     early = store & (turn == first_turn[place])
     low, high, first_row = np.full(size, never), np.full(size, -1), np.full(size, never)

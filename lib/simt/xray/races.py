@@ -60,11 +60,13 @@ def contended(place, owner, kind):
         return np.zeros(0, np.int64)
     number = compact(place)
     size = number.max() + 1
-    low = np.full(size, np.iinfo(np.int64).max)
-    high = np.full(size, np.iinfo(np.int64).min)
+    low, high = np.full(size, np.iinfo(owner.dtype).max), np.full(size, -1, owner.dtype)
     np.minimum.at(low, number, owner)
     np.maximum.at(high, number, owner)
-    has = [np.bincount(number[kind == k], minlength=size) > 0 for k in (LOAD, STORE, ATOMIC)]
+    has = {}
+    for k in (LOAD, STORE, ATOMIC):
+        has[k] = np.zeros(size, bool)
+        has[k][number[kind == k]] = True
     interesting = (low < high) & (has[STORE] | (has[ATOMIC] & has[LOAD]))
     return np.flatnonzero(interesting[number])
 

@@ -22,7 +22,10 @@ class Report:
     expressions: a list of `analysis.Expression`, one per source expression and array.
     total: dict of totals over the launch. findings: list of `findings.Finding`.
     trace: the recording that all of it was worked out from. stopped: None, or why the launch could not go on.
+    engine: which engine ran the launch.
     """
+
+    engine = "executor"
 
     def __init__(self, trace, stopped=None):
         self.trace = trace
@@ -31,7 +34,7 @@ class Report:
         self.grid, self.block = tuple(trace.grid), tuple(trace.block_shape)
         self.requests, self.request_of = analysis.requests(trace)
         self.expressions = analysis.expressions(trace, self.requests)
-        self.total = analysis.totals(trace, self.expressions)
+        self.total = analysis.totals(self.expressions, *analysis.of_launch(trace))
         self.findings = findings_of.findings(trace, stopped)
 
     @property
@@ -69,10 +72,11 @@ class Report:
         return self
 
     def to_dict(self):
-        """Plain data: kernel, grid, block, order, total, expressions, findings, races, stopped, nsight, schema."""
+        """Plain data: kernel, engine, grid, block, order, total, expressions, findings, races, stopped, nsight, schema."""
         return {
             "schema": SCHEMA,
             "kernel": self.kernel,
+            "engine": self.engine,
             "grid": list(self.grid),
             "block": list(self.block),
             "order": self.trace.order,
@@ -169,15 +173,29 @@ class Report:
             return ["Nothing wrong was found."]
         lines = [_count(len(self.findings), "finding")]
         if self.stopped:
-            lines += textwrap.wrap(_STOPPED, COLUMNS)
+            lines += self._wrapped(_STOPPED)
         for f in self.findings:
             lines += textwrap.wrap(f"[{f.kind}] {f}", COLUMNS - 2, initial_indent="! ", subsequent_indent="  ")
         return lines
+
+    def _wrapped(self, text):
+        return textwrap.wrap(text, COLUMNS)
 
     # -- HTML ------------------------------------------------------------------------------------------------
 
     def _repr_html_(self):
         return _page(self)
+
+    def _verdict(self):
+        items = "".join(
+            f"<li><strong>{html.escape(f.kind)}</strong>, line {f.line}: {sentence(f.message)}{_times(f)} "
+            f"<em>{sentence(f.cure)}</em></li>"
+            for f in self.findings
+        )
+        if not items:
+            return "<p>Nothing wrong was found.</p>"
+        stopped = f"<p>{_STOPPED}</p>" if self.stopped else ""
+        return f'<div class="bad"><p>{_count(len(self.findings), "finding")}</p>{stopped}<ul>{items}</ul></div>'
 
 
 def _ways(e):
@@ -221,21 +239,10 @@ _COLUMNS = (  # l: text, on the left. w: only where the screen is wide.
 def _page(report):
     q = html.escape
     head, *rest = report._head()
-    items = "".join(
-        f"<li><strong>{q(f.kind)}</strong>, line {f.line}: {sentence(f.message)}{_times(f)} "
-        f"<em>{sentence(f.cure)}</em></li>"
-        for f in report.findings
-    )
-    stopped = f"<p>{_STOPPED}</p>" if report.stopped else ""
-    verdict = (
-        f'<div class="bad"><p>{_count(len(report.findings), "finding")}</p>{stopped}<ul>{items}</ul></div>'
-        if items
-        else "<p>Nothing wrong was found.</p>"
-    )
     return (
         f'<div class="xray-report">{svg.style()}<p><strong>{q(head)}</strong><br>'
         f"{'<br>'.join(map(q, rest))}</p>"
-        f"{table(_COLUMNS, map(_row, report.expressions))}{verdict}</div>"
+        f"{table(_COLUMNS, map(_row, report.expressions))}{report._verdict()}</div>"
     )
 
 

@@ -1,0 +1,67 @@
+"""Run code that was written for ``numba.cuda`` on this package: ``simt.activate()``, before that code is imported.
+
+    import simt
+    simt.activate()
+    from numba import cuda            # the executor's
+    import project_with_gpu_kernels
+
+pytest does it with ``--simt`` (pytest_plugin.py), for a project's existing GPU tests. What such code imports besides ``cuda`` is
+there as far as it means something without a GPU: ``numba.cuda.random``, ``numba.cuda.libdevice``, ``numba.cuda.testing``, the types.
+"""
+
+import importlib
+import sys
+import types as python_types
+
+_REAL = {  # modules of numba.cuda that are numba's own, or ours
+    "": ".cuda",
+    ".libdevice": ".libdevice",
+    ".random": ".random",
+    ".testing": ".testing",
+    ".types": "numba.core.types",
+    ".core.errors": "numba.core.errors",
+    ".np.numpy_support": "numba.np.numpy_support",
+}
+_EMPTY = (".core", ".np")  # packages around them
+_before = {}
+
+
+def activate():
+    """From now on ``numba.cuda`` is this package's ``cuda``, for every import that follows. `deactivate` ends it."""
+    import numba
+
+    if _before:
+        return
+    loaded = [name for name in sys.modules if name == "numba.cuda" or name.startswith("numba.cuda.")]
+    _before.update({name: sys.modules.pop(name) for name in loaded})
+    _before["the attribute"] = getattr(numba, "cuda", None)
+    for tail in _EMPTY:
+        sys.modules["numba.cuda" + tail] = python_types.ModuleType("numba.cuda" + tail)
+    for tail, home in _REAL.items():
+        sys.modules["numba.cuda" + tail] = importlib.import_module(home, __package__)
+    ours = sys.modules["numba.cuda"]
+    config = python_types.ModuleType("numba.cuda.config")
+    config.ENABLE_CUDASIM = True  # nothing is compiled for a GPU, as in numba's simulator: tests that look at code skip
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_WARN_ON_IMPLICIT_COPY = 0
+    sys.modules["numba.cuda.config"] = sys.modules["numba.cuda.core.config"] = config
+    sys.modules["numba.cuda.core"].config = ours.config = config
+    sys.modules["numba.cuda.core"].errors = sys.modules["numba.cuda.core.errors"]
+    sys.modules["numba.cuda.np"].numpy_support = sys.modules["numba.cuda.np.numpy_support"]
+    numba.cuda = ours
+
+
+def deactivate():
+    """``numba.cuda`` is numba's again, for imports that follow."""
+    import numba
+
+    if not _before:
+        return
+    for name in [n for n in sys.modules if n == "numba.cuda" or n.startswith("numba.cuda.")]:
+        del sys.modules[name]
+    there = _before.pop("the attribute")
+    sys.modules.update(_before)
+    _before.clear()
+    if there is None:
+        del numba.cuda
+    else:
+        numba.cuda = there

@@ -1,0 +1,81 @@
+"""Run a kernel compiled, and count what it does to memory."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import Unsupported
+from ..executor.arguments import Arguments
+from ..kernel import kernel_of
+from ..limits import check_launch, dimensions
+from ..trace import ArrayInfo, Trace
+from . import slots
+from .launch import plain, start, unit_of
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was counted. sums[measure][site, array]; the rest as in a `Trace`."""
+
+    kernel: str
+    grid: tuple
+    block_shape: tuple
+    order: str
+    sites: list
+    arrays: list
+    sums: dict
+    barriers: int  # most of any block
+    shared_bytes: int  # of a block, static and dynamic
+
+
+def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=None):
+    """Launch ``kernel`` compiled for the CPU, as ``compiled.run`` does, and return its `Counts`.
+
+    ``Unsupported`` where the compiled engine cannot take the kernel: before anything has run, or where a thread makes too
+    many accesses between two barriers.
+    """
+    kernel = kernel_of(kernel)
+    grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
+    check_launch(grid, block, shared_bytes)
+    trace = Trace()
+    prepared = Arguments(kernel, args, trace)
+    for unwritten, _ in trace.unwritten.values():
+        unwritten.forget()
+    made = unit_of(kernel, prepared, block, shared_bytes, True, order, counted=True)
+    unit, counted = made[0], made[0].counted
+    info, count_of = counted.info(trace.arrays), max(1, len(counted.sites))
+    bases = [data.__array_interface__["data"][0] for data in _arrays(map(plain, prepared.values))]
+    buffers = []
+
+    def counter():
+        buffers.append(slots.buffer(count_of, info, bases))
+        return buffers[-1]
+
+    start(kernel, made, prepared, grid, block, args, shared_bytes, True, order, threads, counter)
+    failed = int(np.bitwise_or.reduce([b[slots.FAILED] for b in buffers]))
+    if failed:
+        what = (
+            "makes too many accesses between two barriers" if failed & slots.FULL else "makes an access twice at once"
+        )
+        raise Unsupported(f"a thread that {what} to be counted", kernel=unit.name)
+    sites = list(counted.sites)
+    sums = {}
+    for k, measure in enumerate(slots.MEASURES):
+        parts = [slots.sums(b, count_of)[:, : len(info), k] for b in buffers]
+        sums[measure] = np.maximum.reduce(parts) if measure in slots.LARGEST else np.add.reduce(parts)
+    arrays = [*trace.arrays, *(_describe(own) for _, own in counted.own.values())]
+    barriers = max(int(b[slots.MOST_MET]) for b in buffers)
+    return Counts(unit.name, grid, block, order, sites, arrays, sums, barriers, unit.memory.shared_used + shared_bytes)
+
+
+def _arrays(values):
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _arrays(value)
+        elif isinstance(value, np.ndarray):
+            yield value
+
+
+def _describe(own):
+    strides = np.empty(own.shape, own.dtype).strides
+    return ArrayInfo(own.name, own.space, own.dtype, own.shape, strides, 0)
