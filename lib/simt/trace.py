@@ -216,7 +216,7 @@ class Trace:
             what = f"{self.limit:,} memory accesses" if len(self) > self.limit else f"{visits - 1:,} rounds of loops"
             raise TraceFull(
                 f"the launch made more than {what}, too many to trace: use a smaller problem "
-                f"(a few blocks show the same pattern), only count (xray with engine=\"compiled\"), or raise the limit with "
+                f'(a few blocks show the same pattern), only count (xray with engine="compiled"), or raise the limit with '
                 f"Trace(limit=...). Does every loop end?"
             )
 

@@ -15,7 +15,7 @@ from simt import cuda, libdevice
 from simt.random import create_xoroshiro128p_states, xoroshiro128p_normal_float64, xoroshiro128p_uniform_float32
 
 LIBRARY = Path(__file__).parents[2] / "lib"
-PROJECT = '''
+PROJECT = """
 import numba.cuda
 import numpy as np
 from numba import cuda, float32
@@ -53,7 +53,7 @@ class TestDouble(CUDATestCase):
         y = np.full(64, -1, np.float32)
         drawn[2, 32](create_xoroshiro128p_states(64, seed=1), y)
         assert ((y >= 0) & (y < 1)).all() and len(set(y)) == 64
-'''
+"""
 
 
 def run(*command, **environment):

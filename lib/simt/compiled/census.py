@@ -54,7 +54,9 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
     start(kernel, made, prepared, grid, block, args, shared_bytes, True, order, threads, counter)
     failed = int(np.bitwise_or.reduce([b[slots.FAILED] for b in buffers]))
     if failed:
-        what = "makes too many accesses between two barriers" if failed & slots.FULL else "makes an access twice at once"
+        what = (
+            "makes too many accesses between two barriers" if failed & slots.FULL else "makes an access twice at once"
+        )
         raise Unsupported(f"a thread that {what} to be counted", kernel=unit.name)
     sites = list(counted.sites)
     sums = {}

@@ -16,7 +16,6 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from .words import FLAG, INDEX
 from .slots import (
     ARRAY_SHIFT,
     BASES,
@@ -46,6 +45,7 @@ from .slots import (
 )
 from .storage import peek, poke
 from .tallying import tally
+from .words import FLAG, INDEX
 
 compiled = njit(error_model="numpy", nogil=True)
 MOST_WORDS = 1 << 40  # the buffer's end is not asked for
@@ -275,4 +275,3 @@ def begin_block(counter):
 @compiled
 def end_block(counter):
     poke(counter, MOST_MET, max(peek(counter, MOST_MET), peek(counter, MET)))
-

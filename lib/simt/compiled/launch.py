@@ -9,6 +9,7 @@ from ..executor.launch import Launch
 from ..executor.memory import Array
 from ..kernel import kernel_of
 from ..limits import check_launch, dimensions
+from ..settings import wraps
 from ..source.endless import question
 from .running import Failure, Run, cpu_threads
 from .unit import Unit
@@ -45,7 +46,9 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
         Run(function, grid, values, shared_bytes, order, threads or cpu_threads(), counter).run()
     except Failure as failure:
         if failure.flag & Unit.ENDLESS:
-            _endless(kernel, unit, failure, kept, _key(values, block, checked, order, shared_bytes, counter is not None))
+            _endless(
+                kernel, unit, failure, kept, _key(values, block, checked, order, shared_bytes, counter is not None)
+            )
         _explain(kernel, unit, grid, block, args, shared_bytes, order, failure)
     except (ValueError, ArithmeticError):  # of a range whose step is 0, for one: the executor knows where
         _again(kernel, unit, grid, block, args, shared_bytes, order)
@@ -121,7 +124,7 @@ def unit_of(kernel, prepared, block, shared_bytes, checked, order, counted=False
 
 def _key(values, block, checked, order, shared_bytes, counted):
     """What a kernel is compiled for."""
-    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes, counted
+    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes, counted, wraps()
 
 
 def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):

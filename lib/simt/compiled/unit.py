@@ -9,11 +9,10 @@ from numba.core.errors import NumbaError
 
 from ..errors import Unsupported
 from ..source.function import Source
-from .words import FLAG
 from .blockmemory import BlockMemory
 from .casts import is_known
-from .counted import Counted
 from .core import HIDDEN, assign, call, name, parse, show
+from .counted import Counted
 from .devices import DeviceFunctions, function_of, with_stop
 from .generation import FAILED, Generation
 from .inference import Sequential, infer
@@ -24,6 +23,7 @@ from .replication import Replication, assigned_in, leaves
 from .splitting import Splitting, structured
 from .uniformity import Uniformity
 from .vectorise import ThreadLoops
+from .words import FLAG
 
 DYNAMIC = types.Array(types.uint8, 1, "C")
 

@@ -38,7 +38,14 @@ OTHER = 0x5A  # another value of what is undefined: what depends on it shows
 
 
 def xray(
-    kernel, grid, block, shared_bytes=0, order="forward", snapshots=False, most_accesses=MOST_ACCESSES, engine="executor"
+    kernel,
+    grid,
+    block,
+    shared_bytes=0,
+    order="forward",
+    snapshots=False,
+    most_accesses=MOST_ACCESSES,
+    engine="executor",
 ):
     """Return a function that runs ``kernel`` with the given arguments and returns a `Report`.
 
@@ -59,7 +66,7 @@ def xray(
     check_name(engine)
 
     def launch(*args):
-        if engine == "compiled" or engine == "auto" and is_large(kernel, grid, block, args):
+        if engine == "compiled" or (engine == "auto" and is_large(kernel, grid, block, args)):
             from .. import count  # the compiled engine is not loaded before it is needed
 
             before = copies(args) if engine == "auto" else None

@@ -154,7 +154,13 @@ def test_a_report_says_what_was_not_looked_for():
     assert "Not looked for: races" in " ".join(str(report).split())
     assert "Not looked for: races" in report._repr_html_()
     report.require(sectors_per_request=8, kind="load")
-    for ask in (lambda: report.races, lambda: report.ok, lambda: report.trace, lambda: report.require(races=0), report.bank_strip):
+    for ask in (
+        lambda: report.races,
+        lambda: report.ok,
+        lambda: report.trace,
+        lambda: report.require(races=0),
+        report.bank_strip,
+    ):
         with pytest.raises(NotLookedFor, match="engine"):
             ask()
     told = report.to_dict()
