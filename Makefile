@@ -4,6 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PORT ?= 8000
 JOBS ?= 2
+GRADES ?= grades
 PY := .venv/bin/python
 READY := .venv/.ready
 BUILD := .venv/bin/jupyter-book build . --all -W -n --keep-going -q >_build/build.log 2>&1
@@ -16,7 +17,7 @@ FILES = -n $(shell expr $(JOBS) + 2) --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help read html conf pictures work check progress grade release exercises test nightly quick faults lint bench gpu gpu-record lock clean
+.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick faults lint bench gpu gpu-record lock fuzz clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +26,8 @@ read: $(READY) _build/.sources  ## serve the book on this machine: the text at o
 	@$(PY) _ext/read.py --port $(PORT)
 
 html: $(READY) _build/.sources  ## build the book into _build/html
-	@echo "Building the book: ten minutes or so when everything must be executed ..."
+	@echo "Building the book: some minutes when everything must be executed ..."
+	@$(PY) _ext/read.py --port 0 --results || true
 	@$(BUILD) || { grep -q "Executing notebook failed" _build/build.log && echo "Once more: a measurement of a page was disturbed, or is wrong." && $(BUILD); } || { cat _build/build.log; exit 1; }
 	@echo "The book is in _build/html/index.html"
 
@@ -35,7 +37,11 @@ conf: $(READY)  ## make conf.py, for sphinx-build, from _config.yml
 pictures: $(READY)  ## take the pictures of the README from the built book again
 	@$(PY) tests/book/screenshots.py
 
+# JupyterLab would ask whether it may fetch news, and look for updates: nothing of this needs a network.
+SETTINGS := .venv/share/jupyter/lab/settings/overrides.json
 work: $(READY)  ## open the exercises in JupyterLab
+	@mkdir -p $(dir $(SETTINGS))
+	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' >$(SETTINGS)
 	@$(PY) -m jupyter lab --notebook-dir=exercises
 
 check: $(READY)  ## check your answers to one exercise: make check EX=07
@@ -44,15 +50,21 @@ check: $(READY)  ## check your answers to one exercise: make check EX=07
 progress: $(READY)  ## show which tasks you have solved
 	@$(PY) -m coursework.progress
 
-grade: $(READY) .venv/.compiled  ## grade a class: make grade SUBMISSIONS=folder [ROSTER=class.csv]
+grade: $(READY) .venv/.compiled  ## grade a class: make grade SUBMISSIONS=folder [EX=07] [ROSTER=class.csv] [GRADES=folder]
 	@test -n "$(SUBMISSIONS)" || { echo "Say which folder holds the submissions: make grade SUBMISSIONS=folder"; exit 2; }
-	@$(PYTEST) --grade="$(SUBMISSIONS)" --grade-out=grades $(if $(ROSTER),--grade-roster="$(ROSTER)") -n $(JOBS)
+	@$(PYTEST) --grade="$(SUBMISSIONS)" --grade-out="$(GRADES)" $(if $(EX),--grade-exercise=$(EX)) $(if $(ROSTER),--grade-roster="$(ROSTER)") -n $(JOBS)
+
+export: $(READY)  ## grades for another system: make export TO=canvas FILE=exported.csv [EX=07]  (moodle, gradescope, classroom50)
+	@$(PY) -m coursework.grading.exports "$(GRADES)" $(if $(TO),--$(TO)) $(if $(FILE),"$(FILE)") $(if $(EX),--exercise=$(EX)) $(ARGS)
+
+feedback: $(READY)  ## feedback as a zip: make feedback TO=moodle FILE=worksheet.csv EX=07  (or TO=canvas; neither: a plain zip)
+	@$(PY) -m coursework.grading.handback "$(GRADES)" $(if $(TO),--$(TO)) $(if $(FILE),"$(FILE)") $(if $(EX),--exercise=$(EX)) $(ARGS)
 
 exercises: $(READY)  ## make exercises/ again from solutions/
 	@$(PY) -m coursework.build
 
-release: $(READY)  ## pack the exercises for a class, without answers and hidden cases [ADDRESS=where its wheel will lie]
-	@$(PY) -m coursework.release $(if $(ADDRESS),--address="$(ADDRESS)")
+release: $(READY)  ## pack the exercises for a class, without answers and hidden cases [ADDRESS=where its wheel will lie] [OWN=1]
+	@$(PY) -m coursework.release $(if $(ADDRESS),--address="$(ADDRESS)") $(if $(OWN),--own-numbers --tries=$(OWN) --grades="$(GRADES)")
 
 test: $(READY) .venv/.compiled lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
 	@$(PYTEST) tests $(FILES) -m "not slow" -q --durations=15
@@ -73,6 +85,9 @@ quick: $(READY) lint  ## some tests of every part of the library, in less than t
 
 faults: $(READY)  ## plant faults one by one and see that the tests notice
 	@$(PY) tests/mutations.py
+
+fuzz: $(READY)  ## make 100,000 mutants of answers, and see that none gets out [COUNT=... SEED=...]
+	@cd tests/grading && PYTHONPATH=.. ../../$(PY) -W ignore fuzz.py $(or $(COUNT),100000) --seed $(or $(SEED),1)
 
 lint: $(READY)  ## check the style of the code
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

@@ -1,4 +1,5 @@
 """`make read`: the whole book at once, as text; then page after page with what it computes on this machine.
+`make html` runs the pages by it, too (--results), and then writes the book from what was kept.
 
 Every page is written without running it, but for those whose results are kept from a build before
 (`_build/.jupyter_cache`). Then the others are run: first the page that somebody looks at, else in the book's order. A page
@@ -150,13 +151,13 @@ class Pages:
 class Book:
     """The book's Sphinx application, which builds what it is told to, with or without running it."""
 
-    def __init__(self, root, out, pages, log):
+    def __init__(self, root, out, pages, log, builder="html"):
         logging.getLogger("traitlets").setLevel(logging.WARNING)  # that each page is begun
         from sphinx.application import Sphinx
 
         self.pages, self.run, self.errors, self.tried, self.texts = pages, None, {}, Counter(), {}
         trees = out.parent / ".doctrees"
-        self.app = Sphinx(root, root, out, trees, "html", status=None, warning=log, freshenv=True)
+        self.app = Sphinx(root, root, out, trees, builder, status=None, warning=log, freshenv=True)
         self.config = self.app.env.mystnb_config
         self.app.connect("source-read", self.choose)
         self.app.connect("env-get-outdated", lambda *_: [self.run] if self.run else [])
@@ -267,9 +268,9 @@ class Book:
 class Builder(threading.Thread):
     """Builds the book behind the server."""
 
-    def __init__(self, root, out, pages, say):
+    def __init__(self, root, out, pages, say, builder="html"):
         super().__init__(daemon=True)
-        self.root, self.out, self.pages, self.say = root, out, pages, say
+        self.root, self.out, self.pages, self.say, self.builder = root, out, pages, say, builder
         self.complete = False  # every page is live
 
     def run(self):
@@ -279,7 +280,7 @@ class Builder(threading.Thread):
         log.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(log, "w", encoding="utf-8") as warnings, patch_docutils(self.root), docutils_namespace():
-                self.build(Book(self.root, self.out, self.pages, warnings))
+                self.build(Book(self.root, self.out, self.pages, warnings, self.builder))
         except Exception as error:
             if not self.pages.stopping:
                 self.say(f"The book could not be built: {type(error).__name__}: {error}  (more in {log})")
@@ -287,7 +288,9 @@ class Builder(threading.Thread):
     def build(self, book):
         book.text()
         waiting = self.pages.named("waiting")
-        if waiting:
+        if waiting and self.builder == "dummy":
+            self.say(f"{len(waiting)} pages are run.")
+        elif waiting:
             self.say(f"All text is there. Now {len(waiting)} pages are run; each shows its results when it is ready.")
             self.say("The page that you look at comes next.")
         if len(waiting) > 1 and (os.cpu_count() or 1) > 1:
@@ -374,6 +377,9 @@ def main(arguments=None):
     options.add_argument("--root", type=Path, default=ROOT, help="the folder with conf.py")
     options.add_argument("--out", type=Path, default=None, help="where the pages go (default: _build/html)")
     options.add_argument("--once", action="store_true", help="end when all pages are live")
+    options.add_argument(
+        "--results", action="store_true", help="run the pages, keep their results, write no page; then end"
+    )
     options = options.parse_args(arguments)
     out = (options.out or options.root / "_build" / "html").resolve()
     out.mkdir(parents=True, exist_ok=True)
@@ -387,20 +393,22 @@ def main(arguments=None):
         say(f"Port {options.port} cannot be used. Choose another: make read PORT={options.port + 1}")
         return 1
     address = f"http://127.0.0.1:{server.server_port}"
-    say(f"The book is open at {address}  (Ctrl-C to stop)")
+    if not options.results:
+        say(f"The book is open at {address}  (Ctrl-C to stop)")
     os.environ["CPULAB_TURNS"] = address  # for the processes that pages run in
-    builder = Builder(options.root.resolve(), out, pages, say)
+    builder = Builder(options.root.resolve(), out, pages, say, "dummy" if options.results else "html")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell had it ignored
     builder.start()
-    if options.once:
+    once = options.once or options.results
+    if once:
         threading.Thread(target=lambda: (builder.join(), server.shutdown()), daemon=True).start()
     with server, suppress(KeyboardInterrupt):
         try:
             server.serve_forever()
         finally:
             builder.stop()
-    return 0 if builder.complete or not options.once else 1
+    return 0 if builder.complete or not once else 1
 
 
 if __name__ == "__main__":

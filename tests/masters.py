@@ -13,11 +13,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def answer(task):
     """What a task's check cell hands over (for a prediction: its numbers), with nothing compiled yet."""
-    path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
+    path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
     cells = [cell for cell in build.read(path).cells if cell.cell_type == "code"]
     function = next(name for name, part in definition.PARTS.items() if part == task.part)
     (last,) = (i for i, cell in enumerate(cells) if definition.graded_call(cell.source) == (function, task.id))
-    own = [cell.source for cell in cells[:last] if cell.id.startswith(task.id) and not build.is_check(cell)]
+    own = [cell.source for cell in cells[:last] if cell.id.startswith(task.id) and build.is_answer(cell)]
     namespace, asked = servant.define(own, isinstance(task, ScenarioTask | FunctionTask)), []
     namespace[function] = lambda _, *given, hidden=False, **said: asked.append((given, said))
     exec(build.remove_region(cells[last].source, build.HIDDEN), namespace)

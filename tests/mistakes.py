@@ -72,12 +72,13 @@ class Notebook:
         import nbformat
         from IPython.core.interactiveshell import InteractiveShell
 
-        (path,) = EXERCISES.glob(f"{task_id[:2]}_*.ipynb")
+        chapter = task_id.split("-")[0]
+        (path,) = EXERCISES.glob(f"{chapter}_*.ipynb")
         self.task_id = task_id
         self.cells = {c.id: c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"}
         self.shell = InteractiveShell(colors="nocolor") if shell else None
         self.names = self.shell.user_ns if shell else {"__name__": f"mistakes of {task_id}"}
-        self.run(self.cells[f"{task_id[:2]}-setup"])
+        self.run(self.cells[f"{chapter}-setup"])
 
     def run(self, cell):
         """The exception with which a cell ended, or None."""
@@ -120,8 +121,8 @@ class Notebook:
             if outcome.status != checking.RIGHT:
                 break
         if said["results"][0] == checking.RIGHT and task.part == "results":
-            named, *claims = _called(self.cells[f"{self.task_id}-check"])
-            claims = {name: self.names[name] for name in claims}
+            named, claims = _called(self.cells[f"{self.task_id}-check"])
+            claims = {claim: self.names[name] for claim, name in claims.items()}
             outcome = checking.check(task, Local(self.names[named], claims=claims), hidden=True)
             kind = outcome.failure.kind if outcome.failure else ""
             said["hidden"] = (outcome.status, kind, feedback.as_text(outcome, advise=False))
@@ -129,11 +130,11 @@ class Notebook:
 
 
 def _called(cell):
-    """The names that a cell's check is given: the answer's, then those of its claims, called alike."""
+    """The names that a cell's check is given: the answer's, and {claim: name} of what is said beside it."""
     import ast
 
     (call,) = [node for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.Call)]
-    return [call.args[1].id, *(keyword.arg for keyword in call.keywords if keyword.arg != "hidden")]
+    return call.args[1].id, {k.arg: k.value.id for k in call.keywords if k.arg != "hidden"}
 
 
 def _play(task_id, which, start):

@@ -58,6 +58,7 @@ OPERATIONS, VECTOR, MATMUL, DOTS = (
 )
 TABLE = "tests/kernels/test_table.py"  # until operations had examples
 TILE = "tests/simd/test_tile.py"
+GPU_ATTENTION = "tests/kernels/test_gpu_attention.py"
 TEAM = "tests/kernels/test_team.py"
 CONVOLUTION = "tests/kernels/test_convolution.py"
 WINOGRAD = "tests/kernels/test_winograd.py"
@@ -461,8 +462,29 @@ KERNELS = [
         "gpu attention: what was added before a larger score came is not corrected",
         "sums[r, c] *= correction",
         "sums[r, c] *= f32(1)",
-        OPERATIONS,
-        "test_at_real_size and gpu-attention_shared_tiles",
+        "tests/kernels/test_attention.py",
+        "test_with_it_there_is_no_finding",
+    ),
+    Fault(
+        "gpu attention in patches: what was added before a larger score came is not corrected",
+        "sums[r, c] = sums[r, c] * correction",
+        "sums[r, c] = sums[r, c]",
+        GPU_ATTENTION,
+        "test_ragged",
+    ),
+    Fault(
+        "gpu attention on tensor cores: the next keys are copied while some are still read",
+        "cuda.syncthreads()  # values are there, and nobody reads the keys any more",
+        "cuda.syncwarp()",
+        GPU_ATTENTION,
+        "test_tensor_cores_are_fed_without_conflicts",
+    ),
+    Fault(
+        "tensor cores: numbers are cut to 16 bits, not rounded",
+        "digits = round(size * 2.0 ** (fraction - exponent))",
+        "digits = int(size * 2.0 ** (fraction - exponent))",
+        GPU_ATTENTION,
+        "test_pairs_are_rounded_to_the_nearest",
     ),
     Fault(
         "decoding: what was added before a larger score came is not corrected",
@@ -954,6 +976,7 @@ LAB = [
 ]
 
 PARTS, CPU_TASKS = "tests/grading/test_grading_parts.py", "tests/coursework/test_cpu_tasks.py"
+EXPORTS, BY_HAND = "tests/grading/test_grading_exports.py", "tests/grading/test_grading_by_hand.py"
 STUDENT, WRONG = "tests/coursework/test_coursework_student.py", "tests/wrong_answers/test_wrong_answers.py"
 COURSEWORK = [
     Fault(
@@ -1034,17 +1057,66 @@ COURSEWORK = [
     ),
     Fault(
         "results: a key without the seed",
-        "json.dumps(asdict(limits)), str(seed)]",
-        'json.dumps(asdict(limits)), ""]',
+        "json.dumps(asdict(limits)), str(seed), *more]",
+        'json.dumps(asdict(limits)), "", *more]',
         PARTS,
         "test_the_key_covers_everything_that_decides",
     ),
     Fault(
         "merge: the cell's id goes before its grade_id",
-        "for n in (grade_id, cell_id, _named(source))",
-        "for n in (cell_id, grade_id, _named(source))",
+        "for n in (grade_id, cell_id, named(source))",
+        "for n in (cell_id, grade_id, named(source))",
         PARTS,
         "test_merge_believes_the_grade_id_before_the_cells_id",
+    ),
+    Fault(
+        "exports: a grade that somebody entered is overwritten",
+        "elif held.strip() in EMPTY or _equal(held, old):",
+        "elif held.strip() not in (None, old):",
+        EXPORTS,
+        "test_canvas_gets_its_file_back",
+    ),
+    Fault(
+        "exports: nothing handed in is 0",
+        "if not (self.zero and nothing_came):",
+        "if not nothing_came:",
+        EXPORTS,
+        "test_canvas_gets_its_file_back",
+    ),
+    Fault(
+        "exports: the last of one name gets the grade",
+        "if len(fits) == 1:\n            found[place] = fits.pop()",
+        "if fits:\n            found[place] = fits.pop()",
+        EXPORTS,
+        "test_two_of_one_name_are_not_mixed_up",
+    ),
+    Fault(
+        "late: a day is counted when it is over",
+        "return max(0, math.ceil(over / timedelta(days=1)))",
+        "return max(0, math.floor(over / timedelta(days=1)))",
+        BY_HAND,
+        "test_a_policy_counts_days_begun",
+    ),
+    Fault(
+        "late: the points by hand are charged, too",
+        'final = whole(max(0, row["points"] - lost)) if by_hand is None else by_hand',
+        'final = whole(max(0, (row["points"] if by_hand is None else by_hand) - lost))',
+        BY_HAND,
+        "test_points_by_hand_are_the_last_word",
+    ),
+    Fault(
+        "similarity: what all were given is evidence",
+        "if n not in known and held[n] <= common",
+        "if held[n] <= common",
+        "tests/grading/test_grading_similarity.py",
+        "test_what_all_were_given_is_no_evidence",
+    ),
+    Fault(
+        "numbers of one's own: all students have the same",
+        'mine.draw(f"{self.key}|{plain(person)}|{task_id}", attempt)',
+        'mine.draw(f"{self.key}|{task_id}", attempt)',
+        "tests/coursework/test_own_numbers.py",
+        "test_a_draw_is_reproducible",
     ),
 ]
 

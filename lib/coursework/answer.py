@@ -15,11 +15,11 @@ import traceback
 import tracemalloc
 import warnings
 from dataclasses import asdict, dataclass, fields, replace
+from types import FunctionType
 
 import numpy as np
 
 from . import limited
-from .admission import COMPILED, COUNTED, KERNEL, NotAdmitted, admit
 
 PRINTED_LINES = 20
 SMALL = 3000  # elements that a function can go through as Python, without anybody waiting
@@ -71,7 +71,7 @@ class Local:
     def compiled_call(self, arguments, threads=None):
         """As `call`, for a numba function: recompiled with every index checked and every loop counted. `threads`: of
         its parallel loops."""
-        self._admit(COMPILED, "njit")
+        self._admit("compiled")
         after = _copies(arguments)
         try:
             with _threads(threads):
@@ -105,25 +105,30 @@ class Local:
         """One call with every load and store recorded: see watched.of."""
         from . import watched
 
-        self._admit(COMPILED, "njit")
+        self._admit("compiled")
         how = threads, schedule, chunk, wanted, outside
         return self._guarded(lambda: watched.of(self.function, _copies(arguments), *how))
 
     def cost(self, arguments, wanted=()):
-        """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine.
+        """(what a call costs, as a dict of Cost's fields; [(result, arguments afterwards) of each call that was counted]).
 
-        `wanted` names what is asked for; for names of executed.costs the compiled code is run with counters. It is run on
-        arguments with which compiled_call came to no index outside of an array.
+        Counts, not times: the same on every machine. `wanted` names what is asked for; for names of executed.costs the
+        compiled code is run with counters. It is run on arguments with which compiled_call came to no index outside of an array.
         """
-        self._admit(COMPILED, "njit")
+        self._admit("compiled")
         allocated = {field.name for field in fields(Cost)}
         if not set(wanted) - allocated:
-            return self._allocated(_with_bounds(self.function), arguments)
+            cost, run = self._allocated(_with_bounds(self.function), arguments)
+            return cost, [run]
         from . import executed
 
-        fresh = self._guarded(executed.compiled, self.function, arguments)
-        cost = self._allocated(fresh, arguments) if allocated & set(wanted) else {}
-        return cost | self._guarded(executed.of, fresh, _copies(arguments))
+        fresh, cost, runs = self._guarded(executed.compiled, self.function, arguments), {}, []
+        if allocated & set(wanted):
+            cost, run = self._allocated(fresh, arguments)
+            runs.append(run)
+        after = _copies(arguments)
+        counted, result = self._guarded(executed.of, fresh, after)
+        return cost | counted, [*runs, (result, after)]
 
     def _allocated(self, function, arguments):
         from numba.core.runtime import _nrt_python, rtsys
@@ -134,15 +139,15 @@ class Local:
         handles = sum(isinstance(x, np.ndarray) for x in arguments)  # numba makes one for each array passed in
         tracemalloc.start()
         before = rtsys.get_allocation_stats().mi_alloc
-        self._guarded(function, *arguments)
+        result = self._guarded(function, *arguments)
         arrays = rtsys.get_allocation_stats().mi_alloc - before - handles
         numpy_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        return asdict(Cost(arrays, numpy_bytes))
+        return asdict(Cost(arrays, numpy_bytes)), (result, arguments)
 
     def counts(self, arguments):
-        """Flops and bytes of one call, counted in the source: see counted.of."""
-        self._admit(COUNTED, "njit")
+        """(flops and bytes of one call, counted in the source; its result; the arguments afterwards): see counted.of."""
+        self._admit("counted")
         from . import counted
 
         return self._guarded(lambda: counted.of(self.function, arguments))
@@ -168,7 +173,7 @@ class Local:
 
     def stress(self, task, arguments):
         """The scenario of `task` with this answer and real threads: see playing.stress."""
-        self._admit_python()
+        self._admit_python(task.without)
         from . import playing
 
         return self._guarded(lambda: playing.stress(task, self.function, _copies(arguments), task.stress))
@@ -184,7 +189,7 @@ class Local:
         from simt.progress import hidden as without_progress_line
         from simt.xray import BudgetExceeded, xray
 
-        self._admit(KERNEL, "cuda.jit")
+        self._admit("kernel")
         arguments = _copies(arguments)
         kernel, most = executor.jit(self.function.py_func), limited.KERNEL_ACCESSES
         with without_progress_line(), simt.budget(*limited.KERNEL_ROUNDS):
@@ -201,25 +206,54 @@ class Local:
         ]
         return arguments, {"findings": findings, "excess": excess, "picture": picture, "map": _map(report)}
 
-    def _admit(self, language, decorator):
-        if not hasattr(self.function, "py_func"):
+    def program(self, language, without=()):
+        """What the answer is made of, as texts that stand by themselves: {"name": the answer's, "texts": [...]}.
+
+        `language`: the key of one of extraction.LANGUAGES, or "plain". Raises AnswerFailed for what is not admitted.
+        """
+        from . import extraction
+
+        statements = self._extracted_python(without) if language == "plain" else self._extracted(language)
+        name = getattr(self.function, "py_func", self.function).__name__
+        return {"name": name, "texts": extraction.written(statements)}
+
+    def _admit(self, language):
+        self._compiles(language)
+        if not self.admitted:
+            self._extracted(language)
+
+    def _admit_python(self, without=()):
+        self._runs()
+        if not self.admitted:
+            self._extracted_python(without)
+
+    def _runs(self):
+        if not callable(self.function):
+            raise AnswerFailed("TypeError", f"this is {self.function!r}; a function or class is asked for")
+
+    def _compiles(self, language):
+        if not isinstance(getattr(self.function, "py_func", None), FunctionType):
+            decorator = "cuda.jit" if language == "kernel" else "njit"
             raise AnswerFailed("NotCompiled", f"this is a plain Python object; write @{decorator} above the function")
-        if self.admitted:
-            return
+
+    def _extracted(self, language):
+        """The statements of the answer, admitted."""
+        from . import extraction
+        from .admission import NotAdmitted
+
+        self._compiles(language)
         try:
-            admit(self.function, language)
+            return extraction.of(self.function, extraction.LANGUAGES[language])
         except NotAdmitted as error:
             raise AnswerFailed(error.name, str(error)) from None
 
-    def _admit_python(self, without=()):
-        if not callable(self.function):
-            raise AnswerFailed("TypeError", f"this is {self.function!r}; a function or class is asked for")
-        if self.admitted:
-            return
-        from . import plain_python
+    def _extracted_python(self, without):
+        from . import plain_extraction
+        from .admission import NotAdmitted
 
+        self._runs()
         try:
-            plain_python.admit(self.function, without)
+            return plain_extraction.of(self.function, without)
         except NotAdmitted as error:
             raise AnswerFailed(error.name, str(error)) from None
 

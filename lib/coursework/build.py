@@ -4,6 +4,8 @@ A master in `solutions/` is an ordinary notebook with recorded outputs. In an an
 `### BEGIN SOLUTION` and `### END SOLUTION`; in a check cell what is kept for grading stands between
 `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`. The exercise is the master without both and without outputs.
 
+A kernel to mend (kinds/mend.py) is handed out as its task has it, in the place of the answer.
+
 The build also writes nbgrader's metadata (schema version 3, `grade_id` equal to the cell's id) into both, the first
 code cell, which finds the library or installs it (install_cell.py), and under each task's heading what to read first.
 In an exercise the checks, and other cells that use an answer, carry the tag `raises-exception`: who runs all of a
@@ -14,6 +16,8 @@ first.
 import argparse
 import ast
 import copy
+import functools
+import inspect
 import re
 import sys
 import tomllib
@@ -25,6 +29,7 @@ from . import definition, progress
 
 SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
 HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
+PATTERN = "[0-9][0-9]*_*.ipynb"  # 06_memory, and 06b_debugging: a chapter's second notebook
 STUB = "raise NotImplementedError"
 GOES_ON = "raises-exception"  # nbconvert and Jupyter go on after an error in a cell with this tag
 INSTALL = Path(__file__).with_name("install_cell.py")
@@ -42,7 +47,7 @@ class BuildError(ValueError):
 
 def masters(root):
     """The master notebooks of a checkout, in order."""
-    return sorted((Path(root) / "solutions").glob("[0-9][0-9]_*.ipynb"))
+    return sorted((Path(root) / "solutions").glob(PATTERN))
 
 
 def read(path):
@@ -148,10 +153,10 @@ def is_install(cell):
 
 def annotate(notebook, name, where="", version=""):
     """Write what the build adds to a master, in place: the metadata of every code cell, the cell that installs, links."""
-    seen, graded = set(), []
+    seen, graded, chapter = set(), [], definition.chapter_of(name)
     if notebook.cells:
-        with_install(notebook, name[:2], where, version)
-        _with_sections(notebook, name[:2])
+        with_install(notebook, chapter, where, version)
+        _with_sections(notebook, chapter)
     for cell in notebook.cells:
         if cell.id in seen or not re.fullmatch(r"[\w-]{1,64}", cell.id):
             raise BuildError(f"{name}: the cell id {cell.id!r} is used twice or has characters nbgrader does not take")
@@ -177,7 +182,7 @@ def annotate(notebook, name, where="", version=""):
             mark.update(grade=True, points=part[1])
             cell.metadata["dlkernels"] = {"task": call[1], "part": part[0]}
         cell.metadata["nbgrader"] = mark
-    wanted = [(t.id, p) for t in definition.of_chapter(name[:2]) for p, _ in progress.parts(t)]
+    wanted = [(t.id, p) for t in definition.of_chapter(chapter) for p, _ in progress.parts(t)]
     if graded != wanted:
         raise BuildError(f"{name}: graded cells are {graded}; the tasks of the chapter ask for {wanted}")
     notebook.metadata = {
@@ -185,6 +190,11 @@ def annotate(notebook, name, where="", version=""):
         "language_info": {"name": "python"},
     }
     return notebook
+
+
+def is_trial(cell):
+    """A cell of the course's that is there to be changed: no answer, and nothing to flag."""
+    return cell.id.endswith("-try")
 
 
 def _part(function, task_id, where):
@@ -208,6 +218,7 @@ def exercise_of(master):
     """The notebook a student gets: the master without answers, hidden checks and outputs."""
     notebook = copy.deepcopy(master)
     answers = [cell.source for cell in notebook.cells if SOLUTION[0] in cell.source]
+    bodies = {task.id: _body(task.handed_out) for task in _tasks_of(notebook) if hasattr(task, "handed_out")}
     written = {name for source in answers for name in re.findall(r"^def (\w+)", source, re.MULTILINE)}
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -216,9 +227,28 @@ def exercise_of(master):
         if is_check(cell) or (SOLUTION[0] not in cell.source and _used(cell.source) & written):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), GOES_ON]
         is_open = re.search(r"[=:] \.\.\.", cell.source)  # something to fill in: a number, or a value of a dict
-        cell.source = remove_region(cell.source, SOLUTION, (lambda lines, indent: []) if is_open else _stub)
+        begun = (lambda lines, indent: []) if is_open else _stub
+        if cell.id in bodies:
+            begun = functools.partial(_handed_out, bodies[cell.id])
+        cell.source = remove_region(cell.source, SOLUTION, begun)
         cell.source = remove_region(cell.source, HIDDEN)
     return notebook
+
+
+def _tasks_of(notebook):
+    calls = [definition.graded_call(cell.source) for cell in notebook.cells if is_check(cell)]
+    return [definition.find(call[1]) for call in calls if call]
+
+
+def _body(kernel):
+    """The lines of a kernel, without its head."""
+    lines = inspect.getsource(kernel.py_func).rstrip().splitlines()
+    return lines[next(k for k, line in enumerate(lines) if line.startswith("def ")) + 1 :]
+
+
+def _handed_out(body, lines, indent):
+    """In the place of an answer: the kernel as it is handed out; nothing for what is said of it."""
+    return body if indent else []
 
 
 def _run(path):

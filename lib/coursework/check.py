@@ -52,14 +52,13 @@ def run(path, tell=print, seconds=CELL_SECONDS):
     tell: called with the text of each outcome as soon as it is known. A cell that runs longer than `seconds` is stopped.
     """
     import nbformat
-    from IPython.core.interactiveshell import InteractiveShell
 
     from . import notebook as front
 
     os.environ.setdefault("MPLBACKEND", "agg")  # draw without a window
     front.OUTCOMES.clear()
     notebook = nbformat.read(path, as_version=4)
-    shell = InteractiveShell.instance(colors="nocolor")
+    shell = notebook_shell()
     errors = []
     home = Path.cwd()
     sys.path.insert(0, str(path.parent.resolve()))  # as in Jupyter: my_kernels.py lies beside the notebook
@@ -70,7 +69,7 @@ def run(path, tell=print, seconds=CELL_SECONDS):
             for cell in cells:
                 known, name = len(front.OUTCOMES), f"Cell {cell.get('id', '?')}"
                 with watchman.cell(name), _quiet() as printed:
-                    result = shell.run_cell(cell.source, store_history=False)
+                    result = shell.run_cell(cell.source, store_history=True)
                 if cell.get("id", "").endswith("-install") and printed.getvalue():  # of a library that is too old
                     tell(printed.getvalue())
                 for outcome in front.OUTCOMES[known:]:
@@ -84,6 +83,16 @@ def run(path, tell=print, seconds=CELL_SECONDS):
         os.chdir(home)
         sys.path.pop(0)
     return {(o.task, o.part): o for o in front.OUTCOMES}, errors
+
+
+def notebook_shell():
+    """IPython's shell, as far as cells of a notebook ask for it. What it runs is not kept among the student's own history."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance(colors="nocolor")
+    shell.enable_gui = lambda gui=None: None  # %matplotlib inline, where nothing is drawn
+    shell.history_manager.enabled = False
+    return shell
 
 
 @contextlib.contextmanager
@@ -145,7 +154,7 @@ def _less_than_all_memory():
 
 def report(path, outcomes, errors):
     """Lines to print after the outcomes, and whether everything is right."""
-    chapter = path.name[:2]
+    chapter = definition.chapter_of(path.name)
     lines, points, most, right = [], 0, 0, True
     for task in definition.of_chapter(chapter):
         for part, worth in progress.parts(task):

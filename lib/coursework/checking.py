@@ -6,6 +6,7 @@ is checked, its task says (`kinds/`); the functions behind these two are what th
 
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +40,24 @@ def check(task, answer, seed=None, hidden=False):
     except Exception as error:
         status, failure, checked, note, picture = WRONG, own_fault(error), (), "", {}
     points = task.points if status == RIGHT else 0
+    if status == WRONG and task.partial and failure.kind != "checker-error":
+        points, failure = _by_cases(task, answer, seed, failure)
     seconds = time.perf_counter() - begun
     return Outcome(task.id, task.part, status, points, task.points, checked, note, failure, seconds, picture)
+
+
+def _by_cases(task, answer, seed, failure):
+    """(points, failure that says them) of an answer that is not right, for the cases that its task gives points for alone."""
+    points, earned = 0, []
+    for case in task.cases:
+        if case.name in task.partial:
+            try:
+                task.examine(answer, (case,), seed)
+            except Exception:  # not right, or a fault that was told already
+                continue
+            points, earned = points + task.partial[case.name], [*earned, repr(case.name)]
+    said = ("points", f"{points} of {task.points}: {', '.join(earned)} is right") if earned else None
+    return points, replace(failure, facts=(*failure.facts, said)) if said else failure
 
 
 def check_budget(task, answer, seed=None, examined=False):

@@ -123,6 +123,7 @@ class Task:
     hints: tuple
     advice: dict = field(default_factory=dict)
     budget: Budget | None = None
+    partial: dict = field(default_factory=dict)  # name of a case -> points for it, where another one is wrong
     section: Section | None = None  # what to read first
     after: str = ""  # a second part: the student's own check opens when this task is right; grading does not ask
 
@@ -130,6 +131,11 @@ class Task:
         if len(self.hints) != HINT_LEVELS:
             raise ValueError(f"task {self.id} has {len(self.hints)} hints; expected {HINT_LEVELS}")
         refuse_unknown(self, "advice", self.advice, self.failures())
+        refuse_unknown(self, "partial", self.partial, [case.name for case in getattr(self, "cases", ())])
+        if sum(self.partial.values()) >= max(1, self.points):
+            raise ValueError(
+                f"task {self.id}: cases alone are worth {sum(self.partial.values())} of {self.points} points; expected fewer"
+            )
         if self.budget is not None:
             golf = self.budget.golf
             refuse_unknown(self, "budget", self.budget.require, self.counts())
@@ -137,7 +143,7 @@ class Task:
 
     @property
     def chapter(self):
-        return self.id.split("-")[0]
+        return chapter_of(self.id)
 
     @property
     def seed(self):
@@ -218,15 +224,20 @@ def unwritten(*shape, dtype=np.float32):
 
 
 def chapters():
-    """The chapters that have tasks, as two-digit strings."""
+    """The chapters that have tasks: two digits each, and a letter where a chapter has a second notebook."""
     from . import tasks
 
     names = {info.name for info in pkgutil.iter_modules(tasks.__path__)}
     return sorted(name.removeprefix("chapter_") for name in names)
 
 
+def chapter_of(name):
+    """The chapter of a task or a notebook: "07" of "07-add" and of "07_vector_add.ipynb", "06b" of "06b_debugging"."""
+    return re.split("[-_]", str(name), maxsplit=1)[0]
+
+
 def of_chapter(chapter):
-    """The tasks of one chapter ("07" or 7), in the order of its notebook. Only its module is imported."""
+    """The tasks of one chapter ("07" or 7, "06b"), in the order of its notebook. Only its module is imported."""
     wanted = f"{int(chapter):02d}" if str(chapter).isdigit() else str(chapter)
     if wanted not in chapters():
         raise ValueError(f"Chapter {chapter!r} has no tasks. Chapters with tasks: {', '.join(chapters())}.")
@@ -240,7 +251,7 @@ def everything():
 
 def find(task_id):
     """The task called `task_id`."""
-    chapter = str(task_id)[:2]
+    chapter = chapter_of(task_id)
     tasks = of_chapter(chapter) if chapter in chapters() else everything()
     for task in tasks:
         if task.id == task_id:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from simt.show import sentence
 
-from . import checking, definition, feedback, kept, progress
+from . import checking, definition, feedback, kept, own, progress
 from .answer import AnswerFailed, Local
 from .kinds.arrays import ArrayTask
 from .outcome import UNSOLVED, Failure, Outcome
@@ -61,9 +61,24 @@ def begin(chapter):
     _tell_what_to_run_first()
     print(f"{len(tasks)} tasks, {points} points, about {sum(t.minutes for t in tasks)} minutes.")
     if kept.path() and any(isinstance(task, ArrayTask) for task in tasks):
-        print(
-            f"The compiled functions that you solve are kept in {kept.FILE}, beside this notebook, for later chapters."
-        )
+        print(f"The functions that you solve are kept for later chapters: in {kept.FILE}, beside this notebook.")
+
+    for line in own.told(chapter):
+        print(line)
+
+
+def me(name):
+    """Say who you are, where your class has numbers for each student: your e-mail address, or what your instructor said."""
+    if own.of_class() is None:
+        print("In this book all have the same numbers. There is nothing to say.")
+        return
+    own.say(name)
+    print(f"Welcome, {name}. Run the cell with begin(...) now: it tells your numbers.")
+
+
+def another(task_id):
+    """Other numbers for a task of prediction, where your class allows a new try."""
+    print(own.again(_task(task_id, "predict").id))
 
 
 def _machine(tasks):
@@ -123,7 +138,7 @@ def budget(task_id, answer, seed=None):
 
 def predict(task_id, **numbers):
     """Compare what you predicted with what the machine counts: predict("07-sectors", neighbours=..., ...)."""
-    task = _task(task_id, "predict")
+    task = own.of_student(_task(task_id, "predict"))
     _fits(task, "predict")
     task.accept(numbers)
     return _show(checking.check(task, numbers))

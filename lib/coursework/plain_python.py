@@ -8,16 +8,14 @@ module but the few below, and of them only what is listed; reach no attribute th
 import ast
 import builtins
 import difflib
-import inspect
-import linecache
 import sys
-import textwrap
-from types import FunctionType
 
-from .admission import NAMED, NotAdmitted, Undefined, _words
+from . import trees
+from .admission import NotAdmitted, Undefined
+from .vocabulary import NAMED, words
 
 WHERE = "an answer in this notebook cannot contain"
-BUILTINS = _words("""
+BUILTINS = words("""
     range min max abs int float bool complex str bytes repr list dict set frozenset tuple enumerate zip map filter sorted
     reversed sum any all iter next isinstance len round divmod pow print slice object super property staticmethod
     classmethod True False None NotImplementedError Exception ValueError TypeError KeyError IndexError LookupError
@@ -25,30 +23,33 @@ BUILTINS = _words("""
     AttributeError NameError NotImplemented Ellipsis
 """)
 MODULES = {
-    "threading": _words(
+    "threading": words(
         "Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier BrokenBarrierError current_thread get_ident local"
     ),
-    "queue": _words("Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
-    "time": _words("sleep monotonic perf_counter time"),
-    "concurrent": _words("futures"),
+    "queue": words("Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
+    "time": words("sleep monotonic perf_counter time"),
+    "concurrent": words("futures"),
     "math": frozenset(name for name in dir(__import__("math")) if not name.startswith("_")),
-    "random": _words("random uniform randrange randint choice shuffle sample"),
-    "np": _words("""
+    "random": words("random uniform randrange randint choice shuffle sample"),
+    "np": words("""
         array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange linspace concatenate stack
         vstack hstack split array_split sum mean median std var min max minimum maximum argmin argmax argsort sort abs exp
         log sqrt tanh sin cos where clip cumsum prod dot matmul outer any all isnan isfinite allclose array_equal percentile
         quantile polyfit diff unique bincount float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_
-        intp inf nan pi e newaxis ndarray reshape transpose copy copyto linalg lstsq interp floor ceil log2 log10 square
+        intp inf nan pi e newaxis ndarray reshape transpose copy copyto linalg interp floor ceil log2 log10 square
     """),
-    "statistics": _words("median mean stdev"),
-    "itertools": _words("chain islice count repeat cycle accumulate product combinations zip_longest"),
+    "statistics": words("median mean stdev"),
+    "collections": words("deque defaultdict Counter OrderedDict"),
+    "heapq": words("heappush heappop heapify heapreplace heappushpop nlargest nsmallest"),
+    "functools": words("partial reduce"),
+    "itertools": words("chain islice count repeat cycle accumulate product combinations zip_longest"),
 }
-FREE = _words("""
+FREE = words("""
     Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier current_thread get_ident Queue LifoQueue
     PriorityQueue SimpleQueue Empty Full sleep perf_counter monotonic ThreadPoolExecutor as_completed deque
 """)
-FUTURES = _words("ThreadPoolExecutor as_completed wait Future TimeoutError CancelledError")
-ATTRIBUTES = _words("""
+FUTURES = words("ThreadPoolExecutor as_completed wait Future TimeoutError CancelledError")
+ATTRIBUTES = words("""
     acquire release locked wait wait_for notify notify_all set clear is_set start join run is_alive name daemon ident
     put get put_nowait get_nowait task_done qsize empty full maxsize parties n_waiting broken reset abort
     submit map shutdown result exception done cancel cancelled running add_done_callback
@@ -57,31 +58,32 @@ ATTRIBUTES = _words("""
     shape size ndim dtype T nbytes itemsize strides sum mean min max std var prod any all argmin argmax argsort cumsum dot
     astype fill tolist item reshape ravel flatten transpose round clip
     split strip startswith endswith lower upper replace args send close throw real imag bit_length is_integer
+    most_common elements total default_factory
     __init__
 """)
-METHODS = _words("""
+METHODS = words("""
     __init__ __enter__ __exit__ __iter__ __next__ __len__ __call__ __repr__ __str__ __contains__ __getitem__ __setitem__
     __bool__
 """)
-_BANNED = _words("format format_map mro tofile dump dumps ctypes data_as setflags obj")
+_BANNED = words("format format_map mro tofile dump dumps ctypes data_as setflags obj")
 _LEADS_OUT = ("f_", "gi_", "tb_", "co_", "cr_", "ag_", "func_")
-_REFUSED = (
-    ast.Import,
-    ast.ImportFrom,
-    ast.AsyncFunctionDef,
-    ast.AsyncFor,
-    ast.AsyncWith,
-    ast.Await,
-    ast.Match,
-    *((ast.TypeAlias,) if hasattr(ast, "TypeAlias") else ()),
-    *((ast.TryStar,) if hasattr(ast, "TryStar") else ()),
-)
+_NODES = words("""
+    FunctionDef ClassDef Lambda Return Delete Assign AugAssign AnnAssign For While If With Raise Try Assert Global Nonlocal Expr
+    Pass Break Continue BoolOp NamedExpr BinOp UnaryOp IfExp Dict Set ListComp SetComp DictComp GeneratorExp Yield YieldFrom
+    Compare Call FormattedValue JoinedStr Constant Attribute Subscript Starred Name List Tuple Slice comprehension
+    ExceptHandler arguments arg keyword withitem Load Store Del
+    And Or Add Sub Mult Div Mod Pow LShift RShift BitOr BitXor BitAnd FloorDiv MatMult Invert Not UAdd USub
+    Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn
+""")
 _SAID = NAMED | {"AsyncFunctionDef": "async", "AsyncFor": "async", "AsyncWith": "async", "Await": "await"}
 
 
 def prelude():
     """The names that every such answer may use."""
+    import collections
     import concurrent.futures
+    import functools
+    import heapq
     import itertools
     import math
     import queue
@@ -89,61 +91,19 @@ def prelude():
     import statistics
     import threading
     import time
-    from collections import deque
 
     import numpy as np
 
     names = {
         "threading": threading, "queue": queue, "time": time, "concurrent": concurrent, "math": math, "random": random,
-        "np": np, "statistics": statistics, "itertools": itertools, "deque": deque, "sleep": time.sleep,
+        "np": np, "statistics": statistics, "itertools": itertools, "deque": collections.deque,
+        "collections": collections, "heapq": heapq, "functools": functools, "sleep": time.sleep,
         "perf_counter": time.perf_counter, "monotonic": time.monotonic,
         "as_completed": concurrent.futures.as_completed, "ThreadPoolExecutor": concurrent.futures.ThreadPoolExecutor,
     }  # fmt: skip
     for module in (threading, queue):
         names |= {name: getattr(module, name) for name in FREE if hasattr(module, name)}
     return {"__name__": "answer", **names}
-
-
-def collect(cells, name, without=()):
-    """The source texts, with the line numbers of their cells, of `name` and of all that it uses from `cells`, admitted.
-
-    `without`: see `refuse_what_spoils`. Raises NotAdmitted, and LookupError where nothing is called `name`. Other code in the cells is left out.
-    """
-    definitions = {}
-    for text in cells:
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue  # magics, or a broken cell: the notebook's own run reports it
-        for statement in tree.body:
-            for target in _defined(statement):
-                definitions.pop(target, None)
-                definitions[target] = (_cut(text, statement), statement)
-    if name not in definitions:
-        raise LookupError(f"no function or class called {name} was found")
-    wanted, queue = {name}, [name]
-    while queue:
-        for node in ast.walk(definitions[queue.pop()][1]):
-            if isinstance(node, ast.Name) and node.id in definitions and node.id not in wanted:
-                wanted.add(node.id)
-                queue.append(node.id)
-    statements = [definitions[needed][1] for needed in wanted]
-    check(statements, wanted)
-    refuse_what_spoils(statements, without)
-    return [text for needed, (text, _) in definitions.items() if needed in wanted]
-
-
-def _defined(statement):
-    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-        return [statement.name]
-    if isinstance(statement, ast.Assign):
-        return [t.id for t in statement.targets if isinstance(t, ast.Name)]
-    return []
-
-
-def _cut(text, statement):
-    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
-    return "\n" * (first - 1) + "\n".join(text.splitlines()[first - 1 : statement.end_lineno])
 
 
 class Spoils(NotAdmitted):
@@ -154,34 +114,6 @@ class Spoils(NotAdmitted):
     def __init__(self, what, line, why):
         Exception.__init__(self, f"line {line} uses {what}: {why}")
         self.line = line
-
-
-def admit(answer, without=()):
-    """Raise NotAdmitted unless `answer`, a function or class of this process, and what it uses beside it keep the rules.
-
-    `without`: see `refuse_what_spoils`.
-    """
-    known = set(getattr(_some_function(answer), "__globals__", {}))
-    statements = _statements(answer)
-    check(statements, known - set(dir(builtins)))
-    refuse_what_spoils(statements, without)
-
-
-def _statements(answer):
-    """The syntax trees of a function or class and of those of its cell or file that it uses."""
-    own, seen, waiting, found = _some_function(answer), set(), [answer], []
-    while waiting:
-        thing = waiting.pop()
-        if id(thing) in seen:
-            continue
-        seen.add(id(thing))
-        found.append(statement_of(thing))
-        for node in ast.walk(found[-1]):
-            used = own.__globals__.get(node.id) if isinstance(node, ast.Name) else None
-            function = _some_function(used) if isinstance(used, type | FunctionType) else None
-            if function is not None and function.__globals__ is own.__globals__:
-                waiting.append(used)
-    return found
 
 
 def refuse_what_spoils(statements, without):
@@ -195,36 +127,6 @@ def refuse_what_spoils(statements, without):
                 name = "timeout"
         if name in without:
             raise Spoils(f"`{ast.unparse(node)[:60]}`", node.lineno, without[name])
-
-
-def statement_of(answer):
-    """The syntax tree of a function or class; classes of a notebook have no file, their functions do."""
-    function = _some_function(answer)
-    if function is None:
-        raise NotAdmitted("no function", 0, WHERE)
-    file, line = function.__code__.co_filename, function.__code__.co_firstlineno
-    lines = linecache.getlines(file, function.__globals__)
-    try:
-        tree = ast.parse("".join(lines))
-    except SyntaxError:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
-        return tree.body[0]
-    kind = ast.ClassDef if isinstance(answer, type) else ast.FunctionDef
-    inside = [n for n in ast.walk(tree) if isinstance(n, kind) and n.name == answer.__name__]
-    around_line = [n for n in inside if min([n.lineno, *(d.lineno for d in n.decorator_list)]) <= line <= n.end_lineno]
-    if not around_line:
-        raise NotAdmitted(f"no source of {answer.__name__}", line, WHERE)
-    return around_line[-1]
-
-
-def _some_function(answer):
-    if not isinstance(answer, type):
-        return answer if hasattr(answer, "__code__") else None
-    for member in vars(answer).values():
-        member = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
-        if hasattr(member, "__code__"):
-            return member
-    return None
 
 
 def check(statements, own):
@@ -244,10 +146,27 @@ def check(statements, own):
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 attributes.add(node.attr)
             if isinstance(node, ast.ClassDef):
-                for part in node.body:
-                    attributes |= set(_defined(part))
+                attributes |= {name for part in node.body for name in defined(part)}
     for statement in statements:
-        _Rules(local, attributes).visit(statement)
+        if not defined(statement):
+            _Rules(local, attributes).refuse(statement)
+        try:
+            trees.limit(statement)
+        except trees.TooLarge as error:
+            raise NotAdmitted(str(error), error.line, "is more than an answer needs") from None
+        with trees.deep():
+            _Rules(local, attributes).visit(statement)
+
+
+def defined(statement):
+    """The names that a statement at the top of a cell, or of a class, gives a meaning to; () for one that runs something."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return (statement.name,)
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None and isinstance(statement.target, ast.Name):
+        return (statement.target.id,)
+    if isinstance(statement, ast.Assign) and all(isinstance(t, ast.Name) for t in statement.targets):
+        return tuple(t.id for t in statement.targets)
+    return ()
 
 
 class _Rules(ast.NodeVisitor):
@@ -259,7 +178,7 @@ class _Rules(ast.NodeVisitor):
         raise NotAdmitted(what, getattr(node, "lineno", 0), WHERE + more)
 
     def visit(self, node):
-        if isinstance(node, _REFUSED):
+        if type(node).__name__ not in _NODES:
             self.refuse(node)
         if getattr(node, "is_async", 0):
             self.refuse(node, "async")
@@ -321,7 +240,7 @@ class _Rules(ast.NodeVisitor):
                 self.refuse(node, "concurrent.futures by itself")
             return
         if ast.unparse(node.value) in ("concurrent.futures", "np.linalg"):
-            allowed = FUTURES if node.attr in FUTURES else _words("norm solve lstsq")
+            allowed = FUTURES if node.attr in FUTURES else words("norm solve lstsq")
             if node.attr not in allowed or not isinstance(node.ctx, ast.Load):
                 self.refuse(node)
             return

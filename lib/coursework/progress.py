@@ -18,6 +18,7 @@ from pathlib import Path
 from cpulab.files import locked, read_text, write_text
 
 from . import definition, golf
+from .outcome import UNSOLVED
 
 FILE = ".progress.json"
 _memory = {}  # what could not be written; ends with the process
@@ -81,7 +82,10 @@ def _write(known):
 
 
 def note(outcome):
-    """Remember an outcome, and return it with the record of golf. A task once right stays right."""
+    """Remember an outcome, and return it with the record of golf. A task once right stays right; one that is still as it was
+    handed out was not tried."""
+    if outcome.status == UNSOLVED:
+        return outcome
     with _known() as known:
         entry = known.setdefault(f"{outcome.task} {outcome.part}", {"status": "", "points": 0, "tries": 0})
         entry["tries"] += 1
@@ -134,7 +138,7 @@ def table(known):
                 entry = known.get(f"{task.id} {part}", {})
                 status, tries = entry.get("status", ""), entry.get("tries", 0)
                 mark = {"right": "x", "": " "}.get(status, "-")
-                said = {"right": f"{entry.get('points', 0)}/{points}", "": f"0/{points}"}.get(status, f"0/{points}")
+                said = f"{entry.get('points', 0)}/{points}"
                 tried = f"{tries} {'try' if tries == 1 else 'tries'}" if tries else f"about {task.minutes} min"
                 closed = waits_for(task, known=known)
                 tried = f"opens after {closed}" if closed and not tries else tried
@@ -173,7 +177,7 @@ def _why_nothing(folder):
         pass
     except OSError as error:
         return f"{path} cannot be read ({error.strerror})."
-    return f"No check has been run yet in {folder}."
+    return f"Nothing has been tried yet in {folder}."
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from . import implementations
 from .attention import (
     KVCache,
     PagedKVCache,
+    attention_half,
     decode_attention,
     feed_forward,
     feed_forward_backward,
@@ -74,6 +75,8 @@ from .recurrent import (
     rnn_backward,
     scan,
     scan_backward,
+    selective_scan,
+    selective_scan_backward,
 )
 from .reduce import cumsum, histogram
 from .reduce import sum as sum  # not in __all__: a star import must not hide Python's
@@ -103,6 +106,7 @@ __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_avg_pool2d_backward",
     "add",
+    "attention_half",
     "avg_pool2d",
     "avg_pool2d_backward",
     "axpy",
@@ -167,6 +171,8 @@ __all__ = [
     "scaled_dot_product_attention_backward",
     "scan",
     "scan_backward",
+    "selective_scan",
+    "selective_scan_backward",
     "sigmoid",
     "sigmoid_backward",
     "silu",

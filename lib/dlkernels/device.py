@@ -72,10 +72,7 @@ def describe():
         return f"CUDA kernels are compiled and run on your GPU ({label})."
     if name == "simulator":
         return "CUDA kernels run in numba's simulator on the CPU."
-    return (
-        "No GPU found: CUDA kernels run on the CPU, thread by thread in the course's executor "
-        "when they are small, compiled when they are large."
-    )
+    return "No GPU found: small launches of CUDA kernels run on the CPU thread by thread, large ones compiled."
 
 
 def last_launch():

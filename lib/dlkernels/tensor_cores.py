@@ -15,7 +15,9 @@ begins (16 bytes), and each thread gets one pair of each matrix: of row `group`,
 and threads 16 to 31 at the same rows 8 columns on, the four results of the first are a0 to a3, and those of the second
 are b0, b1 of 8 columns and b0, b1 of the next 8.
 
-(PTX ISA: "mma.m16n8k16", "ldmatrix". Compute capability 8.0 on.) The executor and the compiled engine have no tensor
+`pack(kind)` rounds two float32 numbers to such a pair, so that sums can be factors of the next product.
+
+(PTX ISA: "mma.m16n8k16", "ldmatrix", "cvt.rn". Compute capability 8.0 on.) The executor and the compiled engine have no tensor
 cores: there the functions below stand in, with the same accesses to shared memory and the same elements in each thread.
 """
 
@@ -91,13 +93,60 @@ def _load_matrices(transposed):
 load_matrices, load_matrices_transposed = _load_matrices(False), _load_matrices(True)
 
 
-# ---- the same by shuffles, for the compiled engine --------------------------------------------------------------
+@functools.cache
+def pack(kind):
+    """The intrinsic pair(low, high) -> both as 16-bit numbers in one word, rounded to the nearest. kind: as for `multiply`."""
+
+    @intrinsic
+    def pair(typing_context, low, high):
+        def generate(context, builder, signature, args):
+            number = ir.FloatType()
+            function = ir.FunctionType(ir.IntType(32), [number, number])
+            code = ir.InlineAsm(function, f"cvt.rn.{kind}x2.f32 $0, $1, $2;", "=r,f,f")
+            return builder.call(code, [args[1], args[0]])  # the instruction takes the upper half first
+
+        return types.uint32(low, high), generate
+
+    stand_in(pair, pack_by_arithmetic(kind))
+    return pair
+
+
+# ---- the same by shuffles and arithmetic, for the compiled engine ------------------------------------------------
+
+FORMATS = {"f16": (10, 15), "bf16": (7, 127)}  # bits of the fraction, and what is added to the exponent
+
+
+@functools.cache
+def pack_by_arithmetic(kind):
+    """What the instruction does, in float64, which has room for all of it."""
+    fraction, bias = FORMATS[kind]
+    special = ((1 << (15 - fraction)) - 1) << fraction
+
+    @cuda.jit(device=True)
+    def rounded(x):
+        sign = 0x8000 if math.copysign(1.0, x) < 0 else 0
+        size = abs(float(x))
+        if size != size:
+            return 0x7FFF
+        if size == math.inf:
+            return sign | special
+        if size == 0.0:
+            return sign
+        exponent = max(math.frexp(size)[1] - 1, 1 - bias)  # of the spacing: numbers near zero share the least
+        digits = round(size * 2.0 ** (fraction - exponent))
+        return sign | min(((exponent + bias - 1) << fraction) + digits, special)
+
+    @cuda.jit(device=True)
+    def pair(low, high):
+        return u32(rounded(low) | rounded(high) << 16)
+
+    return pair
 
 
 @functools.cache
 def multiply_by_shuffles(kind):
     """What the instruction does, thread by thread."""
-    fraction, bias = (10, 15) if kind == "f16" else (7, 127)
+    fraction, bias = FORMATS[kind]
     one, exponents = 1 << fraction, (1 << (15 - fraction)) - 1
 
     @cuda.jit(device=True)

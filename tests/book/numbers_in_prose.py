@@ -27,7 +27,7 @@ GONE = [  # what is no prose, or no number
 NAMED = [  # a digit that is part of a name, a size that is chosen, a place in the book
     r"\b[A-Za-z_]+[-_]?\d(?:[\w.-]*\w)?",  # float32, L2, A100, sm_80, AVX-512, m16n8k16
     r"\b(?i:chapters?|pages?|parts?|rungs?|pieces?|exercises?|tasks?|figures?|tables?|steps?|levels?|threads?|lanes?|warps?|blocks?|banks?|rows?"
-    r"|columns?|lines?|runs?|case|rule|mistakes?|CUDA|Python|NumPy|numba|Ubuntu|OpenBLAS|version|section|sections) \d+(?:\.\d+)*"
+    r"|columns?|lines?|runs?|case|rule|mistakes?|Classroom|CUDA|Python|NumPy|numba|Ubuntu|OpenBLAS|version|section|sections) \d+(?:\.\d+)*"
     r"(?:(?:,| and| to|-|–) \d+(?:\.\d+)*)*",
     r"\b\d+-?D\b",
     r"\b\d+[ -]?(?:bits?|bytes?|byte|KiB|MiB|GiB|B)\b",

@@ -26,6 +26,7 @@ sys.path.insert(0, {str(ROOT / "_ext")!r})
 extensions = ["myst_nb", "predict"]
 nb_execution_mode = "cache"
 nb_execution_timeout = 60
+exclude_patterns = ["_build"]
 """
 HEADER = "---\nfile_format: mystnb\nkernelspec: {name: python3, display_name: Python 3}\n---\n"
 CELL = "```{code-cell} ipython3\n%s\n```\n"
@@ -162,6 +163,19 @@ def test_a_page_that_measures_stops_the_other(small):
     assert any(tick < begun for tick in ticks), "they ran one after the other"
     assert any(tick > ended for tick in ticks)
     assert not [tick for tick in ticks if begun < tick < ended]
+
+
+def test_results_alone(small):
+    """What `make html` runs first: the results are kept, no page is written; what fails is said, and by the status."""
+    command = [sys.executable, ROOT / "_ext" / "read.py", "--root", small, "--port", "0", "--results"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "Failed: wrong, dead" in ran.stdout
+    assert not list(small.glob("_build/**/*.html"))
+    with Reading(small) as reading:
+        reading.wait("All text is there")
+        assert "42" in reading.get("good.html")
+    assert (small / "runs.txt").read_text() == "x", "a page that was kept is run again"
 
 
 def test_a_page_that_looks_at_the_clock_runs_alone(small):

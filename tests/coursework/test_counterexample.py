@@ -64,7 +64,7 @@ FIRST_TRIED = {  # task -> flaw, or any other -> an input that comes to mind fir
 
 
 def cells(task):
-    path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
+    path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
     return {cell.id: cell.source for cell in build.read(path).cells}
 
 

@@ -6,12 +6,13 @@ import functools
 import inspect
 import json
 import re
+import zipfile
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from coursework import build, definition, progress, release
+from coursework import build, definition, own, progress, release
 from coursework.kinds.arrays import ArrayTask
 
 pytestmark = pytest.mark.quick
@@ -27,7 +28,7 @@ def pair(name):
 
 
 def test_every_chapter_with_tasks_has_a_master():
-    assert [name[:2] for name in NAMES] == definition.chapters()
+    assert [definition.chapter_of(name) for name in NAMES] == definition.chapters()
 
 
 def test_everything_is_up_to_date():
@@ -37,12 +38,17 @@ def test_everything_is_up_to_date():
 @pytest.mark.parametrize("name", NAMES)
 def test_exercise_is_master_minus_answers(name):
     master, exercise = pair(name)
+    tasks = definition.of_chapter(definition.chapter_of(name))
+    given = {task.id: task.handed_out for task in tasks if hasattr(task, "handed_out")}
     assert [c.id for c in master.cells] == [c.id for c in exercise.cells]
     for full, shipped in zip(master.cells, exercise.cells, strict=True):
         assert full.cell_type == shipped.cell_type
         if build.is_answer(full):
+            own = inspect.getsource(given[full.id].py_func).splitlines() if full.id in given else []
             kept = [
-                line for line in shipped.source.splitlines() if "YOUR CODE HERE" not in line and build.STUB not in line
+                line
+                for line in shipped.source.splitlines()
+                if "YOUR CODE HERE" not in line and build.STUB not in line and line not in own
             ]
             assert set(kept) <= set(full.source.splitlines())
             answer = full.source.split(build.SOLUTION[0])[1].split(build.SOLUTION[1])[0]
@@ -98,7 +104,7 @@ def test_metadata_is_nbgraders_version_3(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_points_add_up(name):
     marks = [c.metadata.nbgrader for c in pair(name)[1].cells if c.cell_type == "code"]
-    wanted = sum(p for t in definition.of_chapter(name[:2]) for _, p in progress.parts(t))
+    wanted = sum(p for t in definition.of_chapter(definition.chapter_of(name)) for _, p in progress.parts(t))
     assert sum(m.get("points", 0) for m in marks) == wanted
 
 
@@ -124,13 +130,9 @@ def test_listings_name_their_language(name):
 def test_first_code_cell_names_the_device_where_one_matters():
     for name in NAMES:
         first = next(c for c in pair(name)[0].cells if c.id.endswith("-setup"))
-        assert f'begin("{name[:2]}")' in first.source
+        assert f'begin("{definition.chapter_of(name)}")' in first.source
         said = "".join(o.get("text", "") for o in first.outputs)
-        words = (
-            "No GPU found|CUDA kernels"
-            if name[:2] in ("05", "06", "07", "08", "09", "10", "11")
-            else "All of it runs on the CPU"
-        )
+        words = "No GPU found|CUDA kernels" if name[:2] >= "05" else "All of it runs on the CPU"
         assert re.search(rf"^({words})[^\n]*\.$", said, re.MULTILINE)
 
 
@@ -192,7 +194,7 @@ def test_a_task_names_a_section_that_exists_and_its_page_leads_back(task):
     assert [words for _, words in rest].count(task.section.heading) == 1
     levels = [len(level) for level, words in rest if words == task.section.heading]
     assert max(levels) <= 3  # myst_heading_anchors of _config.yml
-    notebook = next(n for n in NAMES if n.startswith(task.chapter))
+    notebook = next(n for n in NAMES if n.startswith(f"{task.chapter}_"))
     assert f"(../exercises/{notebook})" in page.read_text(encoding="utf-8")
     statement = next(c for c in pair(notebook)[1].cells if c.id == f"{task.id}-task")
     section = task.section
@@ -215,14 +217,14 @@ def words_of(page):
 
 
 def tasks_of_pages():
-    """{page: numbers of its chapter's tasks}, as the notebooks count them."""
+    """{(page, notebook): numbers of its chapter's tasks}, as the notebook counts them."""
     pages = {}
     for name in NAMES:
         for cell in pair(name)[0].cells:
             heading = re.match(r"## (\d+)\. ", cell.source)
             task = definition.find(cell.id.removesuffix("-task")) if heading else None
             if task and task.section.page.startswith(name[:2]):  # others use an earlier chapter's kernels
-                pages.setdefault(task.section.page, []).append(int(heading[1]))
+                pages.setdefault((task.section.page, name), []).append(int(heading[1]))
     return pages
 
 
@@ -241,7 +243,7 @@ def counted(numbers, short):
 def test_pages_name_their_tasks_by_the_numbers_of_the_notebook():
     pages = tasks_of_pages()
     assert len(pages) > 15
-    for page, numbers in pages.items():
+    for (page, _), numbers in pages.items():
         if page == "03_numba_parallel":  # describes them without a number
             continue
         told = "|".join(counted(numbers, short) for short in (False, True))
@@ -252,7 +254,9 @@ def test_pages_name_their_tasks_by_the_numbers_of_the_notebook():
 def test_pages_name_the_minutes_of_their_tasks(chapter):
     minutes = sum(task.minutes for task in definition.of_chapter(chapter))
     said = r"(\d+) for the exercises|exercises\]\(\S+\) take (\d+)|(\d+) minutes for all of them|together take about (\d+) minutes"
-    pages = [path.stem for path in (ROOT / "chapters").glob(f"{chapter}_*.md")]
+    if len(chapter) > 2:  # a second notebook, named with its minutes
+        said = rf"{chapter}_\w+\.ipynb\)[^.]* (\d+) minutes"
+    pages = [path.stem for path in (ROOT / "chapters").glob(f"{chapter[:2]}_*.md")]
     told = [int("".join(match)) for page in pages for match in re.findall(said, words_of(page))]
     assert told
     assert all(abs(number - minutes) <= 0.05 * minutes for number in told), (told, minutes)
@@ -282,6 +286,13 @@ def test_release_has_no_answers(tmp_path):
     assert not [n for n in names if n.startswith(("solutions/", "tests/")) or "/hidden/" in n or "pycache" in n]
     assert not [n for n in names if "egg-info" in n or n.endswith(".pyc")]
     assert {"LICENSE", "LICENSE-TEXT.md", "README.md", "pyproject.toml", "requirements.lock"} <= set(names)
+    assert {"AGENTS.md", "exercises/AGENTS.md"} <= set(names)  # found wherever an assistant is started
+    assert not [n for n in names if n.endswith("class.json")]
+    with zipfile.ZipFile(tmp_path / "class.zip") as pack:
+        readme = pack.read("README.md").decode("utf-8")
+    assert readme == (ROOT / "exercises" / "README.md").read_text(encoding="utf-8")
+    assert "exercises/README.md" not in names
+    assert all(f"`{definition.chapter_of(name)}`" in readme for name in (NAMES[0], "06b", NAMES[-1]))
     packages = {Path(n).parent.name for n in names if re.fullmatch(r"lib/\w+/__init__\.py", n)}
     assert packages == {"dlkernels", "simt", "cpulab", "coursework"}
     pages = {p.relative_to(ROOT).as_posix() for p in (ROOT / "lib").rglob("*.html")}
@@ -295,22 +306,24 @@ def test_release_has_no_answers(tmp_path):
 def test_a_release_works_without_the_hidden_cases(tmp_path):
     import subprocess
     import sys
-    import zipfile
 
-    release.release(ROOT, tmp_path / "class.zip")
+    numbers = own.Numbers.from_secret("a secret", 2)
+    release.release(ROOT, tmp_path / "class.zip", numbers=numbers)
     with zipfile.ZipFile(tmp_path / "class.zip") as pack:
         pack.extractall(tmp_path / "class")
     code = (
         "from coursework import definition as d; import dlkernels; print(dlkernels.__file__);"
-        "print([len(d.hidden_cases(t)) for t in d.everything()])"
+        "print([len(d.hidden_cases(t)) for t in d.everything()]);"
+        "from coursework import own; print(own.of_class())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env={"PYTHONPATH": str(tmp_path / "class" / "lib"), "PATH": "/usr/bin"},
         capture_output=True, text=True, cwd=tmp_path, check=True,
     )  # fmt: skip
-    where, counts = done.stdout.splitlines()
+    where, counts, mine = done.stdout.splitlines()
     assert where.startswith(str(tmp_path))
     assert set(ast.literal_eval(counts)) == {0}
+    assert mine == str(numbers)  # what draws each student's numbers travels with the library
     environment = {"PYTHONPATH": str(tmp_path / "class" / "lib"), "PATH": "/usr/bin", "HOME": str(tmp_path)}
     checked = subprocess.run(
         [sys.executable, "-m", "coursework.check", "02"], cwd=tmp_path / "class", env=environment, capture_output=True,

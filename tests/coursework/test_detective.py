@@ -57,7 +57,7 @@ def test_the_right_one_passes_the_hidden_cases_too(task_id):
 @pytest.mark.parametrize("name", ["03-loops", "04-ahead", "04-lanes", "06-races", "10-linear"])
 def test_whole_programs_stand_in_the_statement(name):
     task = definition.find(name)
-    path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
+    path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
     statement = {cell.id: cell.source for cell in build.read(path).cells}[f"{name}-task"]
     for letter, program in task.programs.items():
         source = inspect.getsource(getattr(program, "py_func", program)).rstrip()
@@ -98,7 +98,7 @@ def test_the_statement_shows_what_is_run():
 @pytest.mark.parametrize("name", ["01-protocols", "02-buffers"])
 def test_the_statement_shows_whole_programs(name):
     task = definition.find(name)
-    path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
+    path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
     statement = {cell.id: cell.source for cell in build.read(path).cells}[f"{name}-task"]
     shown = {base for program in task.programs.values() if isinstance(program, type) for base in program.__mro__[:-1]}
     for program in shown or task.programs.values():

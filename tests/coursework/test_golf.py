@@ -53,7 +53,7 @@ def test_best_is_what_the_best_kept_answer_takes(task):
 
 def test_the_statements_say_that_there_is_golf():
     for task in PLAYED:
-        path = next(p for p in build.masters(ROOT) if p.name.startswith(task.chapter))
+        path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
         (statement,) = (cell.source for cell in build.read(path).cells if cell.id == f"{task.id}-task")
         assert "**Golf** (no points)" in statement
 

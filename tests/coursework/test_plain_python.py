@@ -3,10 +3,12 @@
 import threading
 from textwrap import dedent, indent
 
+import living
 import pytest
 
-from coursework import definition, plain_python
+from coursework import definition, plain_extraction, plain_python
 from coursework.admission import NotAdmitted
+from coursework.grading import servant
 from coursework.kinds.scenario import ScenarioTask
 
 pytestmark = pytest.mark.quick
@@ -124,7 +126,6 @@ REFUSED = {
     "exit": "exit()",
     "return in finally": "try:\n    pass\nfinally:\n    return 1",
     "continue in finally": "while True:\n    try:\n        pass\n    finally:\n        continue",
-    "await": "return [x async for x in range(3)]",
     "match": "match 3:\n    case threading:\n        pass",
     "settrace": "threading.settrace(None)",
     "excepthook": "threading.excepthook = None",
@@ -158,23 +159,20 @@ def cell(body, head="def answer(x=None):\n"):
 
 @pytest.mark.parametrize("source", ADMITTED)
 def test_usual_code_is_admitted_and_runs_from_its_collected_source(source):
-    sources = plain_python.collect([HEAD, dedent(source)], "answer")
-    space = plain_python.prelude()
-    for text in sources:
-        exec(text, space)
-    assert callable(space["answer"])
+    name, sources = living.program([HEAD, dedent(source)], "answer")
+    assert callable(servant.define(sources, plain=True)[name])
 
 
 @pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED)
 def test_refused(body):
     with pytest.raises(NotAdmitted, match="an answer in this notebook cannot contain"):
-        plain_python.collect([cell(body)], "answer")
+        living.collect_plain([cell(body)], "answer")
 
 
 def test_attributes_of_its_own_are_free_but_no_way_out():
     body = "answer.format = 1\nreturn '{0}'.format(3)"
     with pytest.raises(NotAdmitted):
-        plain_python.collect([cell(body)], "answer")
+        living.collect_plain([cell(body)], "answer")
 
 
 def test_only_what_the_answer_uses_is_taken_along():
@@ -185,21 +183,21 @@ def test_only_what_the_answer_uses_is_taken_along():
         "print(helper(1))\ndef answer(x):\n    return helper(x)\n%time answer(1)",
         "def answer(x):\n    return helper(x)\n",
     ]
-    sources = plain_python.collect(cells, "answer")
+    sources = living.collect_plain(cells, "answer")
     assert len(sources) == 3
     assert not any("os" in text for text in sources)
     with pytest.raises(LookupError, match="nothing"):
-        plain_python.collect(cells, "nothing")
+        living.collect_plain(cells, "nothing")
 
 
 def test_lines_are_those_of_the_cell():
-    (source,) = plain_python.collect(["# a\n# b\n\ndef answer():\n    raise ValueError\n"], "answer")
+    (source,) = living.collect_plain(["# a\n# b\n\ndef answer():\n    raise ValueError\n"], "answer")
     assert source.splitlines()[3] == "def answer():"
 
 
 def test_a_helper_that_is_not_admitted_is_found():
     with pytest.raises(NotAdmitted, match="line 2 uses open"):
-        plain_python.collect(
+        living.collect_plain(
             ["def helper():\n    return open('x')\n", "def answer():\n    return helper()\n"], "answer"
         )
 
@@ -218,9 +216,9 @@ class Fine:
 
 
 def test_classes_of_this_process_are_looked_at_too():
-    plain_python.admit(Fine)
+    plain_extraction.of(Fine)
     with pytest.raises(NotAdmitted, match=r"self\.__dict__"):
-        plain_python.admit(InThisFile)
+        plain_extraction.of(InThisFile)
 
 
 def test_what_is_to_be_built_is_refused():
@@ -232,8 +230,8 @@ def test_what_is_to_be_built_is_refused():
         ("threading.Condition().wait_for(bool, timeout=1)", "no polling"),
     ):
         with pytest.raises(plain_python.Spoils, match=f"line 3 uses .*: {why}"):
-            plain_python.collect([f"{HEAD}def f(): {body}"], "f", without)
-    assert plain_python.collect([f"{HEAD}def f(): threading.Condition().wait()"], "f", without)
+            living.collect_plain([f"{HEAD}def f(): {body}"], "f", without)
+    assert living.collect_plain([f"{HEAD}def f(): threading.Condition().wait()"], "f", without)
 
 
 class Carries:
@@ -246,7 +244,7 @@ def uses_another_class():
 
 
 def test_attributes_of_a_class_beside_it_are_known():
-    plain_python.admit(uses_another_class)
+    plain_extraction.of(uses_another_class)
 
 
 def test_masters_are_admitted():
@@ -258,18 +256,15 @@ def test_masters_are_admitted():
     root = Path(__file__).resolve().parents[2]
     seen = 0
     for path in build.masters(root):
-        cells = build.read(path).cells
-        code = [c.source for c in cells if c.cell_type == "code"]
-        for source in code:
+        cells = {cell.id: cell.source for cell in build.read(path).cells if cell.cell_type == "code"}
+        for source in cells.values():
             call = definition.graded_call(source)
-            if not call or call[0] == "predict":
-                continue
-            try:
-                task = definition.find(call[1])
-            except ValueError:
-                continue  # a chapter that is being written
+            task = definition.find(call[1]) if call and call[0] != "predict" else None
             if isinstance(task, ScenarioTask):
-                name = source.split(",")[1].strip(" )\n")
-                assert plain_python.collect([c for c in code if c != source], name.split(")")[0].strip())
+                name = source.split(",")[1].strip(" )\n").split(")")[0].strip()
+                imports = [
+                    line for line in "\n".join(cells.values()).splitlines() if line.startswith(("import ", "from "))
+                ]
+                assert living.collect_plain(["\n".join(imports), cells[task.id]], name)
                 seen += 1
     assert seen >= 4

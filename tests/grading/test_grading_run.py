@@ -13,7 +13,7 @@ from pathlib import Path
 import hostile
 import pytest
 
-from coursework import build, definition, progress
+from coursework import build, definition, own, progress
 from coursework.grading import sandbox
 
 NO_BWRAP = sandbox.why_no_bwrap()
@@ -119,7 +119,12 @@ def test_one_run_with_everything_it_writes(tmp_path):
     assert "07-launch" in (out / "overview.html").read_text(encoding="utf-8")
     # nothing changed: nothing is run again, and without --grade-strict the run is a success
     before = {p: p.stat().st_mtime_ns for p in (out / "results").glob("*/*.json")}
+    # points by hand are there without another run
+    with open(out / "overrides.csv", "a", encoding="utf-8") as file:
+        file.write("'=anna,07,,,9,agreed\n")
     assert run(submissions, out, *more[:2]).returncode == 0
+    row = table(out)[0]
+    assert (row["points"], row["final"], row["comment"]) == ("2", "9", "agreed")
     assert {p: p.stat().st_mtime_ns for p in (out / "results").glob("*/*.json")} == before
     # one student hands in again: only that one is run
     write(submissions, "ben", hostile.solved(()))
@@ -142,6 +147,23 @@ def test_a_secret_is_made_once_and_another_gives_the_same_verdicts(tmp_path):
     assert table(tmp_path / "out")[0]["points"] == "3"
 
 
+def test_each_student_is_graded_with_numbers_of_their_own(tmp_path):
+    numbers = own.Numbers.from_secret("a secret")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / own.NUMBERS).write_text(numbers.text())
+    (tmp_path / "roster.csv").write_text("student,email\nanna,Anna@X\nben,ben@x\n")
+    task = definition.find("07-sectors")
+    mine = {q.name: q.truth() for q in numbers.task(task, "anna@x").questions}
+    for student in ("anna", "ben"):  # ben has her numbers, and says that he is her
+        notebook = hostile.solved(())
+        hostile.cell(notebook, "07-sectors").source = "\n".join(f"{name} = {n}" for name, n in mine.items())
+        hostile.insert(notebook, 'from coursework.notebook import me\nme("anna@x")')
+        write(tmp_path / "in", student, notebook)
+    done = run(tmp_path / "in", tmp_path / "out", "--grade-roster", tmp_path / "roster.csv")
+    assert done.returncode == 0, done.stdout
+    assert {row["student"]: row["points"] for row in table(tmp_path / "out")} == {"anna": str(task.points), "ben": "0"}
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [
@@ -149,6 +171,7 @@ def test_a_secret_is_made_once_and_another_gives_the_same_verdicts(tmp_path):
         (("--grade-exercise", "13"), "There is no master notebook for the exercise 13"),
         (("--grade-roster", "nowhere.csv"), "The roster nowhere.csv cannot be read"),
         (("--grade-dask", "tcp://x", "-n", "2"), "leave out -n"),
+        (("--grade-policy", __file__), "cannot be read"),
     ],
 )
 def test_refusals_are_sentences(tmp_path, more, says):
@@ -239,6 +262,30 @@ def test_dask_gives_the_same_grades_even_if_a_worker_is_killed(tmp_path):
         said = process.communicate(timeout=600)[0]
     assert process.returncode == 0, said
     assert "8 of 8 graded on the cluster" in said
+    assert table(tmp_path / "there") == table(tmp_path / "here")
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_a_worker_that_hangs(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
+    make_class(tmp_path / "in", 6)
+    assert run(tmp_path / "in", tmp_path / "here", "--grade-total-seconds", "15").returncode == 0
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        hanging = cluster.workers[0].pid
+        os.kill(hanging, signal.SIGSTOP)
+        try:
+            done = run(
+                tmp_path / "in",
+                tmp_path / "there",
+                "--grade-total-seconds",
+                "15",
+                "--grade-dask",
+                cluster.scheduler_address,
+            )
+        finally:
+            os.kill(hanging, signal.SIGCONT)
+    assert done.returncode == 0, done.stdout
+    assert "are graded here" in done.stdout
     assert table(tmp_path / "there") == table(tmp_path / "here")
 
 

@@ -17,7 +17,7 @@ from simt.xray import available, compiled
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 #: Operations whose every rung uses what the simulator does not have: instructions of a whole warp.
 BY_WARPS = {
-    "matmul_half", "conv2d_half", "log_softmax", "softmax_backward", "log_softmax_backward", "layer_norm", "layer_norm_backward",
+    "matmul_half", "conv2d_half", "attention_half", "log_softmax", "softmax_backward", "log_softmax_backward", "layer_norm", "layer_norm_backward",
     "rms_norm", "rms_norm_backward", "scaled_dot_product_attention_backward", "decode_attention",
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 Every submission is one task. On the worker it runs `pytest --grade` for a class of one, so its sandbox is the same; the
 result comes back as data, and this machine alone writes files. A task whose worker is lost is tried again elsewhere;
-what does not come back at all is graded here. Workers need the course installed, and bubblewrap.
+what does not come back at all, as from a worker that hangs, is graded here. Workers need the course installed, and bubblewrap.
 """
 
 import json
@@ -11,12 +11,15 @@ import subprocess
 import sys
 import tempfile
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
-from . import exchange, results
-from .merge import MAX_NOTEBOOK
+from .. import own
+from . import exchange, results, slim
+from .reading import MAX_NOTEBOOK
 
 RETRIES = 3
+PATIENCE = 60  # seconds in which some result must come, beside what a submission may take
 
 
 class NoCluster(RuntimeError):
@@ -29,7 +32,7 @@ def grade_remotely(address, state, tell):
     Returns how many results came back, of how many that were sent.
     """
     try:
-        from distributed import Client, as_completed
+        from distributed import Client, wait
     except ImportError:
         raise NoCluster("--grade-dask needs Dask: pip install distributed, here and on the workers.") from None
     pending = [s for s in state.submissions if s.path is not None and not state.is_done(s)]
@@ -46,12 +49,19 @@ def grade_remotely(address, state, tell):
             client.submit(grade_one, _task(state, s), key=f"grade-{run}-{i}", retries=RETRIES, pure=False): s
             for i, s in enumerate(pending)
         }
-        for done, future in enumerate(as_completed(futures), 1):
-            if future.status == "finished":
-                submission, result = futures[future], json.loads(future.result())
-                results.save(results.path_of(state.out, submission), result | {"student": submission.student})
-                came += 1
-            tell(done, len(pending))
+        waiting, patience = set(futures), PATIENCE + 2 * state.limits.total_seconds
+        while waiting:
+            try:
+                done, waiting = wait(waiting, timeout=patience, return_when="FIRST_COMPLETED")
+            except TimeoutError:  # a worker that hangs keeps what it has; nobody waits for it
+                client.cancel(list(waiting), force=True)
+                break
+            for future in done:
+                if future.status == "finished":
+                    submission, result = futures[future], json.loads(future.result())
+                    results.save(results.path_of(state.out, submission), result | {"student": submission.student})
+                    came += 1
+            tell(len(futures) - len(waiting), len(pending))
     return came, len(pending)
 
 
@@ -59,7 +69,7 @@ def _task(state, submission):
     """Everything a worker needs, as plain data."""
     master = state.masters[submission.exercise]
     try:
-        data = exchange.read_bytes(submission.path, MAX_NOTEBOOK)
+        data = slim.read(submission.path, MAX_NOTEBOOK)
     except exchange.BadData:
         data = b""
     return {
@@ -71,7 +81,13 @@ def _task(state, submission):
         "cell_seconds": state.limits.cell_seconds,
         "total_seconds": state.limits.total_seconds,
         "memory": state.limits.memory / (1 << 30),
+        "numbers": _numbers(state.added, submission),
     }
+
+
+def _numbers(added, submission):
+    """What draws the student's own numbers, for a class of one; "" where all have those of the book."""
+    return replace(added.numbers, persons=tuple(added.persons(submission))).text() if added.numbers else ""
 
 
 def grade_one(task):
@@ -85,6 +101,8 @@ def grade_one(task):
         out = folder / "grades"
         out.mkdir()
         (out / "seed.txt").write_text(task["seed"] + "\n", encoding="utf-8")
+        if task["numbers"]:
+            (out / own.NUMBERS).write_text(task["numbers"], encoding="utf-8")
         # confine.py ties the grader's life to the worker's: a killed worker leaves nothing running
         launcher = [sys.executable, "-I", Path(__file__).with_name("confine.py"), json.dumps({"folder": str(folder)})]
         command = [*launcher, sys.executable, "-m", "pytest", "--grade", "submissions", "--grade-out", "grades", "-q"]

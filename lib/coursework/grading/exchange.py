@@ -70,49 +70,60 @@ def write(value, folder, stem):
     write_text(path, text)
 
 
-def read_bytes(path, limit):
-    """The content of a regular file that is no link; BadData for anything else, or if it is longer than `limit`."""
+def opened(path, limit):
+    """A regular file that is no link, open for reading; BadData for anything else, or if it is longer than `limit`."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         handle = os.open(path, flags)
-    except OSError as error:
-        raise BadData(f"no readable file: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise BadData(f"no readable file: {getattr(error, 'strerror', error)}") from None
     info = os.fstat(handle)
-    if not stat.S_ISREG(info.st_mode):
+    if not stat.S_ISREG(info.st_mode) or info.st_size > limit:
         os.close(handle)
-        raise BadData("not a regular file")
-    with os.fdopen(handle, "rb") as file:
-        if info.st_size > limit:
-            raise BadData(f"{info.st_size} bytes; at most {limit} are read")
+        what = (
+            "not a regular file"
+            if not stat.S_ISREG(info.st_mode)
+            else f"{info.st_size} bytes; at most {limit} are read"
+        )
+        raise BadData(what)
+    return os.fdopen(handle, "rb")
+
+
+def read_bytes(path, limit):
+    """The content of a regular file that is no link; BadData for anything else, or if it is longer than `limit`."""
+    with opened(path, limit) as file:
         return file.read(limit + 1)[:limit]
 
 
 def read(folder, stem):
-    """What `write` wrote, read with suspicion."""
+    """What `write` wrote, read with suspicion: no more than MAX_ARRAY bytes of arrays, however often a file is named."""
     try:
         value = json.loads(read_bytes(Path(folder) / f"{stem}.json", MAX_JSON).decode("utf-8"))
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise BadData(f"not JSON: {type(error).__name__}") from None
-    return _unpack(value, folder, 0)
+    left = MAX_ARRAY
+
+    def unpacked(value, depth):
+        nonlocal left
+        if depth > MAX_DEPTH:
+            raise BadData("nested too deeply")
+        if isinstance(value, list):
+            return [unpacked(x, depth + 1) for x in value]
+        if isinstance(value, dict):
+            if set(value) == {MARK}:
+                data = _array(value[MARK], folder, left)
+                left -= len(data)
+                return parse_array(data)
+            return {k: unpacked(x, depth + 1) for k, x in value.items()}
+        return value
+
+    return unpacked(value, 0)
 
 
-def _unpack(value, folder, depth):
-    if depth > MAX_DEPTH:
-        raise BadData("nested too deeply")
-    if isinstance(value, list):
-        return [_unpack(x, folder, depth + 1) for x in value]
-    if isinstance(value, dict):
-        if set(value) == {MARK}:
-            return _array(value[MARK], folder)
-        return {k: _unpack(x, folder, depth + 1) for k, x in value.items()}
-    return value
-
-
-def _array(name, folder):
+def _array(name, folder, limit):
     if not isinstance(name, str) or Path(name).name != name or not name.endswith(".npy"):
         raise BadData("an array with a strange file name")
-    data = read_bytes(Path(folder) / name, MAX_ARRAY)
-    return parse_array(data)
+    return read_bytes(Path(folder) / name, limit)
 
 
 def parse_array(data):

@@ -1,210 +1,222 @@
 """Grades for other systems, from a folder of results:
 
-    python -m coursework.grading.exports grades/ --canvas export.csv > canvas.csv
-    python -m coursework.grading.exports grades/ --moodle worksheet.csv > moodle.csv
-    python -m coursework.grading.exports grades/ --moodle > moodle.csv
-    python -m coursework.grading.exports grades/ --classroom classroom/
+    python -m coursework.grading.exports grades/ --canvas exported.csv
+    python -m coursework.grading.exports grades/ --moodle worksheet.csv --exercise 07
+    python -m coursework.grading.exports grades/ --gradescope --exercise 07
+    python -m coursework.grading.exports grades/ --classroom50 scores.json --exercise 07 --assignment SLUG
+    python -m coursework.grading.exports grades/ --table
 
-Canvas wants its own exported file back, with a column filled; a new column would make a new assignment. Moodle takes
-its grading worksheet back, or any CSV whose columns you map at the import. GitHub Classroom takes one JSON for each
-student.
+Canvas, Moodle and Classroom 50 want the file back that was exported from them; a grade that somebody entered there stays.
+The file goes to grades/export/ (or where --to says), who was left out to the terminal. Exit status: 0, all are in it; 1, it
+was written, and somebody with a grade is not in it; 2, nothing was written.
 """
 
 import argparse
-import base64
-import csv
-import io
-import json
 import re
 import sys
-import unicodedata
 from pathlib import Path
 
-from .reports import safe_cell
-from .results import safe_name
+from .. import definition
+from . import classroom50, gradescope, people
+from .reports import open_grade, safe_cell
+from .tables import ExportError, Merge, Table, ledger_of, load, number, remember
+
+_CALLED = {"canvas": "Canvas", "moodle": "Moodle", "classroom50": "Classroom 50"}
 
 
-class ExportError(ValueError):
-    """An export cannot be made. The message says what was missing."""
-
-
-def load(out):
-    """The rows of grades.json in the folder `out`."""
-    try:
-        return json.loads((Path(out) / "grades.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ExportError(f"{out} has no grades.json that can be read ({error}). Grade first.") from None
-
-
-def _key(name):
-    """A name without spaces, accents, commas and case, as Canvas writes it into file names."""
-    plain = unicodedata.normalize("NFKD", str(name))
-    return "".join(c for c in plain.casefold() if c.isalnum())
-
-
-def _index(rows):
-    """Normalised student -> {exercise: row}; two students that become equal are left out and reported."""
-    index, originals = {}, {}
+def by_student(rows):
+    """student -> {exercise: row}"""
+    index = {}
     for row in rows:
-        key = _key(row["student"])
-        if originals.setdefault(key, row["student"]) != row["student"]:
-            raise ExportError(
-                f"{row['student']!r} and {originals[key]!r} cannot be told apart without accents and spaces."
-            )
-        index.setdefault(key, {})[row["exercise"]] = row
+        index.setdefault(row["student"], {})[row["exercise"]] = row
     return index
 
 
-def _find(index, *names):
-    for name in names:
-        if name and _key(name) in index:
-            return index.pop(_key(name))
-    return None
+def persons_of(rows):
+    return [people.person(s, next(iter(mine.values())).get("who", {})) for s, mine in by_student(rows).items()]
 
 
-def _read_csv(path):
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ExportError(f"{path} cannot be read: {error}") from None
-    rows = list(csv.reader(io.StringIO(text)))
-    if not rows:
-        raise ExportError(f"{path} is empty.")
-    return rows
+def missed(rows, found):
+    """Who has a grade, and no line in the file."""
+    there = set(found.values())
+    return sorted({row["student"] for row in rows if row["student"] not in there and not open_grade(row)})
 
 
-def _to_csv(rows):
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
-
-
-def canvas(rows, exported, columns=None):
-    """(text, students not found) of Canvas's exported gradebook with the columns of our exercises filled.
+def canvas(rows, path, merge, columns=None):
+    """(text, who is missing, doubts): Canvas's exported gradebook with the columns of our exercises filled.
 
     `columns`: exercise -> header; by default the header that contains the exercise's name, or its number as a word.
     """
-    table, index = _read_csv(exported), _index(rows)
-    header = table[0]
+    table, index = Table.read(path), by_student(rows)
+    header = table.rows[0]
     if "Student" not in header:
-        raise ExportError(f"{exported} has no column Student. Export the gradebook from Canvas and give that file.")
-    place = {}
+        raise ExportError(f"{path} has no column Student. Export the gradebook from Canvas and give that file.")
+    place = _columns_of(rows, header, columns or {})
+    possible = next((r for r in table.rows[1:] if r and r[0].strip().startswith("Points Possible")), [])
+    most = {e: _points(possible[p]) if p < len(possible) else None for e, p in place.items()}
+    lines = {i: r for i, r in enumerate(table.rows) if i and r and _is_student(table.cells(r))}
+    found, doubts = people.match(persons_of(rows), [_canvas_person(table.cells(row)) for row in lines.values()])
+    for at, student in found.items():
+        line = list(lines.values())[at]
+        for exercise in place.keys() & index[student].keys():
+            line[place[exercise]] = merge.put(index[student][exercise], line[place[exercise]], most[exercise])
+    return table.text(), missed([r for r in rows if r["exercise"] in place], found), doubts
+
+
+def _is_student(cells):
+    return bool(cells["Student"].strip()) and not cells["Student"].strip().startswith("Points Possible")
+
+
+def _canvas_person(cells):
+    """Canvas's ID is its own number; the SIS columns are those of the university."""
+    login, sis = cells.get("SIS Login ID", ""), cells.get("SIS User ID", "")
+    pairs = people.known(canvas=cells.get("ID", ""), id=sis, login=login)
+    return people.Person(cells["Student"].strip(), frozenset(pairs), frozenset(people.names_of(cells["Student"])))
+
+
+def _points(text):
+    value = number(text)
+    return None if value != value else value
+
+
+def _columns_of(rows, header, columns):
+    """exercise -> place of its column. What nobody handed in may have none."""
+    place, open_ = {}, []
     for exercise in sorted({r["exercise"] for r in rows}):
-        wish = (columns or {}).get(exercise)
+        wish = columns.get(exercise) or columns.get(definition.chapter_of(exercise))
         fits = [h for h in header if h == wish] if wish else [h for h in header if _names(h, exercise)]
-        if len(fits) != 1:
-            raise ExportError(
-                f"{len(fits)} columns fit {exercise}: {', '.join(fits) or 'none'}. Say which with --column "
-                f"'{exercise}=HEADER'. There are: {', '.join(header)}."
-            )
-        place[exercise] = header.index(fits[0])
-    who = [header.index(h) for h in ("SIS Login ID", "SIS User ID", "ID", "Student") if h in header]
-    for line in table[1:]:
-        if not line or line[header.index("Student")].strip().startswith("Points Possible"):
-            continue
-        results = _find(index, *[line[i] for i in who if i < len(line)])
-        for exercise, row in (results or {}).items():
-            line[place[exercise]] = str(row["points"])
-    return _to_csv(table), sorted(next(iter(m.values()))["student"] for m in index.values())
+        own = [h for h in fits if re.search(r"\(\d+\)$", h.strip())]  # an assignment's; not "07 Current Score"
+        fits = own or fits
+        if len(fits) == 1:
+            place[exercise] = header.index(fits[0])
+        elif fits or wish or any(r["exercise"] == exercise and not open_grade(r) for r in rows):
+            open_.append(f"{len(fits)} columns fit {exercise}: {', '.join(fits) or 'none'}.")
+    if open_:
+        raise ExportError(
+            f"{' '.join(open_)} Say which with --column 'EXERCISE=HEADER', or choose with --exercise. "
+            f"There are: {', '.join(header)}."
+        )
+    return place
 
 
 def _names(header, exercise):
-    number = exercise[:2]
+    number = definition.chapter_of(exercise).lstrip("0")
     return (
         exercise in header
         or exercise.replace("_", " ") in header.lower()
-        or bool(re.search(rf"\b0?{int(number)}\b(?![^(]*\))", header))
+        or bool(re.search(rf"\b0?{number}\b(?![^(]*\))", header))
     )
 
 
-def moodle(rows, worksheet=None, exercise=None):
-    """(text, students not found): Moodle's grading worksheet filled, or a CSV to map at the import."""
-    if worksheet is None:
-        exercises = sorted({r["exercise"] for r in rows})
-        table = [["student", *exercises]]
-        table += [
-            [safe_cell(mine[next(iter(mine))]["student"]), *[mine[e]["points"] if e in mine else "" for e in exercises]]
-            for mine in _index(rows).values()
-        ]
-        return _to_csv(table), []
+def moodle(rows, path, merge, column="Grade"):
+    """(text, who is missing, doubts): Moodle's grading worksheet with the grades of one exercise; comments where there are none."""
     exercises = sorted({r["exercise"] for r in rows})
-    exercise = exercise or (exercises[0] if len(exercises) == 1 else None)
-    if exercise not in exercises:
+    if len(exercises) != 1:
         raise ExportError(f"A worksheet belongs to one exercise; say which with --exercise: {', '.join(exercises)}.")
-    table = _read_csv(worksheet)
-    header, index = table[0], _index([r for r in rows if r["exercise"] == exercise])
-    missing = [h for h in ("Full name", "Grade") if h not in header]
-    if missing:
+    table, index = Table.read(path), by_student(rows)
+    header = table.rows[0]
+    if lacks := [h for h in ("Identifier", column) if h not in header]:
         raise ExportError(
-            f"{worksheet} lacks the columns {', '.join(missing)}. It should be Moodle's grading worksheet."
+            f"{path} lacks the columns {', '.join(lacks)}. It should be Moodle's grading worksheet; where Moodle speaks another "
+            "language, set it to English for the download and the upload, or name the column: --column 'HEADER'."
         )
-    who = [header.index(h) for h in ("Email address", "ID number", "Full name", "Username") if h in header]
-    for line in table[1:]:
-        results = _find(index, *[line[i] for i in who if i < len(line)])
-        if results:
-            line[header.index("Grade")] = str(results[exercise]["points"])
-            if "Feedback comments" in header:
-                line[header.index("Feedback comments")] = "; ".join(t["headline"] for t in results[exercise]["tasks"])
-    return _to_csv(table), sorted(m[exercise]["student"] for m in index.values())
+    lines = [r for r in table.rows[1:] if r]
+    found, doubts = people.match(persons_of(rows), [people.line_of(table.cells(r)) for r in lines])
+    grade, comments = header.index(column), header.index("Feedback comments") if "Feedback comments" in header else None
+    for at, student in found.items():
+        line, row = lines[at], index[student][exercises[0]]
+        most = _points(table.cells(line).get("Maximum Grade", table.cells(line).get("Maximum grade", "")))
+        before = line[grade]
+        line[grade] = merge.put(row, before, most)
+        if comments is not None and not line[comments].strip() and line[grade] != before:
+            line[comments] = "; ".join(_said(row))
+    return table.text(), missed(rows, found), doubts
 
 
-def classroom(rows):
-    """Student -> the text that GitHub Classroom's grading reporter reads: base64 of JSON, one test for each part."""
-    texts = {}
-    for student in sorted({r["student"] for r in rows}):
-        mine = [r for r in rows if r["student"] == student]
-        tests = [
-            {
-                "name": f"{task['task']} {task['part']}",
-                "status": "pass" if task["points"] == task["max_points"] else "fail",
-                "score": task["points"],
-                "message": task["text"],
-                "test_code": "",
-                "filename": f"{row['exercise']}.ipynb",
-                "line_no": 0,
-            }
-            for row in mine
-            for task in row["tasks"]
-        ]
-        right = all(test["status"] == "pass" for test in tests)
-        report = {
-            "version": 1,
-            "status": "pass" if right else "fail",
-            "max_score": sum(r["max_points"] for r in mine),
-            "tests": tests,
-        }
-        texts[student] = base64.b64encode(json.dumps(report).encode()).decode()
-    return texts
+def _said(row):
+    from .for_students import about_points, about_task
+
+    return [*about_points(row), *(f"{t['task']}: {said}" for t in row["tasks"] for said in about_task(t))]
+
+
+def table(rows):
+    """A CSV to map at an import: who, and the points that count; an empty cell where there is no grade."""
+    exercises = sorted({r["exercise"] for r in rows})
+    lines = [["student", "email", "id", "login", *exercises]]
+    for student, mine in by_student(rows).items():
+        who = next(iter(mine.values())).get("who", {})
+        known = [(who.get(kind) or [""])[0] for kind in ("email", "id", "login")]
+        points = ["" if e not in mine or open_grade(mine[e]) else mine[e]["final"] for e in exercises]
+        lines.append([safe_cell(cell) for cell in (student, *known, *points)])
+    return Table(lines).text()
 
 
 def main(argv=None):
+    options = _options(argv)
+    try:
+        rows = [
+            r
+            for r in load(options.out)
+            if not options.exercise
+            or definition.chapter_of(r["exercise"]) in options.exercise
+            or r["exercise"] in options.exercise
+        ]
+        if not rows:
+            raise ExportError(
+                f"{options.out} has no rows of the exercise {' or '.join(options.exercise or ['wanted'])}."
+            )
+        system = next(
+            name for name in ("canvas", "moodle", "gradescope", "classroom50", "table") if getattr(options, name)
+        )
+        merge = Merge(_CALLED.get(system, system), ledger_of(options.out, system), options.zero, options.scale)
+        columns = dict(c.split("=", 1) if "=" in c else ("", c) for c in options.column)
+        lost, doubts = [], []
+        if system == "canvas":
+            data, lost, doubts = canvas(rows, options.canvas, merge, columns)
+        elif system == "moodle":
+            data, lost, doubts = moodle(rows, options.moodle, merge, columns.get("", "Grade"))
+        elif system == "classroom50":
+            data, lost, doubts = classroom50.merged(rows, options.classroom50, options.assignment, merge)
+        else:
+            data = table(rows) if system == "table" else gradescope.autograder(rows)
+    except ExportError as error:
+        print(f"Not exported. {error}", file=sys.stderr)
+        sys.exit(2)
+    ending = {"gradescope": "zip", "classroom50": "json"}.get(system, "csv")
+    to = Path(options.to or Path(options.out) / "export" / f"{system}.{ending}")
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8"))
+    if system in ("canvas", "moodle", "classroom50"):
+        remember(options.out, system, merge.ledger)
+        print("\n".join(merge.told()))
+    print(f"Written: {to}")
+    for sentence in (*(f"not in that file: {student}" for student in lost), *doubts):
+        print(sentence, file=sys.stderr)
+    sys.exit(1 if lost or doubts else 0)
+
+
+def _options(argv):
     parser = argparse.ArgumentParser(prog="python -m coursework.grading.exports", description=__doc__.splitlines()[0])
     parser.add_argument("out", help="the folder --grade-out of the grader")
-    parser.add_argument("--canvas", metavar="CSV", help="gradebook exported from Canvas, to be filled")
-    parser.add_argument("--moodle", metavar="CSV", nargs="?", const="", help="Moodle's grading worksheet, or nothing")
-    parser.add_argument("--classroom", metavar="DIR", help="folder for one file for each student")
-    parser.add_argument("--column", action="append", default=[], metavar="EXERCISE=HEADER", help="Canvas's column")
-    parser.add_argument("--exercise", help="the exercise of a Moodle worksheet")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--canvas", metavar="CSV", help="gradebook exported from Canvas, to be filled")
+    which.add_argument("--moodle", metavar="CSV", help="Moodle's grading worksheet, to be filled")
+    which.add_argument(
+        "--gradescope", action="store_true", help="an autograder for Gradescope that hands out these results"
+    )
+    which.add_argument("--classroom50", metavar="JSON", help="scores.json of the classroom, to be filled")
+    which.add_argument("--table", action="store_true", help="a CSV whose columns you map at the import")
+    parser.add_argument("--exercise", action="append", metavar="07", help="this exercise only (may be repeated)")
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="EXERCISE=HEADER", help="the column of an exercise"
+    )
+    parser.add_argument("--assignment", help="Classroom 50: the assignment's short name")
+    parser.add_argument("--zero", action="store_true", help="0 points for who handed in nothing that can be read")
+    parser.add_argument("--scale", action="store_true", help="convert to the points that the other system gives")
+    parser.add_argument("--to", metavar="FILE", help="where to write (default: export/ in the folder of results)")
     options = parser.parse_args(argv)
-    if sum(x is not None for x in (options.canvas, options.moodle, options.classroom)) != 1:
-        parser.error("give exactly one of --canvas, --moodle and --classroom")
-    try:
-        rows = load(options.out)
-        if options.classroom:
-            folder = Path(options.classroom)
-            folder.mkdir(parents=True, exist_ok=True)
-            for student, text in classroom(rows).items():
-                (folder / f"{safe_name(student)}.txt").write_text(text, encoding="ascii")
-            return
-        if options.canvas is not None:
-            text, lost = canvas(rows, options.canvas, dict(c.split("=", 1) for c in options.column))
-        else:
-            text, lost = moodle(rows, options.moodle or None, options.exercise)
-    except ExportError as error:
-        sys.exit(f"Not exported. {error}")
-    sys.stdout.write(text)
-    for student in lost:
-        print(f"not in that file: {student}", file=sys.stderr)
+    options.exercise = [f"{e:0>2}" if e.isdigit() else e for e in options.exercise or []]
+    return options
 
 
 if __name__ == "__main__":

@@ -1,48 +1,72 @@
 """Look-alike answers. A flag is a reason to look, never a verdict: short right answers are often the same."""
 
+import ast
 from collections import defaultdict
+from dataclasses import replace
 
-from .. import build
-from .grade import fingerprint
+from .. import build, trees
+from . import similarity
+from .grade import parts_of
 
 MIN_NODES = 45  # a shorter answer says nothing: two honest students write the same three lines
 
 
-def size(print_):
-    """How many nodes of a syntax tree a fingerprint stands for, roughly."""
-    return print_.count("(")
-
-
-def public_prints(master_path):
-    """Fingerprints of the public solution: cell id -> fingerprint."""
-    cells = build.read(master_path).cells
-    return {
-        c.id: fingerprint("\n".join(line for line in c.source.splitlines() if line.strip() not in build.SOLUTION))
-        for c in cells
+def given(master_path):
+    """What all have: ({cell: source of the public solution}, {cell: source as it was handed out})."""
+    master = build.annotate(build.read(master_path), master_path.name)
+    shipped = {c.id: c.source for c in build.exercise_of(master).cells}
+    public = {
+        c.id: "\n".join(line for line in c.source.splitlines() if line.strip() not in build.SOLUTION)
+        for c in master.cells
         if c.cell_type == "code" and build.SOLUTION[0] in c.source
     }
+    return public, {i: shipped.get(i, "") for i in public}
 
 
 def look_alikes(results, masters):
-    """(student, exercise) -> list of flags, from the answers' fingerprints of all `results`."""
-    flags = defaultdict(list)
+    """((student, exercise) -> list of flags, [Pair, ...]) from the answers of all `results`."""
+    flags, found = defaultdict(list), []
     for exercise, master in masters.items():
-        public = public_prints(master)
-        worth = {i for i, p in public.items() if size(p) >= MIN_NODES}
-        same = defaultdict(list)
-        for result in results:
-            if result["exercise"] != exercise or not result["answers"]:
-                continue
-            answers = {i: p for i, p in result["answers"].items() if p and i in worth}
-            copied = sorted(i for i, p in answers.items() if p == public[i])
-            if len(copied) >= 2 and len(copied) == len(worth):
-                flags[result["student"], exercise].append("all longer answers equal the public solution")
-            own = tuple(sorted((i, p) for i, p in answers.items() if p != public[i]))
-            if sum(size(p) for _, p in own) >= 2 * MIN_NODES:
-                same[own].append(result["student"])
-        for students in same.values():
-            for student in students if len(students) > 1 else ():
-                others = [s for s in students if s != student]
-                named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-                flags[student, exercise].append(f"same longer answers as {named}")
-    return flags
+        public, shipped = given(master)
+        mine = {r["student"]: _solved(r["answers"], shipped) for r in results if r["exercise"] == exercise}
+        worth = {i for i, source in public.items() if len(similarity.nodes(source)) >= MIN_NODES}
+        worth -= {task.id for task, *_ in parts_of(exercise) if hasattr(task, "handed_out")}  # mended alike by all
+        for student, answers in mine.items():
+            copied = _copied({i: s for i, s in answers.items() if i in worth}, public, worth)
+            flags[student, exercise] += copied
+        alike = similarity.pairs(mine, {i: (public[i], shipped[i]) for i in public})
+        found += [replace(pair, exercise=exercise) for pair in alike]
+        for pair in alike:
+            for student, other in ((pair.first, pair.second), (pair.second, pair.first)):
+                flags[student, exercise].append(f"looks like {other} ({', '.join(sorted(pair.lines))})")
+    return {who: _short(said) for who, said in flags.items() if said}, found
+
+
+def _short(said):
+    return said if len(said) <= 4 else [*said[:3], f"and {len(said) - 3} more that look alike"]
+
+
+def _solved(answers, shipped):
+    return {i: s for i, s in answers.items() if s.strip() and s.strip() != shipped.get(i, "").strip()}
+
+
+def _copied(answers, public, worth):
+    """The flag for whoever has all longer answers from the public solution, and at least two."""
+    if len(answers) < 2 or set(answers) != worth:
+        return []
+    if all(_as_written(source) == _as_written(public[i]) for i, source in answers.items()):
+        return ["all longer answers equal the public solution"]
+    if len(answers) > 2 and all(similarity.same_code(source, public[i]) for i, source in answers.items()):
+        return ["all longer answers equal the public solution, but for names and numbers"]
+    return []
+
+
+def _as_written(source):
+    """A source without comments and layout; its text, for what is no Python."""
+    try:
+        with trees.deep():
+            tree = trees.parse(source)
+            trees.limit(tree)
+            return ast.unparse(tree)
+    except (SyntaxError, trees.TooLarge):
+        return " ".join(source.split())

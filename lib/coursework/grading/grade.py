@@ -1,19 +1,31 @@
 """Grade one submission: merge, run in the sandbox, check from outside. Never raises for what a student did."""
 
 import ast
+import re
 import time
 
 from .. import build, checking, definition, feedback, progress
 from ..answer import AnswerFailed
-from . import merge
+from . import merge, reading
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
+from .submissions import NO_EXERCISE
+from .watch import Watch
+
+_ME = re.compile(r"""(?:^|[;.])\s*me\(\s*["']([^"'\n]+)["']\s*\)""", re.MULTILINE)
+MAX_ANSWER = 20_000  # characters of an answer that are kept, to be compared with others
 
 
 def parts_of(exercise):
-    """[(task, part, points), ...] of an exercise such as "07_vector_add"."""
-    return [(t, part, points) for t in definition.of_chapter(exercise[:2]) for part, points in progress.parts(t)]
+    """[(task, part, points), ...] of an exercise such as "07_vector_add"; [] for an entry that is of none."""
+    if exercise == NO_EXERCISE:
+        return []
+    return [
+        (t, part, points)
+        for t in definition.of_chapter(definition.chapter_of(exercise))
+        for part, points in progress.parts(t)
+    ]
 
 
 def empty_result(student, exercise, status, flags=()):
@@ -41,54 +53,62 @@ def _result(student, exercise, status, flags, tasks, answers, seconds):
     }
 
 
-def grade(student, exercise, path, master_path, mode, limits, seed, file):
-    """Result of the notebook at `path` (None: nothing handed in) as a dict of plain data.
+def grade(student, exercise, path, master_path, mode, limits, seed, file, drawn=None):
+    """Result of the notebook at `path` as a dict of plain data.
 
-    `file`: the nbval collector that the cells belong to. `seed`: of the random numbers in all cases.
+    `file`: the nbval collector that the cells belong to. `seed`: of the random numbers in all cases. `drawn(task, said)`:
+    the tasks with the numbers that a student may have had, where they have numbers of their own.
     """
     begun = time.monotonic()
-    if path is None:
-        return empty_result(student, exercise, "missing")
     master, shipped = merge.canonical(master_path)
     try:
-        cells = merge.load(path)
-    except merge.Unreadable as error:
+        cells, cut = reading.load(path)
+    except reading.Unreadable as error:
         return empty_result(student, exercise, f"unreadable: {error}")
     merged = merge.merge(master, shipped, cells)
+    merged.flags += cut
     if not any(step.kind == "answer" and step.source.strip() for step in merged.steps):
         return empty_result(student, exercise, "no answers", merged.flags)
-    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean:
+    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean, Watch(sandbox, clean):
         session = Session(sandbox, clean, file)
         try:
-            tasks = _run(session, merged, seed)
+            said = _who_they_say(merged)
+            tasks = _run(session, merged, seed, (lambda task: drawn(task, said)) if drawn else (lambda task: [task]))
         finally:
             session.close()
-    prints = {i: fingerprint(source) for i, source in merged.answers.items()}
-    result = _result(student, exercise, "graded", merged.flags, tasks, prints, time.monotonic() - begun)
+    answers = {i: source[:MAX_ANSWER] for i, source in merged.answers.items()}
+    flags = [*merged.flags, *dict.fromkeys(session.flags)]
+    result = _result(student, exercise, "graded", flags, tasks, answers, time.monotonic() - begun)
     result["notes"] = session.notes
     return result
 
 
-def _run(session, merged, seed):
-    sources, graded = [], {}
+def _who_they_say(merged):
+    """The name in the last me("...") of a notebook. It chooses among the names that a student has, no more."""
+    said = [name for step in merged.steps for name in _ME.findall(step.source)]
+    return said[-1] if said else ""
+
+
+def _run(session, merged, seed, drawn):
+    graded, checked = {}, {}
+    if merged.answers.keys() - merged.untouched:
+        session.prepare()
     # Without extra cells, an untouched answer cell needs no process to be found unsolved.
     untouched = set() if any(step.kind == "extra" for step in merged.steps) else merged.untouched
     for step in merged.steps:
         if step.kind == "check":
-            for outcome in _check(step, session, list(sources), seed, untouched, graded):
+            for outcome in _check(step, session, seed, untouched, graded, checked, drawn):
                 key = (outcome.task, outcome.part)
                 if key not in graded or graded[key].status == checking.RIGHT:
                     graded[key] = outcome
         else:
             session.add_cell(step.id, step.source, given=step.kind == "given")
-            if step.kind != "given":
-                sources.append(step.source)
     return [_task(outcome) for outcome in graded.values()]
 
 
-def _check(step, session, sources, seed, untouched, graded):
+def _check(step, session, seed, untouched, graded, checked, drawn):
     """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's
-    names. `graded`: the outcomes before, by (task, part)."""
+    names. `graded`: the outcomes before, by (task, part); `checked`: the stand-ins that they are about, by task."""
     outcomes = []
     _, task_id = definition.graded_call(step.source)
     if task_id in untouched:
@@ -97,7 +117,7 @@ def _check(step, session, sources, seed, untouched, graded):
     def check(task_id, answer, hidden=False, **claims):
         if hidden and outcomes and outcomes[-1].status != checking.RIGHT:
             return  # wrong already on the visible cases
-        answer.claims = claims
+        answer.claims, checked[task_id] = claims, answer
         outcomes.append(checking.check(definition.find(task_id), answer, seed=seed, hidden=hidden))
 
     def budget(task_id, answer):
@@ -106,7 +126,7 @@ def _check(step, session, sources, seed, untouched, graded):
         if result is not None and result.status != checking.RIGHT:
             outcomes.append(checking.not_earned(result, task))
         else:
-            examined = result is not None
+            examined = result is not None and answer.is_still(checked[task_id])
             outcomes.append(checking.check_budget(task, answer, seed=seed, examined=examined))
 
     def predict(task_id, **answers):
@@ -118,13 +138,14 @@ def _check(step, session, sources, seed, untouched, graded):
             failure = checking.Failure("unsolved", "No numbers were handed in", (("it said", error.text),))
             outcomes.append(checking.Outcome(task.id, "prediction", checking.UNSOLVED, 0, task.points, failure=failure))
         else:
-            outcomes.append(checking.check(task, numbers))
+            tried = [checking.check(one, numbers) for one in drawn(task)]
+            outcomes.append(next((o for o in tried if o.status == checking.RIGHT), tried[0]))
 
     scope = {"check": check, "budget": budget, "predict": predict}
     tree = ast.parse(step.source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in scope:
-            scope[node.id] = Remote(session, node.id, sources)
+            scope[node.id] = Remote(session, node.id)
     exec(compile(tree, step.id, "exec"), scope)
     return outcomes
 
@@ -140,14 +161,3 @@ def _task(outcome):
         "kind": outcome.failure.kind if outcome.failure else "",
         "text": feedback.as_text(outcome, advise=False),
     }
-
-
-def fingerprint(source):
-    """What an answer says, without comments and layout: equal for copies. "" for an empty or unsolved one."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return " ".join(source.split())[:5000]
-    if build.STUB in source or not tree.body:
-        return ""
-    return ast.dump(tree)[:20000]

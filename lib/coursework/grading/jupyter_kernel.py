@@ -15,7 +15,7 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 from nbval.kernel import RunningKernel
 
-_STEP = 0.25  # seconds between looks at the process and its folder
+_STEP = 0.25  # seconds between looks at the process
 _MAX_MESSAGE = 4 << 20
 _MAX_QUEUE = 200
 
@@ -94,20 +94,19 @@ class SandboxKernel(RunningKernel):
             self._count(message)
 
     def _count(self, message):
-        if message["msg_type"] in ("stream", "display_data", "execute_result", "error"):
-            self._output += len(str(message["content"]))
+        """Every message counts, whatever it is called, with all that hangs on it."""
+        self._output += len(str(message["content"])) + len(str(message["metadata"]))
+        self._output += sum(memoryview(buffer).nbytes for buffer in message["buffers"])
         if self._output > self.sandbox.limits.output:
             self._iopub.clear()
             self.stop()
-            raise KernelGone("OutputLimit", f"it printed more than {self.sandbox.limits.output >> 20} MB")
+            raise KernelGone("OutputLimit", f"it printed or sent more than {self.sandbox.limits.output >> 20} MB")
 
     def _look(self):
         if not self.is_alive():
             self.stop()
-            raise KernelGone("KernelDied", "the process ended while this ran (a crash, or an exit)")
-        if self.sandbox.too_full():
-            self.stop()
-            raise KernelGone("FileLimit", f"it wrote more than {self.sandbox.limits.folder >> 20} MB of files")
+            why = self.sandbox.why_ended() or ("KernelDied", "the process ended while this ran (a crash, or an exit)")
+            raise KernelGone(*why)
 
     def stop(self):
         """End the kernel at once; may be called again."""

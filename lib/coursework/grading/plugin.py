@@ -22,91 +22,95 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def pytest_addoption(parser):
-    group = parser.getgroup("grading", "grading exercises")
-    add = group.addoption
-    add("--grade", metavar="PATH", help="folder (or zip) of submissions to grade")
-    add("--grade-out", metavar="DIR", default="grades", help="where results go (default: grades)")
-    add("--grade-masters", metavar="DIR", help="folder of master notebooks (default: solutions/ of the checkout)")
-    add("--grade-exercise", metavar="NN", action="append", help="grade this exercise only (may be repeated)")
-    add("--grade-roster", metavar="CSV", help="students of the class: each gets a row, whatever was handed in")
-    add("--grade-sandbox", choices=("auto", "bwrap", "rlimit"), default="auto", help="walls around a submission")
-    add("--grade-seed", metavar="TEXT", help="secret that seeds the cases (default: made once, in DIR/seed.txt)")
-    add("--grade-force", action="store_true", help="grade again what did not change")
-    add("--grade-strict", action="store_true", help="fail an item that lost points")
-    add("--grade-cell-seconds", type=float, default=20, help="limit for one cell or call (default: 20)")
-    add("--grade-total-seconds", type=float, default=120, help="limit for one submission (default: 120)")
-    add("--grade-memory", type=float, default=4, metavar="GB", help="limit of memory (default: 4)")
-    add("--grade-dask", metavar="ADDRESS", help="grade on a Dask cluster, as tcp://host:port")
+    from . import options
+
+    options.add_to(parser)
 
 
 class _State:
     """What a run of the grader knows: the same in the controller and in every worker."""
 
     def __init__(self, config):
-        from . import results, sandbox, submissions
+        from . import gather, merge, results, roster, sandbox, submissions
 
         option = config.option
         self.out = Path(option.grade_out).resolve()
         self.force, self.strict = option.grade_force, option.grade_strict
-        self.roster = submissions.read_roster(option.grade_roster) if option.grade_roster else []
+        self.roster = roster.read_roster(option.grade_roster) if option.grade_roster else []
+        self.added = gather.Added.read(
+            self.out, self.roster, option.grade_overrides, option.grade_policy, option.grade_times
+        )
         self.masters = self._find_masters(config)
         self.limits = sandbox.Limits(
             cell_seconds=option.grade_cell_seconds,
             total_seconds=option.grade_total_seconds,
             memory=int(option.grade_memory * (1 << 30)),
         )
-        worker = getattr(config, "workerinput", None)
-        if worker:
-            self.mode, self.folder, self.seed = (worker[f"grade_{n}"] for n in ("mode", "folder", "seed"))
-            self.folder = Path(self.folder)
-        else:
-            sandbox.sweep()
-            self.mode = sandbox.choose(option.grade_sandbox)
-            self.folder = submissions.prepare(option.grade, self.out)
-            self.seed_text = results.secret_text(self.out, option.grade_seed)
-            self.seed = results.secret_seed(self.out, option.grade_seed)
-        self.folder = self.folder.resolve()
+        self.folder = Path(option.grade).resolve()
         if config.inipath and config.inipath.resolve().is_relative_to(self.folder):
-            raise submissions.BadSubmissions(
+            raise roster.BadSubmissions(
                 f"pytest took its settings from {config.inipath}, a file among the submissions. Look at it, remove it, and "
                 "write --grade=FOLDER with the equals sign: then pytest does not look there for settings."
             )
+        worker = getattr(config, "workerinput", None)
+        if worker:
+            self.mode, self.seed = worker["grade_mode"], worker["grade_seed"]
+            self.submissions = [submissions.from_plain(plain) for plain in worker["grade_submissions"]]
+        else:
+            sandbox.sweep()
+            self.mode = sandbox.choose(option.grade_sandbox)
+            self.submissions = submissions.find(
+                self.folder,
+                list(self.masters),
+                self.roster,
+                self.out,
+                {e: merge.ids(p) for e, p in self.masters.items()},
+            )
+            self.seed_text = results.secret_text(self.out, option.grade_seed)
+            self.seed = results.secret_seed(self.out, option.grade_seed)
         self.anchor = self.out / ".class"  # an empty folder: all that pytest gets to see
         self.anchor.mkdir(parents=True, exist_ok=True)
-        self.submissions = submissions.find(self.folder, list(self.masters), [row["student"] for row in self.roster])
         if not self.submissions:
-            raise submissions.BadSubmissions(
+            raise roster.BadSubmissions(
                 f"No submissions were found in {self.folder}. Expected notebooks named like "
                 f"{next(iter(self.masters))}.ipynb in a folder for each student; see the instructor's page for other layouts."
             )
 
+        if not option.grade_exercise:
+            self.submissions, self.masters = gather.what_somebody_handed_in(self.submissions, self.masters)
+
     def key(self, submission):
         from . import results
 
-        return results.key_of(submission, self.masters[submission.exercise], self.mode, self.limits, self.seed)
+        decides = self.added.decides(submission)
+        return results.key_of(submission, self.masters[submission.exercise], self.mode, self.limits, self.seed, decides)
 
     def is_done(self, submission):
         """True if there is a result that is still valid."""
         from . import results
 
+        if submission.path is None:
+            return False  # costs nothing, and the reason may be another one
         result = None if self.force else results.load(results.path_of(self.out, submission))
         return result is not None and result["key"] == self.key(submission)
 
     def _find_masters(self, config):
         from .. import build
-        from .submissions import BadSubmissions
+        from .roster import BadSubmissions
 
         option = config.option
         here = config.invocation_params.dir / "solutions"
         folder = (
             Path(option.grade_masters) if option.grade_masters else here if here.is_dir() else _CHECKOUT / "solutions"
         )
-        masters = {p.stem: p for p in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
+        masters = {p.stem: p for p in sorted(folder.glob(build.PATTERN))}
         if option.grade_exercise:
-            wanted = [f"{e:0>2}" if e.isdigit() else e for e in option.grade_exercise]
+            wanted = [f"{e:0>2}_" if e.isdigit() else e for e in option.grade_exercise]
             for name in wanted:
                 if masters and not any(n.startswith(name) for n in masters):
-                    raise BadSubmissions(f"There is no master notebook for the exercise {name} in {folder}.")
+                    raise BadSubmissions(
+                        f"There is no master notebook for the exercise {name.rstrip('_')} in {folder}."
+                    )
             masters = {n: p for n, p in masters.items() if any(n.startswith(w) for w in wanted)}
         if not masters:
             raise BadSubmissions(f"No master notebooks in {folder}. Use --grade-masters, or check --grade-exercise.")
@@ -128,11 +132,12 @@ def pytest_configure(config):
     if not config.option.grade:
         return
     from ..build import BuildError
-    from . import sandbox, submissions
+    from .roster import BadSubmissions
+    from .sandbox import SandboxUnavailable
 
     try:
         config.stash[_STATE] = _State(config)
-    except (sandbox.SandboxUnavailable, submissions.BadSubmissions, BuildError) as error:
+    except (SandboxUnavailable, BadSubmissions, BuildError) as error:
         raise pytest.UsageError(str(error)) from None
     if not config.option.xmlpath:
         config.option.xmlpath = str(config.stash[_STATE].out / "junit.xml")
@@ -148,7 +153,8 @@ def pytest_configure_node(node):
     """xdist: tell a worker what the controller found out, so that nothing is tried or unpacked twice."""
     state = node.config.stash.get(_STATE, None)
     if state:
-        node.workerinput.update(grade_mode=state.mode, grade_folder=str(state.folder), grade_seed=state.seed)
+        plain = [submission.as_plain() for submission in state.submissions]
+        node.workerinput.update(grade_mode=state.mode, grade_seed=state.seed, grade_submissions=plain)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -191,15 +197,17 @@ class Grade(pytest.Item):
 
     def runtest(self):
         from . import results
-        from .grade import grade
+        from .grade import empty_result, grade
 
         state, submission = self.config.stash[_STATE], self.parent.submission
-        master = state.masters[submission.exercise]
         path = results.path_of(state.out, submission)
-        if not state.is_done(submission):
+        if submission.path is None:
+            results.save(path, empty_result(submission.student, submission.exercise, submission.status) | {"key": ""})
+        elif not state.is_done(submission):
+            master = state.masters[submission.exercise]
             result = grade(
                 submission.student, submission.exercise, submission.path, master, state.mode, state.limits, state.seed,
-                self.parent,
+                self.parent, state.added.draws(submission),
             )  # fmt: skip
             results.save(path, result | {"key": state.key(submission)})
         result = results.load(path)
@@ -273,9 +281,12 @@ class _Controller:
     def pytest_sessionfinish(self, session):
         if self.config.option.collectonly:
             return
-        from . import reports
+        from . import reports, results
 
-        self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters)
+        self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters, self.state.added)
+        if session.exitstatus == pytest.ExitCode.OK and not results.any_graded(self.state.out, self.state.submissions):
+            self.summary = [*self.summary, "Nothing could be graded: each row of grades.csv says why."]
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter):
         for line in getattr(self, "summary", ()):

@@ -2,17 +2,20 @@
 
 import numpy as np
 
-from .. import plain_python
-from ..admission import COMPILED, COUNTED, KERNEL, NotAdmitted, collect
+from .. import extraction, plain_extraction
+from ..admission import NotAdmitted
 from ..answer import AnswerFailed
+from ..vocabulary import COMPILED, COUNTED, KERNEL
 
 
 class Remote:
-    """What the student's notebook calls `name`. `sources` are the texts of the cells before this check."""
+    """What the student's notebook calls `name`, as it is when it is first asked for."""
 
-    def __init__(self, session, name, sources):
-        self._session, self._name, self._sources = session, name, sources
+    def __init__(self, session, name):
+        self._session, self._name = session, name
         self.claims = {}
+        self.asked, self.said = None, None  # for the program, and what came
+        self._found = {}
 
     def value(self):
         return self._session.ask_notebook("value", self._name)
@@ -33,16 +36,26 @@ class Remote:
         words = lists and all(isinstance(seen.get(k), str) for k in ("alone", "unset"))
         if not words or not dicts or type(seen.get("started")) is not int:
             raise AnswerFailed("NoResult", "what came back is not the report of a watched call")
-        return seen
+        return seen | {"after": _same_arrays(seen.get("after"), arguments)}
 
     def cost(self, arguments, wanted=()):
-        return self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))
+        said = self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))
+        if (
+            not isinstance(said, list)
+            or len(said) != 2
+            or not isinstance(said[0], dict)
+            or not isinstance(said[1], list)
+        ):
+            raise AnswerFailed("NoResult", "what came back is no count")
+        if not said[1] or not all(type(said[0].get(name)) in (int, float) for name in wanted):
+            raise AnswerFailed("NoResult", "what came back is no count")
+        return said[0], [_result(run, arguments) for run in said[1]]
 
     def counts(self, arguments):
-        counts = self._clean("counts", COUNTED, arguments=list(arguments))
+        counts, *run = _list(self._clean("counts", COUNTED, arguments=list(arguments)), 3)
         if not isinstance(counts, dict) or not all(type(counts.get(name)) is int for name in ("flops", "moved")):
             raise AnswerFailed("NoResult", "what came back is no count")
-        return counts
+        return counts, *_result(run, arguments)
 
     def timed(self, arguments):
         """Nothing: no points hang on a clock."""
@@ -50,31 +63,69 @@ class Remote:
 
     def xray(self, grid, block, arguments, require=None):
         request = {"grid": grid, "block": block, "require": require or {}}
-        after, report = self._clean("xray", KERNEL, arguments=list(arguments), **request)
+        after, report = _list(self._clean("xray", KERNEL, arguments=list(arguments), **request), 2)
         return _same_arrays(after, arguments), report
 
     def play(self, task, arguments):
-        played = self._clean("play", plain_python, task.without, arguments=list(arguments), task=task.id)
+        played = self._clean("play", None, task.without, arguments=list(arguments), task=task.id)
         return _played(played)
 
     def stress(self, task, arguments):
-        done = self._clean("stress", plain_python, arguments=list(arguments), task=task.id)
+        done = self._clean("stress", None, task.without, arguments=list(arguments), task=task.id)
         if not isinstance(done, dict) or not isinstance(done.get("results"), list):
             raise AnswerFailed("NoResult", "what came back is not the result of a run")
         return done
 
     def _clean(self, operation, language, without=(), **request):
+        """`language`: None for plain Python."""
+        name, texts = self._admitted(language, without)
+        request["plain"] = language is None
+        return self._session.ask_clean(operation, name, texts, **request)
+
+    def _admitted(self, language, without):
+        """(name, texts), or AnswerFailed; looked for once, since every case asks."""
+        key = (language, tuple(without))
+        if key not in self._found:
+            try:
+                if self.said is None:
+                    self.ask([language.key if language else "plain", dict(without)])
+                self._found[key] = self.checked(self.said, language, without)
+            except AnswerFailed as error:
+                if error.name == "NotAdmitted":  # a misspelt name is nothing to look at
+                    self._session.flags.append(f"refused: {self._name}: {error.text}"[:200])
+                self._found[key] = error
+        found = self._found[key]
+        if isinstance(found, AnswerFailed):
+            raise AnswerFailed(found.name, found.text, found.line, found.place)
+        return found
+
+    def ask(self, wish):
+        """What the notebook's process says the answer is. Once: it cannot have one answer for one question, and another
+        for the next."""
+        self.asked, self.said = wish, self._session.ask_notebook("program", self._name, wish)
+
+    def is_still(self, other):
+        """Whether the name means what it meant to `other`, the same name's stand-in in an earlier cell."""
         try:
-            if language is plain_python:
-                sources = plain_python.collect(self._sources, self._name, without)
+            if self.said is None and other.said is not None:
+                self.ask(other.asked)
+        except AnswerFailed:
+            return False
+        return self.said == other.said
+
+    @staticmethod
+    def checked(said, language, without):
+        """(name, texts) of what `answer.Local.program` says, which may come from anybody."""
+        if not isinstance(said, dict) or not isinstance(said.get("name"), str):
+            raise AnswerFailed("NoResult", "what came back is no answer")
+        try:
+            if language is None:
+                texts = plain_extraction.admitted(said.get("texts"), said["name"], without)
             else:
-                sources = collect(self._sources, self._name, language)
+                texts = extraction.admitted(said.get("texts"), language, said["name"])
         except NotAdmitted as error:
             raise AnswerFailed(error.name, str(error)) from None
-        except LookupError as error:
-            raise AnswerFailed("NameError", error.args[0]) from None
-        request["plain"] = language is plain_python
-        return self._session.ask_clean(operation, self._name, sources, **request)
+        return said["name"], texts
 
 
 _PLAYED = {"result", "counts", "finding", "table", "schedules", "complete", "interruptions"}
@@ -87,6 +138,12 @@ def _played(value):
     fits = fits and (value["finding"] is None or isinstance(value["finding"], dict))
     if not fits:
         raise AnswerFailed("NoResult", "what came back is not the report of a run")
+    return value
+
+
+def _list(value, length):
+    if not isinstance(value, list) or len(value) != length:
+        raise AnswerFailed("NoResult", "what came back is something else than what was asked for")
     return value
 
 

@@ -1,49 +1,42 @@
-"""What an instructor and a student get: grades.csv, grades.json, feedback for each student, an overview of the
-class."""
+"""What an instructor and a student get: grades.csv, totals.csv, grades.json, feedback for each student, an overview of
+the class, and answers that look alike side by side."""
 
 import csv
 import json
 from collections import Counter, defaultdict
+from dataclasses import asdict
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from . import overrides, results
+from .for_students import PAGES, feedback_html, feedback_markdown
+from .gather import Added, rows_of
 
-from . import results
-from .flags import look_alikes
-from .grade import empty_result
-
-_PAGES = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "pages"),
-    autoescape=True,
-    trim_blocks=True,
-    undefined=StrictUndefined,
-)
+MOST_PAIRS = 60  # shown side by side
 
 
-def write_all(out, submissions, masters):
-    """Write every report from the result files; returns lines for the terminal."""
-    rows = []
-    for submission in submissions:
-        result = results.load(results.path_of(out, submission))
-        if result is None:
-            result = empty_result(submission.student, submission.exercise, "not graded") | {"key": ""}
-        rows.append(result | {"flags": [*submission.flags, *result["flags"]]})
-    for (student, exercise), flags in look_alikes(rows, masters).items():
-        row = next(r for r in rows if (r["student"], r["exercise"]) == (student, exercise))
-        row["flags"] = [*row["flags"], *flags]
+def write_all(out, submissions, masters, added=None):
+    """Write every report from the result files; returns lines for the terminal. `added`: gather.Added."""
+    rows, pairs, said = rows_of(out, submissions, masters, added or Added())
     out.mkdir(parents=True, exist_ok=True)
-    _write_csv(out / "grades.csv", rows)
+    _write_csv(out / "grades.csv", [_line(row) for row in rows])
     shown = [{k: v for k, v in row.items() if k != "answers"} for row in rows]
     _write(out / "grades.json", json.dumps(shown, indent=1, ensure_ascii=False))
     by_student = defaultdict(list)
     for row in rows:
         by_student[row["student"]].append(row)
+    _write_csv(out / "totals.csv", _totals(by_student))
     for student, mine in by_student.items():
         name = results.safe_name(student)
         _write(out / "feedback" / f"{name}.md", feedback_markdown(student, mine))
         _write(out / "feedback" / f"{name}.html", feedback_html(student, mine))
-    _write(out / "overview.html", overview_html(rows))
-    return _summary(out, rows)
+    _write(out / "overview.html", overview_html(rows, len(pairs)))
+    if pairs:
+        _write(out / "similarity.html", similarity_html(pairs, rows))
+    else:
+        (out / "similarity.html").unlink(missing_ok=True)
+    if not (out / overrides.FILE).exists():
+        _write(out / overrides.FILE, overrides.HEADER)
+    return _summary(out, rows, pairs, said)
 
 
 def _write(path, text):
@@ -57,88 +50,89 @@ def safe_cell(value):
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def _write_csv(path, rows):
+def _write_csv(path, lines):
+    """A table from dicts with the same names."""
     with open(path, "w", newline="", encoding="utf-8", errors="replace") as file:
-        writer = csv.writer(file)
-        writer.writerow(("student", "exercise", "points", "max_points", "status", "flags", "seconds", "key"))
-        for r in rows:
-            flags = "; ".join(r["flags"])
-            line = (
-                r["student"],
-                r["exercise"],
-                r["points"],
-                r["max_points"],
-                r["status"],
-                flags,
-                r["seconds"],
-                r["key"],
-            )
-            writer.writerow([safe_cell(value) for value in line])
+        writer = csv.DictWriter(file, list(lines[0]) if lines else ["student"])
+        writer.writeheader()
+        writer.writerows({name: safe_cell(value) for name, value in line.items()} for line in lines)
 
 
-def _summary(out, rows):
+def _line(row):
+    """A row of grades.csv."""
+    comments = [*row["comments"], *(f"{t['task']}: {t['comment']}" for t in row["tasks"] if t.get("comment"))]
+    return {name: row[name] for name in ("student", "exercise", "points", "max_points")} | {
+        "late_days": row["late"].get("days", 0),
+        "final": row["final"],
+        "status": row["status"],
+        "flags": "; ".join(row["flags"]),
+        "comment": "; ".join(comments),
+        "seconds": row["seconds"],
+        "key": row["key"],
+    }
+
+
+def _totals(by_student):
+    """A line for each student: the points that count in each exercise, and their sum."""
+    by_student = {student: [row for row in mine if row["max_points"]] for student, mine in by_student.items()}
+    exercises = sorted({row["exercise"] for mine in by_student.values() for row in mine})
+    lines = []
+    for student, mine in by_student.items():
+        if not mine:
+            continue  # an entry of the folder that is nobody's
+        final = {row["exercise"]: row["final"] for row in mine if not open_grade(row)}
+        most = sum(row["max_points"] for row in mine)
+        points = {e: final.get(e, "") for e in exercises}
+        lines.append({"student": student, **points, "total": overrides.whole(sum(final.values())), "of": most})
+    return lines
+
+
+def open_grade(row):
+    """Whether there is nothing yet that could be handed out as a grade: nothing handed in, not readable, not graded."""
+    return row["by_hand"] is None and row["status"] not in ("graded", "no answers")
+
+
+def _summary(out, rows, pairs, said):
+    out = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
     done = [r for r in rows if r["status"] == "graded"]
     other = Counter(r["status"].split(":")[0] for r in rows if r["status"] != "graded")
     points, most = sum(r["points"] for r in done), sum(r["max_points"] for r in done)
-    flagged = sum(bool(r["flags"]) for r in rows)
-    lines = [f"{len(done)} of {len(rows)} notebooks graded, {points} of {most} points in them."]
+    flagged, late = sum(bool(r["flags"]) for r in rows), sum(bool(r["late"]) for r in rows)
+    by_hand = sum(r["by_hand"] is not None or any("graded" in t for t in r["tasks"]) for r in rows)
+    lines = [f"{len(done)} of {len(rows)} notebooks graded, {points:g} of {most} points in them."]
     lines += [f"Not graded: {', '.join(f'{n} {status}' for status, n in sorted(other.items()))}."] if other else []
+    lines += [f"{late} late: see the column `late_days`."] if late else []
+    lines += [f"{by_hand} with points given by hand ({overrides.FILE})."] if by_hand else []
     lines += [f"{flagged} with flags: look at them in grades.csv before you hand out grades."] if flagged else []
-    return [*lines, f"Open {out / 'overview.html'}; feedback for each student is in {out / 'feedback'}."]
+    alike = "1 pair of answers looks" if len(pairs) == 1 else f"{len(pairs)} pairs of answers look"
+    lines += [f"{alike} alike: {out / 'similarity.html'}"] if pairs else []
+    return [*lines, *said, f"Open {out / 'overview.html'}; feedback for each student is in {out / 'feedback'}."]
 
 
-def _state(result):
-    words = {
-        "missing": "Nothing was handed in.",
-        "no answers": "No answer cell was filled in.",
-        "not graded": "Not graded yet.",
-    }
-    if result["status"] == "graded":
-        return ""
-    if result["status"].startswith("unreadable"):
-        return f"The notebook could not be read: {result['status'].partition(': ')[2]}. Save it again and hand it in again."
-    return words.get(result["status"], result["status"])
-
-
-def feedback_markdown(student, mine):
-    """One page for one student. What came from the answers stands in fenced blocks."""
-    lines = [f"# Feedback for {_plain(student)}", ""]
-    for result in mine:
-        lines += [f"## {result['exercise']}: {result['points']} of {result['max_points']} points", ""]
-        lines += [_state(result), ""] if _state(result) else []
-        for task in result["tasks"] if result["status"] == "graded" else ():
-            fence = "`" * max(3, _longest_fence(task["text"]) + 1)
-            lines += [f"**{task['task']}, {task['part']}: {task['points']} of {task['max_points']}**", ""]
-            lines += [fence + "text", task["text"], fence, ""]
-        lines += [f"- {_plain(note)}" for note in result["notes"]] + [""]
-    return "\n".join(lines)
-
-
-def _longest_fence(text):
-    longest = run = 0
-    for c in text:
-        run = run + 1 if c == "`" else 0
-        longest = max(longest, run)
-    return longest
-
-
-def _plain(text):
-    """Text that Markdown shows as it is."""
-    text = "".join(c if c.isprintable() else " " for c in text)
-    return "".join("\\" + c if c in "\\`*_{}[]<>()#!|" else c for c in text)
-
-
-def feedback_html(student, mine):
-    """The same as a page for a browser. All that came from the student is escaped."""
-    shown = [result | {"state": _state(result)} for result in mine]
-    return _PAGES.get_template("feedback.html").render(student=student, results=shown)
-
-
-def overview_html(rows):
+def overview_html(rows, alike=0):
     """The class at a glance: how many were right in each task, the commonest failures, flags, the table."""
     names = sorted({r["exercise"] for r in rows})
     exercises = [_exercise(name, [r for r in rows if r["exercise"] == name]) for name in names]
-    return _PAGES.get_template("overview.html").render(exercises=exercises, rows=rows)
+    return PAGES.get_template("overview.html").render(exercises=exercises, rows=rows, alike=alike)
+
+
+def similarity_html(pairs, rows):
+    """The pairs that look alike, side by side, with what both have marked."""
+    answers = {(r["exercise"], r["student"]): r["answers"] for r in rows}
+    shown = []
+    for pair in pairs[:MOST_PAIRS]:
+        tasks = []
+        for cell, lines in sorted(pair.lines.items()):
+            sides = [
+                {"student": student, "lines": [
+                    {"text": text, "both": number in both}
+                    for number, text in enumerate(answers[pair.exercise, student][cell].splitlines(), 1)
+                ]}
+                for student, both in zip((pair.first, pair.second), lines, strict=True)
+            ]  # fmt: skip
+            tasks.append({"cell": cell, "sides": sides})
+        shown.append(asdict(pair) | {"tasks": tasks})
+    return PAGES.get_template("similarity.html").render(pairs=shown, left_out=len(pairs) - len(shown))
 
 
 def _exercise(name, rows):
@@ -162,6 +156,6 @@ def _exercise(name, rows):
         "notebooks": len(rows),
         "graded": len(graded),
         "tasks": tasks,
-        "students": Counter(r["points"] for r in graded),
+        "students": Counter(int(r["points"]) for r in graded),
         "most": max((r["max_points"] for r in graded), default=0),
     }

@@ -14,9 +14,9 @@ from pathlib import Path
 from cpulab.files import write_text
 
 from ..checking import SECRET
-from . import exchange
-from .merge import MAX_NOTEBOOK
-from .sandbox import LIBRARY, PACKAGES
+from . import exchange, slim
+from .reading import MAX_NOTEBOOK
+from .walls import LIBRARY, PACKAGES
 
 
 @cache
@@ -30,13 +30,13 @@ def code_key():
     return digest.hexdigest()
 
 
-def key_of(submission, master_path, mode, limits, seed):
-    """The key of a submission's result."""
+def key_of(submission, master_path, mode, limits, seed, more=()):
+    """The key of a submission's result. `more`: texts that decide it, too."""
     digest = hashlib.sha256()
-    parts = [code_key(), Path(master_path).read_bytes(), mode, json.dumps(asdict(limits)), str(seed)]
+    parts = [code_key(), Path(master_path).read_bytes(), mode, json.dumps(asdict(limits)), str(seed), *more]
     if submission.path is not None:
         try:
-            parts.append(exchange.read_bytes(submission.path, MAX_NOTEBOOK))
+            parts.append(slim.read(submission.path, MAX_NOTEBOOK))
         except exchange.BadData as error:
             parts.append(str(error))
     for part in parts:
@@ -67,9 +67,16 @@ def load(path):
     return result if isinstance(result, dict) and "key" in result else None
 
 
+def any_graded(out, submissions):
+    """True if at least one notebook could be graded, whatever its points."""
+    found = (load(path_of(out, submission)) for submission in submissions if submission.path)
+    return any(result["status"] in ("graded", "no answers") for result in found if result)
+
+
 def save(path, result):
-    """Write a result."""
-    write_text(path, json.dumps(result, indent=1, ensure_ascii=False))
+    """Write a result, unless it stands there already."""
+    if load(path) != result:
+        write_text(path, json.dumps(result, indent=1, ensure_ascii=False))
 
 
 def secret_text(out, wish=None):

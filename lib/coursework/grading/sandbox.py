@@ -22,8 +22,8 @@ from pathlib import Path
 
 import psutil
 
-LIBRARY = Path(__file__).resolve().parents[2]  # the folder that our packages lie in
-PACKAGES = ("dlkernels", "simt", "cpulab", "coursework")
+from .walls import LIBRARY, bwrap_command
+
 USERS = (1_950_000_000, 61_000)  # numbers nobody has: the first, or where a container knows only 65,536 the second
 PREFIX = "dlk-"
 _COUNTER = itertools.count()
@@ -47,7 +47,8 @@ class SandboxUnavailable(RuntimeError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Memory and files in bytes, times in seconds."""
+    """What one submission may use, all its processes together. Memory, files and output in bytes, times in seconds; `file` is
+    for one file."""
 
     cell_seconds: float = 20.0
     total_seconds: float = 120.0
@@ -66,6 +67,8 @@ class Sandbox:
     limits: Limits
     folder: Path = None
     user: int | None = None
+    group: str = ""  # of groups.py: where a process enters it
+    broken: tuple | None = None  # what watch.py found
     _started: list = field(default_factory=list)
 
     def __enter__(self):
@@ -106,11 +109,13 @@ class Sandbox:
             "seconds": int(self.limits.total_seconds * 2),
             "user": self.user,
             "folder": str(self.folder),
+            "filter": sys.platform == "linux",
         }
         inside = [*_launcher(wish), sys.executable, *arguments]
+        outside = {"parent": os.getpid(), "group": self.group}
         if self.mode == "rlimit":
-            return [*_launcher(wish | {"parent": os.getpid()}), sys.executable, *arguments]
-        return [*_launcher({"parent": os.getpid()}), *bwrap_command(self.folder, self.user), *inside]
+            return [*_launcher(wish | outside), sys.executable, *arguments]
+        return [*_launcher(outside), *bwrap_command(self.folder, self.user), *inside]
 
     def start(self, *arguments):
         """Start Python with `arguments` inside; stdin and stdout are pipes."""
@@ -135,24 +140,14 @@ class Sandbox:
                 with contextlib.suppress(OSError):
                     os.unlink(entry.path)
 
-    def too_full(self):
-        """True if the work folder holds more than a submission may write, or too many files."""
-        total = count = 0
-        stack = [self.folder]
-        while stack and count < 20_000:
-            try:
-                entries = list(os.scandir(stack.pop()))
-            except OSError:
-                continue
-            for entry in entries:
-                count += 1
-                try:
-                    total += entry.stat(follow_symlinks=False).st_size
-                    if entry.is_dir(follow_symlinks=False):
-                        stack.append(entry.path)
-                except OSError:
-                    continue
-        return total > self.limits.folder or count >= 20_000
+    def roots(self):
+        """The processes that were started here."""
+        return [process.pid for process in self._started if process.poll() is None]
+
+    def why_ended(self):
+        """(name, text) of the limit that was broken here since the last question, or None."""
+        why, self.broken = self.broken, None
+        return why
 
     def own(self, path):
         """Let the student's process read a file that was written into the work folder. A link there is the student's own:
@@ -214,57 +209,6 @@ def stop(process):
             with contextlib.suppress(OSError):
                 pipe.close()
     process.wait()
-
-
-def bwrap_command(folder, user=None):
-    """bubblewrap's part of a command line: Python and the course read-only, `folder` to write, nothing else."""
-    command = [
-        shutil.which("bwrap"),
-        "--unshare-pid",
-        "--unshare-net",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--unshare-cgroup-try",
-    ]
-    command += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    if user:
-        command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    else:
-        command += ["--unshare-user"]
-    command += ["--proc", "/proc", "--dev", "/dev", "--size", str(64 << 20), "--perms", "1777", "--tmpfs", "/tmp"]
-    command += ["--size", str(64 << 20), "--perms", "1777", "--tmpfs", "/dev/shm"]
-    for path in ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"):
-        if os.path.islink(path):
-            command += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
-            command += ["--ro-bind", path, path]
-    for path in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"):
-        command += ["--ro-bind-try", path, path]
-    bound = ["/usr"]
-    for path in sorted(
-        {
-            os.path.realpath(sys.base_prefix),
-            sys.prefix,
-            os.path.realpath(sys.prefix),
-            *(str(LIBRARY / package) for package in PACKAGES),
-        }
-    ):
-        if not any(path == b or path.startswith(b + "/") for b in bound):
-            command += [*_parents(path), "--ro-bind", path, path]
-            bound.append(path)
-    hidden = LIBRARY / "coursework" / "hidden"
-    if hidden.is_dir():
-        command += ["--tmpfs", str(hidden)]
-    return [*command, *_parents(folder), "--bind", str(folder), str(folder), "--chdir", "/", "--"]
-
-
-def _parents(path):
-    """Make the folders above `path` passable: bubblewrap makes them for their owner only."""
-    steps = []
-    for parent in reversed(Path(path).parents):
-        if str(parent) not in ("/", "/tmp", "/usr"):
-            steps += ["--perms", "0755", "--dir", str(parent)]
-    return steps
 
 
 def choose(wish):

@@ -6,20 +6,21 @@ the admitted answer, this module is the main program: it reads request names fro
 Nothing that is written here is believed by the grader without a look; see exchange.py and the instructor's page.
 """
 
+import builtins
 import linecache
-import math
 import sys
 
-from .. import definition, plain_python
+from .. import definition, extraction, plain_python, vocabulary
 from ..answer import AnswerFailed, Local
-from . import exchange
+from . import exchange, guard
 
 
 def handle(folder, number, namespace):
     """Answer request `number` with the functions in `namespace`; the reply is res-NUMBER.json."""
     request = exchange.read(folder, f"req-{number}")
     try:
-        reply = {"value": _answer(request, namespace)}
+        with guard.inside():
+            reply = {"value": _answer(request, namespace)}
     except AnswerFailed as error:
         reply = {"failed": [error.name, error.text[:2000], error.line[:500], error.place[:200]]}
     try:
@@ -37,6 +38,8 @@ def _answer(request, namespace):
     answer = Local(namespace[name], admitted=True)
     if operation == "value":
         return answer.value()
+    if operation == "program":
+        return answer.program(*request["arguments"])
     arguments = tuple(request["arguments"])
     if operation == "xray":
         return answer.xray(_size(request["grid"]), _size(request["block"]), arguments, request["require"])
@@ -57,25 +60,8 @@ def _size(size):
     return tuple(size) if isinstance(size, list) else size
 
 
-def prelude():
-    """The names every answer may use, as the first cell of an exercise defines them."""
-    import numba
-    import numpy as np
-    from numba import get_num_threads, get_thread_id, njit, prange
-
-    from dlkernels import cuda
-
-    return {
-        "__name__": "answer",
-        "cuda": cuda,
-        "math": math,
-        "np": np,
-        "numba": numba,
-        "njit": njit,
-        "prange": prange,
-        "get_thread_id": get_thread_id,
-        "get_num_threads": get_num_threads,
-    }
+# There is nothing else that a name of an answer could mean. (The rest is what Python itself calls.)
+_BUILTINS = {False: vocabulary.BUILTINS, True: plain_python.BUILTINS | {"__build_class__"}}
 
 
 def define(sources, plain=False):
@@ -83,7 +69,8 @@ def define(sources, plain=False):
 
     `plain`: the answer is plain Python (plain_python.py), else a kernel or compiled function.
     """
-    namespace = plain_python.prelude() if plain else prelude()
+    namespace = plain_python.prelude() if plain else {"__name__": "answer", **extraction.prelude()}
+    namespace["__builtins__"] = {name: getattr(builtins, name) for name in _BUILTINS[plain]}
     for i, source in enumerate(sources):
         file = f"<answer {i}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
@@ -98,7 +85,8 @@ def main(folder):
     """
     known, namespace = None, None
     out, sys.stdout = sys.stdout, sys.stderr  # so that a print in an answer cannot be taken for a reply
-    prelude()
+    extraction.prelude()
+    guard.arm(folder)
     out.write("ready\n")
     out.flush()
     for line in sys.stdin:
@@ -107,7 +95,8 @@ def main(folder):
         try:
             plain = request.get("plain", False)
             if plain or known != request["sources"]:
-                namespace = define(request["sources"], plain)
+                with guard.inside():
+                    namespace = define(request["sources"], plain)
                 known = None if plain else request["sources"]
         except Exception as error:
             known = None

@@ -19,13 +19,17 @@ import nbformat
 from nbval.plugin import IPyNbCell, NbCellError
 
 from ..answer import AnswerFailed
-from . import exchange
+from . import exchange, guard
 from .jupyter_kernel import KernelGone, SandboxKernel
 from .sandbox import stop
 
 MAX_KERNELS = 4
 STARTUP_SECONDS = 120
 COMPILING = ("compiled_call", "watch", "cost")
+_SAID = {
+    "TimeLimit": "time limit", "KernelDied": "crash", "BadMessage": "strange message", "MemoryLimit": "limit of memory",
+    "ProcessLimit": "limit of processes", "FileLimit": "limit of files", "OutputLimit": "limit of output",
+}  # fmt: skip
 _HANDLE = "__import__('coursework.grading.servant', fromlist=['x']).handle({folder!r}, {number}, globals())"
 
 
@@ -43,9 +47,9 @@ class Session:
         self.sandbox, self.clean_sandbox = sandbox, clean_sandbox
         self.file, self.limits = file, sandbox.limits
         self.begun = time.monotonic()
-        self.cells, self.notes, self._given = [], [], set()
+        self.cells, self.notes, self.flags, self._given = [], [], [], set()
         self._kernel, self._kernels, self._ran = None, 0, 0
-        self._clean, self._number = None, 0
+        self._clean, self._clean_ready, self._number = None, False, 0
 
     def close(self):
         self._stop_kernel()
@@ -77,6 +81,7 @@ class Session:
             except KernelGone as gone:
                 self.cells[position] = (cell_id, None)  # never again
                 self.notes.append(f"Cell {cell_id} ended the notebook's process: {gone.text}.")
+                self.flag(f"cell {cell_id}", gone)
                 self._stop_kernel()
                 self._start_kernel()
                 self._ran = 0
@@ -95,6 +100,8 @@ class Session:
             raise
         except Exception as error:  # the notebook can send its grader messages of any kind
             raise KernelGone("BadMessage", f"its kernel said something strange ({type(error).__name__})") from None
+        if self.sandbox.broken:  # and not noticed in time by what waits for messages
+            raise KernelGone(*self.sandbox.why_ended())
         if self._kernel.exiting:
             raise KernelGone("KernelDied", "it asked the notebook to end")
         if self.file.timed_out:
@@ -111,16 +118,16 @@ class Session:
             seconds = self._patience()
             message = self._kernel.kc.execute(code, silent=True, store_history=False, allow_stdin=False)
             self._kernel.await_reply(message, timeout=seconds)
-        except KernelGone as gone:
+        except AnswerFailed:
             self._stop_kernel()
-            raise AnswerFailed(gone.name, gone.text) from None
+            raise
         except Exception as error:
             self._stop_kernel()
-            if isinstance(error, AnswerFailed):
-                raise
             if isinstance(error, Empty):
-                raise AnswerFailed("TimeLimit", f"no result within {seconds:g} seconds") from None
-            raise AnswerFailed("BadMessage", f"the kernel said something strange ({type(error).__name__})") from None
+                error = KernelGone("TimeLimit", f"no result within {seconds:g} seconds")
+            elif not isinstance(error, KernelGone):
+                error = KernelGone("BadMessage", f"the kernel said something strange ({type(error).__name__})")
+            raise self.flag(name, error) from None
         try:
             return self._receive(self.sandbox)
         except AnswerFailed as error:
@@ -130,6 +137,13 @@ class Session:
         finally:
             if self._kernel and self._kernel.exiting:
                 self._stop_kernel()
+
+    def flag(self, where, gone):
+        """Note that a process was ended, or a limit reached, for whoever grades; returns the failure for the student."""
+        why = f"{_SAID.get(gone.name, 'ended')}: {where}: {gone.text}"[:200]
+        if why not in self.flags:
+            self.flags.append(why)
+        return AnswerFailed(gone.name, gone.text)
 
     def _start_kernel(self):
         if self._kernels >= MAX_KERNELS:
@@ -147,13 +161,19 @@ class Session:
 
     # the clean process -------------------------------------------------------------------------------------------
 
+    def prepare(self):
+        """Start the clean process, beside the notebook's: it is there by the time that it is asked."""
+        self._clean = self.clean_sandbox.start("-m", "coursework.grading.servant", str(self.clean_sandbox.folder))
+        self._clean_ready = False
+
     def ask_clean(self, operation, name, sources, **request):
         """Run an admitted answer in the process that the student's notebook never touched."""
         try:
             if self._clean is None or self._clean.poll() is not None:
-                folder = str(self.clean_sandbox.folder)
-                self._clean = self.clean_sandbox.start("-m", "coursework.grading.servant", folder)
+                self.prepare()
+            if not self._clean_ready:
                 self._await_line(STARTUP_SECONDS)  # importing the course is not on the student's clock
+                self._clean_ready = True
             self._number += 1
             self._send(self.clean_sandbox, {"operation": operation, "name": name, "sources": sources, **request})
             self._clean.stdin.write(f"{self._number}\n".encode())
@@ -162,8 +182,8 @@ class Session:
         except (OSError, KernelGone) as error:
             stop(self._clean)
             self._clean = None
-            name, text = getattr(error, "name", "KernelDied"), getattr(error, "text", "the process ended")
-            raise AnswerFailed(name, text) from None
+            why = self.clean_sandbox.why_ended() or ("KernelDied", "the process ended")
+            raise self.flag(name, error if isinstance(error, KernelGone) else KernelGone(*why)) from None
         return self._receive(self.clean_sandbox)
 
     def _await_line(self, seconds):
@@ -173,7 +193,11 @@ class Session:
             if ready:
                 if not self._clean.stdout.readline():
                     code = self._clean.wait()
-                    raise KernelGone("KernelDied", f"the process ended while this ran (exit status {code})")
+                    if code == guard.STATUS:
+                        self.flags.append("an answer did what no answer may do, in the clean process")
+                        raise KernelGone("KernelDied", "the process was ended: it did what no answer may do")
+                    died = ("KernelDied", f"the process ended while this ran (exit status {code})")
+                    raise KernelGone(*(self.clean_sandbox.why_ended() or died))
                 return
             if time.monotonic() >= end:
                 raise KernelGone("TimeLimit", f"no result within {seconds:g} seconds")

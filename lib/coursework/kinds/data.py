@@ -190,6 +190,14 @@ class DataTask(Task):
         raise Failed(Failure("unanswered", self.not_begun if not facts else "Not finished yet", said), UNSOLVED)
 
 
+def claimed(answer, name):
+    """What is said of an answer beside it, by the name of the claim; `...` where nothing is."""
+    try:
+        return answer.claims[name].value()
+    except AnswerFailed as error:
+        return ... if error.name == "NameError" or "ellipsis" in error.text else error.text
+
+
 def outcome_of(judge, program, case, seed):
     """None where `program` is right on `case`, else the Failure. `judge`: a task of a kind that examines programs."""
     try:

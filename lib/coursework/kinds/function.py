@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..checking import arguments_of, attempt, first_change, headline, names_of, short
+from ..checking import arguments_of, attempt, first_change, headline, names_of, number, short
 from ..definition import Over, Slip, Task
 from ..outcome import Failed, Failure
 
@@ -46,7 +46,7 @@ class FunctionTask(Task):
         slip = _changed(arguments, after) or self.judge(arguments, result)
         if slip:
             facts = (
-                ("called with", ", ".join(map(short, arguments))),
+                ("called with", ", ".join(number(x) if type(x) is float else short(x) for x in arguments)),
                 ("expected", slip.expected),
                 ("got", slip.got or short(result)),
             )
@@ -56,11 +56,11 @@ class FunctionTask(Task):
 
 def _changed(arguments, after):
     """A Slip if a list or an array that was handed in is not what it was."""
-    for number, (before, now) in enumerate(zip(arguments, after, strict=True), start=1):
+    for place_in_call, (before, now) in enumerate(zip(arguments, after, strict=True), start=1):
         if isinstance(before, np.ndarray) and (place := first_change(before, now)) is not None:
             cause = "The caller still needs its array. Write into one of your own, as `np.empty_like(...)` or `.copy()` makes it."
             got = f"element {list(place)} is {now[place]}, and was {before[place]}" if place else f"shape {now.shape}"
-            return Slip("input-changed", f"argument {number}, of shape {before.shape}, as it was", cause, got)
+            return Slip("input-changed", f"argument {place_in_call}, of shape {before.shape}, as it was", cause, got)
         if isinstance(before, list) and before != now:
             cause = "The caller still needs its list. Work on a copy, as `list(...)` or `sorted(...)` makes one."
             return Slip("input-changed", f"the list {short(before)} as it was", cause, short(now))

@@ -26,12 +26,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..answer import AnswerFailed
 from ..checking import arguments_of, attempt, headline, short
 from ..definition import Case
 from ..outcome import UNSOLVED, Failed, Failure
 from .compiled import CompiledTask
-from .data import Refused, number
+from .data import Refused, claimed, number
 from .parallel import ParallelTask
 
 TOLERANCE = 0.02  # two digits are enough
@@ -126,17 +125,13 @@ class MeasuredTask(CompiledTask):
 
     def _counted(self, answer, arguments):
         """(flops, bytes moved) of a call."""
-        counts = attempt(self, self.claimed, lambda: answer.counts(arguments))
+        counts, result, after = attempt(self, self.claimed, lambda: answer.counts(arguments))
+        self.compare(self.claimed, arguments, after, result)
         return counts["flops"], counts["moved"]
 
     def _claimed(self, answer):
         """{name: what the student said}; raises Failed where something is missing, or cannot be meant."""
-        values = {}
-        for name in self.claims:
-            try:
-                values[name] = answer.claims[name].value()
-            except AnswerFailed as error:
-                values[name] = ... if error.name == "NameError" or "ellipsis" in error.text else error.text
+        values = {name: claimed(answer, name) for name in self.claims}
         missing = [name for name, value in values.items() if value is None or value is ...]
         if missing:
             facts = (("missing", ", ".join(missing)),)

@@ -124,6 +124,7 @@ SHIFT = KernelTask(
         Case("ragged: n = 300, k = 7 in 3 blocks of 128", shift_arguments(300, 7), grid=3, block=128),
         Case("k beyond the end: n = 100, k = 130 in 2 blocks of 64", shift_arguments(100, 130), grid=2, block=64),
     ),
+    partial={"one block: n = 32, k = 5 in 1 block of 32": 1},
     suspects=(
         Suspect(lambda x, k, out: x, "This is x itself: nothing moved."),
         Suspect(
@@ -259,7 +260,7 @@ FLIP = KernelTask(
     budget=Budget(
         points=1,
         text="at most 4 sectors for each load and each store of a warp",
-        require={"sectors_per_request": 4},
+        require={"sectors_per_request": 4, "active_lanes": 32},
         over=(
             "The picture is right, but neighbouring threads of a warp, which differ in x, lie in different rows of memory. Elements of one row "
             "are neighbours: what should x count?"
@@ -639,7 +640,9 @@ def a_picture(rows, columns):
     return Case(f"{rows} x {columns} in {x} x {y} blocks", picture_arguments(rows, columns), (x, y), BLOCK)
 
 
-DOUBLE = replace(SHIFT, id="05-double", spec=lambda x, out: 2 * x.astype(np.float64), cases=(), suspects=(), advice={})
+DOUBLE = replace(
+    SHIFT, id="05-double", spec=lambda x, out: 2 * x.astype(np.float64), cases=(), suspects=(), advice={}, partial={}
+)
 LAUNCHES = {"n": Whole(1, 1024), "blocks": Whole(1, 16), "threads": Whole(1, 128)}
 
 FAILS = CounterexampleTask(

@@ -9,11 +9,11 @@ import numbers
 
 import numpy as np
 
-from ..arguments import float_array, number, one_place, same
+from ..arguments import FLOATS, float_array, number, one_place, output, same
 from ..implementations import call, operation
 from ..vector.scalar import PARAMETERS
 from . import examples, reference
-from .geometry import geometry
+from .geometry import HALVES, geometry
 from .modifiers import BlockMask, check_modifier, create_block_mask  # noqa: F401
 
 # ---- softmax ---------------------------------------------------------------------------------------------------------
@@ -131,6 +131,12 @@ def _prepare_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale
     if tuple(grad.shape) != shape:
         raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the result.")
     return mask, shape, g, grad, q, k, v
+
+
+@operation("attention_half", reference.attention_half, examples.HALF)
+def _prepare_attention_half(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
+    shape, g = geometry(q, k, v, mask, is_causal, scale, enable_gqa, HALVES)
+    return mask, g, q, k, v, output(None, shape, FLOATS[0], q=q)
 
 
 # ---- modifiers -------------------------------------------------------------------------------------------------------
@@ -530,6 +536,8 @@ from . import (  # noqa: E402
     gpu,  # noqa: F401
     gpu_backward,  # noqa: F401
     gpu_decode,  # noqa: F401
+    gpu_half,  # noqa: F401
+    gpu_patches,  # noqa: F401
     gpu_rows,  # noqa: F401
     linear,  # noqa: F401
     transformer,  # noqa: F401
@@ -600,6 +608,15 @@ def scaled_dot_product_attention(q, k, v, mask=None, is_causal=False, scale=None
     may be multiplied by zero or not.
     """
     return call("scaled_dot_product_attention", q, k, v, mask, is_causal, scale, enable_gqa)
+
+
+def attention_half(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
+    """`scaled_dot_product_attention` of 16-bit numbers: float16, or bfloat16 given by its bits in uint16. A new float32 array.
+
+    Scores, exponentials and sums are float32; weights are rounded to the type of v before they are multiplied by it. mask:
+    True and False, or float32. On a GPU, widths of at most 128.
+    """
+    return call("attention_half", q, k, v, mask, is_causal, scale, enable_gqa)
 
 
 def scaled_dot_product_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):

@@ -124,15 +124,29 @@ def _softmax_part(arguments, task, who):
     first, last = part_of(task, tasks, rows)
     for r in range(first, last):
         top = largest(line, r * n, n)
-        summed = exponentials(line, r * n, top, n, result, r * n)
-        if logarithm:
-            logarithm_of_sum = math.log(summed)
-            for i in range(r * n, r * n + n):
-                result[i] = (line[i] - top) - logarithm_of_sum
-        else:
-            factor = out.dtype.type(1) / summed
-            for i in range(r * n, r * n + n):
-                result[i] *= factor
+        finish(line, result, r * n, n, top, exponentials(line, r * n, top, n, result, r * n), logarithm)
+
+
+@inner_njit(error_model="numpy")
+def finish(line, result, at, n, top, summed, logarithm):
+    """Exponentials become the softmax of a row, or its logarithm."""
+    width, i = lanes(result), 0
+    if logarithm:
+        logarithm_of_sum = math.log(summed)
+        while i + width <= n:
+            store(result, at + i, (load(line, at + i) - top) - logarithm_of_sum)
+            i += width
+        while i < n:
+            result[at + i] = (line[at + i] - top) - logarithm_of_sum
+            i += 1
+    else:
+        factor = result.dtype.type(1) / summed
+        while i + width <= n:
+            store(result, at + i, factor * load(result, at + i))
+            i += width
+        while i < n:
+            result[at + i] *= factor
+            i += 1
 
 
 @compiled
@@ -191,14 +205,23 @@ def _gradient_part(arguments, task, who):
     for r in range(first, last):
         at = r * n
         factor = out.dtype.type(1) / exponentials(line, at, largest(line, at, n), n, result, at)
+        width, i = lanes(out), 0
         if logarithm:
             factor *= total(grad, at, n)
-            for i in range(at, at + n):
-                result[i] = grad[i] - factor * result[i]
+            while i + width <= n:
+                store(result, at + i, load(grad, at + i) - factor * load(result, at + i))
+                i += width
+            while i < n:
+                result[at + i] = grad[at + i] - factor * result[at + i]
+                i += 1
         else:
             inner = factor * product(grad, at, result, at, n)
-            for i in range(at, at + n):
-                result[i] = factor * result[i] * (grad[i] - inner)
+            while i + width <= n:
+                store(result, at + i, factor * load(result, at + i) * (load(grad, at + i) - inner))
+                i += width
+            while i < n:
+                result[at + i] = factor * result[at + i] * (grad[at + i] - inner)
+                i += 1
 
 
 @compiled

@@ -5,6 +5,7 @@ The errors allowed are sums of what each rounding can do (Higham, Accuracy and S
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -249,6 +250,33 @@ ATTEND = Examples(
     LARGE_ATTENTION,
     TIMED_ATTENTION,
     values=("normal", "tiny"),
+    seeds=len(SETTINGS),
+)
+
+
+def half_arguments(draw, *shape):
+    q, k, v, mask, *rest = attention_arguments(replace(draw, dtype="float32"), *shape)
+    narrow = [draw.array(*x.shape) for x in (q, k, v)]
+    return *narrow, mask, *rest
+
+
+def half_error(arguments, expected, eps):
+    """Weights are rounded to 16 bits, too; those of float16 that are nearly zero by half of 2^-24."""
+    q, k, v, *rest = arguments
+    spacing = 2.0**-10 if q.dtype == np.float16 else 2.0**-7
+    arguments = *(reference.widened(x) for x in (q, k, v)), *rest
+    weights, off, _, _, size, _ = _attention_sizes(arguments, eps)
+    return 2 * np.matmul(weights * (off + spacing / 2 + (weights.shape[-1] + 4) * eps) + 2.0**-25, size)
+
+
+HALF = Examples(
+    half_arguments,
+    half_error,
+    (*ATTENTION, (1, 2, 3, 4, 8, 8)),
+    (*LARGE_ATTENTION[:4], (130, 130, 24)),
+    TIMED_ATTENTION,
+    dtypes=("float16", "bfloat16"),
+    values=("normal",),
     seeds=len(SETTINGS),
 )
 

@@ -4,12 +4,13 @@ Leading dimensions are broadcast, and with grouped queries several heads share k
 that: each head has the number of the element at which its matrix begins, in arrays that lie row after row.
 """
 
+import functools
 import math
 from collections import namedtuple
 
 import numpy as np
 
-from ..arguments import float_array, number, one_place, same
+from ..arguments import FLOATS, float_array, number, one_place, same
 
 #: heads: matrices of the result; queries, keys: rows of each; width: of a query and a key, values: of a
 #: value. causal: whether a query looks at no key after its own place. scale: what scores are multiplied by.
@@ -20,17 +21,21 @@ Geometry = namedtuple(
 )
 
 BOOLEAN = np.dtype(bool)
+HALVES = (np.dtype("float16"), np.dtype("uint16"))  # of 16 bits: float16, and bfloat16 by its bits
 SHAPES = "expected q (..., queries, width), k (..., keys, width) and v (..., keys, value width)"
 
 
-def geometry(q, k, v, mask, is_causal, scale, enable_gqa):
-    """(shape of the result, `Geometry`) of a call; ValueError or TypeError where there is none."""
+def geometry(q, k, v, mask, is_causal, scale, enable_gqa, kinds=FLOATS):
+    """(shape of the result, `Geometry`) of a call; ValueError or TypeError where there is none.
+
+    kinds: the dtypes that q, k and v may have. Those of 16 bits are widened: terms of a mask are float32 there.
+    """
     given = {"q": q, "k": k, "v": v}
     for name, x in given.items():
-        float_array(name, x)
+        float_array(name, x, kinds)
     same("dtype", **given)
     if mask is not None:
-        float_array("mask", mask, (q.dtype, BOOLEAN))
+        float_array("mask", mask, (q.dtype if kinds is FLOATS else FLOATS[0], BOOLEAN))
         given["mask"] = mask
     one_place(**given)
     for name, value in (("is_causal", is_causal), ("enable_gqa", enable_gqa)):
@@ -38,15 +43,23 @@ def geometry(q, k, v, mask, is_causal, scale, enable_gqa):
             raise TypeError(f"{name} is {value!r}; expected True or False.")
     if mask is not None and is_causal:
         raise ValueError("mask is given and is_causal is True; expected one of them. A mask may itself be causal.")
-    told = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
-    q_shape, k_shape, v_shape = shapes = [tuple(x.shape) for x in (q, k, v)]
-    if min(map(len, shapes)) < 2 or q_shape[-1] != k_shape[-1] or k_shape[-2] != v_shape[-2]:
+    factor = None if scale is None else float(number("scale", scale, np.float64))
+    shapes = (*(tuple(x.shape) for x in (q, k, v)), None if mask is None else tuple(mask.shape))
+    return _of_shapes(shapes, bool(is_causal), factor, bool(enable_gqa))
+
+
+@functools.lru_cache(maxsize=64)  # a model asks for the same ones in every layer; nobody writes into their arrays
+def _of_shapes(shapes, is_causal, scale, enable_gqa):
+    q_shape, k_shape, v_shape, mask_shape = shapes
+    told = ", ".join(f"{name} {shape}" for name, shape in zip("qkv", shapes[:3], strict=True))
+    told += "" if mask_shape is None else f", mask {mask_shape}"
+    if min(map(len, shapes[:3])) < 2 or q_shape[-1] != k_shape[-1] or k_shape[-2] != v_shape[-2]:
         raise ValueError(
             f"The shapes are {told}; {SHAPES}, with one width for q and k and one number of keys and values."
         )
     if q_shape[-1] == 0:
         raise ValueError(f"The shapes are {told}; expected a width of at least 1.")
-    lead = tuple(shape[:-2] for shape in shapes)
+    lead = tuple(shape[:-2] for shape in shapes[:3])
     repeats = _groups(lead, told) if enable_gqa else (1, 1, 1)
     numbered = [_numbered(shape, repeat) for shape, repeat in zip(lead, repeats, strict=True)]
     try:
@@ -56,10 +69,10 @@ def geometry(q, k, v, mask, is_causal, scale, enable_gqa):
     (queries, width), (keys, values) = q_shape[-2:], v_shape[-2:]
     sizes = queries * width, keys * width, keys * values
     of_q, of_k, of_v = (_spread(n, whole) * size for n, size in zip(numbered, sizes, strict=True))
-    of_mask, row, column = _of_mask(mask, whole, queries, keys)
-    factor = 1 / math.sqrt(width) if scale is None else float(number("scale", scale, np.float64))
+    of_mask, row, column = _of_mask(mask_shape, whole, queries, keys)
+    factor = 1 / math.sqrt(width) if scale is None else scale
     places = of_q, of_k, of_v, of_mask
-    g = Geometry(math.prod(whole), queries, keys, width, values, bool(is_causal), factor, *places, row, column)
+    g = Geometry(math.prod(whole), queries, keys, width, values, is_causal, factor, *places, row, column)
     return (*whole, queries, values), g
 
 
@@ -87,18 +100,18 @@ def _spread(places, whole):
     return np.broadcast_to(places, whole).reshape(-1)
 
 
-def _of_mask(mask, whole, queries, keys):
+def _of_mask(given, whole, queries, keys):
     """(of_mask, mask_row, mask_column) of a `Geometry`."""
-    if mask is None:
+    if given is None:
         return np.zeros(math.prod(whole), np.int64), 0, 0
-    shape = (1,) * (2 - mask.ndim) + tuple(mask.shape)
+    shape = (1,) * (2 - len(given)) + given
     try:
         fits = np.broadcast_shapes(shape, (*whole, queries, keys)) == (*whole, queries, keys)
     except ValueError:
         fits = False
     if not fits:
         raise ValueError(
-            f"mask has shape {tuple(mask.shape)}; expected one that can be broadcast to {(*whole, queries, keys)}: leading "
+            f"mask has shape {given}; expected one that can be broadcast to {(*whole, queries, keys)}: leading "
             "dimensions, queries, keys."
         )
     rows, columns = shape[-2:]

@@ -7,6 +7,7 @@ rms_norm         x / sqrt(mean of x^2 + eps) * weight (Zhang and Sennrich 2019)
 scaled_dot_product_attention    softmax(scale q k^T + mask) v (Vaswani and others 2017). Causal: query i looks at keys 0 to
                  i, whatever their numbers, so that the first row and the first column meet. A query that may look at
                  no key gets zeros. Both as in PyTorch 2.13.
+attention_half   the same of float16, or of bfloat16 given by its bits in uint16
 
 Each `<name>_backward(grad, ...)` gives the gradients of the arrays among the arguments that follow.
 """
@@ -15,6 +16,7 @@ import math
 
 import numpy as np
 
+from ..convolution.reference import widened
 from ..matrix.reference import linear, linear_backward, unbroadcast
 
 
@@ -126,6 +128,10 @@ def scaled_dot_product_attention(q, k, v, mask=None, is_causal=False, scale=None
         k, v = (_repeated(x, q.shape[-3]) for x in (k, v))
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     return np.matmul(_weights(_scores(q, k, mask, is_causal, scale)), v)
+
+
+def attention_half(q, k, v, *rest):
+    return scaled_dot_product_attention(*(widened(half) for half in (q, k, v)), *rest)
 
 
 def scaled_dot_product_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):

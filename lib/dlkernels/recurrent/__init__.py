@@ -141,11 +141,16 @@ from . import (  # noqa: E402
     cpu,  # noqa: F401
     fast,  # noqa: F401
     fast_backward,  # noqa: F401
+    fast_backward_gru,  # noqa: F401
+    fast_strands,  # noqa: F401
     gpu,  # noqa: F401
     gpu_minimal,  # noqa: F401
+    gpu_persistent,  # noqa: F401
     gpu_scans,  # noqa: F401
     scans,  # noqa: F401
+    selective_backward,  # noqa: F401
 )
+from .selective import selective_scan, selective_scan_backward  # noqa: E402, F401
 
 # ---- the public functions --------------------------------------------------------------------------------------------
 

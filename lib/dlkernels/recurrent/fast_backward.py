@@ -77,9 +77,13 @@ def backward_lanes(hidden, grad, of_h, of_c, gates, before, squashed, of_gates):
 
 @inner_njit()
 def times(weights, rows, n, h, out):
-    """out[r] = the sum over k < n of weights[r, k] * h[k]: four rows at a time, as rows is a multiple of four."""
+    """out[r] = the sum over k < n of weights[r, k] * h[k]: four rows at a time, but for those that are left."""
     width = lanes(h)
-    for r in range(0, rows, 4):
+    for r in range(rows // 4 * 4, rows):
+        out[r] = ZERO
+        for k in range(n):
+            out[r] += weights[r * n + k] * h[k]
+    for r in range(0, rows - 3, 4):
         at, k = r * n, 0
         a = b = c = d = broadcast(ZERO)
         while k + width <= n:
@@ -100,7 +104,10 @@ def transposed_times(weights, rows, n, factors, out):
     width = lanes(out)
     for k in range(n):
         out[k] = ZERO
-    for r in range(0, rows, 4):
+    for r in range(rows // 4 * 4, rows):
+        for k in range(n):
+            out[k] += factors[r] * weights[r * n + k]
+    for r in range(0, rows - 3, 4):
         at, k = r * n, 0
         p, q, s, t = factors[r], factors[r + 1], factors[r + 2], factors[r + 3]
         while k + width <= n:

@@ -5,12 +5,19 @@ import math
 
 import numpy as np
 from numba.core import types
+from numba.core.registry import cpu_target
 
 from ..limits import check_shared
 from . import storage
 from .core import assign, call, name
 
 MOST_STACK = 4 << 20  # bytes of shared and private memory of one block
+
+
+def size_of(kind):
+    """Bytes of a value in memory."""
+    context = cpu_target.target_context
+    return context.get_abi_sizeof(context.get_data_type(kind))
 
 
 class BlockMemory:
@@ -62,6 +69,16 @@ class BlockMemory:
                 value = self.unit.counted.tagged(self.numbers[identifier], value)
             assignments.append(assign(identifier, value, self.unit.origin))
         return assignments
+
+    def sizes(self):
+        """(name, bytes) of all arrays: those that each thread has, and those of the block."""
+        for identifier, (shape, dtype) in self.private.items():
+            yield f"_p_{identifier}", math.prod(shape) * size_of(dtype) * self.threads
+        for identifier, (shape, dtype) in self.shared.items():
+            if 0 not in shape:
+                yield identifier, math.prod(shape) * size_of(dtype)
+        if self.shared_bytes:
+            yield "_dynamic", self.shared_bytes
 
     def _take(self, count, kind):
         self.stack += count * max(1, getattr(kind, "bitwidth", 8) // 8)

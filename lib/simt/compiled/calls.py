@@ -13,7 +13,7 @@ from ..source.names import DeviceName
 from ..source.refused import UNSUPPORTED
 from .arithmetic import MATH
 from .casts import caster, is_known
-from .core import assign, call, name
+from .core import Sync, assign, call, name
 from .device_names import CALLS, sync
 
 _BUILTINS = {len: "len", bool: "bool", float: "float", complex: "complex", abs: "abs", round: "round", pow: "pow",
@@ -79,8 +79,9 @@ class Calls:
     def call_method(self, node):
         if isinstance(node.func, ast.Attribute):
             method = node.func.attr
-            if method == "sync":
-                self.refuse(node, UNSUPPORTED["cg.this_grid"])
+            if method == "sync" and not node.args:
+                self.pending.append(Sync("grid", None, {}, node))
+                return ast.Constant(None)
             if self.stand_in_context(node.func.value):
                 return self.call_wide(node, method)
             if method == "conjugate":

@@ -11,7 +11,7 @@ import ast
 class Sync(ast.stmt):
     """A barrier or warp operation.
 
-    kind: "block", "count", "and", "or" (barriers), "syncwarp", or the name of a warp operation.
+    kind: "block", "count", "and", "or", "grid" (barriers), "syncwarp", or the name of a warp operation.
     target: the variable that receives the result, or None. operands: role ("value", "operand", "mask") -> Name or Constant.
     """
 
@@ -33,11 +33,15 @@ class Sync(ast.stmt):
         return f"<{self.kind} -> {self.target}>"
 
 
-BARRIERS = ("block", "count", "and", "or")
+BARRIERS = ("block", "count", "and", "or", "grid")
 THREAD = ("_tx", "_ty", "_tz", "_t")
 BLOCK = ("_bx", "_by", "_bz")
 GRID = ("_gx", "_gy", "_gz")
 HIDDEN = ("_flag", "_stop", *THREAD, *BLOCK, *GRID)  # what a device function gets besides its arguments
+
+
+#: ask whether a thread of the block has failed, and leave
+FAILED = "if _read_flag(_flag) != 0:\n    _result[0] = _b\n    _result[1] = _read_flag(_flag)\n    return\n"
 
 
 def bodies(node):

@@ -76,6 +76,12 @@ def nothing(lowering, node, called):
     return ast.Constant(None)
 
 
+def this_grid(lowering, node, called):
+    """Only its method `sync` does anything, whatever it is called on: a number will do."""
+    lowering.source.bind(node, called)
+    return ast.Constant(0)
+
+
 def array(lowering, node, called):
     return name(lowering.declare(node, called, None))
 
@@ -108,6 +114,7 @@ def atomic(lowering, node, called):
 CALLS = {
     "grid": index, "gridsize": index, **dict.fromkeys((*_BARRIERS, "syncwarp", *SOURCES, *VOTES), sync),
     "threadfence": fence, "threadfence_block": fence, "threadfence_system": fence, "nanosleep": nothing,
+    "cg.this_grid": this_grid,
     "lanemask_lt": lanemask, "fma": compute, "popc": compute, "clz": compute, "ffs": compute, "brev": compute,
     "cbrt": compute, "selp": compute,
     "shared.array": array, "local.array": array, "const.array_like": constant_array,

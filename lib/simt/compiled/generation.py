@@ -18,14 +18,14 @@ import ast
 from numba.core import types
 
 from . import storage
-from .core import assign, call, name, parse
+from .core import FAILED, assign, call, name, parse
+from .meetings import Meetings
 from .replication import assigned_in, exposed_in
 from .splitting import Agree, Any, Collective, Region, ScalarBreak, ScalarFor, ScalarIf, ScalarWhile
 from .warp import SOURCES
 
-#: ask whether a thread of the block has failed, and leave
 MOST_MEETINGS = 1 << 22  # rounds of a loop with a barrier or warp operation inside: seconds
-FAILED = "if _read_flag(_flag) != 0:\n    _result[0] = _b\n    _result[1] = _read_flag(_flag)\n    return\n"
+MOST_OF_GRID = 1 << 19  # of one with a barrier of the grid: a minute
 
 
 class Generation:
@@ -44,6 +44,7 @@ class Generation:
                 kinds = self.storage.setdefault(variable, [])
                 if kind not in kinds:
                     kinds.append(kind)
+        self.meetings, self.around = Meetings(self), []  # around: the counters of the loops around a piece
         self.setup = []
         self.given = set()  # guards that all threads have, where a block is written a second time for that case
         self.slots = {}
@@ -135,10 +136,13 @@ class Generation:
     # -- the pieces ---------------------------------------------------------------------------------------------------
 
     def block(self, pieces):
-        statements = []
-        for piece in pieces:
-            statements += getattr(self, "on_" + type(piece).__name__)(piece)
-        return statements
+        """Statements of some pieces, those of `meetings` where a grid barrier is inside."""
+        if self.meetings.inside(pieces):
+            return self.meetings.block(pieces)
+        return [statement for piece in pieces for statement in self.on(piece)]
+
+    def on(self, piece):
+        return getattr(self, "on_" + type(piece).__name__)(piece)
 
     def on_Region(self, piece: Region):
         recomputed = self.replication.recomputed
@@ -230,12 +234,13 @@ class Generation:
 
     def on_ScalarWhile(self, piece: ScalarWhile):
         rounds = self.unit.namespace.temporary()
+        most = MOST_OF_GRID if self.meetings.inside(piece.body) else MOST_MEETINGS
         ask = parse(FAILED + "if not _going_on(_stop, _flag):\n    return")
-        count = parse(
-            f"{rounds} = {rounds} + 1\nif {rounds} > {MOST_MEETINGS}:\n    _raise_flag(_flag, {self.unit.ENDLESS})"
-        )
+        count = parse(f"{rounds} = {rounds} + 1\nif {rounds} > {most}:\n    _raise_flag(_flag, {self.unit.ENDLESS})")
         count[1].body += self._stop(piece.line)
+        self.around.append(rounds)
         loop = ast.While(ast.Constant(True), [*ask, *count, *self.block(piece.body)], [])
+        self.around.pop()
         return [assign(rounds, ast.Constant(0), self.unit.origin), loop]
 
     def on_ScalarBreak(self, piece: ScalarBreak):

@@ -94,6 +94,8 @@ class Sequential:
         sync, statements = piece.sync, []
         loads, _ = self.replication.kept(piece)
         statements += [self._probe(piece, v) for v in loads]
+        if sync.kind == "grid":
+            statements += [self._probe(piece, v) for v in self.replication.scalars_across(piece)]
         if sync.target is None:
             return statements
         value = sync.operands["value"]

@@ -3,18 +3,30 @@
 import numpy as np
 from numba import typeof
 
-from ..errors import EngineFault, KernelError, LaunchError, NotFollowed, OutOfBounds, TooManyIterations, Unsupported
+from ..errors import (
+    Deadlock,
+    EngineFault,
+    KernelError,
+    LaunchError,
+    NotFollowed,
+    OutOfBounds,
+    TooManyIterations,
+    Unsupported,
+)
 from ..executor.arguments import Arguments
 from ..executor.launch import Launch
 from ..executor.memory import Array
 from ..kernel import kernel_of
-from ..limits import check_launch, dimensions
+from ..limits import check_cooperative, check_launch, dimensions
 from ..settings import wraps
 from ..source.endless import question
+from ..work import estimate
 from .running import Failure, Run, cpu_threads
+from .together import LeftWaiting, Together
 from .unit import Unit
 
 ORDERS = ("forward", "reverse")
+LONG = 20_000_000  # steps: some 20 seconds of the executor
 
 
 def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, order="forward"):
@@ -31,6 +43,8 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
     check_launch(grid, block, shared_bytes)
     prepared = Arguments(kernel, args, None)
+    if kernel.program(prepared.values).grid_sync:
+        check_cooperative(grid, block)
     made = unit_of(kernel, prepared, block, shared_bytes, checked, order)
     start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads)
 
@@ -43,7 +57,8 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
         unit.refuse_line("16-byte accesses to an array that does not begin at a multiple of their size")
     kept = _kept(kernel, prepared)
     try:
-        Run(function, grid, values, shared_bytes, order, threads or cpu_threads(), counter).run()
+        launch = function, grid, values, shared_bytes, order, threads or cpu_threads()
+        (Run(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps)).run()
     except Failure as failure:
         if failure.flag & Unit.ENDLESS:
             _endless(
@@ -127,6 +142,14 @@ def _key(values, block, checked, order, shared_bytes, counted):
     return tuple(typeof(v) for v in values), block, checked, order, shared_bytes, counted, wraps()
 
 
+def _left_waiting(unit, failure):
+    what = (
+        f"{failure.waiting} of {failure.blocks} blocks wait at the grid barrier, the others have ended: every thread "
+    )
+    site = unit.source.site(unit.barriers[failure.number], "grid barrier")
+    raise Deadlock(f"{what}of the grid must reach it", site=site, kernel=unit.name)
+
+
 def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
     """Run the launch, or some blocks of it, in the executor on copies of what the host gave. What lies on the device,
     the failed launch may have changed."""
@@ -140,7 +163,13 @@ def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
 
 def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure):
     """Raise the error of a block that failed: run it again in the executor, which knows line, thread and index."""
-    _again(kernel, unit, grid, block, args, shared_bytes, order, [failure.block])  # raises
+    together, again = unit.keeps is not None, True
+    if together:  # then one block alone says nothing; all of them may take the executor long
+        again = estimate(kernel.py_func, grid, block, args) < LONG
+    if again:
+        _again(kernel, unit, grid, block, args, shared_bytes, order, None if together else [failure.block])  # raises
+    if isinstance(failure, LeftWaiting):
+        _left_waiting(unit, failure)
     place = (failure.block % grid[0], failure.block // grid[0] % grid[1], failure.block // (grid[0] * grid[1]))
     if failure.flag & (Unit.DIVERGED | Unit.RAISED):
         raise NotFollowed(
@@ -149,11 +178,10 @@ def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure):
             kernel=unit.name,
         )
     lines = ", ".join(map(str, unit.lines_of(failure.flag)))
-    raise OutOfBounds(
-        f"block {place} used an index outside an array (line {lines}). Run alone in the executor it does not: the index depends "
-        "on the order in which threads run",
-        kernel=unit.name,
-    )
+    what = f"block {place} used an index outside an array (line {lines})"
+    alone = "" if together else "alone "
+    reason = f"Run {alone}in the executor it does not: the index depends on the order in which threads run"
+    raise OutOfBounds(f"{what}. {reason}" if again else what, kernel=unit.name)
 
 
 def _copy(value):

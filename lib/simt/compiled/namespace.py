@@ -37,6 +37,7 @@ NAMESPACE = {
     "_visit_of": counting.visit, "_at_address": counting.at_address, "_settle": counting.settle,
     "_begin_thread": counting.begin_thread, "_flush": counting.flush, "_meet": counting.meet,
     "_begin_block": counting.begin_block, "_end_block": counting.end_block, "_no_array": counting.no_array,
+    "_keep": storage.keep, "_bring": storage.bring,
     **{"_" + n.replace("shfl", "source"): f for n, f in warp.SOURCES.items()},
     **{"_" + n: f for n, f in warp.VOTES.items()},
     **{"_stub_" + n: f for n, f in warp.STUBS.items()},

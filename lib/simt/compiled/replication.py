@@ -165,8 +165,9 @@ class Replication:
                     fixed.add(target)
                     changed = True
         self.recomputed = {t: values[t] for t in values if t in fixed and t in self.uniformity.varying}
-        for target in fixed - set(self.recomputed):  # uniform, and always the same: its first value is its last
-            self.immutable.add(target)
+        # uniform, and always the same: its first value is its last
+        self.constants = {t: values[t] for t in values if t in fixed and t not in self.recomputed}
+        self.immutable |= set(self.constants)
 
     def _functions(self, value):
         return {n.func.id for n in ast.walk(value) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
@@ -270,6 +271,15 @@ class Replication:
             return sorted(n for n in names if not self.is_scalar(n) and n not in self.recomputed)
 
         return per_thread(needs.loads), per_thread(needs.stores)
+
+    def scalars_across(self, barrier):
+        """The scalars of the block that have a value before a barrier and are read behind it."""
+        needs = self.needs[barrier]
+        return sorted(v for v in needs.live & needs.reached if self.is_scalar(v) and v not in self.constants)
+
+    def constants_before(self, barrier):
+        """Those variables that are always the same and may have been assigned, in the order of the source."""
+        return [v for v in self.constants if v in self.needs[barrier].reached]
 
     def zeros(self, piece):
         """Names that must begin as zero, because a path through the piece reads them unassigned."""

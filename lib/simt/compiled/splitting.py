@@ -184,6 +184,8 @@ class Splitting:
         target = node.target.id
         if not _is_range(node.iter):
             return self._over_tuple(node, guards)
+        if any(isinstance(n, Sync) and n.kind == "grid" for n in all_statements(node.body)):
+            return self._with_its_place(node, guards)
         masked = leave is not None and not self.uniformity.is_uniform(leave) and not _has_barrier(node)
         if self.uniformity.is_uniform(node.iter):
             before, inside, guard = [], [], None
@@ -201,15 +203,34 @@ class Splitting:
             return [*before, ScalarFor(scalar, node.iter, pieces)]
         return self._own_length(node, body, leave, guards)
 
-    def _own_length(self, node, body, leave, guards):
-        """A range that is every thread's own: the number of iterations must agree, or guards say who is still in."""
-        start, stop, step, count = (self.varying() for _ in range(4))
+    def _with_its_place(self, node, guards):
+        """A loop that the block leaves at a grid barrier, and enters again: its place is a variable like others."""
+        uniform, number, count = self.uniformity.is_uniform(node.iter), self.temporary(), self.temporary()
+        head, length, item = self._spread(node, number, self.temporary if uniform else self.varying)
+        pieces = [Region(head, guards)]
+        if not uniform:
+            common = self.temporary()
+            pieces.append(Agree(length, common, node.lineno))
+            length = common
+        step = ast.BinOp(name(number), ast.Add(), ast.Constant(1))
+        body = [assign(node.target.id, item, node), assign(number, step, node), *node.body]
+        loop = ast.copy_location(ast.While(ast.Compare(name(number), [ast.Lt()], [name(count)]), body, []), node)
+        before = [assign(count, name(length), node), assign(number, ast.Constant(0), node)]
+        return [*pieces, *self.split([*before, loop], guards)]
+
+    def _spread(self, node, number, fresh):
+        """(assignments, name of the number of iterations, value of the target in iteration `number`) of a range."""
+        start, stop, step, count = (fresh() for _ in range(4))
         args = node.iter.args
         given = [ast.Constant(0), *args, ast.Constant(1)] if len(args) == 1 else [*args, ast.Constant(1)][:3]
         head = [assign(v, a, node) for v, a in zip((start, stop, step), given, strict=True)]
         head.append(assign(count, call("_range_length", name(start), name(stop), name(step)), node))
+        return head, count, call("_range_item", name(start), name(stop), name(step), name(number))
+
+    def _own_length(self, node, body, leave, guards):
+        """A range that is every thread's own: the number of iterations must agree, or guards say who is still in."""
         number = self.temporary()
-        item = call("_range_item", name(start), name(stop), name(step), name(number))
+        head, count, item = self._spread(node, number, self.varying)
         body = [assign(node.target.id, item, node), *body]
         if _has_barrier(node):
             common = self.temporary()

@@ -134,6 +134,67 @@ def poke(typing, pointer, index, value):
     return types.void(pointer, types.int64, value), generate
 
 
+def _in_kept(context, builder, kept, memory, block, place):
+    """Pointer to `place` in the row of `block` of ``kept``, an array of bytes for each block."""
+    rows = context.make_array(kept)(context, builder, memory)
+    width = builder.extract_value(rows.shape, 1)
+    return builder.gep(rows.data, [builder.add(builder.mul(block, width), place)])
+
+
+def _copier(there):
+    @intrinsic
+    def copy(typing, kept, block, place, what, size):
+        def generate(context, builder, signature, args):
+            memory, block, place, value, size = args
+            pointer = value
+            if isinstance(what, types.Array):
+                pointer = context.make_array(what)(context, builder, value).data
+            ends = [_in_kept(context, builder, kept, memory, block, place), pointer]
+            target, source = (builder.bitcast(p, BYTE.as_pointer()) for p in (ends if there else ends[::-1]))
+            cgutils.raw_memcpy(builder, target, source, size, INDEX(1))
+            return context.get_dummy_value()
+
+        return types.void(kept, types.int64, types.int64, what, types.int64), generate
+
+    return copy
+
+
+keep, bring = _copier(True), _copier(False)  # (kept, block, place, pointer or array, bytes): copy there, and back
+
+
+def keep_value(kind):
+    """Intrinsic (kept, block, place, value): keep a value of a numba type."""
+
+    @intrinsic
+    def make(typing, kept, block, place, value):
+        def generate(context, builder, signature, args):
+            pointer = _in_kept(context, builder, kept, *args[:3])
+            converted = context.cast(builder, args[3], types.unliteral(value), kind)
+            typed = builder.bitcast(pointer, context.get_data_type(kind).as_pointer())
+            context.pack_value(builder, kind, converted, typed)
+            return context.get_dummy_value()
+
+        return types.void(kept, types.int64, types.int64, value), generate
+
+    return make
+
+
+def kept_value(kind):
+    """Intrinsic (kept, block, place): a value of a numba type that was kept."""
+
+    @intrinsic
+    def make(typing, kept, block, place):
+        def generate(context, builder, signature, args):
+            pointer = _in_kept(context, builder, kept, *args)
+            return context.unpack_value(
+                builder, kind, builder.bitcast(pointer, context.get_data_type(kind).as_pointer())
+            )
+
+        return kind(kept, types.int64, types.int64), generate
+
+    return make
+
+
 @intrinsic
 def new_flag(typing):
     """A flag for what goes wrong in a block, all bits zero."""

@@ -11,13 +11,14 @@ from ..errors import Unsupported
 from ..source.function import Source
 from .blockmemory import BlockMemory
 from .casts import is_known
-from .core import HIDDEN, assign, call, name, parse, show
+from .core import FAILED, HIDDEN, assign, call, name, parse, show
 from .counted import Counted
 from .devices import DeviceFunctions, function_of, with_stop
-from .generation import FAILED, Generation
+from .generation import Generation
 from .inference import Sequential, infer
 from .interchange import choose
 from .lowering import Lowering
+from .meetings import KEPT, STAND
 from .namespace import Namespace
 from .replication import Replication, assigned_in, leaves
 from .splitting import Splitting, structured
@@ -26,6 +27,7 @@ from .vectorise import ThreadLoops
 from .words import FLAG
 
 DYNAMIC = types.Array(types.uint8, 1, "C")
+RESULT = typeof(np.zeros(3, np.int64))
 
 
 class Unit:
@@ -55,6 +57,7 @@ class Unit:
         self.wide = False  # whether there are accesses of 16 bytes
         self.returns = False  # whether threads may leave before a warp operation
         self.uses_warp_masks = False  # whether it must be asked who takes part in a warp operation
+        self.keeps = None  # bytes that a block keeps while it waits at a barrier of the grid, where there is one
         self.stages = {}  # what the passes made, as text
 
     # -- what lowering asks for ---------------------------------------------------------------------------------------
@@ -199,32 +202,54 @@ class Unit:
         if self.uses_warp_masks:
             for identifier, kind in (("_active", types.boolean), ("_mask", types.int64), ("_part", types.int64)):
                 setup.append(assign(identifier, call(self.memory.per_thread(kind)), self.origin))
-        number = "_last - 1 - _n" if self.order == "reverse" else "_first + _n"
+        setup.insert(0, assign("_flag", call("_new_flag"), self.origin))
         place = parse(
-            f"_b = {number}\n_bx = _between(_b % _gx, 0, 2147483648)\n_by = _between(_b // _gx % _gy, 0, 65536)\n"
+            "_bx = _between(_b % _gx, 0, 2147483648)\n_by = _between(_b // _gx % _gy, 0, 65536)\n"
             "_bz = _between(_b // (_gx * _gy), 0, 65536)\n_tx = 0\n_ty = 0\n_tz = 0\n_t = 0",
             self.origin,
         )
-        check = parse(FAILED, self.origin)
-        counts, names, kinds = [], self.parameter_names, ()
+        names, counts, kinds = self.parameter_names, [], ()
         if self.counted is not None:
             names, numbered = self.counted.given(names)
-            setup, counts, kinds = [*numbered, *setup], ["_counts"], (types.intp,)
+            setup[1:1] = numbered
+            counts, kinds = ["_counts"], (types.intp,)
             block = [*parse("_begin_block(_counter)", self.origin), *block, *parse("_end_block(_counter)", self.origin)]
-        body = [*place, *self.memory.statements(), *block, *check]
-        loop = ast.For(name("_n", True), parse("range(_last - _first)", self.origin)[0].value, body, [])
-        statements = [assign("_flag", call("_new_flag"), self.origin), *setup, loop]
-        parameters = ["_first", "_last", "_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *counts, *names]
+        body = [*place, *self.memory.statements(), *block, *parse(FAILED, self.origin)]
+        number = parse("_b = _last - 1 - _n" if self.order == "reverse" else "_b = _first + _n")
+        hidden = ["_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *counts]
+        given = (types.intp, RESULT, DYNAMIC, *kinds)
+        setup, loop = [*setup], [*number, *body]
+        if generation.meetings.numbers:  # a function for one block, which has to be left in the middle
+            if self.counted is not None:
+                self.refuse_line("counts of a kernel with a barrier of the grid")
+            self.keeps = generation.meetings.bytes
+            self.barriers = {number: piece.sync for piece, number in generation.meetings.numbers.items()}
+            hidden, given = [*hidden, "_stand", "_kept"], (*given, STAND, KEPT)
+            body = [*parse("_at = _stand[_b]"), *body, *parse("_stand[_b] = -1")]
+            one = self.compiled(
+                ["_b", *hidden, *names], [*setup, *body], (types.int64,) * 4 + given, generation.variables
+            )
+            goes_on = "if _stand[_b] >= 0:\n    CALL\nif _result[0] >= 0:\n    return"
+            again = ast.Expr(call(self.namespace.bind(one), *map(name, ["_b", *hidden, *names])))
+            setup, loop = [], [*number, *parse(goes_on, self.origin, CALL=[again])]
+        over = ast.For(name("_n", True), parse("range(_last - _first)", self.origin)[0].value, loop, [])
+        parameters, given = ["_first", "_last", *hidden, *names], (types.int64,) * 5 + given
+        return self.compiled(parameters, [*setup, over], given, generation.variables)
+
+    def compiled(self, parameters, statements, given, variables):
+        """A generated function, compiled. given: the types of its parameters before those of the kernel."""
         python = self.python(parameters, statements)
-        self.stages["generated"] = show([python.tree])
-        compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python)
-        given = (types.int64,) * 5 + (types.intp, typeof(np.zeros(3, np.int64)), DYNAMIC, *kinds, *self.argument_types)
+        self.stages.setdefault("generated", show([python.tree]))
+        made, given = (
+            njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python),
+            (*given, *self.argument_types),
+        )
         try:
-            compiled.compile(given)
+            made.compile(given)
         except NumbaError as error:
             self.refuse_error(error)
-        self.compare_types(compiled.overloads[given].type_annotation.typemap, generation.variables)
-        return compiled
+        self.compare_types(made.overloads[given].type_annotation.typemap, variables)
+        return made
 
     def compare_types(self, typemap, variables):
         """A last check: no variable may have a type that it does not have in the kernel as one thread runs it."""

@@ -35,7 +35,6 @@ UNSUPPORTED = {
     ast.Lambda: "a lambda",
     ast.Match: "match",
     "activemask": "cuda.activemask()",
-    "cg.this_grid": "a grid barrier, cg.this_grid().sync()",
 }
 
 

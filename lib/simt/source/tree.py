@@ -9,8 +9,17 @@ from ..errors import SourceNotFound
 
 
 @lru_cache(maxsize=64)
-def _parse(text):
-    return ast.parse(text)
+def _functions(text):
+    """The functions and lambdas of a file, by their first line: a file of tasks is long, and asked for again and again."""
+    try:
+        module = ast.parse(text)
+    except SyntaxError:
+        return {}
+    found = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            found.setdefault(_first_line(node), []).append(node)
+    return found
 
 
 def _first_line(node):
@@ -26,20 +35,11 @@ def tree_of(function):
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     candidates = []
-    if lines:
-        try:
-            module = _parse("".join(lines))
-        except SyntaxError:
-            module = ast.Module([], [])
-        for node in ast.walk(module):
-            named = isinstance(node, ast.FunctionDef) and node.name == code.co_name
-            if named or (isinstance(node, ast.Lambda) and code.co_name == "<lambda>"):
-                arguments = node.args.posonlyargs + node.args.args
-                if (
-                    _first_line(node) == code.co_firstlineno
-                    and tuple(a.arg for a in arguments) == code.co_varnames[: code.co_argcount]
-                ):
-                    candidates.append(node)
+    for node in _functions("".join(lines)).get(code.co_firstlineno, ()):
+        if code.co_name == ("<lambda>" if isinstance(node, ast.Lambda) else node.name):
+            arguments = node.args.posonlyargs + node.args.args
+            if tuple(a.arg for a in arguments) == code.co_varnames[: code.co_argcount]:
+                candidates.append(node)
     if len(candidates) != 1:
         raise SourceNotFound(
             f"the source of {code.co_name!r} was not found at {code.co_filename}:{code.co_firstlineno}. "

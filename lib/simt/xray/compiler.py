@@ -208,12 +208,22 @@ def _types(signature):
 
 def _link(nvjitlink, codes, cc):
     """Machine code (bytes) and the linker's log of resources."""
+    try:
+        return _linked(nvjitlink, codes, cc)
+    except nvjitlink.nvJitLinkError:  # a barrier of the grid is a function of the device's runtime
+        libraries = importlib.import_module("numba.cuda.cudadrv.libs")
+        return _linked(nvjitlink, codes, cc, [libraries.get_cudalib("cudadevrt", static=True)])
+
+
+def _linked(nvjitlink, codes, cc, libraries=()):
     options = [f"-arch=sm_{cc[0]}{cc[1]}", "-lto", "-verbose"]
     handle = nvjitlink.create(len(options), options)
     try:
         for number, code in enumerate(codes):
             data = getattr(code, "code", code)
             nvjitlink.add_data(handle, nvjitlink.InputType.LTOIR, data, len(data), f"part{number}")
+        for library in libraries:
+            nvjitlink.add_file(handle, nvjitlink.InputType.LIBRARY, library)
         nvjitlink.complete(handle)
         cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
         nvjitlink.get_linked_cubin(handle, cubin)

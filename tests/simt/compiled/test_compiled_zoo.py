@@ -21,10 +21,6 @@ from correct_kernels import CASES  # noqa: E402
 from zoo_buggy import BUGGY  # noqa: E402
 from zoo_correct import CORRECT  # noqa: E402
 
-GRID_BARRIER = {
-    "grid_sync_between_phases", "grid_sync_after_the_read", "early_return_before_the_grid_barrier",
-    "grid_barrier_in_one_block_only",
-}  # fmt: skip
 RIGHT = [(z.name, z.kernel, z.grid, z.block, z.make_arguments, z.shared_bytes) for z in CORRECT] + [
     (*case, 0) for case in CASES
 ]
@@ -45,7 +41,7 @@ def same(expected, got):
 def in_turns():
     """Each right kernel in one order of threads, every other one in reverse; by night each in the other order too."""
     orders = ["forward", "reverse"]
-    for place, case in enumerate(c for c in RIGHT if c[0] not in GRID_BARRIER):
+    for place, case in enumerate(RIGHT):
         for order in orders:
             marks = () if order == orders[place % 2] else pytest.mark.slow
             yield pytest.param(case, order, id=f"{case[0]}-{order}", marks=marks)
@@ -60,12 +56,6 @@ def test_right_kernels(case, order):
     same(expected, got)
 
 
-@pytest.mark.parametrize("animal", [z for z in BUGGY + CORRECT if z.name in GRID_BARRIER], ids=lambda z: z.name)
-def test_grid_barriers_are_refused(animal):
-    with pytest.raises(simt.Unsupported, match="grid barrier"):
-        compiled.run(animal.kernel, animal.grid, animal.block, animal.make_arguments())
-
-
 def outcome(run, animal):
     """What a wrong kernel leaves: its arguments, or its error."""
     arguments = animal.make_arguments()
@@ -76,7 +66,7 @@ def outcome(run, animal):
     return arguments
 
 
-@pytest.mark.parametrize("animal", [z for z in BUGGY if z.name not in GRID_BARRIER], ids=lambda z: z.name)
+@pytest.mark.parametrize("animal", BUGGY, ids=lambda z: z.name)
 def test_wrong_kernels(animal):
     """The same error, word for word; or, where only a race or an undefined value is wrong, the executor's result."""
     # blocks that race have one result only where they run one after the other

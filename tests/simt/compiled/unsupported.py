@@ -21,12 +21,6 @@ def refused(construct, *arguments):
     return register
 
 
-@refused("grid barrier", np.zeros(32))
-def grid_barrier(x):
-    cuda.cg.this_grid().sync()  # HERE
-    x[0] = 1
-
-
 @refused("activemask", np.zeros(32))
 def active_mask(x):
     x[cuda.threadIdx.x] = cuda.activemask()  # HERE

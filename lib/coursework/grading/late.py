@@ -1,0 +1,187 @@
+"""Late work: what a small file says about it, `policy.toml`.
+
+grace_minutes = 10      # so long after the due time, nothing is late
+free_days = 2           # for each student, over all exercises, taken as they are needed
+penalty = 10            # per cent of the points, for each further day begun
+of = "earned"           # of the points that were earned, or of the "most" that there are
+last_day = 7            # what comes more days late than this gets 0 points
+zone = "Europe/Berlin"  # of times that name none; without it, this machine's
+
+[due]
+07 = 2026-11-20T23:59:00
+
+[extensions."Ant, Anna"]   # days, for one student
+07 = 3
+"""
+
+import csv
+import json
+import math
+import re
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from cpulab.files import write_text
+
+from ..definition import chapter_of
+from .overrides import whole
+from .roster import BadSubmissions
+
+FILE, TIMES = "policy.toml", "submitted.json"
+_NUMBERS = {"grace_minutes": 0, "free_days": 0, "penalty": 0, "last_day": math.inf}
+_MOODLE_TIME = "%A, %d %B %Y, %I:%M %p"
+
+
+@dataclass(frozen=True)
+class Policy:
+    due: dict = field(default_factory=dict)  # number of an exercise, "07" -> when, aware of its zone
+    extensions: dict = field(default_factory=dict)  # student -> {"07": days}
+    grace_minutes: float = 0
+    free_days: float = 0
+    penalty: float = 0
+    last_day: float = math.inf
+    of: str = "earned"
+
+    def days(self, student, exercise, submitted):
+        """The days begun after the due time of an exercise and the student's extension; 0 where there is none."""
+        due = self.due_for(student, exercise)
+        over = submitted - due - timedelta(minutes=self.grace_minutes) if due else timedelta()
+        return max(0, math.ceil(over / timedelta(days=1)))
+
+    def due_for(self, student, exercise):
+        due = self.due.get(chapter_of(exercise))
+        return due and due + timedelta(days=self.extensions.get(student, {}).get(chapter_of(exercise), 0))
+
+
+def read(path):
+    """The policy in a file, None if there is none; BadSubmissions for what is not understood."""
+    path = Path(path)
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BadSubmissions(f"{path} cannot be read: {error}") from None
+    known = ("due", "extensions", "zone", "of", *_NUMBERS)
+    if strange := [name for name in said if name not in known]:
+        raise BadSubmissions(f"{path}: {strange[0]!r} is not known; there are {', '.join(known)}.")
+    numbers = {name: said.get(name, usual) for name, usual in _NUMBERS.items()}
+    for name, value in numbers.items():
+        if type(value) not in (int, float) or value < 0 or (name == "penalty" and value > 100):
+            raise BadSubmissions(
+                f"{path}: {name} is {value!r}; expected a number from 0 on{', at most 100' if name == 'penalty' else ''}."
+            )
+    if said.get("of", "earned") not in ("earned", "most"):
+        raise BadSubmissions(f'{path}: of is {said["of"]!r}; expected "earned" or "most".')
+    zone = _zone(path, said.get("zone"))
+    due = {_number(path, name): _when(path, name, value, zone) for name, value in said.get("due", {}).items()}
+    extensions = {}
+    for student, days in said.get("extensions", {}).items():
+        if not isinstance(days, dict) or not all(type(d) in (int, float) and d >= 0 for d in days.values()):
+            raise BadSubmissions(f"{path}: the extension of {student} should be like 07 = 3, a number of days.")
+        extensions[student] = {_number(path, name): value for name, value in days.items()}
+    return Policy(due, extensions, of=said.get("of", "earned"), **numbers)
+
+
+def _zone(path, name):
+    try:
+        return ZoneInfo(name) if name else None
+    except (OSError, ValueError, LookupError):  # ZoneInfoNotFoundError is a LookupError
+        raise BadSubmissions(f"{path}: there is no time zone {name!r}; expected one like Europe/Berlin.") from None
+
+
+def _number(path, name):
+    found = re.fullmatch(r"(\d{1,2})([a-z]?)", chapter_of(name))
+    if not found:
+        raise BadSubmissions(f"{path}: {name!r} is no exercise; expected a number like 07.")
+    return f"{found[1]:0>2}{found[2]}"
+
+
+def _when(path, name, value, zone):
+    if not isinstance(value, datetime):
+        raise BadSubmissions(f"{path}: {name} is due {value!r}; expected a date and a time, as 2026-11-20T23:59:00.")
+    return value if value.tzinfo else value.replace(tzinfo=zone) if zone else value.astimezone()
+
+
+def read_times(path):
+    """[(cells of the line, exercise or "", when), ...] from a CSV with the times at which work was handed in.
+
+    Columns: `submitted` (2026-11-20T22:10) and `student`, with an `exercise` where there are several; or Moodle's grading worksheet.
+    """
+    try:
+        lines = list(csv.DictReader(Path(path).read_text(encoding="utf-8-sig").splitlines()))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSubmissions(f"{path} cannot be read: {error}") from None
+    column = next((c for c in ("submitted", "Last modified (submission)") if lines and c in lines[0]), None)
+    if column is None:
+        raise BadSubmissions(f"{path} has no column `submitted`, and is no grading worksheet of Moodle.")
+    return [
+        (line, (line.get("exercise") or "").strip(), _moment(path, line[column].strip()))
+        for line in lines
+        if (line[column] or "").strip() not in ("", "-")
+    ]
+
+
+def _moment(path, text):
+    for form in (None, _MOODLE_TIME):
+        try:
+            when = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
+        except ValueError:
+            continue
+        return when if when.tzinfo else when.astimezone()
+    raise BadSubmissions(f"{path}: {text!r} is no time that is understood; expected one like 2026-11-20T22:10.")
+
+
+def remember(out, rows):
+    """The times of all exercises that were ever graded into `out`, {student: {exercise: when}}, with those of `rows`."""
+    path = Path(out) / TIMES
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    for row in rows:
+        if row.get("submitted"):
+            known.setdefault(row["student"], {})[row["exercise"]] = row["submitted"]
+    if known:
+        write_text(path, json.dumps(known, indent=1, ensure_ascii=False))
+    return {s: {e: datetime.fromisoformat(when) for e, when in mine.items()} for s, mine in known.items()}
+
+
+def charge(policy, rows, times):
+    """Rows with "late" ({} or what it is and costs) and "final", the points that count.
+
+    `times`: as `remember` gives them. Free days are taken in the order of the due dates, whatever was graded when.
+    """
+    days = defaultdict(dict)
+    for student, mine in times.items() if policy else ():
+        free = policy.free_days
+        for exercise in sorted(
+            mine, key=lambda e: (policy.due.get(chapter_of(e)) or datetime.max.replace(tzinfo=UTC), e)
+        ):
+            late = policy.days(student, exercise, mine[exercise])
+            taken = min(late, math.floor(free)) if late <= policy.last_day else 0
+            free -= taken
+            days[student][exercise] = (late, taken)
+    return [row | _charged(policy, row, *days[row["student"]].get(row["exercise"], (0, 0))) for row in rows]
+
+
+def _charged(policy, row, late, taken):
+    """What lateness adds to a row; the points by hand are the last word."""
+    by_hand = row.get("by_hand")
+    if not late or not row.get("submitted"):
+        return {"late": {}, "final": row["points"] if by_hand is None else by_hand}
+    lost = _lost(policy, row, late, taken)
+    due = policy.due_for(row["student"], row["exercise"]).isoformat()
+    final = whole(max(0, row["points"] - lost)) if by_hand is None else by_hand
+    return {"late": {"days": late, "free": taken, "lost": whole(lost), "due": due}, "final": final}
+
+
+def _lost(policy, row, late, taken):
+    if late > policy.last_day:
+        return row["points"]
+    base = row["points"] if policy.of == "earned" else row["max_points"]
+    return min(row["points"], base * min(100, policy.penalty * (late - taken)) / 100)

@@ -1,0 +1,149 @@
+"""Who is who: the same person in the roster, in the names of files, and in the tables of other systems.
+
+What identifies is compared first: an id, an e-mail, a login. Only where none of them says anything, the name does, and only
+if nobody else has it. Two lines that fit one person, or two persons that fit one line, are left alone and reported.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+# What a column of a roster may be called: kind -> headers, in small letters without blanks and signs.
+HEADERS = {
+    "email": ("email", "mail", "emailaddress", "eadresse"),
+    "login": ("login", "loginid", "sisloginid", "username", "user", "account", "github", "githubusername", "owner"),
+    "id": ("id", "studentid", "sisuserid", "sisid", "idnumber", "number", "matriculation", "studentnumber"),
+    "canvas": ("canvasid", "canvasuserid"),
+    "moodle": ("participant", "participantid", "identifier"),
+    "name": ("name", "fullname", "studentname", "called"),
+}
+IDENTIFYING = ("email", "login", "id", "canvas", "moodle")
+_PARTICIPANT = re.compile(r"_(\d+)_assign(?:submission|feedback)_")
+_CANVAS_FILE = re.compile(r"^[^_]+?(?:_LATE)?_(?P<user>\d+)_(?P<file>\d+)_")
+
+
+@dataclass(frozen=True)
+class Person:
+    """`known`: (kind, value) pairs that identify; `names`: keys of all names that this person goes by."""
+
+    label: str
+    known: frozenset
+    names: frozenset = field(default=frozenset())
+
+
+def key(text):
+    """A name without spaces, accents, signs and case, as Canvas writes it into file names."""
+    plain = unicodedata.normalize("NFKD", str(text))
+    return "".join(c for c in plain.casefold() if c.isalnum())
+
+
+def names_of(text):
+    """The keys of a name: as it is written, and "Ant, Anna" also as Anna Ant."""
+    last, comma, first = str(text).partition(",")
+    return {k for k in (key(text), key(first + last) if comma else "") if k}
+
+
+def _value(text):
+    return unicodedata.normalize("NFKC", str(text)).strip().casefold()
+
+
+def known(**values):
+    """The pairs that identify, of what a row says. A login that is an e-mail address counts as one, too."""
+    pairs = {(kind, _value(value)) for kind, value in values.items() if value and _value(value)}
+    return pairs | {("email", value) for kind, value in pairs if kind in ("login", "id") and "@" in value}
+
+
+def columns(header):
+    """kind -> the places of the columns of that kind in a header."""
+    found = defaultdict(list)
+    for place, cell in enumerate(header):
+        for kind, words in HEADERS.items():
+            if key(cell) in words:
+                found[kind].append(place)
+    return found
+
+
+def described(student, roster_row=None, path=None):
+    """What is known of a student, as plain data: kind -> list of values. `path`: of a file that they handed in."""
+    row, who = roster_row or {}, defaultdict(list)
+    titles = list(row)
+    for kind, places in columns(titles).items():
+        who[kind] += [row[titles[place]] for place in places if row[titles[place]]]
+    first = next((v for k, v in row.items() if key(k) in ("firstname", "givenname")), "")
+    last = next((v for k, v in row.items() if key(k) in ("lastname", "surname", "familyname")), "")
+    who["name"] += [f"{first} {last}"] if first and last else []
+    for part in path.parts if path else ():
+        participant, canvas = _PARTICIPANT.search(part), _CANVAS_FILE.match(part)
+        who["moodle"] += [participant[1]] if participant else []
+        if canvas and not participant:
+            who["canvas"].append(canvas["user"])
+            who["canvas_file"] = [part]  # under this name, Canvas takes feedback back
+    return {kind: list(dict.fromkeys(values)) for kind, values in who.items() if values}
+
+
+def person(student, who):
+    """A Person from the name that the grader uses, and what is known of it (`described`)."""
+    pairs = known(email=student if "@" in student else "", login=student, id=student)
+    for kind in IDENTIFYING:
+        for value in who.get(kind, ()):
+            pairs |= known(**{kind: value})
+    names = names_of(student).union(*(names_of(n) for n in who.get("name", ())), set())
+    return Person(student, frozenset(pairs), frozenset(names))
+
+
+def line_of(cells):
+    """The Person whom a line of a table is about: {header: cell}."""
+    titles, pairs, names = list(cells), set(), set()
+    for kind, places in columns(titles).items():
+        for value in (cells[titles[place]] or "" for place in places):
+            if kind == "name" and value:
+                names |= names_of(value)
+            elif kind == "moodle":
+                pairs |= known(moodle=re.sub(r"\D", "", value))  # "Participant 123", in any language
+            elif kind in IDENTIFYING:
+                pairs |= known(**{kind: value})
+    student = cells.get("student") or cells.get("Student") or ""
+    if student:
+        pairs |= known(email=student if "@" in student else "", login=student, id=student)
+        names |= names_of(student)
+    shown = (
+        student
+        or next((cells[t] for t in titles if key(t) in HEADERS["name"] and cells[t]), "")
+        or next((value for _, value in sorted(pairs)), "a line without a name")
+    )
+    return Person(shown, frozenset(pairs), frozenset(names))
+
+
+def match(ours, theirs):
+    """(place in `theirs` -> label of ours, doubts): who of our Persons stands in which of their lines.
+
+    `doubts`: sentences about lines and persons that fit more than once, and so not at all.
+    """
+    by_pair, by_name = defaultdict(set), defaultdict(set)
+    for one in ours:
+        for pair in one.known:
+            by_pair[pair].add(one.label)
+        for name in one.names:
+            by_name[name].add(one.label)
+    found, doubts = {}, []
+    for place, line in enumerate(theirs):
+        fits = set().union(*(by_pair.get(pair, ()) for pair in line.known)) or set().union(
+            *(by_name.get(name, ()) for name in line.names)
+        )
+        if len(fits) == 1:
+            found[place] = fits.pop()
+        elif fits:
+            doubts.append(f"{line.label} could be {' or '.join(sorted(fits))}: left alone")
+    lines = defaultdict(list)
+    for place, label in found.items():
+        lines[label].append(place)
+    for label, places in lines.items():
+        # Whoever is identified takes the line from whoever only has the same name.
+        sure = [p for p in places if theirs[p].known & next(o.known for o in ours if o.label == label)]
+        keep = sure if len(sure) == 1 else places if len(places) == 1 else []
+        for place in set(places) - set(keep):
+            del found[place]
+        if not keep:
+            doubts.append(f"{label} fits {len(places)} lines: left alone")
+    return found, doubts

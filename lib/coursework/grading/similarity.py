@@ -1,0 +1,152 @@
+"""Which answers look alike after renaming: winnowing (Schleimer, Wilkerson, Aiken 2003) over normalised syntax trees.
+
+An answer becomes a sequence of nodes in which every name of its own is the same word, numbers are numbers, and comments,
+docstrings, layout and annotations are gone. Of all runs of K nodes, winnowing keeps at least one in W neighbours, so that any
+common stretch of K + W - 1 nodes is found, wherever it stands. No evidence is what stands in the hand-out or in the public
+solution, and what many of a class wrote.
+"""
+
+import ast
+import hashlib
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .. import trees
+
+K, W = 18, 6
+MOST_NODES = 6000  # of an answer; what is longer is compared by its beginning
+LEAST = 10  # shared pieces below which nothing is said: two honest students write the same three lines
+SHARE = 0.6  # of the smaller one's evidence
+_DROPPED = ("annotation", "returns", "type_comment", "type_params", "ctx", "kind")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students whose answers to an exercise look alike. `lines`: cell -> (lines of the first, of the second)."""
+
+    exercise: str
+    first: str
+    second: str
+    shared: int
+    share: float
+    lines: dict
+
+
+def nodes(source):
+    """[(word, line), ...] of a source, in order; [] for what is no Python."""
+    lines = ["" if line.lstrip()[:1] in ("%", "!") else line for line in source.splitlines()]  # a notebook's commands
+    try:
+        tree = trees.parse("\n".join(lines))
+    except (SyntaxError, trees.TooLarge):
+        return []
+    own = _own_names(tree)
+    found, waiting = [], [(tree, 1)]
+    while waiting and len(found) < MOST_NODES:
+        node, line = waiting.pop()
+        line = getattr(node, "lineno", line)
+        found.append((_word(node, own), line))
+        children = [c for name, value in ast.iter_fields(node) if name not in _DROPPED for c in _nodes_of(value)]
+        waiting += [(child, line) for child in reversed(children) if not _is_text(child)]
+    return found
+
+
+def _nodes_of(value):
+    return [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, ast.AST)]
+
+
+def _is_text(node):
+    """A docstring, or a text that stands alone as a comment."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _own_names(tree):
+    """The names that an answer makes itself."""
+    own = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            own.add(node.id)
+        elif isinstance(node, ast.arg):
+            own.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            own.add(node.name)
+        elif isinstance(node, ast.alias):
+            own.add(node.asname or node.name)
+    return own
+
+
+def _word(node, own):
+    kind = type(node).__name__
+    if isinstance(node, ast.Name):
+        return "own" if node.id in own else node.id
+    if isinstance(node, ast.Attribute):
+        return "." + (node.attr if node.attr not in own else "own")
+    if isinstance(node, ast.Constant):
+        return type(node.value).__name__ if not isinstance(node.value, float) else "int"
+    return kind
+
+
+@lru_cache(maxsize=20_000)
+def _grams(source):
+    """All runs of K nodes of a source: [(number, first line, last line), ...]."""
+    found = nodes(source)
+    words = [word for word, _ in found]
+    return [
+        (
+            hashlib.blake2b("\0".join(words[i : i + K]).encode("utf-8", "replace"), digest_size=8).digest(),
+            min(line for _, line in found[i : i + K]),
+            max(line for _, line in found[i : i + K]),
+        )
+        for i in range(len(found) - K + 1)
+    ]
+
+
+def pieces(source):
+    """{number: lines} of the runs that winnowing keeps: in each window of W, the least, the last of equals."""
+    grams, kept = _grams(source), defaultdict(set)
+    for start in range(max(1, len(grams) - W + 1)) if grams else ():
+        number, first, last = min(reversed(grams[start : start + W]), key=lambda gram: gram[0])
+        kept[number].update(range(first, last + 1))
+    return kept
+
+
+def same_code(one, other):
+    """Whether two sources are the same but for names, numbers, comments and layout."""
+    words = [word for word, _ in nodes(one)]
+    return bool(words) and words == [word for word, _ in nodes(other)]
+
+
+def pairs(answers, given):
+    """The Pairs of one exercise's students, most alike first.
+
+    `answers`: student -> {cell: source}. `given`: cell -> sources that all have: the hand-out, the public solution.
+    """
+    evidence = defaultdict(dict)  # student -> {(cell, number): lines}
+    for cell in {cell for mine in answers.values() for cell in mine}:
+        known = {number for source in given.get(cell, ()) for number, _, _ in _grams(source)}
+        found = {student: pieces(mine[cell]) for student, mine in answers.items() if mine.get(cell)}
+        held = Counter(number for numbers in found.values() for number in numbers)
+        common = max(4, len(found) // 4)
+        for student, numbers in found.items():
+            mine = {(cell, n): lines for n, lines in numbers.items() if n not in known and held[n] <= common}
+            evidence[student].update(mine)
+    holders, shared = defaultdict(list), Counter()
+    for student in sorted(evidence):
+        for piece in evidence[student]:
+            holders[piece].append(student)
+    for students in holders.values():
+        shared.update((a, b) for i, a in enumerate(students) for b in students[i + 1 :])
+    found = []
+    for (a, b), n in shared.items():
+        share = n / min(len(evidence[a]), len(evidence[b]))
+        if n >= LEAST and share >= SHARE:
+            found.append(Pair("", a, b, n, share, _lines(evidence[a], evidence[b])))
+    return sorted(found, key=lambda p: (-p.share, -p.shared, p.first, p.second))
+
+
+def _lines(one, other):
+    lines = defaultdict(lambda: (set(), set()))
+    for cell, number in one.keys() & other.keys():
+        lines[cell][0].update(one[cell, number])
+        lines[cell][1].update(other[cell, number])
+    return dict(lines)

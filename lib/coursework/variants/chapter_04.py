@@ -1,0 +1,151 @@
+"""Other numbers for the predictions of chapter 04."""
+
+from . import Asked, Variants
+
+LINE = 64
+_DRAW = "Write down the byte at which each element begins, and divide by 64: how many different whole numbers?"
+
+
+def touched(starts):
+    """Lines that hold the elements which begin at these bytes; the array begins with a line."""
+    return len({start // LINE for start in starts})
+
+
+def fetches(lines, room):
+    """Lines fetched by a cache that keeps the `room` lines used last."""
+    kept, fetched = [], 0
+    for line in lines:
+        fetched += line not in kept
+        kept = [*[one for one in kept if one != line][1 - room :], line]
+    return fetched
+
+
+def cache_lines(rows, columns, record, small, large):
+    two = [4 * (r * columns + c) // LINE for c in (0, 1) for r in range(rows)]
+    row = touched(range(0, 4 * columns, 4))
+    return {
+        "row": Asked(
+            f"lines of row 0 of a ({rows}, {columns}) matrix",
+            row,
+            {
+                columns: "One line for each element? A line holds 16 float32.",
+                4 * columns: "That is the number of bytes. How many lines of 64 bytes do they fill?",
+                columns // 16: "That many lines are full. What about the rest of the row?",
+            },
+            _DRAW,
+        ),
+        "column": Asked(
+            f"lines of column 0 of the same ({rows}, {columns}) matrix",
+            touched(4 * columns * r for r in range(rows)),
+            {rows * row: "That is every line of the matrix. Only one element of each row is used."},
+            _DRAW,
+        ),
+        "every_eighth": Asked(
+            "lines of every eighth element of row 0, x[0, ::8]",
+            touched(range(0, 4 * columns, 32)),
+            {-(-columns // 8): "That is the number of elements. Two of them lie 32 bytes apart: in how many lines?"},
+            "Which lines of the row hold none of these elements?",
+        ),
+        "one_field_aos": Asked(
+            f"lines of field 0 of {columns} records of {record} float32, AoS",
+            touched(range(0, 4 * columns * record, 4 * record)),
+            {
+                columns: f"A record has {4 * record} bytes, less than a line: some lines hold field 0 of several records."
+            },
+            "How many bytes do all the records take? Is there a line among them without a field 0?",
+        ),
+        "one_field_soa": Asked(
+            f"lines of field 0 of {columns} records of {record} float32, SoA",
+            touched(range(0, 4 * columns, 4)),
+            {
+                columns: "In SoA the values of a field are neighbours: a line holds 16 of them.",
+                columns // 16: "That many lines are full. What about the rest?",
+            },
+            _DRAW,
+        ),
+        "small_cache": Asked(
+            f"lines fetched for column 0, then column 1, by a cache with room for {small} lines",
+            fetches(two, small),
+            {rows: "When column 1 begins, is the line of row 0 still there? All the others came after it."},
+            "Follow the line of row 0: when is it fetched, when does it have to go, when is it needed again?",
+        ),
+        "larger_cache": Asked(
+            f"the same with room for {large} lines",
+            fetches(two, large),
+            {2 * rows: "When column 1 begins, all the lines of column 0 are still there. Which hold its elements?"},
+            "How many different lines do the two columns lie in?",
+        ),
+    }
+
+
+def moved(n, one, machine):
+    array, page = 4 * n, 4096
+    return {
+        "ordinary": Asked(
+            "bytes moved with ordinary stores",
+            4 * array,
+            {
+                3
+                * array: "That is what the loop asks for. What happens to a line of out before its first element is stored?",
+                2 * array: "That is what is read. What is written moves, too.",
+                array: "That is one of the arrays in bytes, or all that moves in elements.",
+            },
+            "Three arrays are used. One of them crosses the way to memory twice: which, and why?",
+        ),
+        "past": Asked(
+            "bytes moved with non-temporal stores",
+            3 * array,
+            {
+                4 * array: "Such a store writes whole lines past the cache: must they be read first?",
+                2 * array: "The results must still come to memory.",
+            },
+            "Which of the movements of ordinary stores does not happen here?",
+        ),
+        "second": Asked(
+            "percent of the time that two threads take",
+            100 * one // machine,
+            {
+                50: f"Two threads would need twice {one} GB/s. Does the memory give so much?",
+                100: "One thread leaves some of the bandwidth unused.",
+            },
+            f"The same bytes, at {one} GB/s and at {machine}: what is the ratio of the times?",
+        ),
+        "pages": Asked(
+            "pages that are touched for the first time",
+            -(-array // page),
+            {
+                n // page: "An element has 4 bytes.",
+                array // page: "The last page is not full, and is needed, too.",
+                3 * -(-array // page): "Only out is new; a and b were written before.",
+            },
+            "How many bytes has out, and how many of its pages has nobody written to?",
+        ),
+    }
+
+
+VARIANTS = {
+    "04-moved": Variants(
+        {"n": 1_000_000, "one": 12, "machine": 16},
+        {
+            "n": (500_000, 600_000, 1_000_000, 1_500_000, 2_000_000),
+            "one": (6, 9, 12, 15, 18, 24),
+            "machine": (10, 16, 20, 24, 30, 40),
+        },
+        "the arrays have {n} elements; one thread moves {one} GB/s, and the machine {machine} GB/s.",
+        moved,
+        lambda n, one, machine: one < machine < 2 * one and 100 * one % machine == 0 and 4 * n % 4096 != 0,
+    ),
+    "04-lines": Variants(
+        {"rows": 100, "columns": 1000, "record": 6, "small": 64, "large": 128},
+        {
+            "rows": (80, 90, 100, 110, 120),
+            "columns": (600, 700, 900, 1000, 1100),
+            "record": (5, 6, 7),
+            "small": (48, 64),
+            "large": (128,),
+        },
+        "`x` has shape ({rows}, {columns}). There are {columns} records of {record} float32. `small_cache` has room for {small} lines, "
+        "`larger_cache` for {large}.",
+        cache_lines,
+    ),
+}

@@ -1,0 +1,40 @@
+"""Run a kernel with grid barriers: all its blocks in rounds, each block to its next barrier or to its end."""
+
+import threading
+
+import numpy as np
+
+from .running import Failure, Run
+
+
+class LeftWaiting(Failure):
+    """``waiting`` of ``blocks`` blocks wait at a barrier of the grid, ``block`` at ``number``; the others have ended."""
+
+    def __init__(self, block, number, waiting, blocks):
+        super().__init__(block, 0, 0)
+        self.number, self.waiting, self.blocks = number, waiting, blocks
+
+
+class Together(Run):
+    """One launch whose blocks are on the device together. keeps: the bytes that a block needs while it waits."""
+
+    def __init__(self, function, grid, arguments, shared_bytes, order, threads, keeps):
+        super().__init__(function, grid, arguments, shared_bytes, order, threads)
+        self.stand = np.zeros(self.blocks, np.int64)  # the barrier at which each block stands; -1 where it has ended
+        self.arguments = [self.stand, np.empty((self.blocks, keeps), np.uint8), *arguments]
+        self.done = False
+        self.meeting = threading.Barrier(self.workers, action=self._pass)
+
+    def _work(self):
+        while not self.done:
+            super()._work()
+            self.meeting.wait()
+
+    def _pass(self):
+        """All have done their part of the round: go on, or end."""
+        self.next, waiting = 0, np.flatnonzero(self.stand >= 0)
+        ended = self.failures or self.error or self.stop[0] or not len(waiting)
+        if not ended and len(waiting) < self.blocks:
+            first = int(waiting[0])
+            self.failures.append(LeftWaiting(first, int(self.stand[first]), len(waiting), self.blocks))
+        self.done = bool(ended or self.failures)

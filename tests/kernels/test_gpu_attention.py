@@ -1,0 +1,292 @@
+"""Attention on a GPU in register tiles and on tensor cores: what is loaded and how often, derived first and then counted;
+that the compiler keeps patches in registers; right where tiles end, whatever the mask.
+
+That every rung is right at all sizes and layouts is tested from the examples, in test_operations.py.
+"""
+
+import contextlib
+import functools
+
+import numpy as np
+import pytest
+
+from dlkernels import attention_half, cuda, implementations
+from dlkernels.attention import gpu_half, gpu_patches, reference
+from dlkernels.attention.geometry import HALVES, geometry
+from dlkernels.convolution.reference import widened
+from dlkernels.device import name as device_name
+from dlkernels.tensor_cores import KINDS, pack
+from simt import xray
+
+from .checks import on_device
+
+COMPILER = pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")
+EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
+ENGINES = ("executor", "compiled") if device_name == "executor" else ("auto",)
+PATCHES = next(
+    r for r in implementations.of("scaled_dot_product_attention", "gpu") if r.name.endswith("register_tiles")
+)
+(HALF,) = implementations.of("attention_half", "gpu")
+WARP, EDGE = 32, 64
+f32, u32 = np.float32, np.uint32
+
+
+def running_on(engine):
+    return cuda.engine(engine) if device_name == "executor" else contextlib.nullcontext()
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape, f32)
+
+
+def narrow(x, kind):
+    return x.astype(np.float16) if kind == "f16" else (x.view(u32) >> 16).astype(np.uint16)
+
+
+def three(queries, keys, width, values=None, lead=()):
+    """q, k, v of these sizes."""
+    shapes = (queries, width), (keys, width), (keys, values or width)
+    return [random(*lead, *shape, seed=seed) for seed, shape in enumerate(shapes)]
+
+
+def numbers(report, array, kind="load"):
+    """How often threads load from a global array or store to it, be it one number at a time or four."""
+    trace = [e for e in report.expressions if (e.kind, e.space, e.array) == (kind, "global", array)]
+    return sum(e.accesses for e in trace)
+
+
+def ways(report):
+    return {(e.array, e.kind): e.bank_ways for e in report.expressions if e.space == "shared"}
+
+
+# ---- counts, derived first -------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def look_at_patches(width, shape):
+    """The x-ray of one block with 64 queries and 64 keys."""
+    q, k, v = three(EDGE, EDGE, width)
+    _, g = geometry(q, k, v, None, False, None, False)
+    out = np.zeros((EDGE, width), f32)
+    lines = [x.reshape(-1) for x in (q, k, v, np.zeros(1, f32))]
+    kernel = gpu_patches.patches_kernel(*shape)
+    places = g.of_q, g.of_k, g.of_v, g.of_mask
+    report = xray.xray(kernel, 1, gpu_patches.THREADS)(*lines, *places, out.reshape(-1), *gpu_patches.counted(g))
+    np.testing.assert_allclose(out, reference.scaled_dot_product_attention(q, k, v), rtol=1e-5, atol=1e-6)
+    assert report.ok, str(report)
+    return report
+
+
+@EXECUTOR
+@pytest.mark.parametrize(("width", "shape", "of_values"), [(64, (4, 2), 12), (32, (4, 1), 8)])
+def test_a_thread_loads_four_numbers_for_many_multiply_adds(width, shape, of_values):
+    """For 4 steps along the width 4 queries and 4 keys; for 4 keys 4 queries' weights, and each key's fours of columns."""
+    report = look_at_patches(width, shape)
+    warps, tiles = gpu_patches.THREADS // WARP, EDGE // gpu_patches.KEYS
+    scores, values = width // 4 * 8, gpu_patches.KEYS // 4 * of_values
+    assert report.total["shared_load_requests"] == warps * tiles * (scores + values)
+    adds = 2 * EDGE * EDGE * width / WARP
+    assert report.total["shared_load_requests"] / adds == {64: 7 / 64, 32: 1 / 8}[width]
+    assert set(ways(report).values()) == {1}, ways(report)
+    assert report.total["barriers"] == 4 * tiles
+
+
+@EXECUTOR
+def test_all_numbers_come_once_and_go_once():
+    report = look_at_patches(64, (4, 2))
+    fours = EDGE * 64 // 4
+    assert [numbers(report, array) for array in ("q", "k", "v")] == [fours] * 3
+    assert numbers(report, "out", "store") == fours
+    data = [e for e in report.expressions if e.array in ("q", "k", "v", "out")]
+    assert {e.efficiency for e in data} == {1}
+
+
+@EXECUTOR
+@pytest.mark.parametrize("kind", KINDS)
+def test_tensor_cores_are_fed_without_conflicts(kind):
+    """A warp loads its queries with 4 times four 8 x 8 matrices; then, for each tile, the keys and the values with 16."""
+    q, k, v = (narrow(x, kind) for x in three(EDGE, 2 * EDGE, 64))
+    _, g = geometry(q, k, v, None, False, None, False, HALVES)
+    out = np.zeros((EDGE, 64), f32)
+    lines = [x.reshape(-1).view(np.uint16).view(u32) for x in (q, k, v)]
+    places = g.of_q, g.of_k, g.of_v, g.of_mask
+    known = u32(64), *gpu_patches.counted(g)
+    kernel = gpu_half.tensor_kernel(kind, 64)
+    report = xray.xray(kernel, 1, gpu_half.THREADS)(*lines, np.zeros(1, f32), *places, out.reshape(-1), *known)
+    np.testing.assert_allclose(out, reference.attention_half(q, k, v), rtol=0.02, atol=0.02)
+    assert report.ok, str(report)
+    warps, tiles = gpu_half.THREADS // WARP, 2
+    assert report.total["shared_load_requests"] == warps * (4 + tiles * (16 + 16))
+    assert report.total["barriers"] == 1 + 2 * tiles
+    assert set(ways(report).values()) == {1}, ways(report)
+    # In words of two numbers, 16 bytes at a time; queries and keys come once, and nothing else is read but the one term.
+    assert {array: numbers(report, array) for array in ("q", "k", "v", "mask")} == {
+        "q": EDGE * 32 // 4,
+        "k": tiles * EDGE * 32 // 4,
+        "v": tiles * EDGE * 32 // 4,
+        "mask": gpu_half.THREADS,
+    }
+
+
+# ---- right where tiles end -------------------------------------------------------------------------------------------
+
+#: (leading dimensions, queries, keys, width, width of values, causal): less and more than a tile in each direction.
+RAGGED = (
+    ((2,), 20, 70, 4, 8, False),
+    ((), 66, 70, 64, 40, True),
+    ((1, 2), 33, 50, 128, 96, True),
+    ((), 70, 9, 24, 32, False),
+    ((3,), 5, 100, 40, 8, True),
+)
+
+
+@pytest.mark.parametrize("case", RAGGED, ids=str)
+def test_ragged(case):
+    lead, queries, keys, width, values, causal = case
+    q, k, v = three(queries, keys, width, values, lead)
+    expected = reference.scaled_dot_product_attention(q, k, v, None, causal)
+    np.testing.assert_allclose(PATCHES(q, k, v, is_causal=causal), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", [*RAGGED[:3], ((2,), 7, 66, 13, 11, True)], ids=str)
+def test_ragged_halves(case):
+    """Of odd widths, too: their rows are copied into longer ones."""
+    lead, queries, keys, width, values, causal = case
+    for kind, most in (("f16", 2e-3), ("bf16", 2e-2)):
+        q, k, v = (narrow(x, kind) for x in three(queries, keys, width, values, lead))
+        result = HALF(q, k, v, is_causal=causal)
+        np.testing.assert_allclose(result, reference.attention_half(q, k, v, None, causal), rtol=most, atol=most)
+
+
+def masks(queries, keys):
+    """Of each kind: for all queries, for each, one term for all, nobody; with rows and tiles in which nobody may look."""
+    draw = np.random.default_rng(5)
+    which = draw.random((queries, keys)) < 0.5
+    which[3], which[:, 64:] = False, False
+    terms = np.where(which, draw.standard_normal((queries, keys)), -np.inf).astype(f32)
+    return which, terms, terms[:1], which[:1], np.full((1, 1), 2, f32), np.zeros((1, 1), bool)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_masks(number):
+    q, k, v = three(20, 80, 8)
+    mask = masks(20, 80)[number]
+    halves = [x.astype(np.float16) for x in (q, k, v)]
+    np.testing.assert_allclose(
+        PATCHES(q, k, v, mask), reference.scaled_dot_product_attention(q, k, v, mask), rtol=1e-4, atol=1e-5
+    )
+    np.testing.assert_allclose(HALF(*halves, mask), reference.attention_half(*halves, mask), rtol=2e-3, atol=2e-3)
+
+
+def test_extreme_scores():
+    """Of 10 000 and -10 000, and not a number in one query: it stays there."""
+    q = np.zeros((4, 8), f32)
+    q[:, 0] = 1e4, -1e4, 1, np.nan
+    k, v = np.zeros((3, 8), f32), np.arange(24, dtype=f32).reshape(3, 8)
+    k[:, 0] = 1, -1, 1
+    halves = [x.astype(np.float16) for x in (q, k, v)]
+    for result in (PATCHES(q, k, v, scale=1.0), HALF(*halves, scale=1.0)):
+        np.testing.assert_array_equal(result[0], (v[0] + v[2]) / 2)
+        np.testing.assert_array_equal(result[1], v[1])
+        assert np.isfinite(result[2]).all()
+        assert np.isnan(result[3]).all()
+
+
+def test_grouped_heads_and_slices_at_odd_places():
+    q, k, v = random(4, 20, 8), random(2, 30, 8, seed=1), random(2, 30, 8, seed=2)
+    expected = reference.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+    for rung, kind, most in ((PATCHES, f32, 1e-5), (HALF, np.float16, 2e-3)):
+        odd = [on_device(np.concatenate([[0], x.reshape(-1)]).astype(kind))[1:].reshape(x.shape) for x in (q, k, v)]
+        result = rung(*odd, enable_gqa=True)
+        np.testing.assert_allclose(result.copy_to_host(), expected, rtol=most, atol=most)
+
+
+# ---- what the compiler makes of them ---------------------------------------------------------------------------------
+
+
+@COMPILER
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
+def test_patches_stay_in_registers(arch):
+    view = xray.compiled(gpu_patches.patches_kernel(4, 2), gpu_patches.PATCHES, arch)
+    assert not view.spills
+    assert not view.stack_bytes, "a local array did not fit into registers"
+    assert view.occupancy(gpu_patches.THREADS).blocks_per_sm >= (1 if arch == "sm_75" else 3)
+    loop = view.main_loop  # of the values: a step of four keys
+    assert loop["FFMA"] == 128
+    assert loop["LDS.128"] == loop["LDS"] == 12, "narrow loads from shared memory"
+    assert loop.ffma_share > 0.8
+
+
+@COMPILER
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_weights_stay_in_registers(arch):
+    view = xray.compiled(gpu_half.tensor_kernel("f16", 64), gpu_half.PAIRS, arch)
+    assert not view.spills
+    assert not view.stack_bytes
+    assert view.occupancy(gpu_half.THREADS).blocks_per_sm >= 3
+    loop = view.main_loop  # over tiles of keys
+    assert loop["TENSOR.HMMA"] == 32 + 32
+    assert loop["LDSM"] == 16 + 16
+    assert loop["STS"] == 0, "something goes through shared memory"
+
+
+# ---- numbers become narrow -------------------------------------------------------------------------------------------
+
+
+def nearest(x, kind):
+    """The bits of the nearest 16-bit numbers, ties to even."""
+    if kind == "f16":
+        return x.astype(np.float16).view(np.uint16)
+    bits = x.view(u32)
+    return np.where(np.isnan(x), 0x7FFF, (bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs_are_rounded_to_the_nearest(kind):
+    pair = pack(kind)
+
+    @cuda.jit
+    def kernel(x, words):
+        t = cuda.grid(1)
+        if t < words.size:
+            words[t] = pair(x[2 * t], x[2 * t + 1])
+
+    draw = np.random.default_rng(1)
+    x = np.concatenate([
+        draw.standard_normal(200), draw.standard_normal(60) * 1e-6, draw.standard_normal(60) * 1e5,
+        [0, -0.0, np.inf, -np.inf, 65504, 65519, 65520, -65536, 2.0**-24, 2.0**-25, 2.0**-14, 1 + 2.0**-11, 1 + 3 * 2.0**-11,
+         1 + 2.0**-8, 1 + 3 * 2.0**-8, np.nan, 3.3e38, 1e-39],
+    ]).astype(f32)  # fmt: skip
+    with np.errstate(over="ignore"):
+        expected = nearest(x, kind)
+    for engine in ENGINES:
+        words = np.zeros(x.size // 2, u32)
+        with running_on(engine):
+            kernel[-(-words.size // 32), 32](x, words)
+        found, nothing = words.view(np.uint16), np.isnan(x)
+        np.testing.assert_array_equal(found[~nothing], expected[~nothing], err_msg=engine)
+        assert np.isnan(widened(found[nothing].view(np.float16) if kind == "f16" else found[nothing])).all()
+
+
+# ---- wrong arguments -------------------------------------------------------------------------------------------------
+
+H = np.zeros((2, 3, 8), np.float16)
+WRONG = {
+    "float32": ((H.astype(f32),) * 3, {}, TypeError, r"q has dtype float32; expected float16 or uint16"),
+    "two kinds": ((H, H.view(np.uint16), H), {}, TypeError, r"k has dtype uint16, but q has dtype float16"),
+    "narrow terms": ((H, H, H, np.zeros((3, 3), np.float16)), {}, TypeError, r"mask has dtype float16; expected float32 or bool"),
+}  # fmt: skip
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG.keys())
+def test_wrong_halves(case):
+    arguments, options, error, message = case
+    with pytest.raises(error, match=message):
+        attention_half(*arguments, **options)
+
+
+def test_wide_halves_are_refused_on_a_device():
+    wide = np.zeros((2, 136), np.float16)
+    with pytest.raises(ValueError, match=r"q has shape \(2, 136\).*expected widths of at most 128"):
+        HALF(wide, wide, wide)

@@ -1,0 +1,151 @@
+"""Answers to 06b-bins. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+CLAIMS = {"fault": "race"}
+
+
+@cuda.jit
+def counted_in_global_memory(labels, counts):
+    """right"""
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        cuda.atomic.add(counts, labels[i], 1)
+
+
+@cuda.jit
+def a_row_for_each_thread(labels, counts):
+    """right"""
+    own = cuda.shared.array((32, 10), np.int32)
+    t = cuda.threadIdx.x
+    for k in range(10):
+        own[t, k] = 0
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        own[t, labels[i]] += 1
+    cuda.syncthreads()
+    if t < 10:
+        for row in range(32):
+            cuda.atomic.add(counts, t, own[row, t])
+
+
+@cuda.jit
+def as_it_was(labels, counts):
+    """wrong race: what happens if both load before either stores?"""
+    own = cuda.shared.array(10, np.int32)
+    t = cuda.threadIdx.x
+    if t < 10:
+        own[t] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        own[labels[i]] += 1
+    cuda.syncthreads()
+    if t < 10:
+        cuda.atomic.add(counts, t, own[t])
+
+
+@cuda.jit
+def a_barrier_in_each_round(labels, counts):
+    """wrong race: what happens if both load before either stores?"""
+    own = cuda.shared.array(10, np.int32)
+    t = cuda.threadIdx.x
+    if t < 10:
+        own[t] = 0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    for _ in range((labels.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)):
+        if i < labels.size:
+            own[labels[i]] += 1
+        i += cuda.gridsize(1)
+        cuda.syncthreads()
+    if t < 10:
+        cuda.atomic.add(counts, t, own[t])
+
+
+@cuda.jit
+def atomic_without_barriers(labels, counts):
+    """wrong atomic-against-plain: nothing says who comes first"""
+    own = cuda.shared.array(10, np.int32)
+    t = cuda.threadIdx.x
+    if t < 10:
+        own[t] = 0
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        cuda.atomic.add(own, labels[i], 1)
+    if t < 10:
+        cuda.atomic.add(counts, t, own[t])
+
+
+@cuda.jit
+def not_set_to_zero(labels, counts):
+    """wrong uninitialised-shared: Which thread should have stored this place"""
+    own = cuda.shared.array(10, np.int32)
+    t = cuda.threadIdx.x
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        cuda.atomic.add(own, labels[i], 1)
+    cuda.syncthreads()
+    if t < 10:
+        cuda.atomic.add(counts, t, own[t])
+
+
+@cuda.jit
+def set_to_zero_by_one_thread_too_few(labels, counts):
+    """wrong uninitialised-shared: Which thread should have stored this place"""
+    own = cuda.shared.array(10, np.int32)
+    t = cuda.threadIdx.x
+    if t < 9:
+        own[t] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        cuda.atomic.add(own, labels[i], 1)
+    cuda.syncthreads()
+    if t < 10:
+        cuda.atomic.add(counts, t, own[t])
+
+
+@cuda.jit
+def stored_not_added(labels, counts):
+    """wrong race: what happens if both load before either stores?"""
+    own = cuda.shared.array(10, np.int32)
+    t = cuda.threadIdx.x
+    if t < 10:
+        own[t] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        cuda.atomic.add(own, labels[i], 1)
+    cuda.syncthreads()
+    if t < 10:
+        counts[t] += own[t]
+
+
+@cuda.jit
+def one_round(labels, counts):
+    """wrong wrong-value: by one thread of the grid and no other"""
+    i = cuda.grid(1)
+    if i < labels.size:
+        cuda.atomic.add(counts, labels[i], 1)
+
+
+@cuda.jit
+def called_wrong(labels, counts):
+    """wrong verdict: look at `own[labels[i]]` in thread"""
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        cuda.atomic.add(counts, labels[i], 1)
+
+
+@cuda.jit
+def called_right(labels, counts):
+    """wrong verdict: follow two threads through it"""
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        cuda.atomic.add(counts, labels[i], 1)
+
+
+@cuda.jit
+def called_by_another_name(labels, counts):
+    """wrong not-allowed: one of "right", "race", "stuck\""""
+    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
+        cuda.atomic.add(counts, labels[i], 1)
+
+
+called_wrong.py_func.claims = {"fault": "wrong number"}
+called_right.py_func.claims = {"fault": "right"}
+called_by_another_name.py_func.claims = {"fault": "a data race"}

@@ -1,0 +1,172 @@
+"""Answers to 06b-dots. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+CLAIMS = {"fault": "stuck"}
+
+
+@cuda.jit
+def zeros_first(a, b, out):
+    """right"""
+    s = cuda.shared.array(64, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    s[t] = 0
+    if i < a.size:
+        s[t] = a[i] * b[i]
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            s[t] += s[t + d]
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def one_thread_adds(a, b, out):
+    """right"""
+    if cuda.threadIdx.x == 0:
+        total = np.float32(0)
+        for i in range(cuda.grid(1), min(cuda.grid(1) + 64, a.size)):
+            total += a[i] * b[i]
+        out[cuda.blockIdx.x] = total
+
+
+@cuda.jit
+def as_it_was(a, b, out):
+    """wrong barrier-after-exit: where does their way part from that of the others?"""
+    s = cuda.shared.array(64, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    if i < a.size:
+        s[t] = a[i] * b[i]
+        d = 32
+        while d > 0:
+            cuda.syncthreads()
+            if t < d:
+                s[t] += s[t + d]
+            d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def returns_early(a, b, out):
+    """wrong barrier-after-exit: Which threads go another way"""
+    s = cuda.shared.array(64, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    if i >= a.size:
+        return
+    s[t] = a[i] * b[i]
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            s[t] += s[t + d]
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def barrier_for_those_who_add(a, b, out):
+    """wrong barrier-after-exit: Which threads go another way"""
+    s = cuda.shared.array(64, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    s[t] = a[i] * b[i] if i < a.size else 0
+    cuda.syncthreads()
+    d = 32
+    while d > 0:
+        if t < d:
+            s[t] += s[t + d]
+            cuda.syncthreads()
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def nothing_from_the_others(a, b, out):
+    """wrong uninitialised-shared: what do the others bring along?"""
+    s = cuda.shared.array(64, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    if i < a.size:
+        s[t] = a[i] * b[i]
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            s[t] += s[t + d]
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def no_guard(a, b, out):
+    """wrong out-of-bounds: a thread without an element loads all the same"""
+    s = cuda.shared.array(64, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    s[t] = a[i] * b[i]
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            s[t] += s[t + d]
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def no_barrier(a, b, out):
+    """wrong race: Where do the threads of a block have to meet"""
+    s = cuda.shared.array(64, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    s[t] = a[i] * b[i] if i < a.size else 0
+    d = 32
+    while d > 0:
+        if t < d:
+            s[t] += s[t + d]
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def no_tree(a, b, out):
+    """wrong suspect: the rounds of the tree did not take place"""
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    if t == 0:
+        out[cuda.blockIdx.x] = a[i] * b[i]
+
+
+@cuda.jit
+def the_last_one_again(a, b, out):
+    """wrong wrong-value: Does every product get to place 0"""
+    s = cuda.shared.array(64, np.float32)
+    t, i = cuda.threadIdx.x, min(cuda.grid(1), a.size - 1)
+    s[t] = a[i] * b[i]
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            s[t] += s[t + d]
+        d //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def called_a_race(a, b, out):
+    """wrong verdict: look at `cuda.syncthreads()` in thread 0 of block 1"""
+    if cuda.threadIdx.x == 0:
+        total = np.float32(0)
+        for i in range(cuda.grid(1), min(cuda.grid(1) + 64, a.size)):
+            total += a[i] * b[i]
+        out[cuda.blockIdx.x] = total
+
+
+called_a_race.py_func.claims = {"fault": "race"}

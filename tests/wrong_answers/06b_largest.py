@@ -1,0 +1,225 @@
+"""Answers to 06b-largest. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+CLAIMS = {"fault": "right"}
+
+
+@cuda.jit
+def as_it_was(x, lengths, out):
+    """right"""
+    best = cuda.shared.array(64, np.float32)
+    row, t = cuda.blockIdx.x, cuda.threadIdx.x
+    n = lengths[row]
+    if n == 0:
+        if t == 0:
+            out[row] = 0
+        return
+    best[t] = x[row, min(t, n - 1)]
+    for j in range(t + 64, n, 64):
+        best[t] = max(best[t], x[row, j])
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            best[t] = max(best[t], best[t + d])
+        d //= 2
+    if t == 0:
+        out[row] = best[0]
+
+
+@cuda.jit
+def more_barriers(x, lengths, out):
+    """right"""
+    best = cuda.shared.array(64, np.float32)
+    row, t = cuda.blockIdx.x, cuda.threadIdx.x
+    n = lengths[row]
+    if n > 0:
+        best[t] = x[row, min(t, n - 1)]
+        for j in range(t + 64, n, 64):
+            best[t] = max(best[t], x[row, j])
+        cuda.syncthreads()
+        d = 32
+        while d > 0:
+            if t < d:
+                best[t] = max(best[t], best[t + d])
+            cuda.syncthreads()
+            d //= 2
+    if t == 0:
+        out[row] = best[0] if n > 0 else 0
+
+
+@cuda.jit
+def one_thread(x, lengths, out):
+    """right"""
+    row = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        n = lengths[row]
+        best = x[row, 0] if n > 0 else np.float32(0)
+        for j in range(1, n):
+            best = max(best, x[row, j])
+        out[row] = best
+
+
+@cuda.jit
+def guarded_one_by_one(x, lengths, out):
+    """wrong uninitialised-shared: Which thread should have stored this place"""
+    best = cuda.shared.array(64, np.float32)
+    row, t = cuda.blockIdx.x, cuda.threadIdx.x
+    n = lengths[row]
+    if t < n:
+        best[t] = x[row, t]
+    for j in range(t + 64, n, 64):
+        best[t] = max(best[t], x[row, j])
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            best[t] = max(best[t], best[t + d])
+        d //= 2
+    if t == 0:
+        out[row] = best[0]
+
+
+@cuda.jit
+def those_without_an_element_leave(x, lengths, out):
+    """wrong barrier-after-exit: Which threads go another way"""
+    best = cuda.shared.array(64, np.float32)
+    row, t = cuda.blockIdx.x, cuda.threadIdx.x
+    n = lengths[row]
+    if t >= n:
+        if t == 0:
+            out[row] = 0
+        return
+    best[t] = x[row, t]
+    for j in range(t + 64, n, 64):
+        best[t] = max(best[t], x[row, j])
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            best[t] = max(best[t], best[t + d])
+        d //= 2
+    if t == 0:
+        out[row] = best[0]
+
+
+@cuda.jit
+def a_zero_instead(x, lengths, out):
+    """wrong suspect: a 0 took part"""
+    best = cuda.shared.array(64, np.float32)
+    row, t = cuda.blockIdx.x, cuda.threadIdx.x
+    n = lengths[row]
+    best[t] = x[row, t] if t < n else 0
+    for j in range(t + 64, n, 64):
+        best[t] = max(best[t], x[row, j])
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            best[t] = max(best[t], best[t + d])
+        d //= 2
+    if t == 0:
+        out[row] = best[0]
+
+
+@cuda.jit
+def the_whole_row(x, lengths, out):
+    """wrong suspect: They belong to no sequence"""
+    best = cuda.shared.array(64, np.float32)
+    row, t = cuda.blockIdx.x, cuda.threadIdx.x
+    n = x.shape[1]
+    best[t] = x[row, min(t, n - 1)]
+    for j in range(t + 64, n, 64):
+        best[t] = max(best[t], x[row, j])
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            best[t] = max(best[t], best[t + d])
+        d //= 2
+    if t == 0:
+        out[row] = best[0] if lengths[row] > 0 else 0
+
+
+@cuda.jit
+def no_loop(x, lengths, out):
+    """wrong suspect: Only the first 64 numbers of each row took part"""
+    best = cuda.shared.array(64, np.float32)
+    row, t = cuda.blockIdx.x, cuda.threadIdx.x
+    n = lengths[row]
+    if n == 0:
+        if t == 0:
+            out[row] = 0
+        return
+    best[t] = x[row, min(t, n - 1)]
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            best[t] = max(best[t], best[t + d])
+        d //= 2
+    if t == 0:
+        out[row] = best[0]
+
+
+@cuda.jit
+def nobody_leaves(x, lengths, out):
+    """wrong negative-index: what is there for it to do?"""
+    best = cuda.shared.array(64, np.float32)
+    row, t = cuda.blockIdx.x, cuda.threadIdx.x
+    n = lengths[row]
+    best[t] = x[row, min(t, n - 1)]
+    for j in range(t + 64, n, 64):
+        best[t] = max(best[t], x[row, j])
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            best[t] = max(best[t], best[t + d])
+        d //= 2
+    if t == 0:
+        out[row] = best[0]
+
+
+@cuda.jit
+def fewer_barriers(x, lengths, out):
+    """wrong race: what would have to lie between the two?"""
+    best = cuda.shared.array(64, np.float32)
+    row, t = cuda.blockIdx.x, cuda.threadIdx.x
+    n = lengths[row]
+    if n == 0:
+        if t == 0:
+            out[row] = 0
+        return
+    best[t] = x[row, min(t, n - 1)]
+    for j in range(t + 64, n, 64):
+        best[t] = max(best[t], x[row, j])
+    cuda.syncthreads()
+    d = 32
+    while d > 0:
+        if t < d:
+            best[t] = max(best[t], best[t + d])
+        d //= 2
+    if t == 0:
+        out[row] = best[0]
+
+
+@cuda.jit
+def called_stuck(x, lengths, out):
+    """wrong verdict: No launch of this task shows that"""
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x] = 0
+
+
+@cuda.jit
+def called_a_race(x, lengths, out):
+    """wrong verdict: No launch of this task shows that"""
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x] = 0
+
+
+called_stuck.py_func.claims = {"fault": "stuck"}
+called_a_race.py_func.claims = {"fault": "race"}

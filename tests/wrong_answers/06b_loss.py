@@ -1,0 +1,119 @@
+"""Answers to 06b-loss. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+CLAIMS = {"fault": "wrong number"}
+
+
+@cuda.jit
+def a_while_loop(y, target, out):
+    """right"""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    total = np.float32(0)
+    while i < y.size:
+        total += (y[i] - target[i]) ** 2
+        i += cuda.blockDim.x * cuda.gridDim.x
+    cuda.atomic.add(out, 0, total)
+
+
+@cuda.jit
+def a_stretch_for_each_thread(y, target, out):
+    """right"""
+    each = (y.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)
+    first = cuda.grid(1) * each
+    for i in range(first, min(first + each, y.size)):
+        error = y[i] - target[i]
+        cuda.atomic.add(out, 0, error * error)
+
+
+@cuda.jit
+def as_it_was(y, target, out):
+    """wrong wrong-value: Is any of them taken twice, or by nobody?"""
+    total = np.float32(0)
+    for i in range(cuda.grid(1), y.size, cuda.blockDim.x):
+        error = y[i] - target[i]
+        total += error * error
+    cuda.atomic.add(out, 0, total)
+
+
+@cuda.jit
+def by_the_number_of_blocks(y, target, out):
+    """wrong wrong-value: Is any of them taken twice, or by nobody?"""
+    total = np.float32(0)
+    for i in range(cuda.grid(1), y.size, cuda.gridDim.x):
+        error = y[i] - target[i]
+        total += error * error
+    cuda.atomic.add(out, 0, total)
+
+
+@cuda.jit
+def all_blocks_begin_at_zero(y, target, out):
+    """wrong wrong-value: which thread 0 of block 1"""
+    total = np.float32(0)
+    for i in range(cuda.threadIdx.x, y.size, cuda.gridsize(1)):
+        error = y[i] - target[i]
+        total += error * error
+    cuda.atomic.add(out, 0, total)
+
+
+@cuda.jit
+def one_round(y, target, out):
+    """wrong suspect: the first 32 elements: each thread took one"""
+    i = cuda.grid(1)
+    if i < y.size:
+        error = y[i] - target[i]
+        cuda.atomic.add(out, 0, error * error)
+
+
+@cuda.jit
+def no_guard(y, target, out):
+    """wrong out-of-bounds: what is there for it to do?"""
+    total = np.float32(0)
+    for k in range(0, y.size, cuda.gridsize(1)):
+        error = y[cuda.grid(1) + k] - target[cuda.grid(1) + k]
+        total += error * error
+    cuda.atomic.add(out, 0, total)
+
+
+@cuda.jit
+def the_last_one_wins(y, target, out):
+    """wrong race: How did the kernel that was handed out do that?"""
+    total = np.float32(0)
+    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
+        error = y[i] - target[i]
+        total += error * error
+    out[0] = total
+
+
+@cuda.jit
+def added_plainly(y, target, out):
+    """wrong race: How did the kernel that was handed out do that?"""
+    total = np.float32(0)
+    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
+        error = y[i] - target[i]
+        total += error * error
+    out[0] += total
+
+
+@cuda.jit
+def no_squares(y, target, out):
+    """wrong suspect: Their squares are asked for"""
+    total = np.float32(0)
+    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
+        total += y[i] - target[i]
+    cuda.atomic.add(out, 0, total)
+
+
+@cuda.jit
+def called_a_race(y, target, out):
+    """wrong verdict: exact: n = 256 in 4 blocks of 32: element [0]"""
+    total = np.float32(0)
+    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
+        error = y[i] - target[i]
+        total += error * error
+    cuda.atomic.add(out, 0, total)
+
+
+called_a_race.py_func.claims = {"fault": "race"}

@@ -1,0 +1,168 @@
+"""Answers to 06b-rises. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
+
+import numpy as np
+
+from dlkernels import cuda
+
+CLAIMS = {"fault": "race"}
+
+
+@cuda.jit
+def from_x(x, out):
+    """right"""
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = max(x[i], np.float32(0))
+    right = np.float32(0)
+    if i + 1 < x.size:
+        right = max(x[i + 1], np.float32(0))
+    if i < x.size:
+        out[i] = right - out[i]
+
+
+@cuda.jit
+def a_tile_with_a_halo(x, out):
+    """right"""
+    tile = cuda.shared.array(65, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    for k in range(t, 65, 64):
+        j = i - t + k
+        tile[k] = max(x[j], np.float32(0)) if j < x.size else 0
+    cuda.syncthreads()
+    if i < x.size:
+        out[i] = tile[t + 1] - tile[t]
+
+
+@cuda.jit
+def as_it_was(x, out):
+    """wrong race: for whom does the barrier between the two lines wait?"""
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = max(x[i], np.float32(0))
+    cuda.syncthreads()
+    right = np.float32(0)
+    if i + 1 < x.size:
+        right = out[i + 1]
+    cuda.syncthreads()
+    if i < x.size:
+        out[i] = right - out[i]
+
+
+@cuda.jit
+def with_a_fence(x, out):
+    """wrong race: Are the two in one block?"""
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = max(x[i], np.float32(0))
+    cuda.threadfence()
+    cuda.syncthreads()
+    right = np.float32(0)
+    if i + 1 < x.size:
+        right = out[i + 1]
+    cuda.threadfence()
+    cuda.syncthreads()
+    if i < x.size:
+        out[i] = right - out[i]
+
+
+@cuda.jit
+def without_the_barriers(x, out):
+    """wrong race: Are the two in one block?"""
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = max(x[i], np.float32(0))
+    right = np.float32(0)
+    if i + 1 < x.size:
+        right = out[i + 1]
+    if i < x.size:
+        out[i] = right - out[i]
+
+
+@cuda.jit
+def barriers_for_those_inside(x, out):
+    """wrong barrier-after-exit: Which threads go another way"""
+    i = cuda.grid(1)
+    if i < x.size:
+        own = max(x[i], np.float32(0))
+        cuda.syncthreads()
+        right = np.float32(0)
+        if i + 1 < x.size:
+            right = max(x[i + 1], np.float32(0))
+        out[i] = right - own
+
+
+@cuda.jit
+def the_last_of_a_block_has_no_neighbour(x, out):
+    """wrong suspect: The last thread of each block sees no right neighbour"""
+    i = cuda.grid(1)
+    if i < x.size:
+        right = np.float32(0)
+        if cuda.threadIdx.x < 63 and i + 1 < x.size:
+            right = max(x[i + 1], np.float32(0))
+        out[i] = right - max(x[i], np.float32(0))
+
+
+@cuda.jit
+def the_neighbour_as_it_is(x, out):
+    """wrong suspect: The right neighbour went in without ReLU"""
+    i = cuda.grid(1)
+    if i < x.size:
+        right = np.float32(0)
+        if i + 1 < x.size:
+            right = x[i + 1]
+        out[i] = right - max(x[i], np.float32(0))
+
+
+@cuda.jit
+def no_relu(x, out):
+    """wrong suspect: These are steps of x itself"""
+    i = cuda.grid(1)
+    if i < x.size:
+        right = np.float32(0)
+        if i + 1 < x.size:
+            right = x[i + 1]
+        out[i] = right - x[i]
+
+
+@cuda.jit
+def turned_round(x, out):
+    """wrong suspect: The sign is turned round"""
+    i = cuda.grid(1)
+    if i < x.size:
+        right = np.float32(0)
+        if i + 1 < x.size:
+            right = max(x[i + 1], np.float32(0))
+        out[i] = max(x[i], np.float32(0)) - right
+
+
+@cuda.jit
+def no_guard_for_the_neighbour(x, out):
+    """wrong out-of-bounds: how large is the array?"""
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = max(x[i + 1], np.float32(0)) - max(x[i], np.float32(0))
+
+
+@cuda.jit
+def relu_in_place(x, out):
+    """wrong input-changed: Inputs may only be read"""
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = max(x[i], np.float32(0))
+    cuda.syncthreads()
+    if i < x.size:
+        out[i] = (x[i + 1] if i + 1 < x.size else 0) - x[i]
+
+
+@cuda.jit
+def called_stuck(x, out):
+    """wrong verdict: look at `out[i + 1]` in thread 63 of block 0 and thread 0 of block 1"""
+    i = cuda.grid(1)
+    if i < x.size:
+        right = np.float32(0)
+        if i + 1 < x.size:
+            right = max(x[i + 1], np.float32(0))
+        out[i] = right - max(x[i], np.float32(0))
+
+
+called_stuck.py_func.claims = {"fault": "stuck"}
