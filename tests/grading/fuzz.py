@@ -464,6 +464,8 @@ def fuzz(count, seed, tell=lambda text: None):
 
     sys.addaudithook(heard)
     for number in range(count):
+        if number % 5000 == 4999:
+            tell(f"{number + 1} of {count}: {dict(outcomes)}")
         key, texts = mutator.mutant()
         try:
             clean = _send(texts, key)
@@ -484,8 +486,6 @@ def fuzz(count, seed, tell=lambda text: None):
             outcomes[f"fails with {type(error).__name__}"] += 1
         finally:
             inside[0] = False
-        if number % 5000 == 0:
-            tell(f"{number} of {count}: {dict(outcomes)}")
     return outcomes
 
 
@@ -494,4 +494,4 @@ if __name__ == "__main__":
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    print(dict(fuzz(options.count, options.seed, print)))
+    print(dict(fuzz(options.count, options.seed, lambda text: print(text, flush=True))))
