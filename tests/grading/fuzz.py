@@ -364,7 +364,10 @@ def look_at(texts, key):
     for text in texts:
         if any(end in text for end in LINE_ENDS if end not in ("\n\n", ";", "\u00a0", "\\\n")):
             return "an odd end of a line"
-        waiting = [compile(text, "<mutant>", "exec")]
+        try:
+            waiting = [compile(text, "<mutant>", "exec")]
+        except SyntaxError:  # a starred expression in an odd place: nothing is defined
+            continue
         while waiting:
             code = waiting.pop()
             waiting += [part for part in code.co_consts if isinstance(part, types.CodeType)]
