@@ -113,12 +113,12 @@ def compiled(function, arguments):
 
 
 def of(fresh, arguments):
-    """`costs` of one call of what `compiled` returned; the arguments are not kept as they are."""
+    """(`costs` of one call of what `compiled` returned, what it returned); the arguments are not kept as they are."""
     (result,) = fresh.overloads.values()
     text = result.library.get_llvm_str()
     runs = np.zeros(len(blocks(text)), np.int64)
-    _run(with_counters(text, runs), result, arguments)
-    return costs(text, runs)
+    returned = _run(with_counters(text, runs), result, arguments)
+    return costs(text, runs), returned
 
 
 def _run(text, result, arguments):
@@ -134,7 +134,7 @@ def _run(text, result, arguments):
     environment = engine.get_global_value_address(result.fndesc.env_name)
     ctypes.c_void_p.from_address(environment).value = id(result.environment)
     door = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
-    door(engine.get_function_address(result.fndesc.llvm_cpython_wrapper_name))(None, tuple(arguments), None)
+    return door(engine.get_function_address(result.fndesc.llvm_cpython_wrapper_name))(None, tuple(arguments), None)
 
 
 @contextmanager

@@ -193,5 +193,6 @@ def _free(tree):
 
 
 def kind(value):
-    name = "plain Python function" if isinstance(value, types.FunctionType) else type(value).__name__
+    others = {types.FunctionType: "plain Python function", type: "class"}
+    name = others.get(type(value), type(value).__name__)
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name} of the notebook"

@@ -32,7 +32,9 @@ from coursework.kinds.kernel import KernelTask
 from coursework.kinds.measured import MeasuredTask
 from coursework.kinds.scenario import ScenarioTask
 
-EVENTS = frozenset("compile exec builtins.id object.__getattr__ sys.settrace code.__new__ function.__new__".split())
+EVENTS = frozenset(
+    ["compile", "exec", "builtins.id", "object.__getattr__", "sys.settrace", "code.__new__", "function.__new__"]
+)
 LINES = 400  # that a mutant may run
 KEYS = ("kernel", "compiled", "counted", "plain")
 
@@ -241,12 +243,10 @@ class Mutator:
         tree = ast.parse(text)
         bodies = [node.body for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list)]
         body = self.random.choice(bodies)
-        body[self.random.randrange(len(body) + 1) :][:0] = []
         body.insert(self.random.randrange(len(body) + 1), ast.parse(self.random.choice(STATEMENTS)).body[0])
         return ast.unparse(ast.fix_missing_locations(tree))
 
     def head(self, text):
-        before, rest = text.split("(", 1) if "def " in text.split("(")[0] else (text, "")
         place = text.index("def ")
         opening, closing = text.index("(", place), text.index(")", place)
         old, new = text[opening + 1 : closing], self.random.choice(HEADS)
@@ -468,7 +468,8 @@ def fuzz(count, seed, tell=lambda text: None):
         try:
             clean = _send(texts, key)
         except AnswerFailed as error:
-            assert isinstance(error.__context__, NotAdmitted), error
+            if not isinstance(error.__context__, NotAdmitted):  # a fault of ours
+                raise
             outcomes["refused"] += 1
             continue
         outcomes[f"admitted, {key}"] += 1

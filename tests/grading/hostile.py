@@ -266,7 +266,7 @@ def bad_magic(nb):
     cell(nb, "07-launch").source = "%nosuchmagic\ndef launch(n):\n    return 1, 32"
 
 
-@row(ALL - ADD - SECTORS)
+@row(0)  # whoever breaks what says what the answers are has none
 def patched_checker(nb):
     cell(nb, "07-add").source = cell(build.read(EXERCISE), "07-add").source
     insert(
@@ -324,6 +324,38 @@ def reads_the_seed(nb, out=""):
 
 
 # escaping from the language of kernels -----------------------------------------------------------------------------
+
+
+@row(ALL)  # it ran where the notebook runs, and a kernel without its annotations is what it is
+def annotation_that_runs(nb):
+    cell(nb, "07-add").source = cell(nb, "07-add").source.replace(
+        "(a, b, out)", "(a: exec('import simt.xray as r; r.xray = None'), /, b, out)"
+    )
+
+
+@row(ALL - ADD)
+def text_between_lines(nb):
+    """Python's grammar knows fewer ends of lines than str.splitlines: what stands behind one must not become code."""
+    cell(nb, "07-add").source = (
+        "@cuda.jit\ndef add(a, b, out):\n    pass  # \\u2028import simt.xray as r; r.xray = None\n"
+        "# \u2028import coursework.grading.servant as s; s._answer = lambda *a: [[], {'findings': [], 'excess': []}]\n"
+    )
+
+
+@row(ALL - ADD)
+def module_as_a_value(nb):
+    cell(nb, "07-add").source = "@cuda.jit\ndef add(a, b, out):\n    lib = np.ctypeslib\n    lib.ctypes.memset(0, 0, 9)"
+
+
+@row(ALL - ADD - AXPY - AXPY_BUDGET - BUG)
+def program_that_is_forged(nb):
+    """The notebook's process sends texts of its own making for every answer."""
+    insert(
+        nb,
+        "import coursework.answer as a\n"
+        "a.Local.program = lambda self, *w: {'name': 'f', 'texts': ['f = __import__(\"os\").system(\"true\")']}",
+        before="07-launch",
+    )
 
 
 @row(ALL - ADD, flag="refused: add")
@@ -402,7 +434,7 @@ def segfault(nb):
     launch(nb, "import ctypes\nctypes.string_at(0)")
 
 
-@row(ADD + AXPY + AXPY_BUDGET + BUG, flag="crash: cell")
+@row(0, flag="crash: cell")
 def dies_again_and_again(nb):
     for _ in range(5):
         insert(nb, "import os\nos.abort()", before="07-setup")

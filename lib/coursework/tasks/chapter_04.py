@@ -356,7 +356,7 @@ class LanesTask(CompiledTask):
         raise Failed(Failure("never", f"{headline(case)} no vectors", facts))
 
     def _share(self, answer, case, arguments):
-        return attempt(self, case, lambda: answer.cost(arguments, ["scalar_share"]))["scalar_share"]
+        return attempt(self, case, lambda: answer.cost(arguments, ["scalar_share"]))[0]["scalar_share"]
 
 
 def lanes_arguments(n):
