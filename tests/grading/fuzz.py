@@ -389,6 +389,7 @@ def _in_code(code, key):
         if key != "plain"
         or name not in ("__module__", "__name__", "__qualname__", "__slots__", "__classcell__", "__class__")
     ]
+    hidden += [s.argval for s in attributes if s.argval.startswith("__") and s.argval not in plain_python.METHODS]
     if hidden:
         return f"the name {hidden[0]}"
     outside = [s.argval for s in dis.get_instructions(code) if s.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
