@@ -19,6 +19,7 @@ SHAPES = {  # where that would leave a kernel's tiles mostly empty
     "matmul": (64, 16, 64),
     "linear": (64, 16, 64),
     "scaled_dot_product_attention": (1, 1, 64, 64, 32, 32),
+    "attention_half": (1, 1, 64, 64, 32, 32),
     "decode_attention": (1, 2, 1, 256, 64),
     "conv2d": (1, 8, 8, 14, 14, 3),
     "rnn": (3, 4, 32, 32),

@@ -4,7 +4,7 @@ import ast
 from collections import defaultdict
 from dataclasses import replace
 
-from .. import build
+from .. import build, trees
 from . import similarity
 from .grade import parts_of
 
@@ -64,6 +64,9 @@ def _copied(answers, public, worth):
 def _as_written(source):
     """A source without comments and layout; its text, for what is no Python."""
     try:
-        return ast.unparse(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        with trees.deep():
+            tree = trees.parse(source)
+            trees.limit(tree)
+            return ast.unparse(tree)
+    except (SyntaxError, trees.TooLarge):
         return " ".join(source.split())

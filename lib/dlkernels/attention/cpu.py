@@ -137,7 +137,8 @@ def _rows(q, k, v, mask, g, scale, out):
         keys = min(i + 1, g.keys) if g.causal else g.keys
         top = q.dtype.type(-np.inf)
         for j in range(keys):
-            score = scale * dot(q, g.of_q[h] + i * g.width, k, g.of_k[h] + j * g.width, g.width)
+            of_key = g.of_k[h] + j * g.width
+            score = scale * dot(q, g.of_q[h] + i * g.width, k, of_key, g.width)
             score += mask[g.of_mask[h] + i * g.mask_row + j * g.mask_column]
             row[j] = score
             top = score if score > top or score != score else top
@@ -147,7 +148,8 @@ def _rows(q, k, v, mask, g, scale, out):
                 row[j] = math.exp(row[j] - top)
                 total += row[j]
             for j in range(keys):
-                add_scaled(row[j] / total, v, g.of_v[h] + j * g.values, out, job * g.values, g.values)
+                at, weight = g.of_v[h] + j * g.values, row[j] / total
+                add_scaled(weight, v, at, out, job * g.values, g.values)
 
 
 @implementation(
@@ -170,19 +172,22 @@ def _online(q, k, v, mask, g, scale, out):
         keys = min(i + 1, g.keys) if g.causal else g.keys
         top, total = q.dtype.type(-np.inf), q.dtype.type(0)
         for j in range(keys):
-            score = scale * dot(q, g.of_q[h] + i * g.width, k, g.of_k[h] + j * g.width, g.width)
+            of_key = g.of_k[h] + j * g.width
+            score = scale * dot(q, g.of_q[h] + i * g.width, k, of_key, g.width)
             score += mask[g.of_mask[h] + i * g.mask_row + j * g.mask_column]
             if score == -np.inf:
                 continue
             if score > top:
-                correction = math.exp(top - score)  # what is there so far was weighed too heavily
+                # what is there so far was weighed too heavily
+                correction = math.exp(top - score)
                 total *= correction
                 for c in range(g.values):
                     out[job * g.values + c] *= correction
                 top = score
             weight = math.exp(score - top)
             total += weight
-            add_scaled(weight, v, g.of_v[h] + j * g.values, out, job * g.values, g.values)
+            at = g.of_v[h] + j * g.values
+            add_scaled(weight, v, at, out, job * g.values, g.values)
         if total != 0:
             for c in range(g.values):
                 out[job * g.values + c] /= total

@@ -120,7 +120,7 @@ def _tile(everything, head, tile, who):
     """The results of one tile of queries."""
     q, k, v, mask, g, scale, masked, skip, out, sums, lines, each, mods = everything
     line, across = memory(lines), QUERIES * lanes(out)
-    keys_from, values_from, first = memory(k), memory(v), tile * across
+    from_k, from_v, first = memory(k), memory(v), tile * across
     count = min(across, g.queries - first)
     at = who * each
     scores = at + g.width * across
@@ -140,15 +140,18 @@ def _tile(everything, head, tile, who):
         kind = kind_of(mods, head, tile, begin // KEYS, g.keys)
         if kind == NOBODY:
             continue
-        products(keys_from, g.of_k[head] + begin * g.width, g.width, 1, here, g.width, line, at, scores, across)
+        at_k = g.of_k[head] + begin * g.width
+        products(from_k, at_k, g.width, 1, here, g.width, line, at, scores, across)
         if g.causal and begin + here > first + 1:
             hide_later(line, scores, across, here, begin - first)
         if masked:
-            mask_at = g.of_mask[head] + first * g.mask_row + begin * g.mask_column
-            add_mask(memory(mask), mask_at, g.mask_column, g.mask_row, here, count, line, scores, across)
+            terms, row, column = memory(mask), g.mask_row, g.mask_column
+            place = g.of_mask[head] + first * row + begin * column
+            add_mask(terms, place, column, row, here, count, line, scores, across)
         modify(mods, kind, line, scores, across, head, first, begin, here, count)
         weigh(line, scores, across, here, top, summed, factor)
-        add_products(values_from, g.of_v[head] + begin * g.values, g.values, here, line, scores, result, factor, across)
+        at_v, values = g.of_v[head] + begin * g.values, g.values
+        add_products(from_v, at_v, values, here, line, scores, result, factor, across)
     for i in range(count):
         if sums.size:
             found = line[summed + i]

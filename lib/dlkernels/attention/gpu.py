@@ -4,8 +4,10 @@ The ladder of scaled_dot_product_attention  what the rung adds
     attention_three_kernels     scores, softmax and values one after the other; all scores lie in global memory
     attention_online_thread     one thread for each query, in one pass over the keys: no scores are kept
     attention_shared_tiles      a block for 16 or more queries: keys and values come through shared memory, once for all of them
+in gpu_patches.py
+    attention_register_tiles    each thread has a patch of scores and of the result, and loads four numbers at once
 
-The last is FlashAttention's way (Dao and others 2022; Dao 2023): a block keeps its queries, walks over tiles of keys, and
+The third is FlashAttention's way (Dao and others 2022; Dao 2023): a block keeps its queries, walks over tiles of keys, and
 corrects what it has when a larger score comes.
 """
 
@@ -86,7 +88,8 @@ def scores_kernel(q, k, mask, of_q, of_k, of_mask, scores, queries, keys, width,
             total = f32(0)
             for c in range(width):
                 total += q[of_q[h] + i * width + c] * k[of_k[h] + j * width + c]
-            scores[at] = total * scale + mask[of_mask[h] + i * mask_row + j * mask_column]
+            place = of_mask[h] + i * mask_row + j * mask_column
+            scores[at] = total * scale + mask[place]
 
 
 @cuda.jit
@@ -213,9 +216,9 @@ WIDEST = 128  # elements of a query, key or value that fit
 
 @functools.cache
 def tiles_kernel(rows, columns, barrier=True):
-    """The kernel for `rows` x 16 queries in a block and widths of up to 16 x `columns`.
+    """For `rows` x 16 queries in a block and widths of up to 16 x `columns`.
 
-    barrier: False leaves out the one at the end of the loop over tiles: wrong, to be shown so.
+    barrier: False leaves out the one at the end of the loop over tiles: wrong.
     """
     queries_here, padded = SIDE * rows, SIDE * columns + 1
 
@@ -284,7 +287,8 @@ def tiles_kernel(rows, columns, barrier=True):
                     if j >= last or (causal and j > i):
                         scores[r, s] = -math.inf
                     else:
-                        scores[r, s] = scores[r, s] * scale + mask[of_mask[h] + i * mask_row + j * mask_column]
+                        place = of_mask[h] + i * mask_row + j * mask_column
+                        scores[r, s] = scores[r, s] * scale + mask[place]
                     largest = max(largest, scores[r, s])
                 largest = half_warp_max(largest)
                 shift = f32(0) if largest == -math.inf else largest
@@ -298,7 +302,7 @@ def tiles_kernel(rows, columns, barrier=True):
                 total[r] = total[r] * correction + half_warp_sum(both)
                 for c in range(columns):
                     sums[r, c] *= correction
-            cuda.syncthreads()  # weights are there, and nobody reads the keys any more
+            cuda.syncthreads()  # weights are there; nobody reads the keys any more
             for e in range(t, count * values, SIDE * SIDE):
                 tile[e // values, e % values] = v[of_v[h] + begin * values + e]
             cuda.syncthreads()  # values are there
@@ -309,14 +313,15 @@ def tiles_kernel(rows, columns, barrier=True):
                         if x + SIDE * c < values:
                             sums[r, c] += weight * tile[j, x + SIDE * c]
             if barrier:
-                cuda.syncthreads()  # nobody reads weights and values any more: the next tile may come
+                cuda.syncthreads()  # nobody reads weights and values any more
         for r in range(rows):
             i = y + SIDE * r
             if i < here:
                 factor = f32(0) if total[r] == 0 else f32(1) / total[r]
                 for c in range(columns):
                     if x + SIDE * c < values:
-                        out[(h * queries + first + i) * values + x + SIDE * c] = sums[r, c] * factor
+                        place = (h * queries + first + i) * values + x + SIDE * c
+                        out[place] = sums[r, c] * factor
 
     return kernel
 

@@ -98,8 +98,10 @@ def products_of(kind, columns):
                 narrow[e] = pair(weights[n, row], weights[n, row + 1])
             a0, a1, a2, a3 = narrow[0], narrow[1], narrow[2], narrow[3]
             for two in range(eights // 2):
-                place = u32(16 * step) + lane % u32(16), u32(8 * two) + lane // u32(16) * u32(4)
-                right[0], right[1], right[2], right[3] = load_matrices_transposed(tile, place)
+                row, column = lane % u32(16), lane // u32(16) * u32(4)
+                place = u32(16 * step) + row, u32(8 * two) + column
+                words = load_matrices_transposed(tile, place)
+                right[0], right[1], right[2], right[3] = words
                 for side in range(2):
                     n, b0, b1 = 2 * two + side, right[2 * side], right[2 * side + 1]
                     s0, s1, s2, s3 = sums[n, 0], sums[n, 1], sums[n, 2], sums[n, 3]

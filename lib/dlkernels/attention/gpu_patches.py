@@ -160,7 +160,7 @@ def patches_kernel(rows, fours):
                     mine_of_sum += weight
                 total[r] = total[r] * correction + eight_sum(mine_of_sum)
                 for c in range(mine_of_them):
-                    sums[r, c] *= correction
+                    sums[r, c] = sums[r, c] * correction
             cuda.syncthreads()  # weights are there, and nobody reads the keys any more
             load_rows(v, u32(at_v + begin * values), count, values, u32(KEYS), tile, u32(columns), threads, t)
             cuda.syncthreads()  # values are there

@@ -51,7 +51,7 @@ def warp_max(value):
 
 @cuda.jit(device=True)
 def block_sum(value, parts):
-    """The sum over a block, for each of its threads. parts: shared, a number for each warp."""
+    """The sum over a block, for each thread. parts: shared, one for each warp."""
     value = warp_sum(value)
     if cuda.threadIdx.x % WARP == 0:
         parts[cuda.threadIdx.x // WARP] = value

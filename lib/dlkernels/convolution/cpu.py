@@ -47,7 +47,8 @@ def _direct(x, weight, bias, g, out):
                                 i = y * g.stride_y + ky * g.dilation_y - g.top
                                 j = z * g.stride_x + kx * g.dilation_x - g.left
                                 if 0 <= i < x.shape[2] and 0 <= j < x.shape[3]:
-                                    total += weight[o, c, ky, kx] * x[n, first + c, i, j]
+                                    factor = weight[o, c, ky, kx]
+                                    total += factor * x[n, first + c, i, j]
                     out[n, o, y, z] = total
 
 
@@ -82,14 +83,16 @@ def _planes(x, weight, bias, g, out):
         target[:] = bias[o]
         for c in range(weight.shape[1]):
             picture = x[n, first + c]
+            tall, broad = picture.shape
             for ky in range(g.kernel_y):
-                top, bottom = inside(ky, picture.shape[0], height, g.stride_y, g.top, g.dilation_y)
+                top, bottom = inside(ky, tall, height, g.stride_y, g.top, g.dilation_y)
                 for kx in range(g.kernel_x):
-                    begin, end = inside(kx, picture.shape[1], width, g.stride_x, g.left, g.dilation_x)
+                    factor = weight[o, c, ky, kx]
+                    begin, end = inside(kx, broad, width, g.stride_x, g.left, g.dilation_x)
                     j = begin * g.stride_x + kx * g.dilation_x - g.left
                     for y in range(top, bottom if begin < end else top):
                         source = picture[y * g.stride_y + ky * g.dilation_y - g.top, j:]
-                        _add_row(weight[o, c, ky, kx], source, g.stride_x, target[y, begin:end])
+                        _add_row(factor, source, g.stride_x, target[y, begin:end])
 
 
 @implementation(

@@ -88,7 +88,10 @@ def numbers(weight, g):
 
 
 @cuda.jit
-def direct_kernel(x, weight, bias, out, stride_y, stride_x, top, left, dilation_y, dilation_x, outs_of_group):
+def direct_kernel(
+    x, weight, bias, out,
+    stride_y, stride_x, top, left, dilation_y, dilation_x, outs_of_group,
+):  # fmt: skip
     z, y = cuda.grid(2)
     count, outs, high, wide = out.shape
     if y < high and z < wide:
@@ -195,8 +198,9 @@ def halo_kernel(x, weight, bias, out, stride_y, stride_x, top, left, dilation_y,
                     window[r, q] = x[n, first + c, i, j] if inside else f32(0)
             cuda.syncthreads()  # the window is complete
             for ky in range(weight.shape[2]):
+                row = ty * stride_y + ky * dilation_y
                 for kx in range(weight.shape[3]):
-                    pixel = window[ty * stride_y + ky * dilation_y, tx * stride_x + kx * dilation_x]
+                    pixel = window[row, tx * stride_x + kx * dilation_x]
                     total += weight[o, c, ky, kx] * pixel
             cuda.syncthreads()  # nobody reads it any more
         if y < high and z < wide:
@@ -250,16 +254,18 @@ def channels_kernel(x, weight, bias, out, stride_y, stride_x, top, left, dilatio
         for k in range(CHANNELS):
             sums[k] = bias[min(o + k, last)]  # beyond the group's last channel, that one again: it is not written
         for c in range(weight.shape[1]):
+            channel = group * weight.shape[1] + c
             for r in range(ty, spans_y, side):
                 i = first_i + r
                 for q in range(tx, spans_x, side):
                     j = first_j + q
                     inside = i >= 0 and i < x.shape[2] and j >= 0 and j < x.shape[3]
-                    window[r, q] = x[n, group * weight.shape[1] + c, i, j] if inside else f32(0)
+                    window[r, q] = x[n, channel, i, j] if inside else f32(0)
             cuda.syncthreads()
             for ky in range(weight.shape[2]):
+                row = ty * stride_y + ky * dilation_y
                 for kx in range(weight.shape[3]):
-                    pixel = window[ty * stride_y + ky * dilation_y, tx * stride_x + kx * dilation_x]
+                    pixel = window[row, tx * stride_x + kx * dilation_x]
                     for k in range(CHANNELS):
                         sums[k] += weight[min(o + k, last), c, ky, kx] * pixel
             cuda.syncthreads()

@@ -59,7 +59,8 @@ def depthwise_kernel(tall, broad, stride, side):
                 sums[r] = f32(0)
             for kx in range(broad):
                 for r in range(strip):
-                    column[r] = windows[tz, ty * u32(ROWS * stride) + u32(r), tx * u32(stride) + u32(kx)]
+                    row = ty * u32(ROWS * stride) + u32(r)
+                    column[r] = windows[tz, row, tx * u32(stride) + u32(kx)]
                 for ky in range(tall):
                     factor = factors[tz, u32(ky * broad + kx)]
                     for r in range(ROWS):

@@ -119,7 +119,8 @@ def step(w_tile, x_tile, k, o, p, sums):
 
 @cuda.jit
 def implicit_kernel(
-    x, weight, bias, out, count, high, wide, rows, columns, groups, outs_of_group, ins, tall, broad,
+    x, weight, bias, out, count, high, wide, rows, columns,
+    groups, outs_of_group, ins, tall, broad,
     stride_y, stride_x, top, left, dilation_y, dilation_x, outs,
 ):  # fmt: skip
     w_tile = cuda.shared.array((DEPTH, PITCH), f32)
@@ -127,11 +128,16 @@ def implicit_kernel(
     sums = cuda.local.array((8, 8), f32)
     t = u32(cuda.threadIdx.x)
     tiles = (outs_of_group + u32(EDGE - 1)) // u32(EDGE)
-    group, first = u32(u32(cuda.blockIdx.y) // tiles), u32(u32(cuda.blockIdx.y) % tiles * u32(EDGE))
+    group = u32(u32(cuda.blockIdx.y) // tiles)
+    first = u32(u32(cuda.blockIdx.y) % tiles * u32(EDGE))
     plane, terms = u32(high * wide), u32(ins * tall * broad)
     pixels, begin = u32(count * plane), u32(u32(cuda.blockIdx.x) * u32(ACROSS))
-    n, first_i, first_j = window_of(u32(begin + t), high, wide, stride_y, stride_x, top, left)
-    at = u32((n * groups + group) * ins * rows * columns)  # where the first channel of this thread's picture begins
+    pixel = u32(begin + t)
+    n, first_i, first_j = window_of(
+        pixel, high, wide, stride_y, stride_x, top, left
+    )  # fmt: skip
+    # where the first channel of this thread's picture begins
+    at = u32((n * groups + group) * ins * rows * columns)
     c, ky, kx = u32(0), u32(0), u32(0)
     clear(sums)
     for start in range(u32(0), terms, u32(DEPTH)):
@@ -142,16 +148,19 @@ def implicit_kernel(
             place = u32((group * outs_of_group + first + o) * terms + term)
             w_tile[t % u32(DEPTH), o] = weight[place] if inside else f32(0)
         for k in range(DEPTH):
-            i, j = i32(first_i + i32(ky * dilation_y)), i32(first_j + i32(kx * dilation_x))
+            i = i32(first_i + i32(ky * dilation_y))
+            j = i32(first_j + i32(kx * dilation_x))
             there = begin + t < pixels and c < ins
-            x_tile[k, t] = seen(x, u32(at + c * rows * columns), i, j, i32(rows), i32(columns), there, f32(0))
+            channel, m, n_x = u32(at + c * rows * columns), i32(rows), i32(columns)
+            x_tile[k, t] = seen(x, channel, i, j, m, n_x, there, f32(0))
             c, ky, kx = next_place(c, ky, kx, tall, broad)
         cuda.syncthreads()  # the tiles are complete
         for q in range(u32(DEPTH)):
-            step(w_tile, x_tile, q, u32(t // u32(16) * u32(8)), u32(t % u32(16) * u32(4)), sums)
+            o, p = u32(t // u32(16) * u32(8)), u32(t % u32(16) * u32(4))
+            step(w_tile, x_tile, q, o, p, sums)
         cuda.syncthreads()  # and all threads are done with them
-    store_sums(sums, bias, out, u32(first + t // u32(16) * u32(8)), group, outs_of_group, outs,
-               u32(begin + t % u32(16) * u32(4)), pixels, plane)  # fmt: skip
+    o, p = u32(first + t // u32(16) * u32(8)), u32(begin + t % u32(16) * u32(4))
+    store_sums(sums, bias, out, o, group, outs_of_group, outs, p, pixels, plane)
 
 
 @cuda.jit(device=True)

@@ -134,11 +134,14 @@ def panels_of(tiles):
 
 @inner_njit()
 def add_taps(acc, line, weights, band, places, ins, channel):
-    """The tile plus all places of the kernel and all input channels; `band`: where the tile's first pixel stands."""
+    """The tile plus all places of the kernel and all input channels.
+
+    band: where the tile's first pixel stands.
+    """
     taps = places.size
     for t in range(taps):
-        strides = (1, taps * PANEL)
-        acc = tile_multiply_add(acc, ins, line, weights + t * PANEL, strides, line, band + places[t], channel)
+        at, pixel, row = weights + t * PANEL, band + places[t], taps * PANEL
+        acc = tile_multiply_add(acc, ins, line, at, (1, row), line, pixel, channel)
     return acc
 
 
