@@ -33,6 +33,11 @@ def double(x, y):
 
 
 @cuda.jit
+def last(x):
+    x[-1] = 5
+
+
+@cuda.jit
 def drawn(states, y):
     i = cuda.grid(1)
     y[i] = xoroshiro128p_uniform_float32(states, i) + libdevice.sinf(0)
@@ -44,6 +49,11 @@ class TestDouble(CUDATestCase):
         y = cuda.device_array_like(x)
         double[4, 32](cuda.to_device(x), y)
         self.assertPreciseEqual(y.copy_to_host(), 2 * x)
+
+    def test_a_negative_index_is_that_of_numba(self):
+        x = np.zeros(3)
+        last[1, 1](x)
+        assert x[2] == 5
 
     @skip_on_cudasim("looks at machine code")
     def test_code(self):
@@ -65,7 +75,25 @@ def test_a_projects_tests_run_with_an_option(tmp_path):
     (tmp_path / "test_project.py").write_text(PROJECT)
     options = ["-q", "-p", "no:cacheprovider", "-p", "simt.pytest_plugin", "--simt", "--rootdir", tmp_path, tmp_path]
     done = run("-m", "pytest", *map(str, options))
-    assert "2 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+    assert "3 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_negative_index_is_an_error_where_that_is_asked_for(tmp_path):
+    (tmp_path / "test_project.py").write_text(PROJECT)
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "simt.pytest_plugin",
+        "--simt-strict",
+        "--rootdir",
+        tmp_path,
+        tmp_path,
+    ]
+    done = run("-m", "pytest", *map(str, options))
+    assert "1 failed, 2 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+    assert "index [-1] of array 'x' is negative" in done.stdout
 
 
 def test_numba_cuda_is_numbas_again():
