@@ -212,10 +212,14 @@ class Local:
         `language`: the key of one of extraction.LANGUAGES, or "plain". Raises AnswerFailed for what is not admitted.
         """
         from . import extraction
+        from .admission import NotAdmitted
 
         statements = self._extracted_python(without) if language == "plain" else self._extracted(language)
         name = getattr(self.function, "py_func", self.function).__name__
-        return {"name": name, "texts": extraction.written(statements)}
+        try:
+            return {"name": name, "texts": extraction.written(statements)}
+        except NotAdmitted as error:
+            raise AnswerFailed(error.name, str(error)) from None
 
     def _admit(self, language):
         self._compiles(language)

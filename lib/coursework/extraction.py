@@ -52,7 +52,7 @@ def of(answer, language):
 
 def written(statements):
     """The statements as texts, each on the lines of its cell."""
-    return [trees.text_of(trees.cleaned(statement)) for statement in statements]
+    return anew([trees.cleaned(statement) for statement in statements])
 
 
 def parsed(texts):
@@ -79,7 +79,15 @@ def admitted(texts, language, name):
     if name not in {getattr(statement, "name", "") for statement in statements}:
         raise NotAdmitted(f"nothing called {name}", 0, "was to be found")
     admission.check(statements, language)
-    return [trees.text_of(statement) for statement in statements]
+    return anew(statements)
+
+
+def anew(statements):
+    """The texts of statements that were checked."""
+    try:
+        return [trees.text_of(statement) for statement in statements]
+    except trees.TooLarge as error:
+        raise NotAdmitted(str(error), error.line, "is no Python") from None
 
 
 class _Found:

@@ -364,7 +364,10 @@ def look_at(texts, key):
     for text in texts:
         if any(end in text for end in LINE_ENDS if end not in ("\n\n", ";", "\u00a0", "\\\n")):
             return "an odd end of a line"
-        waiting = [compile(text, "<mutant>", "exec")]
+        try:
+            waiting = [compile(text, "<mutant>", "exec")]
+        except SyntaxError:  # a starred expression in an odd place: nothing is defined
+            continue
         while waiting:
             code = waiting.pop()
             waiting += [part for part in code.co_consts if isinstance(part, types.CodeType)]
@@ -386,6 +389,7 @@ def _in_code(code, key):
         if key != "plain"
         or name not in ("__module__", "__name__", "__qualname__", "__slots__", "__classcell__", "__class__")
     ]
+    hidden += [s.argval for s in attributes if s.argval.startswith("__") and s.argval not in plain_python.METHODS]
     if hidden:
         return f"the name {hidden[0]}"
     outside = [s.argval for s in dis.get_instructions(code) if s.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
@@ -464,6 +468,8 @@ def fuzz(count, seed, tell=lambda text: None):
 
     sys.addaudithook(heard)
     for number in range(count):
+        if number % 5000 == 4999:
+            tell(f"{number + 1} of {count}: {dict(outcomes)}")
         key, texts = mutator.mutant()
         try:
             clean = _send(texts, key)
@@ -484,8 +490,6 @@ def fuzz(count, seed, tell=lambda text: None):
             outcomes[f"fails with {type(error).__name__}"] += 1
         finally:
             inside[0] = False
-        if number % 5000 == 0:
-            tell(f"{number} of {count}: {dict(outcomes)}")
     return outcomes
 
 
@@ -494,4 +498,4 @@ if __name__ == "__main__":
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    print(dict(fuzz(options.count, options.seed, print)))
+    print(dict(fuzz(options.count, options.seed, lambda text: print(text, flush=True))))
