@@ -17,7 +17,7 @@ FILES = -n $(shell expr $(JOBS) + 2) --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick faults lint bench gpu gpu-record lock clean
+.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick faults lint bench gpu gpu-record lock fuzz clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ quick: $(READY) lint  ## some tests of every part of the library, in less than t
 
 faults: $(READY)  ## plant faults one by one and see that the tests notice
 	@$(PY) tests/mutations.py
+
+fuzz: $(READY)  ## make 100,000 mutants of answers, and see that none gets out [COUNT=... SEED=...]
+	@cd tests/grading && PYTHONPATH=.. ../../$(PY) -W ignore fuzz.py $(or $(COUNT),100000) --seed $(or $(SEED),1)
 
 lint: $(READY)  ## check the style of the code
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

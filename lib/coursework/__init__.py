@@ -11,6 +11,8 @@ executed.py    what a compiled function multiplies and loads
 watched.py     what a parallel loop touches      grading/    the pytest plugin for instructors
 playing.py     plays a scenario: explored, real  events.py   counting what an answer calls
 pictures.py    a cache, threads that wait        install_cell.py  the first cell of each notebook
+extraction.py  what an answer is made of         plain_extraction.py  the same for plain Python
+vocabulary.py  the words of kernels              trees.py    syntax trees, written again
 plain_python.py what thread code may contain     outcome.py  Outcome and Failure
 own.py         whose numbers a prediction has    variants/   the same questions with other numbers
 """

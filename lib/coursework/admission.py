@@ -233,6 +233,9 @@ class _Rules:
         root = path.split(".")[0] if path else ""
         if root in MODULES:
             if path not in self.language.paths or not isinstance(node.ctx, ast.Load):
+                before = _dotted(node.value)
+                if before != root and not any(known.startswith(f"{before}.") for known in self.language.paths):
+                    self.not_in(node.value, before, root)  # that word is wrong already
                 self.not_in(node, path, root)
             return
         if node.attr not in self.language.attributes or not isinstance(node.ctx, ast.Load):

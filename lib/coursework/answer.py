@@ -110,20 +110,25 @@ class Local:
         return self._guarded(lambda: watched.of(self.function, _copies(arguments), *how))
 
     def cost(self, arguments, wanted=()):
-        """What a call allocates, as a dict of Cost's fields. Counts, not times: the same on every machine.
+        """(what a call costs, as a dict of Cost's fields; [(result, arguments afterwards) of each call that was counted]).
 
-        `wanted` names what is asked for; for names of executed.costs the compiled code is run with counters. It is run on
-        arguments with which compiled_call came to no index outside of an array.
+        Counts, not times: the same on every machine. `wanted` names what is asked for; for names of executed.costs the
+        compiled code is run with counters. It is run on arguments with which compiled_call came to no index outside of an array.
         """
         self._admit("compiled")
         allocated = {field.name for field in fields(Cost)}
         if not set(wanted) - allocated:
-            return self._allocated(_with_bounds(self.function), arguments)
+            cost, run = self._allocated(_with_bounds(self.function), arguments)
+            return cost, [run]
         from . import executed
 
-        fresh = self._guarded(executed.compiled, self.function, arguments)
-        cost = self._allocated(fresh, arguments) if allocated & set(wanted) else {}
-        return cost | self._guarded(executed.of, fresh, _copies(arguments))
+        fresh, cost, runs = self._guarded(executed.compiled, self.function, arguments), {}, []
+        if allocated & set(wanted):
+            cost, run = self._allocated(fresh, arguments)
+            runs.append(run)
+        after = _copies(arguments)
+        counted, result = self._guarded(executed.of, fresh, after)
+        return cost | counted, [*runs, (result, after)]
 
     def _allocated(self, function, arguments):
         from numba.core.runtime import _nrt_python, rtsys
@@ -134,14 +139,14 @@ class Local:
         handles = sum(isinstance(x, np.ndarray) for x in arguments)  # numba makes one for each array passed in
         tracemalloc.start()
         before = rtsys.get_allocation_stats().mi_alloc
-        self._guarded(function, *arguments)
+        result = self._guarded(function, *arguments)
         arrays = rtsys.get_allocation_stats().mi_alloc - before - handles
         numpy_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        return asdict(Cost(arrays, numpy_bytes))
+        return asdict(Cost(arrays, numpy_bytes)), (result, arguments)
 
     def counts(self, arguments):
-        """Flops and bytes of one call, counted in the source: see counted.of."""
+        """(flops and bytes of one call, counted in the source; its result; the arguments afterwards): see counted.of."""
         self._admit("counted")
         from . import counted
 
@@ -207,10 +212,14 @@ class Local:
         `language`: the key of one of extraction.LANGUAGES, or "plain". Raises AnswerFailed for what is not admitted.
         """
         from . import extraction
+        from .admission import NotAdmitted
 
         statements = self._extracted_python(without) if language == "plain" else self._extracted(language)
         name = getattr(self.function, "py_func", self.function).__name__
-        return {"name": name, "texts": extraction.written(statements)}
+        try:
+            return {"name": name, "texts": extraction.written(statements)}
+        except NotAdmitted as error:
+            raise AnswerFailed(error.name, str(error)) from None
 
     def _admit(self, language):
         self._compiles(language)

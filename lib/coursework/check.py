@@ -52,15 +52,13 @@ def run(path, tell=print, seconds=CELL_SECONDS):
     tell: called with the text of each outcome as soon as it is known. A cell that runs longer than `seconds` is stopped.
     """
     import nbformat
-    from IPython.core.interactiveshell import InteractiveShell
 
     from . import notebook as front
 
     os.environ.setdefault("MPLBACKEND", "agg")  # draw without a window
     front.OUTCOMES.clear()
     notebook = nbformat.read(path, as_version=4)
-    shell = InteractiveShell.instance(colors="nocolor")
-    shell.history_manager.enabled = False  # what is run is known here, and not kept among the student's own history
+    shell = notebook_shell()
     errors = []
     home = Path.cwd()
     sys.path.insert(0, str(path.parent.resolve()))  # as in Jupyter: my_kernels.py lies beside the notebook
@@ -85,6 +83,16 @@ def run(path, tell=print, seconds=CELL_SECONDS):
         os.chdir(home)
         sys.path.pop(0)
     return {(o.task, o.part): o for o in front.OUTCOMES}, errors
+
+
+def notebook_shell():
+    """IPython's shell, as far as cells of a notebook ask for it. What it runs is not kept among the student's own history."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance(colors="nocolor")
+    shell.enable_gui = lambda gui=None: None  # %matplotlib inline, where nothing is drawn
+    shell.history_manager.enabled = False
+    return shell
 
 
 @contextlib.contextmanager

@@ -197,11 +197,13 @@ def _plain(value):
 
 
 def of(function, arguments):
-    """{"flops", "moved", "loads", "stores"} of one call of a numba function."""
+    """({"flops", "moved", "loads", "stores"}, result, arguments afterwards) of one call of a numba function."""
     tally = Tally()
     counting = [
         Array(tally, x) if isinstance(x, np.ndarray) else Number(tally, x) if isinstance(x, float | np.floating) else x
         for x in arguments
     ]
-    limited.interpreted(function, _Flops(), {FLOP: tally.flop})(*counting)
-    return tally.to_dict()
+    result = limited.interpreted(function, _Flops(), {FLOP: tally.flop})(*counting)
+    after = tuple(x.array if isinstance(x, Array) else given for x, given in zip(counting, arguments, strict=True))
+    plain = result.array if isinstance(result, Array) else result.value if isinstance(result, Number) else result
+    return tally.to_dict(), plain, after

@@ -52,7 +52,7 @@ def of(answer, language):
 
 def written(statements):
     """The statements as texts, each on the lines of its cell."""
-    return [trees.text_of(trees.cleaned(statement)) for statement in statements]
+    return anew([trees.cleaned(statement) for statement in statements])
 
 
 def parsed(texts):
@@ -79,7 +79,15 @@ def admitted(texts, language, name):
     if name not in {getattr(statement, "name", "") for statement in statements}:
         raise NotAdmitted(f"nothing called {name}", 0, "was to be found")
     admission.check(statements, language)
-    return [trees.text_of(statement) for statement in statements]
+    return anew(statements)
+
+
+def anew(statements):
+    """The texts of statements that were checked."""
+    try:
+        return [trees.text_of(statement) for statement in statements]
+    except trees.TooLarge as error:
+        raise NotAdmitted(str(error), error.line, "is no Python") from None
 
 
 class _Found:
@@ -193,5 +201,6 @@ def _free(tree):
 
 
 def kind(value):
-    name = "plain Python function" if isinstance(value, types.FunctionType) else type(value).__name__
+    others = {types.FunctionType: "plain Python function", type: "class"}
+    name = others.get(type(value), type(value).__name__)
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name} of the notebook"

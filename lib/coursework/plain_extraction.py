@@ -34,7 +34,7 @@ def admitted(texts, name, without=()):
     if name not in {defined for statement in statements for defined in plain_python.defined(statement)}:
         raise NotAdmitted(f"nothing called {name}", 0, "was to be found")
     _check(statements, without)
-    return [trees.text_of(statement) for statement in statements]
+    return extraction.anew(statements)
 
 
 def _check(statements, without):

@@ -11,6 +11,7 @@ import inspect
 import linecache
 import sys
 import textwrap
+import warnings
 
 MOST_TEXT = 100_000  # characters of a function, with the cell or file that it stands in where that is needed
 MOST_NODES = 20_000
@@ -127,7 +128,14 @@ def text_of(statement):
     with deep():
         text = ast.unparse(statement)
         again = ast.parse(text).body[0]
-        if ast.dump(again) != ast.dump(statement):
+        same = ast.dump(again) == ast.dump(statement)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(text, "<answer>", "exec")
+        except (SyntaxError, ValueError, RecursionError):  # a tree that stands for nothing, as of `yield *x`
+            same = False
+        if not same:
             raise TooLarge("something that cannot be written down again", getattr(statement, "lineno", 0))
     lines, placed = text.split("\n"), []
     wanted = {

@@ -8,7 +8,7 @@ MOST_RACES = 20
 def of(function, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
     """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}, "alone": why it runs on one thread, or "",
     "unset": an element that is read before anything was stored in it, in words, or "", "started": how many parallel loops
-    were run} of one call; `wanted`: names of counts."""
+    were run, "result", "after": what was returned, and the arguments afterwards} of one call; `wanted`: names of counts."""
     report = watch(function, threads, schedule, chunk)(*arguments)
     return {
         "races": [facts_of(race) for race in report.races[:MOST_RACES]],
@@ -18,6 +18,8 @@ def of(function, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
         "alone": alone(function, report, outside),
         "unset": unset(report.recorder),
         "started": len(report.recorder.regions),
+        "result": report.result,
+        "after": report.arguments,
     }
 
 

@@ -13,12 +13,15 @@ import importlib
 import sys
 import types as python_types
 
+from .settings import wrap
+
 _REAL = {  # modules of numba.cuda that are numba's own, or ours
     "": ".cuda",
     ".libdevice": ".libdevice",
     ".random": ".random",
     ".testing": ".testing",
     ".types": "numba.core.types",
+    ".typing": "numba.core.typing",
     ".core.errors": "numba.core.errors",
     ".np.numpy_support": "numba.np.numpy_support",
 }
@@ -26,10 +29,15 @@ _EMPTY = (".core", ".np")  # packages around them
 _before = {}
 
 
-def activate():
-    """From now on ``numba.cuda`` is this package's ``cuda``, for every import that follows. `deactivate` ends it."""
+def activate(strict=False):
+    """From now on ``numba.cuda`` is this package's ``cuda``, for every import that follows. `deactivate` ends it.
+
+    strict: a negative index is an error, as it is in this package. Otherwise ``a[-1]`` is the last element: numba compiles
+    it so, and projects use it.
+    """
     import numba
 
+    wrap(not strict)
     if _before:
         return
     loaded = [name for name in sys.modules if name == "numba.cuda" or name.startswith("numba.cuda.")]
@@ -54,6 +62,7 @@ def deactivate():
     """``numba.cuda`` is numba's again, for imports that follow."""
     import numba
 
+    wrap(False)
     if not _before:
         return
     for name in [n for n in sys.modules if n == "numba.cuda" or n.startswith("numba.cuda.")]:

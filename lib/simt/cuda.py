@@ -148,6 +148,7 @@ class Context:
 
     def __init__(self, device):
         self.device = device
+        self.deallocations = []  # nothing waits to be freed
 
     def get_memory_info(self):
         """(free, total) bytes: of the host, since that is where arrays live."""

@@ -11,16 +11,19 @@ def pytest_addoption(parser):
     parser.addoption(
         "--simt", action="store_true", help="run numba.cuda kernels on the CPU (simt), as `from numba import cuda` too"
     )
+    parser.addoption("--simt-strict", action="store_true", help="as --simt, and a negative index is an error")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config):
     """Before a conftest or a test module imports numba.cuda."""
-    if early_config.known_args_namespace.simt:
+    given = early_config.known_args_namespace
+    if given.simt or given.simt_strict:
         from .activation import activate
 
-        activate()
+        activate(strict=given.simt_strict)
 
 
 def pytest_report_header(config):
-    return "numba.cuda: simt, on the CPU" if config.getoption("simt") else None
+    asked = config.getoption("simt") or config.getoption("simt_strict")
+    return "numba.cuda: simt, on the CPU" if asked else None

@@ -53,3 +53,17 @@ def chosen_order():
 def chosen_budget():
     """The budget that ``budget`` set, (of one thread, of all); None if there is none."""
     return getattr(_setting, "budget", None)
+
+
+_wrap = False
+
+
+def wrap(on):
+    """Let a negative index mean the other end of an array, as numba compiles it (on), or be an error."""
+    global _wrap
+    _wrap = bool(on)
+
+
+def wraps():
+    """Whether negative indices wrap round."""
+    return _wrap

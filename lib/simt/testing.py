@@ -22,11 +22,6 @@ class CUDATestCase(unittest.TestCase):
             digits = np.finfo(np.result_type(np.asarray(first), np.float32)).eps if prec == "double" else 1.2e-7
             np.testing.assert_allclose(first, second, rtol=max(1, ulps) * digits * 8, err_msg=msg or "")
 
-    @contextlib.contextmanager
-    def assertTypingError(self):
-        with self.assertRaises(Exception) as raised:
-            yield raised
-
 
 ContextResettingTestCase = CUDATestCase
 NO_CODE = "there is no machine code for a GPU here"

@@ -7,7 +7,7 @@ import pytest
 
 from coursework import build, checking, definition, feedback
 from coursework.answer import Local
-from coursework.grading import merge
+from coursework.grading import flags, merge
 from coursework.kinds.mend import MendTask
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,3 +97,10 @@ def test_a_cell_that_is_there_to_be_changed_is_not_flagged():
     assert merged.flags == []
     assert "06b-largest" not in merged.untouched
     assert "06b-bins" in merged.untouched
+
+
+@pytest.mark.quick
+def test_kernels_that_all_mend_alike_are_no_reason_to_look():
+    answers, _ = flags.given(MASTER)
+    results = [{"student": name, "exercise": MASTER.stem, "answers": answers} for name in ("anna", "ben")]
+    assert flags.look_alikes(results, {MASTER.stem: MASTER}) == ({}, [])

@@ -32,7 +32,9 @@ from coursework.kinds.kernel import KernelTask
 from coursework.kinds.measured import MeasuredTask
 from coursework.kinds.scenario import ScenarioTask
 
-EVENTS = frozenset("compile exec builtins.id object.__getattr__ sys.settrace code.__new__ function.__new__".split())
+EVENTS = frozenset(
+    ["compile", "exec", "builtins.id", "object.__getattr__", "sys.settrace", "code.__new__", "function.__new__"]
+)
 LINES = 400  # that a mutant may run
 KEYS = ("kernel", "compiled", "counted", "plain")
 
@@ -241,12 +243,10 @@ class Mutator:
         tree = ast.parse(text)
         bodies = [node.body for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list)]
         body = self.random.choice(bodies)
-        body[self.random.randrange(len(body) + 1) :][:0] = []
         body.insert(self.random.randrange(len(body) + 1), ast.parse(self.random.choice(STATEMENTS)).body[0])
         return ast.unparse(ast.fix_missing_locations(tree))
 
     def head(self, text):
-        before, rest = text.split("(", 1) if "def " in text.split("(")[0] else (text, "")
         place = text.index("def ")
         opening, closing = text.index("(", place), text.index(")", place)
         old, new = text[opening + 1 : closing], self.random.choice(HEADS)
@@ -364,7 +364,10 @@ def look_at(texts, key):
     for text in texts:
         if any(end in text for end in LINE_ENDS if end not in ("\n\n", ";", "\u00a0", "\\\n")):
             return "an odd end of a line"
-        waiting = [compile(text, "<mutant>", "exec")]
+        try:
+            waiting = [compile(text, "<mutant>", "exec")]
+        except SyntaxError:  # a starred expression in an odd place: nothing is defined
+            continue
         while waiting:
             code = waiting.pop()
             waiting += [part for part in code.co_consts if isinstance(part, types.CodeType)]
@@ -386,6 +389,7 @@ def _in_code(code, key):
         if key != "plain"
         or name not in ("__module__", "__name__", "__qualname__", "__slots__", "__classcell__", "__class__")
     ]
+    hidden += [s.argval for s in attributes if s.argval.startswith("__") and s.argval not in plain_python.METHODS]
     if hidden:
         return f"the name {hidden[0]}"
     outside = [s.argval for s in dis.get_instructions(code) if s.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
@@ -464,11 +468,14 @@ def fuzz(count, seed, tell=lambda text: None):
 
     sys.addaudithook(heard)
     for number in range(count):
+        if number % 5000 == 4999:
+            tell(f"{number + 1} of {count}: {dict(outcomes)}")
         key, texts = mutator.mutant()
         try:
             clean = _send(texts, key)
         except AnswerFailed as error:
-            assert isinstance(error.__context__, NotAdmitted), error
+            if not isinstance(error.__context__, NotAdmitted):  # a fault of ours
+                raise
             outcomes["refused"] += 1
             continue
         outcomes[f"admitted, {key}"] += 1
@@ -483,8 +490,6 @@ def fuzz(count, seed, tell=lambda text: None):
             outcomes[f"fails with {type(error).__name__}"] += 1
         finally:
             inside[0] = False
-        if number % 5000 == 0:
-            tell(f"{number} of {count}: {dict(outcomes)}")
     return outcomes
 
 
@@ -493,4 +498,4 @@ if __name__ == "__main__":
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    print(dict(fuzz(options.count, options.seed, print)))
+    print(dict(fuzz(options.count, options.seed, lambda text: print(text, flush=True))))

@@ -266,7 +266,7 @@ def bad_magic(nb):
     cell(nb, "07-launch").source = "%nosuchmagic\ndef launch(n):\n    return 1, 32"
 
 
-@row(ALL - ADD - SECTORS)
+@row(LAUNCH)  # whoever breaks what says what the answers are has none from there on
 def patched_checker(nb):
     cell(nb, "07-add").source = cell(build.read(EXERCISE), "07-add").source
     insert(
@@ -326,14 +326,46 @@ def reads_the_seed(nb, out=""):
 # escaping from the language of kernels -----------------------------------------------------------------------------
 
 
+@row(ALL)  # it ran where the notebook runs, and a kernel without its annotations is what it is
+def annotation_that_runs(nb):
+    cell(nb, "07-add").source = cell(nb, "07-add").source.replace(
+        "(a, b, out)", "(a: exec('import simt.xray as r; r.xray = None'), /, b, out)"
+    )
+
+
 @row(ALL - ADD)
+def text_between_lines(nb):
+    """Python's grammar knows fewer ends of lines than str.splitlines: what stands behind one must not become code."""
+    cell(nb, "07-add").source = (
+        "@cuda.jit\ndef add(a, b, out):\n    pass  # \\u2028import simt.xray as r; r.xray = None\n"
+        "# \u2028import coursework.grading.servant as s; s._answer = lambda *a: [[], {'findings': [], 'excess': []}]\n"
+    )
+
+
+@row(ALL - ADD)
+def module_as_a_value(nb):
+    cell(nb, "07-add").source = "@cuda.jit\ndef add(a, b, out):\n    lib = np.ctypeslib\n    lib.ctypes.memset(0, 0, 9)"
+
+
+@row(ALL - ADD - AXPY - AXPY_BUDGET - BUG)
+def program_that_is_forged(nb):
+    """The notebook's process sends texts of its own making for every answer."""
+    insert(
+        nb,
+        "import coursework.answer as a\n"
+        "a.Local.program = lambda self, *w: {'name': 'f', 'texts': ['f = __import__(\"os\").system(\"true\")']}",
+        before="07-launch",
+    )
+
+
+@row(ALL - ADD, flag="refused: add")
 def kernel_with_dunders(nb):
     cell(
         nb, "07-add"
     ).source = "@cuda.jit\ndef add(a, b, out):\n    ().__class__.__base__.__subclasses__()\n    out[cuda.grid(1)] = 0"
 
 
-@row(ALL - ADD, night=True)
+@row(ALL - ADD, flag="refused: add", night=True)
 def kernel_with_default_value(nb):
     cell(nb, "07-add").source = (
         "@cuda.jit\ndef add(a, b, out, x=__import__('os').system('true')):\n    i = cuda.grid(1)\n"
@@ -341,7 +373,7 @@ def kernel_with_default_value(nb):
     )
 
 
-@row(ALL - ADD, night=True)
+@row(ALL - ADD, flag="refused: add", night=True)
 def kernel_that_imports(nb):
     cell(nb, "07-add").source = (
         "@cuda.jit\ndef add(a, b, out):\n    import simt.xray as x\n    x.xray = None\n    i = cuda.grid(1)\n"
@@ -349,7 +381,7 @@ def kernel_that_imports(nb):
     )
 
 
-@row(ALL - ADD)
+@row(ALL - ADD, flag="refused: add")
 def decorator_that_is_not_ours(nb):
     cell(
         nb, "07-add"
@@ -371,7 +403,7 @@ def kernel_with_a_giant_array(nb):
 # breaking -----------------------------------------------------------------------------------------------------------
 
 
-@row(ALL, night=True)
+@row(ALL, flag="time limit: cell", night=True)
 def loop_at_top(nb):
     insert(nb, "while True:\n    pass")
 
@@ -381,28 +413,28 @@ def loop_in_answer(nb):
     launch(nb, "while True:\n    pass")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, flag="time limit: launch")
 def loop_that_cannot_be_interrupted(nb):
     launch(nb, "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass")
 
 
-@row(ALL - LAUNCH, night=True)
+@row(ALL - LAUNCH, flag="crash: launch", night=True)
 def os_exit(nb):
     launch(nb, "import os\nos._exit(0)")
 
 
-@row(ALL)
+@row(ALL, flag="crash: cell")
 def exit_and_quit(nb):
     insert(nb, "exit()")
     insert(nb, "import sys\nsys.exit(3)")
 
 
-@row(ALL - LAUNCH, night=True)
+@row(ALL - LAUNCH, flag="crash: launch", night=True)
 def segfault(nb):
     launch(nb, "import ctypes\nctypes.string_at(0)")
 
 
-@row(ADD + AXPY + AXPY_BUDGET + BUG)
+@row(0, flag="crash: cell")
 def dies_again_and_again(nb):
     for _ in range(5):
         insert(nb, "import os\nos.abort()", before="07-setup")
@@ -413,17 +445,17 @@ def memory_hog(nb):
     launch(nb, "import numpy as np\nkeep = [np.ones(10**9) for _ in range(50)]")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, flag="limit")  # of time or of output: a process that floods is slow to be heard
 def output_flood(nb):
     launch(nb, "while True:\n    print('x' * 10000)")
 
 
-@row(ALL, night=True)
+@row(ALL, flag="limit: cell", night=True)
 def one_giant_message(nb):
     insert(nb, "from IPython.display import display\ndisplay({'text/plain': 'x' * 10**9}, raw=True)")
 
 
-@row(ALL)
+@row(ALL, flag="strange message: cell")
 def forged_messages(nb):
     insert(
         nb,
@@ -439,7 +471,7 @@ def huge_file(nb):
     launch(nb, "with open('huge', 'wb') as f:\n    f.truncate(10**12)")
 
 
-@row(ALL - LAUNCH)
+@row(ALL - LAUNCH, flag="limit of files: launch")
 def many_files(nb):
     launch(nb, "import os\nfor i in range(10**7):\n    with open(f'f{i}', 'wb') as f:\n        f.write(b'x' * 100000)")
 

@@ -10,7 +10,8 @@ import pytest
 
 from coursework.grading import gather, late, overrides, people, reports, results
 from coursework.grading.grade import empty_result
-from coursework.grading.submissions import BadSubmissions, Submission
+from coursework.grading.roster import BadSubmissions
+from coursework.grading.submissions import Submission
 
 pytestmark = pytest.mark.quick
 

@@ -12,7 +12,7 @@ import pytest
 
 from coursework import build
 from coursework.answer import AnswerFailed
-from coursework.grading import exchange, flags, grade, groups, plugin, results, sandbox, session, watch
+from coursework.grading import exchange, flags, grade, groups, plugin, results, sandbox, session, similarity, watch
 from coursework.grading.session import Session
 
 NO_BWRAP = sandbox.why_no_bwrap()
@@ -42,38 +42,34 @@ def ended(request, tmp_path):
 
 
 # In all of them, children do what one process may not.
-CHILDREN = "import os, time\nfor _ in range({count}):\n    if os.fork() == 0:\n{body}\n        time.sleep(60)\n        os._exit(0)\n"
+CHILDREN = "import os, time\nfor _ in range({count}):\n    if os.fork() == 0:\n{body}\n        time.sleep(300)\n        os._exit(0)\n"
 ATTACKS = {
     "memory of children": (
         CHILDREN.format(
             count=6, body="        keep = bytearray(300 << 20)\n        keep[::4096] = b'x' * len(keep[::4096])"
         )
-        + "time.sleep(60)",
+        + "time.sleep(300)",
         "limit of memory: cell bad: all its processes took more than 1 GB",
     ),
-    "many processes": (
-        CHILDREN.format(count=40, body="        os.fork()") + "time.sleep(60)",
-        "limit of processes: cell bad: it had more than 60 processes",
-    ),
     "many files": (
-        "for i in range(10):\n    open(f'f{i}', 'wb').write(bytes(10 << 20))\nimport time\ntime.sleep(60)",
+        "for i in range(10):\n    open(f'f{i}', 'wb').write(bytes(10 << 20))\nimport time\ntime.sleep(300)",
         "limit of files: cell bad: it wrote more than 64 MB",
     ),
     "files written behind one's back": (
         "import subprocess, sys\n"
         "subprocess.Popen([sys.executable, '-c', 'import time\\nfor i in range(100):\\n"
-        '    open(f"f{i}", "wb").write(bytes(10 << 20))\\ntime.sleep(60)\'])\nimport time\ntime.sleep(60)',
+        '    open(f"f{i}", "wb").write(bytes(10 << 20))\\ntime.sleep(300)\'])\nimport time\ntime.sleep(300)',
         "limit of files: cell bad: it wrote more than 64 MB",
     ),
     "deleted files": (
         "import os, time\nkeep = []\nfor i in range(20):\n    keep.append(open('f', 'wb', 0))\n    keep[-1].write(bytes(10 << 20))\n"
-        "    os.unlink('f')\ntime.sleep(60)",
+        "    os.unlink('f')\ntime.sleep(300)",
         "limit of files: cell bad: it wrote more than 64 MB",
     ),
     "deleted files, only mapped": (
         "import mmap, os, time\nkeep = []\nfor i in range(20):\n    with open('f', 'w+b') as f:\n        f.write(bytes(10 << 20))\n"
         "        f.flush()\n        fd = os.dup(f.fileno())\n        keep.append(mmap.mmap(fd, 4096))\n        os.close(fd)\n    os.unlink('f')\n"
-        "time.sleep(60)",
+        "time.sleep(300)",
         "",  # Python's mmap keeps the file open, too: see the one before
     ),
     "comm messages": (
@@ -115,12 +111,20 @@ def test_without_bubblewrap_too(ended, name):
     assert (x, told[0].startswith(said)) == (7, True)
 
 
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="the kernel's own limit holds for everybody but root, who needs the other"
+)
+def test_processes_are_counted_where_the_kernel_does_not(ended):
+    _, told, x = ended(CHILDREN.format(count=40, body="        os.fork()") + "time.sleep(300)", "rlimit")
+    assert (x, told) == (7, ["limit of processes: cell bad: it had more than 60 processes"])
+
+
 def test_the_grader_does_not_grow_by_what_it_is_sent(ended, monkeypatch):
     """One message of very many parts: nobody may count it before it is there."""
     monkeypatch.setattr(watch, "GRADER", 200 << 20)
     source = (
         "k = get_ipython().kernel\npart = bytes(1 << 20)\n"
-        "k.session.send(k.iopub_socket, 'comm_msg', {}, parent=k.get_parent(), buffers=[part] * 4000)\nimport time\ntime.sleep(60)"
+        "k.session.send(k.iopub_socket, 'comm_msg', {}, parent=k.get_parent(), buffers=[part] * 4000)\nimport time\ntime.sleep(300)"
     )
     _, told, x = ended(source, "bwrap" if not NO_BWRAP else "rlimit")
     assert x == 7
@@ -140,7 +144,7 @@ def test_an_honest_pool_of_processes_and_files_is_left_alone(ended):
 def test_pages_that_processes_share_count_once(tmp_path):
     child = (
         "import os, time, numpy as np\nkeep = np.ones(100 << 17)\npids = []\nfor _ in range(4):\n    pid = os.fork()\n"
-        "    if pid == 0:\n        time.sleep(60)\n    pids.append(pid)\nprint(*pids, flush=True)\ntime.sleep(60)"
+        "    if pid == 0:\n        time.sleep(300)\n    pids.append(pid)\nprint(*pids, flush=True)\ntime.sleep(300)"
     )
     process = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE, text=True)
     pids = [process.pid, *map(int, process.stdout.readline().split())]
@@ -224,9 +228,9 @@ DEEP = {
 
 @pytest.mark.quick
 @pytest.mark.parametrize("name", DEEP)
-def test_sources_of_any_depth_have_a_fingerprint(name, tmp_path):
-    assert isinstance(grade.fingerprint(DEEP[name]), str)
-    assert flags.size(grade.fingerprint(DEEP[name])) >= 0
+def test_sources_of_any_depth_can_be_compared(name):
+    assert isinstance(similarity.nodes(DEEP[name]), list)
+    assert flags._as_written(DEEP[name]).split()[0] == DEEP[name].split()[0]
 
 
 @pytest.mark.quick
@@ -293,7 +297,7 @@ def test_processes_enter_a_real_group_and_leave_nothing(needed):
     group = groups.Group(sandbox.Limits(memory=200 << 20), above)
     with group, sandbox.Sandbox("rlimit", sandbox.Limits()) as box:
         folder, box.group = group.folder, group.join
-        process = box.start("-c", "import time; print('here', flush=True); time.sleep(60)")
+        process = box.start("-c", "import time; print('here', flush=True); time.sleep(300)")
         assert process.stdout.readline() == b"here\n"
         assert str(process.pid) in (folder / "cgroup.procs").read_text().split()
         assert needed <= {"memory", "pids"}

@@ -266,6 +266,30 @@ def test_dask_gives_the_same_grades_even_if_a_worker_is_killed(tmp_path):
 
 
 @pytest.mark.slow
+def test_nobody_waits_for_a_worker_that_hangs(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
+    make_class(tmp_path / "in", 6)
+    assert run(tmp_path / "in", tmp_path / "here", "--grade-total-seconds", "15").returncode == 0
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        hanging = cluster.workers[0].pid
+        os.kill(hanging, signal.SIGSTOP)
+        try:
+            done = run(
+                tmp_path / "in",
+                tmp_path / "there",
+                "--grade-total-seconds",
+                "15",
+                "--grade-dask",
+                cluster.scheduler_address,
+            )
+        finally:
+            os.kill(hanging, signal.SIGCONT)
+    assert done.returncode == 0, done.stdout
+    assert "are graded here" in done.stdout
+    assert table(tmp_path / "there") == table(tmp_path / "here")
+
+
+@pytest.mark.slow
 def test_a_cluster_that_does_not_answer_is_a_sentence(tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
     write(tmp_path / "in", "anna", hostile.solved(()))

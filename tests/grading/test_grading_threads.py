@@ -1,6 +1,7 @@
 """Thread code of students in the clean process: right answers pass, hostile ones get nothing, and the next is
 unharmed."""
 
+import ast
 import os
 import time
 from textwrap import dedent
@@ -121,8 +122,12 @@ def session(request):
 
 
 def graded(session, source):
+    """As if the notebook's process had sent all functions, classes and assignments of the source, whatever they are."""
     session.begun = time.monotonic()
-    return checking.check(TASK, Remote(session, "Answer", ["import threading, time\n", source]), seed=7, hidden=True)
+    answer = Remote(session, "Answer")
+    kinds = ast.FunctionDef | ast.ClassDef | ast.Assign
+    answer.said = {"name": "Answer", "texts": [ast.unparse(s) for s in ast.parse(source).body if isinstance(s, kinds)]}
+    return checking.check(TASK, answer, seed=7, hidden=True)
 
 
 def test_a_right_answer_is_right(session):

@@ -36,9 +36,10 @@ def launched(monkeypatch, run):
 
             return launch
 
-    for places, kernel in kernels.items():
-        monkeypatch.setitem(gpu_persistent.KERNELS, places, Watched(kernel))
-    return found, run()
+    with monkeypatch.context() as patch:
+        for places, kernel in kernels.items():
+            patch.setitem(gpu_persistent.KERNELS, places, Watched(kernel))
+        return found, run()
 
 
 def bytes_of(report, array):

@@ -125,7 +125,8 @@ def test_nan_in_the_padding_does_not_reach_gradients():
 
 # ---- vectors ---------------------------------------------------------------------------------------------------------
 
-VECTORS = [implementations.of(name, "cpu")[-1] for name in ("lstm", "gru")]
+LADDER = {rung.name: rung for name in ("lstm", "gru") for rung in implementations.of(name, "cpu")}
+VECTORS = [LADDER["lstm_vectors"], LADDER["gru_vectors"]]
 SIZES = [(2 * fast.lanes + 1, fast.UNITS + fast.ROWS + 1), (fast.lanes, fast.ROWS), (1, fast.ACROSS * fast.lanes + 3)]
 
 
@@ -158,8 +159,7 @@ def test_a_state_that_fades_is_never_a_denormal_number(batch):
     for result in lstm(x, *states, w_ih, w_hh, bias, bias * 0):
         assert not ((result != 0) & (np.abs(result) < least)).any()
         assert (result[-1] < 1000 * least).all(), "it has not faded: the test says nothing"
-    below = implementations.of("lstm", "cpu")[-2]
-    stuck = below(x[:, :1], *states[:, :, :1], w_ih, w_hh, bias, bias * 0)[2]
+    stuck = LADDER["lstm_inputs_batched"](x[:, :1], *states[:, :, :1], w_ih, w_hh, bias, bias * 0)[2]
     assert ((stuck > 0) & (stuck < least)).all(), "the rung below has no denormal numbers: the test says nothing"
 
 

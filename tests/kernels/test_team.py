@@ -293,6 +293,8 @@ def test_numbas_layer_has_one_door():
     assert [name for name in alone if name not in of_parts] == [
         "merge_results",
         "sinusoidal_encoding_numpy",
+        "selective_scan_steps",
+        "selective_scan_backward_steps",
     ]  # by NumPy
     assert len(of_parts) == 4
 

@@ -7,7 +7,7 @@ import pytest
 from numba import float32, float64, int32, int64, uint32
 
 import simt.cuda
-from simt import KernelError, cuda
+from simt import KernelError, NotOnAGpu, cuda
 from simt.cuda import atomic, blockDim, blockIdx, grid, shared, syncthreads, threadIdx
 
 pytestmark = pytest.mark.quick
@@ -183,9 +183,9 @@ def test_barriers_with_a_predicate():
     @cuda.jit
     def kernel(out):
         t = cuda.threadIdx.x
-        count = cuda.syncthreads_count(t < 3)
-        every = cuda.syncthreads_and(t < 64)
-        some = cuda.syncthreads_or(t == 100)
+        count = cuda.syncthreads_count(1 if t < 3 else 0)
+        every = cuda.syncthreads_and(1 if t < 64 else 0)
+        some = cuda.syncthreads_or(1 if t == 100 else 0)
         out[t] = 100 * count + 10 * every + some
 
     out = np.zeros(64, np.int32)
@@ -681,3 +681,15 @@ def test_what_is_not_known_is_named():
 
 
 SETTINGS = {"a": 1}
+
+
+@pytest.mark.parametrize("value", [True, np.float32(1)])
+def test_barriers_with_a_predicate_take_whole_numbers(value):
+    """As numba-cuda types them."""
+
+    @cuda.jit
+    def kernel(out, value):
+        out[0] = cuda.syncthreads_or(value)
+
+    with pytest.raises(NotOnAGpu, match="takes a whole number"):
+        kernel[1, 32](np.zeros(1, np.int32), value)

@@ -351,3 +351,79 @@ def test_which_loops_may_wait_and_for_what(text, tmp_path, monkeypatch):
     waits, wanted = LOOPS[text]
     assert may_wait(loop, source) == waits
     assert awaited(loop, source, {"i": 7, "k": 3}) == wanted
+
+
+# -- sleeping, and barriers without a trace -----------------------------------------------------------------------------
+
+
+@cuda.jit
+def chain(state, sums):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        before = 0
+        if b > 0:
+            while cuda.atomic.add(state, b - 1, 0) == 0:
+                pass
+            cuda.threadfence()
+            before = sums[b - 1]
+        sums[b] = before + 1
+        cuda.threadfence()
+        cuda.atomic.exch(state, b, 1)
+
+
+@pytest.mark.quick
+def test_a_chain_of_blocks_takes_as_many_rounds_as_it_has_links():
+    """Blocks begin with the last: each waits for one that has not begun. Who spins and sees nothing new sleeps."""
+    blocks = 100
+    counts = {}
+    for order in ("forward", "reverse"):
+        sums = np.zeros(blocks, np.int32)
+        report = xray(chain, blocks, 32, order=order)(np.zeros(blocks, np.int32), sums)
+        assert report.ok
+        np.testing.assert_array_equal(sums, np.arange(1, blocks + 1))
+        counts[order] = report.total["accesses"]
+    assert counts["reverse"] < counts["forward"] + 20 * blocks
+
+
+@cuda.jit(device=True)
+def meet():
+    cuda.syncthreads()
+
+
+@cuda.jit
+def by_different_calls(y):
+    t = cuda.threadIdx.x
+    if t % 2:
+        meet()
+    else:
+        meet()
+    y[t] = t
+
+
+@cuda.jit
+def in_different_turns(y):
+    t = cuda.threadIdx.x
+    for k in range(4):
+        if k != 3 * (t % 2):
+            cuda.syncthreads()
+    y[t] = t
+
+
+@cuda.jit
+def together(y):
+    t = cuda.threadIdx.x
+    for _ in range(3):
+        meet()
+        for _ in range(2):
+            cuda.syncthreads()
+    y[t] = t
+
+
+@pytest.mark.quick
+def test_a_barrier_is_its_calls_and_turns_without_a_trace_too():
+    y = np.zeros(32)
+    for kernel in (by_different_calls, in_different_turns):
+        with pytest.raises(Deadlock, match="different turns of a loop, or by different calls"):
+            simt.run(kernel, 1, 32, (y,))
+    simt.run(together, 1, 32, (y,))
+    np.testing.assert_array_equal(y, np.arange(32))

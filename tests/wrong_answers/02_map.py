@@ -141,3 +141,16 @@ def so_many_chunks(submit, function, items, chunk):
     size = max(1, len(items) // chunk)
     futures = [submit(lambda xs: [function(x) for x in xs], items[k : k + size]) for k in range(0, len(items), size)]
     return [y for f in futures for y in f.result()]
+
+
+def one_job_for_all(submit, function, items, chunk):
+    """wrong large-job: A job is one chunk"""
+    return submit(lambda xs: [function(x) for x in xs], list(items)).result() if items else []
+
+
+def one_job_and_others_for_show(submit, function, items, chunk):
+    """wrong large-job: the other threads have nothing to do"""
+    if not items:
+        return []
+    futures = [submit(lambda xs: [function(x) for x in xs], part) for part in (items[:-1], items[-1:])]
+    return [y for f in futures for y in f.result()]

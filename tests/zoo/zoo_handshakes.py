@@ -875,7 +875,7 @@ def flags_of_all_but_the_last(x, a, flag, y):
 @fine(1, 64, numbers(64), zeros(64))
 def warp_votes_then_block_counts(x, y):
     t = cuda.threadIdx.x
-    n = cuda.syncthreads_count(x[t] > 5)
+    n = cuda.syncthreads_count(1 if x[t] > 5 else 0)
     m = cuda.popc(cuda.ballot_sync(0xFFFFFFFF, x[t] > 5))
     y[t] = n * 100 + m
 

@@ -2,7 +2,7 @@
 
 Every submission is one task. On the worker it runs `pytest --grade` for a class of one, so its sandbox is the same; the
 result comes back as data, and this machine alone writes files. A task whose worker is lost is tried again elsewhere;
-what does not come back at all is graded here. Workers need the course installed, and bubblewrap.
+what does not come back at all, as from a worker that hangs, is graded here. Workers need the course installed, and bubblewrap.
 """
 
 import json
@@ -19,6 +19,7 @@ from . import exchange, results, slim
 from .reading import MAX_NOTEBOOK
 
 RETRIES = 3
+PATIENCE = 60  # seconds in which some result must come, beside what a submission may take
 
 
 class NoCluster(RuntimeError):
@@ -31,7 +32,7 @@ def grade_remotely(address, state, tell):
     Returns how many results came back, of how many that were sent.
     """
     try:
-        from distributed import Client, as_completed
+        from distributed import Client, wait
     except ImportError:
         raise NoCluster("--grade-dask needs Dask: pip install distributed, here and on the workers.") from None
     pending = [s for s in state.submissions if s.path is not None and not state.is_done(s)]
@@ -48,12 +49,19 @@ def grade_remotely(address, state, tell):
             client.submit(grade_one, _task(state, s), key=f"grade-{run}-{i}", retries=RETRIES, pure=False): s
             for i, s in enumerate(pending)
         }
-        for done, future in enumerate(as_completed(futures), 1):
-            if future.status == "finished":
-                submission, result = futures[future], json.loads(future.result())
-                results.save(results.path_of(state.out, submission), result | {"student": submission.student})
-                came += 1
-            tell(done, len(pending))
+        waiting, patience = set(futures), PATIENCE + 2 * state.limits.total_seconds
+        while waiting:
+            try:
+                done, waiting = wait(waiting, timeout=patience, return_when="FIRST_COMPLETED")
+            except TimeoutError:  # a worker that hangs keeps what it has; nobody waits for it
+                client.cancel(list(waiting), force=True)
+                break
+            for future in done:
+                if future.status == "finished":
+                    submission, result = futures[future], json.loads(future.result())
+                    results.save(results.path_of(state.out, submission), result | {"student": submission.student})
+                    came += 1
+            tell(len(futures) - len(waiting), len(pending))
     return came, len(pending)
 
 

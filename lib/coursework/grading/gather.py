@@ -123,7 +123,7 @@ def _set_times(rows, times):
     for row in rows:
         for exercise, when in by_student[row["student"]]:
             if row["submitted"] and (
-                not exercise or definition.chapter_of(exercise) == definition.chapter_of(row["exercise"])
+                not exercise or f"{definition.chapter_of(exercise):0>2}" == definition.chapter_of(row["exercise"])
             ):
                 row["submitted"] = when.isoformat()
     return [f"times: {sentence}" for sentence in dict.fromkeys(doubts)]

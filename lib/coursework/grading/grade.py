@@ -10,6 +10,7 @@ from . import merge, reading
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
+from .submissions import NO_EXERCISE
 from .watch import Watch
 
 _ME = re.compile(r"""(?:^|[;.])\s*me\(\s*["']([^"'\n]+)["']\s*\)""", re.MULTILINE)
@@ -17,7 +18,9 @@ MAX_ANSWER = 20_000  # characters of an answer that are kept, to be compared wit
 
 
 def parts_of(exercise):
-    """[(task, part, points), ...] of an exercise such as "07_vector_add"."""
+    """[(task, part, points), ...] of an exercise such as "07_vector_add"; [] for an entry that is of none."""
+    if exercise == NO_EXERCISE:
+        return []
     return [
         (t, part, points)
         for t in definition.of_chapter(definition.chapter_of(exercise))

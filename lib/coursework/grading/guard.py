@@ -14,15 +14,17 @@ NEVER = (
     "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.kill", "os.killpg",
     "subprocess.Popen", "pty.spawn", "socket.", "ftplib.", "http.", "urllib.", "webbrowser.", "smtplib.", "sqlite3.",
     "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown",
-    "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "os.chroot", "os.chdir", "os.fwalk", "os.walk", "shutil.", "tempfile.",
+    "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "os.chroot", "os.chdir", "os.fwalk", "os.walk", "shutil.",
     "glob.", "pdb.", "code.interact", "cpython.run_", "sys.addaudithook", "sys._current_frames", "sys._current_exceptions",
-    "gc.get_", "ctypes.string_at", "ctypes.wstring_at", "ctypes.cdata", "builtins.breakpoint", "builtins.input", "import_module",
+    "gc.get_", "builtins.breakpoint", "builtins.input", "import_module",
 )  # fmt: skip
 _inside = False
 
 
 def is_forbidden(event, arguments, folder):
     """Whether an event is none that may happen while an answer is run; `folder`: where requests and replies lie."""
+    if arguments and "__pycache__" in str(arguments[0]):  # numba looks where it could keep what it compiles
+        return False
     if event == "open":
         path, mode, flags = arguments
         writes = isinstance(mode, str) and set(mode) & set("wax+")

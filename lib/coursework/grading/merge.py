@@ -36,6 +36,11 @@ def canonical(path):
     return [cell for cell in master.cells if cell.cell_type == "code"], {cell.id: cell for cell in shipped.cells}
 
 
+def ids(path):
+    """The ids of a master's cells, by which a notebook of this exercise is known."""
+    return {cell.id for cell in canonical(path)[0]}
+
+
 def merge(master, shipped, cells):
     """Merged notebook from the canonical cells, the exercise as shipped (by id) and a submission's `cells`."""
     known = [cell.id for cell in master]

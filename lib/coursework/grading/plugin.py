@@ -22,31 +22,16 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def pytest_addoption(parser):
-    group = parser.getgroup("grading", "grading exercises")
-    add = group.addoption
-    add("--grade", metavar="PATH", help="folder (or zip) of submissions to grade")
-    add("--grade-out", metavar="DIR", default="grades", help="where results go (default: grades)")
-    add("--grade-masters", metavar="DIR", help="folder of master notebooks (default: solutions/ of the checkout)")
-    add("--grade-exercise", metavar="NN", action="append", help="grade this exercise only (may be repeated)")
-    add("--grade-roster", metavar="CSV", help="students of the class: each gets a row, whatever was handed in")
-    add("--grade-overrides", metavar="CSV", help="points and comments given by hand (default: DIR/overrides.csv)")
-    add("--grade-policy", metavar="TOML", help="due dates, free days, penalties (default: DIR/policy.toml)")
-    add("--grade-times", metavar="CSV", help="when what was handed in (default: the dates of the files)")
-    add("--grade-sandbox", choices=("auto", "bwrap", "rlimit"), default="auto", help="walls around a submission")
-    add("--grade-seed", metavar="TEXT", help="secret that seeds the cases (default: made once, in DIR/seed.txt)")
-    add("--grade-force", action="store_true", help="grade again what did not change")
-    add("--grade-strict", action="store_true", help="fail an item that lost points")
-    add("--grade-cell-seconds", type=float, default=20, help="limit for one cell or call (default: 20)")
-    add("--grade-total-seconds", type=float, default=120, help="limit for one submission (default: 120)")
-    add("--grade-memory", type=float, default=4, metavar="GB", help="limit of memory (default: 4)")
-    add("--grade-dask", metavar="ADDRESS", help="grade on a Dask cluster, as tcp://host:port")
+    from . import options
+
+    options.add_to(parser)
 
 
 class _State:
     """What a run of the grader knows: the same in the controller and in every worker."""
 
     def __init__(self, config):
-        from . import gather, results, roster, sandbox, submissions
+        from . import gather, merge, results, roster, sandbox, submissions
 
         option = config.option
         self.out = Path(option.grade_out).resolve()
@@ -75,7 +60,11 @@ class _State:
             sandbox.sweep()
             self.mode = sandbox.choose(option.grade_sandbox)
             self.submissions = submissions.find(
-                self.folder, list(self.masters), self.roster, self.out, {e: _ids(p) for e, p in self.masters.items()}
+                self.folder,
+                list(self.masters),
+                self.roster,
+                self.out,
+                {e: merge.ids(p) for e, p in self.masters.items()},
             )
             self.seed_text = results.secret_text(self.out, option.grade_seed)
             self.seed = results.secret_seed(self.out, option.grade_seed)
@@ -128,13 +117,6 @@ class _State:
         for path in masters.values():
             build.annotate(build.read(path), path.name)  # a broken master must stop the run, not cost points
         return masters
-
-
-def _ids(path):
-    """The ids of the cells by which a notebook of this exercise is known."""
-    from . import merge
-
-    return {cell.id for cell in merge.canonical(path)[0]}
 
 
 def pytest_collection_modifyitems(items):
@@ -299,18 +281,12 @@ class _Controller:
     def pytest_sessionfinish(self, session):
         if self.config.option.collectonly:
             return
-        from . import reports
+        from . import reports, results
 
         self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters, self.state.added)
-        if session.exitstatus == pytest.ExitCode.OK and not self._graded_any():
+        if session.exitstatus == pytest.ExitCode.OK and not results.any_graded(self.state.out, self.state.submissions):
             self.summary = [*self.summary, "Nothing could be graded: each row of grades.csv says why."]
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def _graded_any(self):
-        from . import results
-
-        paths = [results.path_of(self.state.out, s) for s in self.state.submissions if s.path]
-        return any((results.load(path) or {}).get("status") in ("graded", "no answers") for path in paths)
 
     def pytest_terminal_summary(self, terminalreporter):
         for line in getattr(self, "summary", ()):

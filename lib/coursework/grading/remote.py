@@ -36,16 +36,26 @@ class Remote:
         words = lists and all(isinstance(seen.get(k), str) for k in ("alone", "unset"))
         if not words or not dicts or type(seen.get("started")) is not int:
             raise AnswerFailed("NoResult", "what came back is not the report of a watched call")
-        return seen
+        return seen | {"after": _same_arrays(seen.get("after"), arguments)}
 
     def cost(self, arguments, wanted=()):
-        return self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))
+        said = self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))
+        if (
+            not isinstance(said, list)
+            or len(said) != 2
+            or not isinstance(said[0], dict)
+            or not isinstance(said[1], list)
+        ):
+            raise AnswerFailed("NoResult", "what came back is no count")
+        if not said[1] or not all(type(said[0].get(name)) in (int, float) for name in wanted):
+            raise AnswerFailed("NoResult", "what came back is no count")
+        return said[0], [_result(run, arguments) for run in said[1]]
 
     def counts(self, arguments):
-        counts = self._clean("counts", COUNTED, arguments=list(arguments))
+        counts, *run = _list(self._clean("counts", COUNTED, arguments=list(arguments)), 3)
         if not isinstance(counts, dict) or not all(type(counts.get(name)) is int for name in ("flops", "moved")):
             raise AnswerFailed("NoResult", "what came back is no count")
-        return counts
+        return counts, *_result(run, arguments)
 
     def timed(self, arguments):
         """Nothing: no points hang on a clock."""
@@ -53,7 +63,7 @@ class Remote:
 
     def xray(self, grid, block, arguments, require=None):
         request = {"grid": grid, "block": block, "require": require or {}}
-        after, report = self._clean("xray", KERNEL, arguments=list(arguments), **request)
+        after, report = _list(self._clean("xray", KERNEL, arguments=list(arguments), **request), 2)
         return _same_arrays(after, arguments), report
 
     def play(self, task, arguments):
@@ -128,6 +138,12 @@ def _played(value):
     fits = fits and (value["finding"] is None or isinstance(value["finding"], dict))
     if not fits:
         raise AnswerFailed("NoResult", "what came back is not the report of a run")
+    return value
+
+
+def _list(value, length):
+    if not isinstance(value, list) or len(value) != length:
+        raise AnswerFailed("NoResult", "what came back is something else than what was asked for")
     return value
 
 

@@ -74,9 +74,12 @@ def _line(row):
 
 def _totals(by_student):
     """A line for each student: the points that count in each exercise, and their sum."""
+    by_student = {student: [row for row in mine if row["max_points"]] for student, mine in by_student.items()}
     exercises = sorted({row["exercise"] for mine in by_student.values() for row in mine})
     lines = []
     for student, mine in by_student.items():
+        if not mine:
+            continue  # an entry of the folder that is nobody's
         final = {row["exercise"]: row["final"] for row in mine if not open_grade(row)}
         most = sum(row["max_points"] for row in mine)
         points = {e: final.get(e, "") for e in exercises}

@@ -67,9 +67,16 @@ def load(path):
     return result if isinstance(result, dict) and "key" in result else None
 
 
+def any_graded(out, submissions):
+    """True if at least one notebook could be graded, whatever its points."""
+    found = (load(path_of(out, submission)) for submission in submissions if submission.path)
+    return any(result["status"] in ("graded", "no answers") for result in found if result)
+
+
 def save(path, result):
-    """Write a result."""
-    write_text(path, json.dumps(result, indent=1, ensure_ascii=False))
+    """Write a result, unless it stands there already."""
+    if load(path) != result:
+        write_text(path, json.dumps(result, indent=1, ensure_ascii=False))
 
 
 def secret_text(out, wish=None):

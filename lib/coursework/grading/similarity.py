@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .. import trees
+
 K, W = 18, 6
 MOST_NODES = 6000  # of an answer; what is longer is compared by its beginning
 LEAST = 10  # shared pieces below which nothing is said: two honest students write the same three lines
@@ -35,8 +37,8 @@ def nodes(source):
     """[(word, line), ...] of a source, in order; [] for what is no Python."""
     lines = ["" if line.lstrip()[:1] in ("%", "!") else line for line in source.splitlines()]  # a notebook's commands
     try:
-        tree = ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = trees.parse("\n".join(lines))
+    except (SyntaxError, trees.TooLarge):
         return []
     own = _own_names(tree)
     found, waiting = [], [(tree, 1)]

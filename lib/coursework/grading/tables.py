@@ -135,9 +135,9 @@ def _equal(one, other):
 
 
 def load(out):
-    """The rows of grades.json in the folder `out`."""
+    """The rows of grades.json in the folder `out`, without entries that are of no exercise."""
     try:
-        return json.loads((Path(out) / "grades.json").read_text(encoding="utf-8"))
+        return [r for r in json.loads((Path(out) / "grades.json").read_text(encoding="utf-8")) if r["max_points"]]
     except (OSError, ValueError) as error:
         raise ExportError(f"{out} has no grades.json that can be read ({error}). Grade first.") from None
 

@@ -51,8 +51,20 @@ COUNTS = {name: name for name in (*_EACH.split(), *_SUMS.split(), *_SPLIT)} | {
     "global_store_requests": "store requests to global memory",
     "shared_store_requests": "store requests to shared memory",
     "barriers": "barriers in a block",
+    "atomics": "atomic operations",
+    "active_lanes": "lanes of a warp that work together, at least",
 }
 
+# A load that is written as an atomic, or made by one lane at a time, is no cheaper for it.
+_ATOMIC = (
+    "An atomic operation reads and writes memory, too, and others wait for it. This result needs none: plain loads and stores "
+    "are what the budget is about."
+)
+_LANES = "While one lane of a warp works, the other 31 wait. Let all lanes go to memory in the same instruction, each to its own element."
+_DEARER = (
+    (lambda over: any(o.name == "atomics" for o in over), _ATOMIC),
+    (lambda over: any(o.name == "active_lanes" for o in over), _LANES),
+)
 _TWO_WRITERS = (
     "Some elements have two threads and others none, so the index is not a different one for each thread. Write it down for "
     "thread 0 of blocks 0, 1 and 2: by how much should it grow from block to block?"
@@ -84,6 +96,12 @@ class KernelTask(ArrayTask):
     def __post_init__(self):
         super().__post_init__()
         refuse_unknown(self, "tell_first", self.tell_first, FINDINGS)
+        if self.budget is not None:
+            about = " ".join(self.budget.require)
+            none = {} if "atomic" in about or not ("load" in about or "sectors" in about) else {"atomics": 0}
+            causes = (*(cause for cause in _DEARER if cause not in self.budget.causes), *self.budget.causes)
+            counted = replace(self.budget, require=none | self.budget.require, causes=causes)
+            object.__setattr__(self, "budget", counted)
 
     def failures(self):
         """`none-beyond`: an index outside where no thread is beyond the end, so that no guard is missing.

@@ -125,7 +125,8 @@ class MeasuredTask(CompiledTask):
 
     def _counted(self, answer, arguments):
         """(flops, bytes moved) of a call."""
-        counts = attempt(self, self.claimed, lambda: answer.counts(arguments))
+        counts, result, after = attempt(self, self.claimed, lambda: answer.counts(arguments))
+        self.compare(self.claimed, arguments, after, result)
         return counts["flops"], counts["moved"]
 
     def _claimed(self, answer):

@@ -77,12 +77,14 @@ class ParallelTask(CompiledTask):
         self.inputs_unchanged(cases[0], first, after)
         case = self.watch.case or cases[0]
         seen = self._watched(answer, case, arguments_of(case, seed, 2000))
+        watched = case, arguments_of(case, seed, 2000)
         alone, again = seen["alone"], self._started_again(seen["started"])
         for index, case in enumerate(cases):
             arguments = arguments_of(case, seed, index)
             for threads in _threads():
                 result, after = attempt(self, case, lambda a=arguments, t=threads: answer.compiled_call(a, threads=t))
                 self.compare(case, arguments, after, result, lambda a: answer.compiled_call(a)[1])
+        self.compare(*watched, seen["after"], seen["result"])  # not another program than the one that was compiled
         if alone or again:
             headline = "one thread computes all of it, or nearly all" if alone else "the threads share another loop"
             facts, cause = (("it has", str(alone or again)),), self.advice.get("not-parallel", _ALONE)
@@ -105,9 +107,10 @@ class ParallelTask(CompiledTask):
         cost, where = {}, {}
         if watched:
             seen = self._watched(answer, case, arguments, watched)
+            self.compare(case, arguments, seen["after"], seen["result"])
             cost, where = dict(seen["counts"]), {k: f" ({v})" for k, v in seen["examples"].items()}
         if names - WATCHED.keys():
-            cost |= attempt(self, case, lambda: answer.cost(arguments, sorted(names - WATCHED.keys())))
+            cost |= self.counted(answer, case, arguments, sorted(names - WATCHED.keys()))
         return cost, where
 
     def _watched(self, answer, case, arguments, wanted=()):

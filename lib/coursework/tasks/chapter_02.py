@@ -695,7 +695,7 @@ class Ticket:
 def map_in_chunks(chunked_map, items, chunk, bad):
     """The student's map over `items` with a pool of two threads; the job that meets `bad` raises."""
     events, asked, late, home, at_home, empty = Events(), 0, 0, threading.get_ident(), 0, 0
-    worked = set()  # jobs that called the function
+    calls, sizes = {}, []  # of the function: by the job that a thread is at; by each job that ended
 
     def ask():
         nonlocal asked
@@ -704,7 +704,7 @@ def map_in_chunks(chunked_map, items, chunk, bad):
     def triple(x):
         nonlocal at_home
         at_home += threading.get_ident() == home
-        worked.add(threading.get_ident())
+        calls[threading.get_ident()] = calls.get(threading.get_ident(), 0) + 1
         if x == bad:
             raise ValueError(f"{x} is bad")
         return 3 * x + 1
@@ -713,9 +713,10 @@ def map_in_chunks(chunked_map, items, chunk, bad):
 
         def run(job, arguments):
             nonlocal empty
-            worked.discard(threading.get_ident())
+            calls[threading.get_ident()] = 0
             result = job(*arguments)
-            empty += threading.get_ident() not in worked
+            sizes.append(calls[threading.get_ident()])
+            empty += sizes[-1] == 0
             return result
 
         def submit(job, *arguments):
@@ -733,6 +734,7 @@ def map_in_chunks(chunked_map, items, chunk, bad):
             result = f"ValueError: {error}"
     counts = events.counts()
     seen = {"result": result, "late": late, "at_home": at_home, "empty": empty, "jobs": counts.get("jobs", 0)}
+    seen["largest"] = max(sizes, default=0)
     seen["changed"] = given != items
     return Played(seen, counts)
 
@@ -803,6 +805,13 @@ def judge_map(arguments, result):
             f"{-(-len(items) // chunk)} jobs for {len(items)} items in chunks of {chunk}",
             "A job without any item was handed over. len // chunk + 1 is one too many where the division has no rest.",
             f"{result['jobs']} jobs",
+        )
+    if result["largest"] > chunk:
+        return Slip(
+            "large-job",
+            f"at most {chunk} items in a job",
+            "While one job does the work of several, the other threads have nothing to do. A job is one chunk.",
+            f"a job with {result['largest']} items",
         )
     if result["late"]:
         return Slip(

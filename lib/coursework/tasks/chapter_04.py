@@ -276,7 +276,7 @@ CHANNELS = CompiledTask(
     budget=Budget(
         points=1,
         text="nearly all of the arithmetic on whole vectors, and no array allocated",
-        require={"scalar_share": 0.1, "arrays": 0},
+        require={"multiplies": 2 * 5 * 7 * 128, "scalar_share": 0.1, "arrays": 0},
         over=(
             "The result is right, but the inner loop does not walk through neighbours in memory, or an array is made on the "
             "way. Which of the four axes has stride 1 (4 bytes)? It belongs into the inner loop."
@@ -356,7 +356,7 @@ class LanesTask(CompiledTask):
         raise Failed(Failure("never", f"{headline(case)} no vectors", facts))
 
     def _share(self, answer, case, arguments):
-        return attempt(self, case, lambda: answer.cost(arguments, ["scalar_share"]))["scalar_share"]
+        return attempt(self, case, lambda: answer.cost(arguments, ["scalar_share"]))[0]["scalar_share"]
 
 
 def lanes_arguments(n):
@@ -640,7 +640,7 @@ SUMS = CompiledTask(
     budget=Budget(
         points=2,
         text="nearly all of the arithmetic on whole vectors, at most 3 accesses to memory for each vector multiply, no array allocated",
-        require={"scalar_share": 0.1, "accesses_per_multiply": 3, "arrays": 0},
+        require={"multiplies": 8 * 512, "scalar_share": 0.1, "accesses_per_multiply": 3, "arrays": 0},
         over=(
             "The result is right, but one sum after the other is added up, number by number, or an array is made on the way. A "
             "vector holds many sums, if they are neighbours: let the inner loop go from one element of out to the next."

@@ -260,7 +260,7 @@ FLIP = KernelTask(
     budget=Budget(
         points=1,
         text="at most 4 sectors for each load and each store of a warp",
-        require={"sectors_per_request": 4},
+        require={"sectors_per_request": 4, "active_lanes": 32},
         over=(
             "The picture is right, but neighbouring threads of a warp, which differ in x, lie in different rows of memory. Elements of one row "
             "are neighbours: what should x count?"

@@ -419,7 +419,7 @@ LARGEST = MendTask(
     },
     hints=(
         "What looks wrong to you? For each suspicion, write down a launch that would show it, and x-ray that one: rows of length 0 and 1, shorter and longer than a block.",
-        "A barrier waits for all threads of the *block*. Which threads leave early here, and which other threads of their block stay? And who stored place 0 last, before thread 0 reads it?",
+        "A barrier waits for all threads of the block. Which threads leave early here, and which other threads of their block stay? And who stored place 0 last, before thread 0 reads it?",
         "The threads of a block have one row, and one length: they leave together or not at all. Where a suspicion shows nothing in any launch, and you can say why, there is nothing to mend.",
     ),
 )

@@ -465,7 +465,7 @@ AXPY = KernelTask(
     budget=Budget(
         points=2,
         text="4 sectors for each load and each store of a warp",
-        require={"sectors_per_request": 4},
+        require={"sectors_per_request": 4, "active_lanes": 32},
         over=(
             "The result is right, but the lanes of a warp touch elements that lie far apart at the same moment. "
             "Neighbouring threads should handle neighbouring elements."

@@ -389,7 +389,7 @@ NAIVE = KernelTask(
     budget=Budget(
         points=1,
         text="at most 4 sectors for each load and each store of a warp, and each element of out stored once",
-        require={"sectors_per_request": 4, "global_store_requests": 32 * 64 // 32},
+        require={"sectors_per_request": 4, "global_store_requests": 32 * 64 // 32, "active_lanes": 32},
         over=(
             "The result is right, but elements of `out` are stored more than once: add up in a local variable, and store at the end."
         ),

@@ -1,10 +1,11 @@
 """The LSTM in one launch for all its steps, in float32 (Diamos and others 2016).
 
-    lstm_persistent       U is read once: a warp has a unit, and the unit's four rows of U lie in the registers of its lanes.
-                          After each step all blocks wait for one another, and then read the new h
+    lstm_persistent       U is read once: a warp has a unit, and the unit's four rows of U stay in shared memory. After each step all
+                          blocks wait for one another, and then read the new h
     lstm_batch_parallel   groups of blocks, each with a U of its own and some of the sequences
 
-A launch per step moves 16 H^2 bytes of weights in each. Here a step moves h: 4 H bytes for each sequence to each of H / 8 blocks.
+Registers would be nearer, as in the paper. But the barrier is a function that is called, and what lies in registers then has to be kept:
+with weights among it there are too few. A launch per step moves 16 H^2 bytes of weights in each. Here a step moves h: 4 H bytes for each sequence to each of H / 8 blocks.
 """
 
 import math
@@ -24,7 +25,7 @@ UNITS = SEQUENCES = (
     8  # of a block: a warp for each unit; sequences whose h is in shared memory at a time, a warp loads each
 )
 THREADS = 32 * UNITS
-PERSISTENT = f"void({', '.join([LINE] * 8)}, {LENGTHS}, int64, boolean, int64, {PLACE})"
+PERSISTENT = f"void({', '.join([LINE] * 4)}, float32[:, ::1], {LINE}, {LENGTHS}, int64, boolean, int64, {PLACE})"
 
 
 @cuda.jit(device=True)
@@ -37,47 +38,45 @@ def warp_sum(value):
     return value + cuda.shfl_down_sync(ALL, value, 1)
 
 
-def persistent(places):
-    """The kernel for at most 32 * `places` units: lane l of a warp has the weights of units l, l + 32, ..."""
-    count, room = 4 * places, 32 * places
+def persistent(most):
+    """The kernel for at most so many units: lane l of a warp has the weights of units l, l + 32, ..."""
 
     @cuda.jit
     def lstm_persistent_kernel(
-        p, u, b_hh, h, c, rooms, new, out, lengths, steps, reverse, share, by_step, by_sequence, hidden, width, column
+        p, u, b_hh, c, rooms, out, lengths, steps, reverse, share, by_step, by_sequence, hidden, width, column
     ):
-        """p: W x + b of all steps. rooms: h before and after a step, in turn. share: sequences of a group of blocks."""
-        old = cuda.shared.array((SEQUENCES, room), float32)
+        """p: W x + b of all steps. rooms: two rows for h, before and after a step, in turn. share: sequences of a group."""
+        old = cuda.shared.array((SEQUENCES, most), float32)
         gates = cuda.shared.array((SEQUENCES, 4, UNITS), float32)
-        weights = cuda.local.array(count, float32)
+        weights = cuda.shared.array((4, UNITS, most), float32)
         thread, lane, warp = cuda.threadIdx.x, cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
         units, rows = cuda.blockIdx.x * UNITS, 4 * hidden
         unit = units + warp
-        for k in range(places):
-            at = lane + 32 * k
+        for at in range(lane, most, 32):
             for gate in range(4):
-                weights[4 * k + gate] = 0
+                weights[gate, warp, at] = 0
                 if unit < hidden and at < hidden:
-                    weights[4 * k + gate] = u[(gate * hidden + unit) * hidden + at]
+                    weights[gate, warp, at] = u[(gate * hidden + unit) * hidden + at]
         first = cuda.blockIdx.y * share
         last = min(first + share, lengths.size)
         grid = cuda.cg.this_grid()
         for number in range(steps):
             t = steps - 1 - number if reverse else number
-            before, after = number % 2 * h.size, (number + 1) % 2 * h.size
+            before = number % 2
             for begin in range(first, last, SEQUENCES):
                 some = min(SEQUENCES, last - begin)
                 if warp < some:
-                    for at in range(lane, room, 32):
-                        old[warp, at] = rooms[before + (begin + warp) * hidden + at] if at < hidden else f32(0)
+                    for at in range(lane, most, 32):
+                        old[warp, at] = rooms[before, (begin + warp) * hidden + at] if at < hidden else f32(0)
                 cuda.syncthreads()
                 for s in range(some):
                     i = f = g = o = f32(0)
-                    for k in range(places):
-                        state = old[s, lane + 32 * k]
-                        i += weights[4 * k] * state
-                        f += weights[4 * k + 1] * state
-                        g += weights[4 * k + 2] * state
-                        o += weights[4 * k + 3] * state
+                    for at in range(lane, most, 32):  # of weights, a lane reads what it has written
+                        state = old[s, at]
+                        i += weights[0, warp, at] * state
+                        f += weights[1, warp, at] * state
+                        g += weights[2, warp, at] * state
+                        o += weights[3, warp, at] * state
                     i, f, g, o = warp_sum(i), warp_sum(f), warp_sum(g), warp_sum(o)
                     if lane == 0:
                         gates[s, 0, warp], gates[s, 1, warp], gates[s, 2, warp], gates[s, 3, warp] = i, f, g, o
@@ -97,20 +96,16 @@ def persistent(places):
                         c[job] = cell
                         state = sigmoid(o) * math.tanh(cell)
                         written = state
-                    rooms[after + job] = state
+                    rooms[1 - before, job] = state
                     out[row * width + column + place] = written
-                    if number == steps - 1:
-                        new[job] = state
                 cuda.syncthreads()  # `old` is read until here
             grid.sync()
 
     return lstm_persistent_kernel
 
 
-KERNELS = {
-    places: persistent(places) for places in (4, 8)
-}  # places -> kernel; 16 weights of each gate do not fit into registers
-MOST = 32 * max(KERNELS)
+KERNELS = {most: persistent(most) for most in (128, 256)}  # of 48 KiB, 256 units take 41 for weights and h
+MOST = max(KERNELS)
 
 
 def resident(kernel):
@@ -122,7 +117,7 @@ def resident(kernel):
 def all_steps(g, reverse, x, weights, h, c, new, out, lengths, place, groups):
     """A layer in one launch, by at most `groups` groups of blocks; as the rung before where the device has no room."""
     blocks = -(-g.hidden // UNITS)
-    kernel = next((k for places, k in KERNELS.items() if g.hidden <= 32 * places), None)
+    kernel = next((k for most, k in KERNELS.items() if g.hidden <= most), None)
     if kernel is None or blocks > resident(kernel):
         lstm_fused_inputs.__wrapped__(g, reverse, x, weights, h, c, new, out, lengths, place)
         return
@@ -130,12 +125,13 @@ def all_steps(g, reverse, x, weights, h, c, new, out, lengths, place, groups):
     share = -(-g.batch // groups)
     w, u, b_ih, b_hh = weights
     p = linear_transposed(x, w, b_ih, None, cuda.device_array((x.shape[0], w.shape[0]), f32))
-    rooms = cuda.device_array(2 * h.size, f32)
-    copy_kernel[-(-h.size // THREADS), THREADS](h, rooms)
+    rooms, copies = cuda.device_array((2, h.size), f32), -(-h.size // THREADS)
+    copy_kernel[copies, THREADS](h, rooms[0])
     kernel[(blocks, -(-g.batch // share)), THREADS](
-        p.reshape(p.size), u.reshape(u.size), zeros(u.shape[0]) if b_hh is None else b_hh, h, c, rooms, new, out, lengths,
-        g.steps, reverse, share, *place,
+        p.reshape(p.size), u.reshape(u.size), zeros(u.shape[0]) if b_hh is None else b_hh, c, rooms, out, lengths, g.steps,
+        reverse, share, *place,
     )  # fmt: skip
+    copy_kernel[copies, THREADS](rooms[g.steps % 2], new)
 
 
 LIMITS = (
@@ -146,7 +142,7 @@ LIMITS = (
 @implementation(
     "lstm",
     "gpu",
-    adds="one launch for all steps: weights stay in registers, blocks meet at a barrier of the grid after each step",
+    adds="one launch for all steps: weights stay in shared memory, blocks meet at a barrier of the grid after each step",
     dtypes=("float32",),
     limits=LIMITS,
     kernels=[(kernel, [PERSISTENT]) for kernel in KERNELS.values()],

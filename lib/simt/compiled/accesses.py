@@ -15,6 +15,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
+from ..settings import wraps
 from ..trace import LOAD, STORE
 from .casts import convert
 from .watching import Watch
@@ -54,6 +55,11 @@ class Access:
         ]  # fmt: skip
         self.array = context.make_array(array_type)(context, builder, array)
         self.shape = cgutils.unpack_tuple(builder, self.array.shape, array_type.ndim)
+        if wraps():
+            self.indices = [
+                builder.select(builder.icmp_signed("<", i, INDEX(0)), builder.add(i, n), i)
+                for i, n in zip(self.indices, self.shape, strict=False)
+            ]
         self.strides = cgutils.unpack_tuple(builder, self.array.strides, array_type.ndim)
 
     def ok(self, last=0):

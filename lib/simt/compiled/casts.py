@@ -17,6 +17,19 @@ def is_known(kind):
     return True
 
 
+@intrinsic
+def whole(typing, value):
+    """``value``, which is a whole number."""
+    kind = types.unliteral(value)
+    if not isinstance(kind, types.Integer):
+        raise TypingError(f"a barrier that counts takes a whole number, not {kind}")
+
+    def generate(context, builder, signature, args):
+        return args[0]
+
+    return kind(kind), generate
+
+
 def convert(context, builder, value, source, target):
     """``value`` of numba type ``source`` as ``target``, in LLVM."""
     source, target = types.unliteral(source), types.unliteral(target)

@@ -52,7 +52,9 @@ def sync(lowering, node, called):
     if kind in SOURCES:
         operands["operand"] = lowering.fresh(call("_int64", given[called.parameters[2]]), node)
     if "predicate" in called.parameters:
-        operands["value"] = lowering.fresh(call("bool", given["predicate"]), node)
+        asked = given["predicate"]  # at a barrier a whole number, in a vote anything
+        asked = call("_whole", asked) if kind in _BARRIERS.values() else asked
+        operands["value"] = lowering.fresh(call("bool", asked), node)
     elif "value" in called.parameters:
         operands["value"] = lowering.fresh(given["value"], node)
     target = None if kind in ("block", "syncwarp") else lowering.unit.namespace.temporary()

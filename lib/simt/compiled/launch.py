@@ -18,6 +18,7 @@ from ..executor.launch import Launch
 from ..executor.memory import Array
 from ..kernel import kernel_of
 from ..limits import check_cooperative, check_launch, dimensions
+from ..settings import wraps
 from ..source.endless import question
 from ..work import estimate
 from .running import Failure, Run, cpu_threads
@@ -138,7 +139,7 @@ def unit_of(kernel, prepared, block, shared_bytes, checked, order, counted=False
 
 def _key(values, block, checked, order, shared_bytes, counted):
     """What a kernel is compiled for."""
-    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes, counted
+    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes, counted, wraps()
 
 
 def _left_waiting(unit, failure):

@@ -50,7 +50,8 @@ def atomic(memory: Memory, name, array, index, operands, site, visit=0):
     types, compute = OPERATIONS[name]
     if str(dtype) not in types:
         fault(NotOnAGpu, f"cuda.atomic.{name} does not exist for {dtype}; only for {', '.join(types)}", site)
-    key = memory.key_of(array, index if isinstance(index, tuple) else (index,), site)
+    key = memory.wrapped(array, index if isinstance(index, tuple) else (index,))
+    key = memory.key_of(array, key, site)
     if len(key) != array.data.ndim or not all(isinstance(k, int) for k in key):
         fault(NotOnAGpu, f"cuda.atomic.{name} needs one index for each of the {array.data.ndim} axes", site)
     if not memory.check(array, key, site, visit):

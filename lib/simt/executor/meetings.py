@@ -7,7 +7,7 @@ deadlock.
 
 import numpy as np
 
-from ..errors import Deadlock, KernelError, TooManyIterations
+from ..errors import Deadlock, KernelError, NotOnAGpu, TooManyIterations
 from ..limits import MOST_ROUNDS
 from ..trace import Barrier, Collective
 from . import operations
@@ -65,6 +65,7 @@ class Meetings:
             self.launch.fault(TooManyIterations, reason, first.request[1], first)
         variant = first.request[2]
         if variant:
+            self._check_predicates(threads)
             predicates = [bool(t.request[3]) for t in threads]
             result = {
                 "count": np.int32(sum(predicates)),
@@ -81,6 +82,19 @@ class Meetings:
             thread.epoch += 1
         self.launch.snapshot(block, site, threads[0].epoch)
         return threads
+
+    def _check_predicates(self, threads):
+        """As numba-cuda types them: whole numbers, and a bool is none."""
+        for thread in threads:
+            value = thread.request[3]
+            if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+                name = f"syncthreads_{thread.request[2]}"
+                self.launch.fault(
+                    NotOnAGpu,
+                    f"cuda.{name} takes a whole number, a {type(value).__name__} came: write cuda.{name}(1 if ... else 0)",
+                    thread.request[1],
+                    thread,
+                )
 
     def _diverged(self, threads):
         sites = {t.request[1] for t in threads}

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import KernelError, NotOnAGpu, OutOfBounds
 from ..numbers import caster, normal, numba_type
+from ..settings import wraps
 
 _EXACT = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.complex128))
 
@@ -186,11 +187,23 @@ class Memory:
             pass
         return self.storen(a, (i, j, k), value, site)
 
+    @staticmethod
+    def wrapped(a, key):
+        """The key with negative numbers counted from the other end, where that is set (settings.wrap)."""
+        if not wraps() or type(a) is not Array:
+            return key
+        key = key[0] if len(key) == 1 and isinstance(key[0], tuple) else key
+        return tuple(
+            k + n if isinstance(k, int | np.integer) and -n <= k < 0 else k
+            for k, n in zip(key, (*a.shape, *(0,) * len(key)), strict=False)
+        )
+
     # -- the general case ---------------------------------------------------------------------------------------------
 
     def loadn(self, a, key, site, visit=0):
         if type(a) is not Array:
             return self._load_other(a, key, site, visit)
+        key = self.wrapped(a, key)
         if len(key) == 1 and (field := a.field(key[0])) is not None:
             return field
         key = self.key_of(a, key, site)
@@ -207,7 +220,7 @@ class Memory:
             return self._store_field(a, key, value, site, visit)
         if type(a) is not Array:
             self.launch.fault(NotOnAGpu, f"a {type(a).__name__} cannot be changed in a kernel", site)
-        key = self.key_of(a, key, site)
+        key = self.key_of(a, self.wrapped(a, key), site)
         if a.readonly:
             self.launch.fault(KernelError, f"array {a.name!r} is read-only: the kernel may not write to it", site)
         if not _is_element(a, key):

@@ -81,6 +81,7 @@ class TracedMemory(Memory):
         }
 
     def loadn(self, a, key, site, visit=0):
+        key = self.wrapped(a, key)
         value = super().loadn(a, key, site, visit)
         if type(a) is Array and type(value) is not Array and type(value) is not Record:
             self.note(a, key, site, visit, writes=False)

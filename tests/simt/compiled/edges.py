@@ -217,9 +217,9 @@ def votes_and_matches(x, y):
 @edge(2, 64, numbers(128, dtype=np.int32), zeros(128, 3, dtype=np.int32))
 def barriers_that_count(x, y):
     i = cuda.grid(1)
-    y[i, 0] = cuda.syncthreads_count(x[i] > 7)
-    y[i, 1] = cuda.syncthreads_and(x[i] > 0) + 2 * cuda.syncthreads_or(x[i] > 22)
-    if cuda.syncthreads_or(x[i] > 22):
+    y[i, 0] = cuda.syncthreads_count(int32(x[i] > 7))
+    y[i, 1] = cuda.syncthreads_and(int32(x[i] > 0)) + 2 * cuda.syncthreads_or(int32(x[i] > 22))
+    if cuda.syncthreads_or(int32(x[i] > 22)):
         y[i, 2] = 5
 
 
@@ -255,7 +255,7 @@ def an_operand_before_the_barrier_in_one_expression(x, y):
     s = cuda.shared.array(32, float32)
     t = cuda.threadIdx.x
     s[t] = x[t]
-    y[t] = s[t] + cuda.syncthreads_count(s[t] > 5) * 100
+    y[t] = s[t] + cuda.syncthreads_count(int32(s[t] > 5)) * 100
     s[t] = 0
 
 

@@ -284,7 +284,7 @@ class Statements:
         if predicate:
             made = self.condition(1, THREAD)
             name, variant = self.fresh(), self.random.choice(("count", "and", "or"))
-            self.emit(f"{name} = cuda.syncthreads_{variant}({made.text})")
+            self.emit(f"{name} = cuda.syncthreads_{variant}(1 if {made.text} else 0)")
             self.emit(f"{name} = int64({name})")
             self.declare(Variable(name, I64, BLOCK))
         else:

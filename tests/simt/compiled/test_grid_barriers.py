@@ -68,7 +68,7 @@ def compare(seeds):
     return counts
 
 
-@pytest.mark.parametrize(("first", "count"), [(0, 36), pytest.param(100, 400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("first", "count"), [(0, 20), pytest.param(100, 200, marks=pytest.mark.slow)])
 def test_random_kernels(first, count):
     compared, failed, refused = compare(range(FIRST + first, FIRST + first + count))
     assert compared - failed >= count // 6
@@ -79,9 +79,9 @@ def test_random_kernels(first, count):
 
 
 @cuda.jit(device=True)
-def neighbours(grid, values, i):
+def neighbours(grid, y, row, i):
     grid.sync()
-    return values[(i + 1) % values.size] - values[i - 1 if i else values.size - 1]
+    return y[row, (i + 1) % y.shape[1]] - y[row, i - 1 if i else y.shape[1] - 1]
 
 
 @cuda.jit
@@ -105,12 +105,12 @@ def everything(x, y, n, bounds):
         y[2, i] = total
         k += 1
         grid.sync()
-        total -= neighbours(grid, y[2], i)
+        total -= neighbours(grid, y, 2, i)
         for inner in range(k, bounds[1], 2):
             grid.sync()
             if t % 3 == inner % 3:
                 total += inner
-    for weight in (0.5, 2):
+    for weight in (0.5, 2.0):
         y[3, i] = total * weight
         grid.sync()
         total += y[3, (i + 7) % size]
@@ -152,6 +152,7 @@ def test_dynamic_shared_memory_and_several_axes_are_kept():
         s = cuda.shared.array(0, float32)
         row, t = cuda.blockIdx.y, cuda.threadIdx.y * 4 + cuda.threadIdx.x
         s[t] = x[row, cuda.blockIdx.x, t]
+        cuda.syncthreads()
         for _ in range(3):
             x[row, cuda.blockIdx.x, t] = 2 * s[7 - t]
             cuda.cg.this_grid().sync()
@@ -234,13 +235,14 @@ def test_an_endless_loop_around_a_barrier_ends(monkeypatch):
 
     @cuda.jit
     def kernel(x):
-        while x[0] >= 0:
-            x[cuda.grid(1)] += 1
+        k = 1
+        while k > 0:
+            x[cuda.grid(1)] = k
             cuda.cg.this_grid().sync()
 
     with pytest.raises(simt.TooManyIterations, match="goes on and on") as caught:
         compiled.run(kernel, 2, 4, [np.zeros(8)])
-    assert caught.value.line == kernel.py_func.__code__.co_firstlineno + 2
+    assert caught.value.line == kernel.py_func.__code__.co_firstlineno + 3
 
 
 def test_a_view_that_is_kept_over_a_barrier_is_refused():
@@ -255,7 +257,7 @@ def test_a_view_that_is_kept_over_a_barrier_is_refused():
 
 
 def test_ctrl_c_ends_a_launch_of_many_rounds(monkeypatch):
-    x, before = np.zeros(64), threading.active_count()
+    x, before = cuda.to_device(np.zeros(64)), threading.active_count()
     compiled.run(counts_up, 2, 32, [x, 1])
 
     waits = threading.Thread.join
@@ -272,4 +274,4 @@ def test_ctrl_c_ends_a_launch_of_many_rounds(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         compiled.run(counts_up, 2, 32, [x, 500_000])
     assert threading.active_count() == before
-    assert 1 < x[0] < 500_000
+    assert 1 < x.copy_to_host()[0] < 500_000

@@ -165,7 +165,7 @@ def barrier_in_a_loop_over_pairs(x):
 @refused("while ... else with a barrier", np.zeros(32))
 def barrier_in_a_condition_with_else(x):
     k = 0
-    while cuda.syncthreads_or(k < 3):  # HERE
+    while cuda.syncthreads_or(1 if k < 3 else 0):  # HERE
         k += 1
     else:
         x[0] = k

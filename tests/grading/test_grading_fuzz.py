@@ -1,0 +1,67 @@
+"""Mutants of answers and of escapes: nothing that is admitted does what it may not. fuzz.py says how; `make fuzz` makes 100,000."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import fuzz
+import pytest
+
+SEED = 1
+
+
+def run(count):
+    here = Path(__file__).parent
+    path = os.pathsep.join([str(here), str(here.parent), str(here.parents[1] / "lib")])
+    command = [sys.executable, "-W", "ignore", str(here / "fuzz.py"), str(count), "--seed", str(SEED)]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, cwd=here)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("count", [2000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_no_mutant_gets_out(count):
+    said = run(count)
+    assert "refused" in said
+    for key in fuzz.KEYS:  # what is refused to the last one tells nothing
+        assert f"admitted, {key}" in said
+
+
+BREACHES = {
+    "kernel": [
+        "@cuda.jit\ndef f(x=open('/dev/null')):\n    pass",
+        "@cuda.jit\ndef f(x: print, /):\n    pass",
+        "@cuda.jit\ndef f(x):\n    x.ctypes",
+    ],
+    "compiled": [
+        "@njit\ndef f(x):\n    import os",
+        "@njit\ndef f(x):\n    return np.ctypeslib",
+        "@njit\ndef f(x):\n    x.shape = 3",
+    ],
+    "plain": ["def f():\n    return ().__class__", "def f():\n    return open", "def f():\n    return '\u2028'"],
+}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("key", "text"), [(key, text) for key, texts in BREACHES.items() for text in texts])
+def test_a_hole_in_the_wall_would_be_seen(key, text):
+    assert fuzz.look_at([text], key)
+
+
+@pytest.mark.quick
+def test_the_bell_rings():
+    """As if something had been admitted that opens a file while it is run."""
+    code = (
+        "import fuzz, sys\n"
+        "fuzz._send = lambda texts, key: ['def f(x):\\n    return print']\n"
+        "fuzz.run = lambda texts, key: open('/dev/null')\n"
+        "fuzz.fuzz(1, 1)"
+    )
+    here = Path(__file__).parent
+    path = os.pathsep.join([str(here), str(here.parent), str(here.parents[1] / "lib")])
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, cwd=here
+    )
+    assert done.returncode == 3, done.stderr
+    assert "ESCAPED: open" in done.stdout

@@ -1,0 +1,188 @@
+"""Code that was written for numba.cuda runs on this package: `simt.activate`, ``pytest --simt``, and what it imports."""
+
+import math
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import simt
+from simt import cuda, libdevice
+from simt.random import create_xoroshiro128p_states, xoroshiro128p_normal_float64, xoroshiro128p_uniform_float32
+
+LIBRARY = Path(__file__).parents[2] / "lib"
+PROJECT = """
+import numba.cuda
+import numpy as np
+from numba import cuda, float32
+from numba.cuda import libdevice
+from numba.cuda.core import config
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
+from numba.cuda.testing import CUDATestCase, skip_on_cudasim, unittest
+
+
+@cuda.jit("void(float32[:], float32[:])")
+def double(x, y):
+    i = numba.cuda.grid(1)
+    if i < x.size:
+        y[i] = 2 * x[i]
+
+
+@cuda.jit
+def last(x):
+    x[-1] = 5
+
+
+@cuda.jit
+def drawn(states, y):
+    i = cuda.grid(1)
+    y[i] = xoroshiro128p_uniform_float32(states, i) + libdevice.sinf(0)
+
+
+class TestDouble(CUDATestCase):
+    def test_double(self):
+        x = np.arange(100, dtype=np.float32)
+        y = cuda.device_array_like(x)
+        double[4, 32](cuda.to_device(x), y)
+        self.assertPreciseEqual(y.copy_to_host(), 2 * x)
+
+    def test_a_negative_index_is_that_of_numba(self):
+        x = np.zeros(3)
+        last[1, 1](x)
+        assert x[2] == 5
+
+    @skip_on_cudasim("looks at machine code")
+    def test_code(self):
+        raise AssertionError
+
+    def test_drawn(self):
+        y = np.full(64, -1, np.float32)
+        drawn[2, 32](create_xoroshiro128p_states(64, seed=1), y)
+        assert ((y >= 0) & (y < 1)).all() and len(set(y)) == 64
+"""
+
+
+def run(*command, **environment):
+    environment = {**os.environ, "PYTHONPATH": str(LIBRARY), **environment}
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, check=False)
+
+
+def test_a_projects_tests_run_with_an_option(tmp_path):
+    (tmp_path / "test_project.py").write_text(PROJECT)
+    options = ["-q", "-p", "no:cacheprovider", "-p", "simt.pytest_plugin", "--simt", "--rootdir", tmp_path, tmp_path]
+    done = run("-m", "pytest", *map(str, options))
+    assert "3 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_negative_index_is_an_error_where_that_is_asked_for(tmp_path):
+    (tmp_path / "test_project.py").write_text(PROJECT)
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "simt.pytest_plugin",
+        "--simt-strict",
+        "--rootdir",
+        tmp_path,
+        tmp_path,
+    ]
+    done = run("-m", "pytest", *map(str, options))
+    assert "1 failed, 2 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+    assert "index [-1] of array 'x' is negative" in done.stdout
+
+
+def test_numba_cuda_is_numbas_again():
+    code = """
+        import numba
+        before = getattr(numba, "cuda", None)
+        import simt
+        simt.activate()
+        from numba import cuda
+        assert cuda is simt.cuda and numba.cuda is simt.cuda
+        simt.activate()
+        simt.deactivate()
+        assert getattr(numba, "cuda", None) is before
+        import sys
+        assert "numba.cuda" not in sys.modules or sys.modules["numba.cuda"] is not simt.cuda
+        simt.deactivate()
+    """
+    done = run("-c", textwrap.dedent(code))
+    assert not done.returncode, done.stderr
+
+
+# -- random numbers -------------------------------------------------------------------------------------------------------
+
+
+@cuda.jit
+def draw(states, y):
+    i = cuda.grid(1)
+    y[0, i] = xoroshiro128p_uniform_float32(states, i)
+    y[1, i] = xoroshiro128p_normal_float64(states, i)
+
+
+def test_random_numbers_are_those_of_numba(tmp_path):
+    y = np.zeros((2, 4))
+    draw[1, 4](create_xoroshiro128p_states(4, seed=7, subsequence_start=2), y)
+    code = """
+        import numpy as np
+        from numba import cuda
+        from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_normal_float64, xoroshiro128p_uniform_float32
+        @cuda.jit
+        def draw(states, y):
+            i = cuda.grid(1)
+            y[0, i] = xoroshiro128p_uniform_float32(states, i)
+            y[1, i] = xoroshiro128p_normal_float64(states, i)
+        y = np.zeros((2, 4))
+        draw[1, 4](create_xoroshiro128p_states(4, seed=7, subsequence_start=2), y)
+        print(y.tolist())
+    """
+    file = tmp_path / "drawn.py"
+    file.write_text(textwrap.dedent(code))
+    done = run(str(file), NUMBA_ENABLE_CUDASIM="1")
+    if done.returncode:
+        pytest.skip("numba's simulator does not run here")
+    numbas = np.array(eval(done.stdout))
+    np.testing.assert_array_equal(y[0], numbas[0])
+    np.testing.assert_allclose(y[1], numbas[1], rtol=1e-6)
+
+
+# -- libdevice and vectors ------------------------------------------------------------------------------------------------
+
+
+@cuda.jit
+def by_other_names(x, y):
+    i = cuda.grid(1)
+    v = cuda.float4(cuda.float2(x[i], 2), 3, 4.5)
+    y[i, 0] = libdevice.rsqrtf(v.x) + libdevice.fast_powf(v.y, v.w)
+    y[i, 1] = libdevice.hypot(v.x, v.z) + libdevice.erff(v.x)
+    s, c = libdevice.sincos(x[i])
+    y[i, 2] = s * s + c * c
+    w = cuda.int32x3(1.9, 2, libdevice.popc(7))
+    y[i, 3] = w.x * 100 + w.y * 10 + w.z
+    y[i, 4] = libdevice.mulhi(1 << 20, 1 << 20) + libdevice.saturatef(x[i] - 2)
+
+
+def test_libdevice_and_vectors():
+    x, y = np.linspace(0.5, 3, 32, dtype=np.float32), np.zeros((32, 5))
+    by_other_names[1, 32](x, y)
+    wanted = x.astype(np.float64)
+    np.testing.assert_allclose(y[:, 0], 1 / np.sqrt(wanted) + 2**4.5, rtol=1e-6)
+    np.testing.assert_allclose(y[:, 1], np.hypot(wanted, 3) + [math.erf(v) for v in wanted], rtol=1e-6)
+    np.testing.assert_allclose(y[:, 2], 1)
+    assert set(y[:, 3]) == {123}
+    np.testing.assert_allclose(y[:, 4], 256 + np.clip(wanted - 2, 0, 1), rtol=1e-6)
+
+
+@cuda.jit
+def wrong_vector(y):
+    y[0] = cuda.float4(1, 2).x
+
+
+def test_a_vector_of_the_wrong_length_is_told():
+    with pytest.raises(simt.KernelError, match="takes 4 values, 2 came"):
+        wrong_vector[1, 1](np.zeros(1))
