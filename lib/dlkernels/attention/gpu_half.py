@@ -158,15 +158,15 @@ def tensor_kernel(kind, columns):
             copy_rows(v, u32(at_v + begin * value_width), u32(last - begin), value_width, value_tile, t)
             multiply_keys(left, key_tile, lane, scores)
             after = u32(begin + u32(EDGE))
-            one_by_one = (
-                masked or after > last or (causal and after > first)
-            )  # is there a key that somebody may not see?
+            # Is there a key that somebody may not see? Then `seen` adds each score's own term.
+            one_by_one = masked or after > last or (causal and after > first)
+            term = f32(0) if one_by_one else constant
             for half in range(2):
                 i = min(u32(first + warp * u32(16) + group + u32(8 * half)), u32(queries - u32(1)))
                 largest = top[half]
                 for n in range(8):
                     for e in range(2):
-                        score = scores[n, 2 * half + e] * scale + constant
+                        score = scores[n, 2 * half + e] * scale + term
                         if one_by_one:
                             j = u32(begin + u32(8 * n + e) + pair)
                             at = u32(at_mask + i * mask_row + j * mask_column)
