@@ -136,9 +136,9 @@ def emptied(submit, function, items, chunk):
     return [y for f in futures for y in f.result()]
 
 
-def so_many_chunks(submit, function, items, chunk):
+def half_chunks(submit, function, items, chunk):
     """over budget over-budget: not the number of jobs"""
-    size = max(1, len(items) // chunk)
+    size = max(1, chunk // 2)
     futures = [submit(lambda xs: [function(x) for x in xs], items[k : k + size]) for k in range(0, len(items), size)]
     return [y for f in futures for y in f.result()]
 
