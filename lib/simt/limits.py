@@ -3,6 +3,9 @@
 from .errors import LaunchError
 
 WARP_SIZE = 32
+SECTOR_BYTES = 32  # what device memory moves at least
+BANKS = 32  # of shared memory
+BANK_BYTES = 4
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)

@@ -36,19 +36,24 @@ compiled = njit(error_model="numpy", fastmath={"contract", "reassoc"})
 
 
 def arguments(draw, *shape):
-    """A size is (batch, channels, steps, states)."""
-    batch, channels, steps, states = shape[0], shape[1], shape[2], max(1, shape[3])
+    """A size is (batch, channels, steps, states), or without the batch, which is then 1."""
+    batch, channels, steps, states = _four(shape)
     u, delta = draw.array(batch, channels, steps), draw.array(batch, channels, steps, scale=0.3)
     A, D = draw.array(channels, states, scale=0.5), draw.array(channels)
     B, C = draw.array(batch, states, steps), draw.array(batch, states, steps)
     return u, delta, A, B, C, draw.one_of((D, None))
 
 
+def _four(shape):
+    batch, channels, steps, states = shape if len(shape) == 4 else (1, *shape)
+    return batch, channels, steps, max(1, states)
+
+
 def _gradient_arguments(draw, *shape):
-    return draw.array(*shape[:3]), *arguments(draw, *shape)
+    return draw.array(*_four(shape)[:3]), *arguments(draw, *shape)
 
 
-SIZES = (1, 1, 1, 1), (2, 3, 4, 5), (0, 2, 3, 2), (2, 0, 3, 2), (2, 3, 0, 2), (1, 9, 7, 16), (3, 1, 2, 3)
+SIZES = (1, 1, 1, 1), (2, 3, 4, 5), (0, 2, 3, 2), (2, 0, 3, 2), (2, 3, 0, 2), (1, 9, 7, 16), (3, 1, 2, 3), (2, 5, 3)
 LARGE, TIMED = ((2, 20, 50, 16), (1, 33, 300, 7)), ((1, 256, 1024, 16),)
 
 

@@ -4,6 +4,9 @@ import math
 
 from numba import njit
 
+from ..limits import BANK_BYTES as WORD
+from ..limits import BANKS
+from ..limits import SECTOR_BYTES as SECTOR
 from ..trace import ATOMIC, CONST, LOCAL, SHARED, WARP
 from .slots import (
     ADDRESSES,
@@ -25,8 +28,6 @@ from .slots import (
     SUMS,
 )
 
-BANKS = 32
-SECTOR, WORD = 32, 4
 ROW = len(MEASURES)
 compiled = njit(error_model="numpy", nogil=True)
 

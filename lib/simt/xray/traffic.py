@@ -17,10 +17,9 @@ shared memory in one pass, so 8-byte accesses go by half warps and 16-byte acces
 
 import numpy as np
 
+from ..limits import BANK_BYTES, BANKS, SECTOR_BYTES
+
 WARP = 32
-SECTOR_BYTES = 32
-BANKS = 32
-BANK_BYTES = 4
 _NOTHING = np.iinfo(np.int64).max  # sorts behind every address
 
 
