@@ -248,7 +248,7 @@ def attention_split(q, k, v, mask, g, out):
     public=True,
 )
 def attention_half_widened(mask, g, q, k, v, out):
-    out[...] = attention_split(mask, out.shape, g, *(widened(x) for x in (q, k, v)))
+    return attention_split(mask, out.shape, g, *(widened(x) for x in (q, k, v)))
 
 
 def few(g, dtype):
