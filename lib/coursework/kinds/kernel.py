@@ -61,10 +61,10 @@ _ATOMIC = (
     "are what the budget is about."
 )
 _LANES = "While one lane of a warp works, the other 31 wait. Let all lanes go to memory in the same instruction, each to its own element."
-_DEARER = (
-    (lambda over: any(o.name == "atomics" for o in over), _ATOMIC),
-    (lambda over: any(o.name == "active_lanes" for o in over), _LANES),
-)
+_DEARER = {
+    "atomics": (lambda over: any(o.name == "atomics" for o in over), _ATOMIC),
+    "active_lanes": (lambda over: any(o.name == "active_lanes" for o in over), _LANES),
+}
 _TWO_WRITERS = (
     "Some elements have two threads and others none, so the index is not a different one for each thread. Write it down for "
     "thread 0 of blocks 0, 1 and 2: by how much should it grow from block to block?"
@@ -99,9 +99,17 @@ class KernelTask(ArrayTask):
         if self.budget is not None:
             about = " ".join(self.budget.require)
             none = {} if "atomic" in about or not ("load" in about or "sectors" in about) else {"atomics": 0}
-            causes = (*(cause for cause in _DEARER if cause not in self.budget.causes), *self.budget.causes)
-            counted = replace(self.budget, require=none | self.budget.require, causes=causes)
+            counted = replace(self.budget, require=none | self.budget.require, causes=self._causes())
             object.__setattr__(self, "budget", counted)
+
+    def _causes(self):
+        """Those of the budget; a task that itself limits atomics or asks for lanes knows better what to say of them."""
+        own = self.budget.causes
+        if any(cause in own for cause in _DEARER.values()):
+            return own  # of a copy of a task
+        unsaid = [cause for name, cause in _DEARER.items() if name not in self.budget.require]
+        said = [cause for cause in _DEARER.values() if cause not in unsaid]
+        return (*unsaid, *own, *said)
 
     def failures(self):
         """`none-beyond`: an index outside where no thread is beyond the end, so that no guard is missing.
