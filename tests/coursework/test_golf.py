@@ -140,7 +140,7 @@ def test_what_is_dearer_than_it_counts_is_no_record():
     outcome = progress.note(budget(AXPY, adds_with_atomics))
     assert outcome.status == checking.RIGHT
     assert outcome.golf["count"] < AXPY.budget.golf.best
-    assert "Golf: not counted here, 1,000 atomics, allowed: 0." in feedback.as_text(outcome)
+    assert "Golf: not counted here, 1,000 atomic operations, allowed: 0." in feedback.as_text(outcome)
     assert "07-axpy golf" not in progress.read()
 
 
