@@ -1,5 +1,6 @@
 """The answers of the master notebooks, as their checks get them."""
 
+import itertools
 from pathlib import Path
 
 from coursework import build, definition
@@ -17,9 +18,17 @@ def answer(task):
     cells = [cell for cell in build.read(path).cells if cell.cell_type == "code"]
     function = next(name for name, part in definition.PARTS.items() if part == task.part)
     (last,) = (i for i, cell in enumerate(cells) if definition.graded_call(cell.source) == (function, task.id))
-    own = [cell.source for cell in cells[:last] if cell.id.startswith(task.id) and build.is_answer(cell)]
+    own = [cell.source for cell in _of(task, cells[:last]) if build.is_answer(cell)]
     namespace, asked = servant.define(own, isinstance(task, ScenarioTask | FunctionTask)), []
+    if isinstance(task, FunctionTask):  # it runs in the notebook, beside what its cells are given
+        for cell in itertools.takewhile(lambda cell: not build.is_answer(cell), _of(task, cells)):
+            exec(cell.source, given := {})
+            namespace |= {name: value for name, value in given.items() if name not in namespace}
     namespace[function] = lambda _, *given, hidden=False, **said: asked.append((given, said))
     exec(build.remove_region(cells[last].source, build.HIDDEN), namespace)
     ((given, said),) = asked
     return Local(*given, claims=said) if given else said
+
+
+def _of(task, cells):
+    return [cell for cell in cells if cell.id.startswith(task.id)]

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -171,7 +172,7 @@ def test_what_is_said_of_the_five_kernels_holds_for_other_lengths_too():
 
 def _listing(name):
     path = ROOT / "tests" / "wrong_answers" / f"{name}.py"
-    return servant.define([path.read_text(encoding="utf-8")])
+    return runpy.run_path(str(path))
 
 
 def test_each_of_the_two_barriers_is_needed():

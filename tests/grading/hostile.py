@@ -342,12 +342,12 @@ def text_between_lines(nb):
     )
 
 
-@row(ALL - ADD)
+@row(ALL - ADD, flag="refused: add")
 def module_as_a_value(nb):
     cell(nb, "07-add").source = "@cuda.jit\ndef add(a, b, out):\n    lib = np.ctypeslib\n    lib.ctypes.memset(0, 0, 9)"
 
 
-@row(ALL - ADD - AXPY - AXPY_BUDGET - BUG)
+@row(ALL - ADD - AXPY - AXPY_BUDGET - BUG, flag="refused: add")
 def program_that_is_forged(nb):
     """The notebook's process sends texts of its own making for every answer."""
     insert(

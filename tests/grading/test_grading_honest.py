@@ -162,7 +162,7 @@ class Wall:
     """A session without processes: what crosses the wall is what crosses it in grading."""
 
     def __init__(self, scope):
-        self.scope = scope
+        self.scope, self.flags = scope, []
 
     def ask_notebook(self, operation, name, arguments=()):
         return servant._answer({"operation": operation, "name": name, "arguments": arguments}, self.scope)
@@ -231,7 +231,7 @@ def test_numbers_of_any_type_are_the_same_numbers(shell, said):
     task = definition.find("07-sectors")
     names = [question.name for question in task.questions]
     truths = {question.name: question.truth() for question in task.questions}
-    shell.run_cell(SETUP + "".join(f"\n{name} = {said} - 4 + {truths[name]}" for name in names))
+    shell.run_cell(SETUP + "".join(f"\n{name} = ({said}) - 4 + {truths[name]}" for name in names))
     own = checking.check(task, {name: shell.user_ns[name] for name in names})
     wall = Wall(shell.user_ns)
     graded = checking.check(task, {name: Remote(wall, name).value() for name in names})

@@ -109,7 +109,7 @@ HOSTILE = {
     "a sleep for a lock": (changed(add="time.sleep(0.01)\nself.total += value\nself.count += 1"), "lost-update torn-read wrong-result"),
     "hard-coded": (changed(read="return 3, 3"), "counted wrong-result torn-read"),
     "not a class": ("Answer = 5\n", "raised-NotAdmitted raised-NameError raised-TypeError raised-NoResult"),
-    "nothing": ("print('hello')\n", "raised-NameError"),
+    "nothing": ("print('hello')\n", "raised-NotAdmitted"),
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ ARROWS = {
 ROOMS = {
     "simt": {
         "source": ("errors", "numbers"),
-        "xray": ("count", "errors", "hostarrays", "policy", "retargeting", "run", "show", "trace", "source"),
+        "xray": ("count", "errors", "hostarrays", "limits", "policy", "retargeting", "run", "show", "trace", "source"),
         "show": (),
     },
     "cpulab": {

@@ -18,7 +18,7 @@ from simt.source.names import DEVICE, NAMES
 from simt.source.refused import UNSUPPORTED
 
 GIVEN = {
-    "ndim": "1", "mask": "0xFFFFFFFF", "value": "1", "predicate": "True", "src_lane": "0", "lane_mask": "1",
+    "ndim": "1", "mask": "0xFFFFFFFF", "value": "1", "predicate": "1", "src_lane": "0", "lane_mask": "1",
     "delta": "1", "ns": "1", "a": "1.0", "b": "2.0", "c": "3.0", "x": "uint32(4)", "test": "True", "if_true": "1",
     "if_false": "2", "shape": "4", "dtype": "int32", "ary": "out", "idx": "0", "val": "1", "old": "0",
 }  # fmt: skip
