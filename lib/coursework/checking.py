@@ -131,7 +131,8 @@ def not_earned(result, task):
     """The outcome of a budget whose task was not solved: `result` is that of its check."""
     failure = result.failure
     if result.status == WRONG:
-        failure = Failure(failure.kind, f"The result is not right, so its budget does not count: {failure.headline}")
+        failure = Failure(failure.kind, f"The result is not right, so its budget does not count: {failure.headline}",
+                          cause="Mend the result first: the message of its own check tells what is wrong with it.")  # fmt: skip
     return Outcome(task.id, "budget", result.status, 0, task.budget.points, failure=failure)
 
 

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from coursework import checking, definition
-from coursework.grading import sandbox
+from coursework.grading import sandbox, watch
 from coursework.grading.remote import Remote
 from coursework.grading.session import Session
 
@@ -115,7 +115,8 @@ HOSTILE = {
 
 @pytest.fixture(scope="module", params=MODES)
 def session(request):
-    with sandbox.Sandbox(request.param, LIMITS) as notebook, sandbox.Sandbox(request.param, LIMITS) as clean:
+    boxes = sandbox.Sandbox(request.param, LIMITS), sandbox.Sandbox(request.param, LIMITS)
+    with boxes[0] as notebook, boxes[1] as clean, watch.Watch(notebook, clean):
         made = Session(notebook, clean, None)
         yield made
         made.close()
@@ -123,7 +124,7 @@ def session(request):
 
 def graded(session, source):
     """As if the notebook's process had sent all functions, classes and assignments of the source, whatever they are."""
-    session.begun = time.monotonic()
+    session.begin()
     answer = Remote(session, "Answer")
     kinds = ast.FunctionDef | ast.ClassDef | ast.Assign
     answer.said = {"name": "Answer", "texts": [ast.unparse(s) for s in ast.parse(source).body if isinstance(s, kinds)]}

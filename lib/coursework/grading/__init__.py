@@ -9,6 +9,7 @@ merge.py        canonical notebook + the student's answers, and what was tampere
 grade.py        grades one submission
 sandbox.py      bubblewrap and rlimits          walls.py    bubblewrap's command line
 watch.py        limits of a submission as a whole, looked at    groups.py   the same by a control group
+waiting.py      a clock for what waits for a core
 jupyter_kernel.py   a Jupyter kernel in the sandbox
 session.py      the two processes of a student  remote.py   the student's functions, seen from here
 servant.py      what runs inside the sandbox    exchange.py JSON and .npy, read with suspicion

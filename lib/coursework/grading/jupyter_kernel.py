@@ -6,7 +6,6 @@ noticed at once, the reply is kept, and output beyond the limit ends the kernel.
 """
 
 import os
-import time
 from collections import deque
 from queue import Empty
 
@@ -14,6 +13,8 @@ import zmq
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 from nbval.kernel import RunningKernel
+
+from .waiting import Deadline
 
 _STEP = 0.25  # seconds between looks at the process
 _MAX_MESSAGE = 4 << 20
@@ -57,15 +58,15 @@ class SandboxKernel(RunningKernel):
 
     def await_reply(self, msg_id, timeout=None):
         """Wait for the reply to `msg_id`, putting aside what the kernel prints meanwhile."""
-        end = time.monotonic() + (timeout or 60)
+        deadline = Deadline(timeout or 60, self.sandbox)
         self._output = 0
         while True:
             try:
-                message = self.kc.get_shell_msg(timeout=min(_STEP, max(0.01, end - time.monotonic())))
+                message = self.kc.get_shell_msg(timeout=min(_STEP, max(0.01, deadline.left())))
             except Empty:
                 self._drain()
                 self._look()
-                if time.monotonic() >= end:
+                if deadline.left() <= 0:
                     raise
                 continue
             if message["parent_header"].get("msg_id") == msg_id:

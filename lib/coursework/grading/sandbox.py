@@ -69,6 +69,7 @@ class Sandbox:
     user: int | None = None
     group: str = ""  # of groups.py: where a process enters it
     broken: tuple | None = None  # what watch.py found
+    lost: float = 0.0  # seconds that its processes waited for a core which others had, if watch.py looks
     _started: list = field(default_factory=list)
 
     def __enter__(self):

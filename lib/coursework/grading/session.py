@@ -12,7 +12,6 @@ replays the cells before it, without those that ended it.
 
 import json
 import select
-import time
 from queue import Empty
 
 import nbformat
@@ -22,6 +21,7 @@ from ..answer import AnswerFailed
 from . import exchange, guard
 from .jupyter_kernel import KernelGone, SandboxKernel
 from .sandbox import stop
+from .waiting import Deadline
 
 MAX_KERNELS = 4
 STARTUP_SECONDS = 120
@@ -46,10 +46,14 @@ class Session:
     def __init__(self, sandbox, clean_sandbox, file):
         self.sandbox, self.clean_sandbox = sandbox, clean_sandbox
         self.file, self.limits = file, sandbox.limits
-        self.begun = time.monotonic()
         self.cells, self.notes, self.flags, self._given = [], [], [], set()
         self._kernel, self._kernels, self._ran = None, 0, 0
         self._clean, self._clean_ready, self._number = None, False, 0
+        self.begin()
+
+    def begin(self):
+        """All its seconds start now."""
+        self._deadline = Deadline(self.limits.total_seconds, self.sandbox, self.clean_sandbox)
 
     def close(self):
         self._stop_kernel()
@@ -187,9 +191,9 @@ class Session:
         return self._receive(self.clean_sandbox)
 
     def _await_line(self, seconds):
-        end = time.monotonic() + seconds
+        deadline = Deadline(seconds, self.clean_sandbox)
         while True:
-            ready, _, _ = select.select([self._clean.stdout], [], [], max(0.0, min(1.0, end - time.monotonic())))
+            ready, _, _ = select.select([self._clean.stdout], [], [], max(0.0, min(1.0, deadline.left())))
             if ready:
                 if not self._clean.stdout.readline():
                     code = self._clean.wait()
@@ -199,14 +203,14 @@ class Session:
                     died = ("KernelDied", f"the process ended while this ran (exit status {code})")
                     raise KernelGone(*(self.clean_sandbox.why_ended() or died))
                 return
-            if time.monotonic() >= end:
+            if deadline.left() <= 0:
                 raise KernelGone("TimeLimit", f"no result within {seconds:g} seconds")
 
     # both --------------------------------------------------------------------------------------------------------
 
     def _patience(self, given=False, compiles=False):
         """Seconds the next step may take. A compiler on a busy machine gets three times as long as an answer."""
-        left = self.limits.total_seconds - (time.monotonic() - self.begun)
+        left = self._deadline.left()
         if left <= 0:
             raise AnswerFailed("TimeLimit", f"the whole submission used up its {self.limits.total_seconds:g} seconds")
         seconds = self.limits.cell_seconds * (3 if compiles else 1)

@@ -17,6 +17,7 @@ import time
 import psutil
 
 from .groups import Group
+from .waiting import Lost
 
 INTERVAL = 0.2
 GRADER = 1 << 30  # by which the grader may grow
@@ -31,6 +32,7 @@ class Watch:
     def __init__(self, notebook, clean):
         self.notebook, self.clean, self.limits = notebook, clean, notebook.limits
         self._group, self._full = Group(self.limits), 0
+        self._lost = Lost(), Lost()
         self._end, self.error = threading.Event(), None
         self._thread = threading.Thread(target=self._run, name="grading-watch", daemon=True)
 
@@ -67,7 +69,8 @@ class Watch:
         roots = self.clean.roots()
         theirs = {pid for root in roots for pid in (root, *_below(root, parents))}
         boxes = [(self.notebook, mine - theirs), (self.clean, mine & theirs)]
-        for box, pids in boxes:
+        for (box, pids), lost in zip(boxes, self._lost, strict=True):
+            box.lost += lost.since_last(pids)
             self._look_at(box, pids)
         shares = [_memory(pids) for _, pids in boxes]
         full, self._full = self._full, self._group.out_of_memory()
@@ -102,7 +105,7 @@ def _end(box, pids, name, text):
 
 
 def _parents():
-    """{process: its parent} of the whole system."""
+    """{process: its parent} of the whole system, without those that have ended and wait to be asked how."""
     if sys.platform != "linux":
         return {p.pid: p.info["ppid"] for p in psutil.process_iter(["ppid"])}
     found = {}
@@ -110,7 +113,9 @@ def _parents():
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
                 text = file.read()
-                found[int(name)] = int(text[text.rindex(b")") + 2 :].split()[1])
+                state, parent = text[text.rindex(b")") + 2 :].split()[:2]
+                if state not in b"ZX":
+                    found[int(name)] = int(parent)
     return found
 
 
