@@ -70,14 +70,22 @@ test: $(READY) .venv/.compiled lint html  ## all that CI runs: lint, library, gr
 	@$(PYTEST) tests $(FILES) -m "not slow" -q --durations=15
 	@$(PYTEST) --nbval solutions -p no:cacheprovider -q
 
-nightly: $(READY) build/nbgrader  ## the tests that take long: a class of 200, nbgrader, all architectures
+nightly: $(READY) build/nbgrader build/dask  ## the tests that take long: a class of 200, nbgrader, Dask, all architectures
 	@DLKERNELS_NBGRADER=build/nbgrader $(PYTEST) tests $(FILES) -m slow
+	@PYTHONPATH=$(CURDIR)/build/dask $(PYTEST) tests/grading/test_grading_dask.py -m slow
 
 # nbgrader has an environment of its own: beside the grader it would slow every test down.
 build/nbgrader: requirements.lock
 	@"$(PYTHON)" -m venv $@
 	@$@/bin/pip install -q --disable-pip-version-check nbgrader==0.9.6 -c requirements.lock numba numpy matplotlib \
 		psutil threadpoolctl nbval pytest
+	@touch $@
+
+# What Dask shares with the course is of the same version; only the tests of clusters see it.
+build/dask: requirements.lock | $(READY)
+	@rm -rf $@
+	@.venv/bin/uv pip install -q -p $(PY) --target $@ distributed==2026.8.0 -c requirements.lock 2>/dev/null || \
+		$(PY) -m pip install -q --disable-pip-version-check --target $@ distributed==2026.8.0 -c requirements.lock
 	@touch $@
 
 quick: $(READY) lint  ## some tests of every part of the library, in less than two minutes

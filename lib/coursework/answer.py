@@ -19,7 +19,7 @@ from types import FunctionType
 
 import numpy as np
 
-from . import limited
+from . import limited, unset
 
 PRINTED_LINES = 20
 SMALL = 3000  # elements that a function can go through as Python, without anybody waiting
@@ -66,7 +66,8 @@ class Local:
             warnings.filterwarnings(
                 "ignore", "(over|under)flow encountered", RuntimeWarning
             )  # what comes of it is judged
-            return self._guarded(limited.call, self.function, arguments), arguments
+            with unset.littered():
+                return self._guarded(limited.call, self.function, arguments), arguments
 
     def compiled_call(self, arguments, threads=None):
         """As `call`, for a numba function: recompiled with every index checked and every loop counted. `threads`: of

@@ -32,7 +32,7 @@ def find_notebook(wish):
             return path
         raise ValueError(f"There is no notebook {wish}.")
     folders = [path] if path.is_dir() else [Path("exercises"), Path()]
-    pattern = "*.ipynb" if path.is_dir() else f"{wish:0>2}_*.ipynb"
+    pattern = "*.ipynb" if path.is_dir() else f"{definition.padded(wish)}_*.ipynb"
     for folder in folders:
         notebooks = sorted(path for path in folder.glob(pattern) if path.is_file())
         if len(notebooks) > 1:

@@ -236,9 +236,14 @@ def chapter_of(name):
     return re.split("[-_]", str(name), maxsplit=1)[0]
 
 
+def padded(chapter):
+    """How the names of a chapter's notebook and tasks begin: "07" of 7, "06b" of "6b"; any other text as it is."""
+    return re.sub(r"^\d(?!\d)", r"0\g<0>", str(chapter))
+
+
 def of_chapter(chapter):
     """The tasks of one chapter ("07" or 7, "06b"), in the order of its notebook. Only its module is imported."""
-    wanted = f"{int(chapter):02d}" if str(chapter).isdigit() else str(chapter)
+    wanted = padded(chapter)
     if wanted not in chapters():
         raise ValueError(f"Chapter {chapter!r} has no tasks. Chapters with tasks: {', '.join(chapters())}.")
     return list(importlib.import_module(f"coursework.tasks.chapter_{wanted}").TASKS)

@@ -21,6 +21,8 @@ import time
 
 import numpy as np
 
+from . import unset
+
 KERNEL_ROUNDS = 100_000, 1_500_000  # of the loops of one thread, of all threads together
 KERNEL_ACCESSES = 6_000_000
 COMPILED_ROUNDS = 100_000_000  # of the loops of one call, or of one iteration of its prange: about a second
@@ -155,7 +157,8 @@ def _compiled(function):
     from numba import njit
 
     options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
-    return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS))
+    fill = {unset.FILLED: unset.compiled()}
+    return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS, more=fill))
 
 
 def interpreted(function, change=None, names=None):
@@ -164,7 +167,7 @@ def interpreted(function, change=None, names=None):
     change: an ast.NodeTransformer that goes over it, and over its helpers; names: what it then uses, by name."""
 
     def helper(other):
-        return _rewritten(other, helper, PYTHON_LINES, change, names)
+        return _rewritten(other, helper, PYTHON_LINES, change, {unset.FILLED: unset.filled} | (names or {}))
 
     return _stopped_by(helper(function))
 
@@ -227,7 +230,8 @@ def _python(function):
 
 def _rewritten(function, helper, rounds, change=None, more=None):
     """The Python function with its loops counted, and one more argument, LEFT: there it notes the line of a loop that
-    it had to leave. The numba functions of its module that it calls become helper(...) of themselves."""
+    it had to leave. The numba functions of its module that it calls become helper(...) of themselves. What np.empty makes
+    holds junk (unset.py)."""
     from simt.source.tree import tree_of
 
     python = _python(function)
@@ -240,6 +244,7 @@ def _rewritten(function, helper, rounds, change=None, more=None):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in helpers:
             node.args.append(ast.copy_location(ast.Name(LEFT, ast.Load()), node))
     tree.decorator_list = []
+    tree = unset.Filled(names).visit(tree)
     tree = change.visit(tree) if change else tree
     tree.args.args.append(ast.arg(LEFT))
     module = ast.fix_missing_locations(ast.Module([_Counted(rounds).of(tree)], []))

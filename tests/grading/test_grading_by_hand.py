@@ -101,6 +101,35 @@ def test_a_line_that_fits_nobody_is_told_and_the_others_count(graded):
     assert rows["ben"]["points"] == "1"
 
 
+def test_of_two_lines_for_one_task_the_later_counts_and_the_grader_s_points_stay_known(graded):
+    lines = f"anna,07,07-add,,2,once\nanna,7,07-add,{hostile.TASKS['07-add'].part},1,again\n"
+    folder, rows, said = graded(overrides=overrides.HEADER + lines)
+    assert "overrides.csv: line 3: an earlier line has points for 07-add, too; those of this line count" in said
+    assert rows["anna"]["comment"] == "07-add: once; again"
+    (anna, _) = json.loads((folder / "grades.json").read_text(encoding="utf-8"))
+    (task,) = (t for t in anna["tasks"] if t["task"] == "07-add" and "graded" in t)
+    assert (task["graded"], task["points"]) == (hostile.ADD, 1)
+    assert "by hand 07-add got less than it would now" in rows["anna"]["flags"]
+
+
+@pytest.mark.parametrize("said", ["6b", "06b", "06b_debugging"])
+def test_an_exercise_with_a_letter_is_known_by_its_number(tmp_path, said):
+    row = {"student": "anna", "exercise": "06b_debugging", "flags": (), "max_points": 9, "tasks": []}
+    (tmp_path / "overrides.csv").write_text(overrides.HEADER + f"anna,{said},,,4,\n")
+    (tmp_path / "policy.toml").write_text(f"[due]\n{said} = 2026-11-20T23:59:00")
+    (row,), lost = overrides.apply([row], overrides.read(tmp_path / "overrides.csv"))
+    assert (row["by_hand"], lost) == (4, [])
+    assert list(late.read(tmp_path / "policy.toml").due) == ["06b"]
+
+
+@pytest.mark.parametrize(("first", "second"), [("7", "07"), ("07", "07_vector_add")])
+def test_two_lines_about_one_exercise_are_refused_however_it_is_written(tmp_path, first, second):
+    path = tmp_path / "overrides.csv"
+    path.write_text(overrides.HEADER + f"anna,{first},,,4,\nanna,{second},,,5,\n")
+    with pytest.raises(BadSubmissions, match="the lines 2 and 3 are about the same"):
+        overrides.read(path)
+
+
 def test_points_by_hand_that_now_take_points_away_are_a_flag(graded):
     _, rows, _ = graded(overrides=overrides.HEADER + "anna,07,07-add,,1,\nben,07,07-add,,1,\n")
     assert "by hand 07-add got less than it would now" in rows["anna"]["flags"]
@@ -327,7 +356,7 @@ def test_what_is_known_comes_from_the_roster_and_from_the_names_of_files(tmp_pat
     )
     assert moodle == {"moodle": ["1234"]}
     assert people.person("a@x", {}).known >= {("email", "a@x")}
-    assert people.names_of("Zed, Zoë") == {"zedzoe", "zoezed"}
+    assert people.names("Zed, Zoë") == {"zedzoe", "zoezed"}
 
 
 def test_an_exercise_that_nobody_handed_in_is_no_row_of_missing(tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coursework.grading import exports, handback, late, overrides, people
+from coursework.grading import exports, gather, handback, late, overrides, people, slim
 from coursework.grading.grade import empty_result
 from coursework.grading.tables import Merge, Table
 
@@ -223,6 +223,16 @@ def submit(tmp_path, autograder, notebook, **user):
         [sys.executable, base / "source" / "run_autograder"], env=environment, capture_output=True, text=True
     )
     return done.returncode, json.loads(found.read_text()) if found.exists() else done.stdout
+
+
+def test_a_notebook_of_any_size_that_can_be_graded_is_known_again(tmp_path):
+    path = tmp_path / "x.ipynb"
+    for size in (0, 11 << 20):
+        path.write_bytes(bytes(size))
+        assert gather._digest(path) == hashlib.sha256(bytes(size)).hexdigest()
+    os.truncate(path, slim.MAX_FILE + 1)  # takes no room on the disk
+    assert gather._digest(path) == ""
+    assert gather._digest(None) == ""
 
 
 def test_gradescopes_autograder_hands_out_the_result_of_the_submission_that_was_graded(out, tmp_path):

@@ -8,8 +8,10 @@ import os
 import stat
 import struct
 import tarfile
+import time
 import tracemalloc
 import zipfile
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import hostile
@@ -18,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursework import build
-from coursework.grading import archives, exchange, owners, reading, roster, slim, submissions
+from coursework.grading import archives, exchange, owners, people, reading, roster, slim, submissions
 
 pytestmark = pytest.mark.quick
 
@@ -326,6 +328,40 @@ def test_one_archive_does_not_change_the_dates_of_others(found, tmp_path):
     assert text(found({})["anna"]) == "old"
 
 
+@pytest.fixture
+def in_berlin(monkeypatch):
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="Windows has one time zone for all processes")
+@pytest.mark.parametrize(("month", "hours"), [(11, 1), (7, 2)])
+@pytest.mark.parametrize("extra", ["none", "UTC", "cut off", "without the change"])
+def test_a_date_in_a_zip_is_local_time_or_the_one_in_utc(tmp_path, in_berlin, month, hours, extra):
+    """Half an hour before midnight is no day later."""
+    said = datetime(2026, month, 20, 23, 30, tzinfo=timezone(timedelta(hours=hours)))
+    other = said + timedelta(
+        minutes=7, seconds=1
+    )  # where both are there, that in UTC counts: it knows odd seconds, too
+    info = zipfile.ZipInfo("07_vector_add.ipynb", said.timetuple()[:6])
+    info.extra = (
+        struct.pack("<HHH", 0xCAFE, 2, 5)
+        + {
+            "none": b"",
+            "UTC": struct.pack("<HHBl", 0x5455, 5, 1, int(other.timestamp())),
+            "cut off": struct.pack("<HHB", 0x5455, 1, 1),
+            "without the change": struct.pack("<HHBl", 0x5455, 5, 2, 12345),
+        }[extra]
+    )
+    (tmp_path / "a.zip").write_bytes(zipped({info: "x"}))
+    archives.unpack(tmp_path / "a.zip", tmp_path / "out")
+    found = (tmp_path / "out" / "07_vector_add.ipynb").stat().st_mtime
+    assert datetime.fromtimestamp(found, UTC) == (other if extra == "UTC" else said)
+
+
 # entries that are no work ----------------------------------------------------------------------------------------------
 
 
@@ -514,6 +550,56 @@ def test_numbers_addresses_and_spellings_of_the_roster_are_known(found, tmp_path
     rows = submissions.find(folder, [EXERCISE], roster.read_roster(tmp_path / "r.csv"), tmp_path / "out", IDS)
     assert {s.student: text(s) for s in rows} == dict.fromkeys(("Ant, Anna", "Ben Bee", "Zoë Zed")) | {student: "work"}
     assert all(s.flags == () for s in rows)
+
+
+# One list of headers, for the owner of an entry as for the lines of other systems.
+TITLES = {
+    "Anna@Uni.example": ("E-Mail", "Email address", "E-Mail-Adresse", "University email", "eMail", "Mail"),
+    "aant": ("GitHub", "GitHub username", "Login name", "SIS Login ID", "Username"),
+    "4711": ("Matriculation", "StudentID", "Student ID", "ID number", "SIS User ID", "Number", "Canvas ID"),
+}
+
+
+@pytest.mark.parametrize(("text", "title"), [(text, title) for text, titles in TITLES.items() for title in titles])
+def test_the_owner_of_an_entry_and_the_line_of_a_table_are_found_by_the_same_columns(tmp_path, text, title):
+    (tmp_path / "r.csv").write_text(f"student,{title}\nAnna Ant,{text}\nBen Bee,other\n")
+    rows = roster.read_roster(tmp_path / "r.csv")
+    assert roster.Class(rows).match(text.lower()) == ("Anna Ant", "")
+    ours = [people.person(row["student"], people.described(row["student"], row)) for row in rows]
+    assert people.match(ours, [people.line_of({title: text.upper()})])[0] == {0: "Anna Ant"}
+
+
+@pytest.mark.parametrize("title", ["Phone number", "Room number", "Section", "Group"])
+def test_not_every_number_identifies(tmp_path, title):
+    (tmp_path / "r.csv").write_text(f"student,{title}\nBen Bee,17\nAnna Ant,18\n")
+    assert roster.Class(roster.read_roster(tmp_path / "r.csv")).match("17") == (None, "not in the roster")
+
+
+def test_the_number_of_a_learning_system_is_no_other_number_of_the_roster(found):
+    """It says whose an entry is only where the roster has numbers of that system, or where the name may be theirs, too."""
+    files = {"Anna Ant_17_assignsubmission_file_/07_vector_add.ipynb": "Anna's"}
+    seen = found(files, rows=[{"student": "Ben", "number": "17"}])
+    assert {name: (text(row), row.flags) for name, row in seen.items()} == {
+        "Ben": (None, ()), "Anna Ant": ("Anna's", ("not in the roster",)),
+    }  # fmt: skip
+    class_ = [{"student": "Ben", "id": "17"}, {"student": "Anna Ant", "id": "18"}]
+    assert {name: text(row) for name, row in found({}, rows=class_).items()} == {"Ben": None, "Anna Ant": "Anna's"}
+
+
+@pytest.mark.parametrize(
+    "class_",
+    [
+        [{"student": "Ben", "identifier": "Participant 17"}, {"student": "Anna Ant", "identifier": "Participant 18"}],
+        [{"student": "Ben", "canvas id": "17"}, {"student": "Anna Ant", "canvas id": "18"}],
+        [{"student": "Ben", "id": "17", "sis user id": "b"}, {"student": "Anna Ant", "id": "18", "sis user id": "a"}],
+    ],
+    ids=["Moodle", "Canvas", "Canvas's gradebook"],
+)
+def test_where_number_and_name_mean_two_students_neither_is_chosen(found, class_):
+    seen = found({"Anna Ant_17_assignsubmission_file_/07_vector_add.ipynb": "whose?"}, rows=class_)
+    assert [text(seen[name]) for name in ("Ben", "Anna Ant")] == [None, None]
+    (other,) = (row for row in seen.values() if row.student not in ("Ben", "Anna Ant"))
+    assert "its number is Ben's, its name Anna Ant's" in other.status
 
 
 def test_roster_gives_everybody_a_row(found, tmp_path):

@@ -1,4 +1,4 @@
-"""Whole runs of the grader: resuming after a kill, caching, reports, refusals, a Dask cluster."""
+"""Whole runs of the grader: resuming after a kill, caching, reports, refusals."""
 
 import csv
 import json
@@ -243,59 +243,6 @@ def test_stale_work_folders_are_swept(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
     sandbox.sweep()
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([f"dlk-{os.getpid()}-abc", "dlk-x-1", "other"])
-
-
-@pytest.mark.slow
-def test_dask_gives_the_same_grades_even_if_a_worker_is_killed(tmp_path):
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
-    make_class(tmp_path / "in", 8)
-    assert run(tmp_path / "in", tmp_path / "here").returncode == 0
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        process = subprocess.Popen(
-            command(tmp_path / "in", tmp_path / "there", "--grade-dask", cluster.scheduler_address),
-            cwd=hostile.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
-        results = tmp_path / "there" / "results"
-        while process.poll() is None and not list(results.glob("*/*.json")):
-            time.sleep(0.1)
-        os.kill(cluster.workers[0].pid, signal.SIGKILL)
-        said = process.communicate(timeout=600)[0]
-    assert process.returncode == 0, said
-    assert "8 of 8 graded on the cluster" in said
-    assert table(tmp_path / "there") == table(tmp_path / "here")
-
-
-@pytest.mark.slow
-def test_nobody_waits_for_a_worker_that_hangs(tmp_path):
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
-    make_class(tmp_path / "in", 6)
-    assert run(tmp_path / "in", tmp_path / "here", "--grade-total-seconds", "15").returncode == 0
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        hanging = cluster.workers[0].pid
-        os.kill(hanging, signal.SIGSTOP)
-        try:
-            done = run(
-                tmp_path / "in",
-                tmp_path / "there",
-                "--grade-total-seconds",
-                "15",
-                "--grade-dask",
-                cluster.scheduler_address,
-            )
-        finally:
-            os.kill(hanging, signal.SIGCONT)
-    assert done.returncode == 0, done.stdout
-    assert "are graded here" in done.stdout
-    assert table(tmp_path / "there") == table(tmp_path / "here")
-
-
-@pytest.mark.slow
-def test_a_cluster_that_does_not_answer_is_a_sentence(tmp_path):
-    pytest.importorskip("distributed", reason="Dask is not installed (pip install distributed)")
-    write(tmp_path / "in", "anna", hostile.solved(()))
-    done = run(tmp_path / "in", tmp_path / "out", "--grade-dask", "tcp://127.0.0.1:9")
-    assert done.returncode == 4
-    assert "No Dask scheduler answers" in done.stdout + done.stderr
 
 
 def test_results_hold_every_check(tmp_path):

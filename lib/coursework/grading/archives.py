@@ -5,7 +5,6 @@ the density of a zip's entry, the bytes that a tar grows to while it is read. Wh
 """
 
 import bz2
-import calendar
 import gzip
 import lzma
 import os
@@ -13,6 +12,7 @@ import re
 import stat
 import struct
 import tarfile
+import time
 import zipfile
 import zlib
 from pathlib import Path
@@ -25,6 +25,7 @@ ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".ta
 FOREIGN = (".rar", ".7z", ".gz", ".bz2", ".xz", ".zst", ".lz4")
 _DIRECTORY = 400 * MAX_FILES  # bytes of a zip's list of entries
 _JUNK = ("__MACOSX", ".ipynb_checkpoints", "__pycache__", "Thumbs.db", "desktop.ini")
+_UTC = 0x5455  # extended timestamp, an extra field of a zip's entry
 _OPEN = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 _READING = (
     zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, struct.error, NotImplementedError, EOFError, OSError,
@@ -128,7 +129,7 @@ def _zipped(file):
                 why = "is encrypted; ask for an archive without a password"
             elif entry.file_size > 1 << 20 and entry.file_size > MAX_RATIO * max(1, entry.compress_size):
                 why = f"grows to more than {MAX_RATIO} times its size"
-            yield entry.filename, why, _date(entry.date_time), lambda entry=entry: _of_entry(pack, entry)
+            yield entry.filename, why, _date(entry), lambda entry=entry: _of_entry(pack, entry)
 
 
 def _of_entry(pack, entry):
@@ -136,10 +137,16 @@ def _of_entry(pack, entry):
         yield from _chunks(source)
 
 
-def _date(moment):
-    """Seconds of a zip's date, which knows no time zone: only the order matters."""
+def _date(entry):
+    """Seconds of a zip's date: that in UTC which most programs add, else the other, which is of some local time: ours."""
+    extra = entry.extra
+    while len(extra) >= 4:
+        kind, size = struct.unpack_from("<HH", extra)
+        if kind == _UTC and 5 <= size <= len(extra) - 4 and extra[4] & 1:
+            return max(0, struct.unpack_from("<l", extra, 5)[0])
+        extra = extra[4 + size :]
     try:
-        return max(0, calendar.timegm((*moment, 0, 0, 0)))
+        return max(0, int(time.mktime((*entry.date_time, 0, 0, -1))))
     except (ValueError, OverflowError):
         return 0
 

@@ -60,9 +60,7 @@ def merged(rows, path, assignment, merge):
 def _person(entry):
     name = f"{entry.get('first_name', '')} {entry.get('last_name', '')}".strip()
     known = people.known(login=entry["owner"], id=entry["owner"], email=entry.get("email", ""))
-    return people.Person(
-        entry["owner"], frozenset(known), frozenset(people.names_of(name) | people.names_of(entry["owner"]))
-    )
+    return people.Person(entry["owner"], frozenset(known), frozenset(people.names(name) | people.names(entry["owner"])))
 
 
 def _put(entry, row, merge):

@@ -71,7 +71,7 @@ def _canvas_person(cells):
     """Canvas's ID is its own number; the SIS columns are those of the university."""
     login, sis = cells.get("SIS Login ID", ""), cells.get("SIS User ID", "")
     pairs = people.known(canvas=cells.get("ID", ""), id=sis, login=login)
-    return people.Person(cells["Student"].strip(), frozenset(pairs), frozenset(people.names_of(cells["Student"])))
+    return people.Person(cells["Student"].strip(), frozenset(pairs), frozenset(people.names(cells["Student"])))
 
 
 def _points(text):
@@ -215,7 +215,7 @@ def _options(argv):
     parser.add_argument("--scale", action="store_true", help="convert to the points that the other system gives")
     parser.add_argument("--to", metavar="FILE", help="where to write (default: export/ in the folder of results)")
     options = parser.parse_args(argv)
-    options.exercise = [f"{e:0>2}" if e.isdigit() else e for e in options.exercise or []]
+    options.exercise = [definition.padded(e) for e in options.exercise or []]
     return options
 
 

@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import definition, own
-from . import late, overrides, people, results
+from . import late, overrides, people, results, slim
 from .flags import look_alikes
 from .grade import empty_result
-from .reading import MAX_NOTEBOOK
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,10 @@ def _time_of(path):
 
 def _digest(path):
     """What tells this file from a later one."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path and path.stat().st_size <= MAX_NOTEBOOK else ""
+    if path is None or path.stat().st_size > slim.MAX_FILE:
+        return ""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _set_times(rows, times):
@@ -123,7 +125,8 @@ def _set_times(rows, times):
     for row in rows:
         for exercise, when in by_student[row["student"]]:
             if row["submitted"] and (
-                not exercise or f"{definition.chapter_of(exercise):0>2}" == definition.chapter_of(row["exercise"])
+                not exercise
+                or definition.padded(definition.chapter_of(exercise)) == definition.chapter_of(row["exercise"])
             ):
                 row["submitted"] = when.isoformat()
     return [f"times: {sentence}" for sentence in dict.fromkeys(doubts)]

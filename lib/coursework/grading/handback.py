@@ -81,7 +81,7 @@ def main(argv=None):
     parser.add_argument("--exercise", metavar="07", help="this exercise only")
     parser.add_argument("--to", metavar="FILE", help="where to write (default: export/ in the folder of results)")
     options = parser.parse_args(argv)
-    wanted = options.exercise and f"{options.exercise:0>2}"
+    wanted = options.exercise and definition.padded(options.exercise)
     try:
         rows = [
             r

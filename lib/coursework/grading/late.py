@@ -27,7 +27,7 @@ from zoneinfo import ZoneInfo
 
 from cpulab.files import write_text
 
-from ..definition import chapter_of
+from ..definition import chapter_of, padded
 from .overrides import whole
 from .roster import BadSubmissions
 
@@ -95,10 +95,10 @@ def _zone(path, name):
 
 
 def _number(path, name):
-    found = re.fullmatch(r"(\d{1,2})([a-z]?)", chapter_of(name))
-    if not found:
+    number = padded(chapter_of(name))
+    if not re.fullmatch(r"\d\d[a-z]?", number):
         raise BadSubmissions(f"{path}: {name!r} is no exercise; expected a number like 07.")
-    return f"{found[1]:0>2}{found[2]}"
+    return number
 
 
 def _when(path, name, value, zone):

@@ -1,7 +1,8 @@
 """The notebook that is graded: the canonical one, with the student's answers and extra cells where they stood.
 
 Everything else of the submission is thrown away. An answer is found by its `grade_id`, else by its cell id, else by a
-first line `# grade_id: NAME`. Changed, deleted and duplicated cells do no harm; they are flagged.
+first line `# grade_id: NAME`. Changed, deleted and duplicated cells do no harm; they are flagged. A copy of a cell (JupyterLab's
+split and paste copy its metadata) is the student's own cell, unless it says what was handed out.
 """
 
 from dataclasses import dataclass, field
@@ -25,8 +26,8 @@ class Step:
 class Merged:
     steps: list
     flags: list = field(default_factory=list)
-    answers: dict = field(default_factory=dict)  # id -> source, as handed in
-    untouched: set = field(default_factory=set)  # ids of answer cells that are as they were shipped
+    answers: dict = field(default_factory=dict)  # id -> source, as handed in, with what was split off
+    untouched: set = field(default_factory=set)  # ids of answer cells in which nothing was answered
 
 
 def canonical(path):
@@ -44,13 +45,16 @@ def ids(path):
 def merge(master, shipped, cells):
     """Merged notebook from the canonical cells, the exercise as shipped (by id) and a submission's `cells`."""
     known = [cell.id for cell in master]
-    handed_in_cells, extra, flags, last = {}, {}, [], ""
+    handed_in_cells, copies, extra, flags, last = {}, {}, {}, [], ""
     for grade_id, cell_id, source in cells:
         name = next((n for n in (grade_id, cell_id, named(source)) if n in known), None)
         if name is None:
             extra.setdefault(last, []).append(source)
         elif name in handed_in_cells:
             flags.append(f"duplicate cell {name}")
+            if source.strip() != shipped[name].source.strip():
+                extra.setdefault(last, []).append(source)
+                copies.setdefault(name, []).append(source)
         else:
             if not grade_id:
                 flags.append("cells without metadata")
@@ -64,8 +68,8 @@ def merge(master, shipped, cells):
             steps += _extra_steps(cell.id, extra)
             continue
         if build.is_answer(cell):
-            answers[cell.id] = handed_in if handed_in is not None else ""
-            steps.append(Step("answer", cell.id, answers[cell.id]))
+            steps.append(Step("answer", cell.id, handed_in or ""))
+            answers[cell.id] = "\n".join([handed_in or "", *copies.get(cell.id, ())])
         else:
             steps.append(Step("check" if build.is_check(cell) else "given", cell.id, cell.source))
             if handed_in is not None and handed_in.strip() != shipped[cell.id].source.strip():
@@ -73,7 +77,10 @@ def merge(master, shipped, cells):
         if handed_in is None:
             flags.append(f"deleted cell {cell.id}")
         steps += _extra_steps(cell.id, extra)
-    untouched = {i for i, source in answers.items() if source.strip() in ("", shipped[i].source.strip())}
+    untouched = {i for i, source in answers.items() if source.strip() == shipped[i].source.strip()}
+    empty = {i for i, source in answers.items() if not source.strip()}
+    if untouched | empty == answers.keys():  # else what an emptied cell had to say may stand in another one
+        untouched |= empty
     return Merged(steps, sorted(set(flags)), answers, untouched)
 
 

@@ -33,7 +33,7 @@ class Override:
     line: int  # in the file, for messages
 
     def is_about(self, row):
-        mine = row["exercise"] == self.exercise or definition.chapter_of(row["exercise"]) == f"{self.exercise:0>2}"
+        mine = row["exercise"] == self.exercise or definition.chapter_of(row["exercise"]) == self.exercise
         return mine and row["student"] == self.student
 
 
@@ -63,7 +63,7 @@ def read(path):
             found.append(_override(cells, f"{path}, line {reader.line_num}", reader.line_num))
     seen = {}
     for one in found:
-        about = (one.student, one.exercise, one.task, one.part)
+        about = (one.student, definition.chapter_of(one.exercise), one.task, one.part)
         if about in seen:
             raise BadSubmissions(
                 f"{path}: the lines {seen[about]} and {one.line} are about the same. Keep one of them."
@@ -85,8 +85,9 @@ def _override(cells, where, line):
         points = math.nan
     if points is not None and not 0 <= points < math.inf:
         raise BadSubmissions(f"{where}: the points are {cell['points']!r}; expected a number from 0 on.")
-    exercise = cell["exercise"] or cell["task"].partition("-")[0]
-    return Override(cell["student"], exercise, cell["task"], cell["part"], points, cell["comment"], line)
+    task = definition.padded(cell["task"])
+    exercise = definition.padded(cell["exercise"] or definition.chapter_of(task))
+    return Override(cell["student"], exercise, task, cell["part"], points, cell["comment"], line)
 
 
 def apply(rows, overrides):
@@ -114,8 +115,10 @@ def apply(rows, overrides):
             )
         else:
             if one.points is not None:
-                task |= {"graded": task["points"], "points": whole(one.points)}
-            task["comment"] = one.comment
+                twice = f"line {one.line}: an earlier line has points for {one.task}, too; those of this line count"
+                lost += [twice] if "graded" in task else []
+                task |= {"graded": task.get("graded", task["points"]), "points": whole(one.points)}
+            task["comment"] = "; ".join(filter(None, (task.get("comment"), one.comment)))
     for row in rows:
         row["points"] = whole(sum(t["points"] for t in row["tasks"]))
         less = [t["task"] for t in row["tasks"] if t.get("graded", 0) > t["points"]]

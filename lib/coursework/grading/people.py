@@ -11,14 +11,18 @@ from dataclasses import dataclass, field
 
 # What a column of a roster may be called: kind -> headers, in small letters without blanks and signs.
 HEADERS = {
-    "email": ("email", "mail", "emailaddress", "eadresse"),
-    "login": ("login", "loginid", "sisloginid", "username", "user", "account", "github", "githubusername", "owner"),
-    "id": ("id", "studentid", "sisuserid", "sisid", "idnumber", "number", "matriculation", "studentnumber"),
+    "email": ("emailaddress", "emailadresse", "mailaddress"),  # and all that ends in "mail"
+    "login": ("login", "loginid", "loginname", "sisloginid", "username", "user", "account", "accountname", "github",
+              "githubusername", "owner"),
+    "id": ("id", "studentid", "sisuserid", "sisid", "userid", "idnumber", "idnummer", "number", "matriculation",
+           "matriculationnumber", "matrikelnummer", "studentnumber"),
     "canvas": ("canvasid", "canvasuserid"),
     "moodle": ("participant", "participantid", "identifier"),
     "name": ("name", "fullname", "studentname", "called"),
-}
+}  # fmt: skip
 IDENTIFYING = ("email", "login", "id", "canvas", "moodle")
+NUMBERED = ("canvas", "moodle")  # the numbers that those put into the names of files
+_SIS = ("sisuserid", "sisloginid")  # where these stand, "ID" is Canvas's own number
 _PARTICIPANT = re.compile(r"_(\d+)_assign(?:submission|feedback)_")
 _CANVAS_FILE = re.compile(r"^[^_]+?(?:_LATE)?_(?P<user>\d+)_(?P<file>\d+)_")
 
@@ -32,35 +36,55 @@ class Person:
     names: frozenset = field(default=frozenset())
 
 
+def words(text):
+    """The words of a name without accents, signs and case."""
+    text = unicodedata.normalize("NFKD", str(text)).casefold()
+    return re.findall(r"[^\W_]+", "".join(c for c in text if not unicodedata.combining(c)))
+
+
 def key(text):
-    """A name without spaces, accents, signs and case, as Canvas writes it into file names."""
-    plain = unicodedata.normalize("NFKD", str(text))
-    return "".join(c for c in plain.casefold() if c.isalnum())
+    """A name in one word, as Canvas writes it into file names."""
+    return "".join(words(text))
 
 
-def names_of(text):
+def plain(text):
+    """A name in which the order of its words does not matter: "Ant, Änna" as "anna ant"."""
+    return " ".join(sorted(words(text)))
+
+
+def names(text):
     """The keys of a name: as it is written, and "Ant, Anna" also as Anna Ant."""
     last, comma, first = str(text).partition(",")
     return {k for k in (key(text), key(first + last) if comma else "") if k}
 
 
-def _value(text):
+def value(text):
+    """What identifies, as it is compared."""
     return unicodedata.normalize("NFKC", str(text)).strip().casefold()
 
 
-def known(**values):
+def known(**said):
     """The pairs that identify, of what a row says. A login that is an e-mail address counts as one, too."""
-    pairs = {(kind, _value(value)) for kind, value in values.items() if value and _value(value)}
-    return pairs | {("email", value) for kind, value in pairs if kind in ("login", "id") and "@" in value}
+    if said.get("moodle"):
+        said["moodle"] = re.sub(r"\D", "", str(said["moodle"]))  # "Participant 123", in any language
+    pairs = {(kind, value(text)) for kind, text in said.items() if text and value(text)}
+    return pairs | {("email", text) for kind, text in pairs if kind in ("login", "id") and "@" in text}
+
+
+def known_of(who):
+    """The pairs that identify, of what is known of a student (`described`)."""
+    return set().union(*(known(**{kind: text}) for kind in IDENTIFYING for text in who.get(kind, ())))
 
 
 def columns(header):
     """kind -> the places of the columns of that kind in a header."""
-    found = defaultdict(list)
-    for place, cell in enumerate(header):
-        for kind, words in HEADERS.items():
-            if key(cell) in words:
+    found, keys = defaultdict(list), [key(cell) for cell in header]
+    for place, title in enumerate(keys):
+        for kind, titles in HEADERS.items():
+            if title in titles or (kind == "email" and title.endswith("mail")):
                 found[kind].append(place)
+        if title == "id" and set(_SIS) & set(keys):
+            found["canvas"].append(place)
     return found
 
 
@@ -84,35 +108,30 @@ def described(student, roster_row=None, path=None):
 
 def person(student, who):
     """A Person from the name that the grader uses, and what is known of it (`described`)."""
-    pairs = known(email=student if "@" in student else "", login=student, id=student)
-    for kind in IDENTIFYING:
-        for value in who.get(kind, ()):
-            pairs |= known(**{kind: value})
-    names = names_of(student).union(*(names_of(n) for n in who.get("name", ())), set())
-    return Person(student, frozenset(pairs), frozenset(names))
+    pairs = known_of(who) | known(email=student if "@" in student else "", login=student, id=student)
+    called = names(student).union(*(names(n) for n in who.get("name", ())))
+    return Person(student, frozenset(pairs), frozenset(called))
 
 
 def line_of(cells):
     """The Person whom a line of a table is about: {header: cell}."""
-    titles, pairs, names = list(cells), set(), set()
+    titles, pairs, called = list(cells), set(), set()
     for kind, places in columns(titles).items():
-        for value in (cells[titles[place]] or "" for place in places):
-            if kind == "name" and value:
-                names |= names_of(value)
-            elif kind == "moodle":
-                pairs |= known(moodle=re.sub(r"\D", "", value))  # "Participant 123", in any language
+        for text in (cells[titles[place]] or "" for place in places):
+            if kind == "name":
+                called |= names(text)
             elif kind in IDENTIFYING:
-                pairs |= known(**{kind: value})
+                pairs |= known(**{kind: text})
     student = cells.get("student") or cells.get("Student") or ""
     if student:
         pairs |= known(email=student if "@" in student else "", login=student, id=student)
-        names |= names_of(student)
+        called |= names(student)
     shown = (
         student
         or next((cells[t] for t in titles if key(t) in HEADERS["name"] and cells[t]), "")
-        or next((value for _, value in sorted(pairs)), "a line without a name")
+        or next((text for _, text in sorted(pairs)), "a line without a name")
     )
-    return Person(shown, frozenset(pairs), frozenset(names))
+    return Person(shown, frozenset(pairs), frozenset(called))
 
 
 def match(ours, theirs):

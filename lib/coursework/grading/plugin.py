@@ -36,6 +36,7 @@ class _State:
         option = config.option
         self.out = Path(option.grade_out).resolve()
         self.force, self.strict = option.grade_force, option.grade_strict
+        self.fresh = set()  # graded in this run already, on a cluster
         self.roster = roster.read_roster(option.grade_roster) if option.grade_roster else []
         self.added = gather.Added.read(
             self.out, self.roster, option.grade_overrides, option.grade_policy, option.grade_times
@@ -91,11 +92,13 @@ class _State:
 
         if submission.path is None:
             return False  # costs nothing, and the reason may be another one
-        result = None if self.force else results.load(results.path_of(self.out, submission))
+        result = (
+            None if self.force and submission not in self.fresh else results.load(results.path_of(self.out, submission))
+        )
         return result is not None and result["key"] == self.key(submission)
 
     def _find_masters(self, config):
-        from .. import build
+        from .. import build, definition
         from .roster import BadSubmissions
 
         option = config.option
@@ -105,7 +108,7 @@ class _State:
         )
         masters = {p.stem: p for p in sorted(folder.glob(build.PATTERN))}
         if option.grade_exercise:
-            wanted = [f"{e:0>2}_" if e.isdigit() else e for e in option.grade_exercise]
+            wanted = [f"{e}_" if e.isdigit() else e for e in map(definition.padded, option.grade_exercise)]
             for name in wanted:
                 if masters and not any(n.startswith(name) for n in masters):
                     raise BadSubmissions(
@@ -254,12 +257,13 @@ class _Controller:
         from .cluster import NoCluster, grade_remotely
 
         try:
-            came, sent = grade_remotely(address, self.state, self._tell)
+            came, sent, trouble = grade_remotely(address, self.state, self._tell)
         except NoCluster as error:
             raise pytest.UsageError(str(error)) from None
-        rest = "" if came == sent else f"; the other {sent - came} are graded here"
-        session.config.get_terminal_writer().line(f"{came} of {sent} graded on the cluster{rest}")
-        self.state.force = False  # it was done again, just now
+        self.state.fresh.update(came)
+        rest = "" if len(came) == sent else f"; the other {sent - len(came)} are graded here"
+        rest += f". The first trouble: {trouble}" if trouble else ""
+        session.config.get_terminal_writer().line(f"{len(came)} of {sent} graded on the cluster{rest}")
 
     def pytest_runtest_logreport(self, report):
         if report.when != "call":
@@ -279,7 +283,7 @@ class _Controller:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session):
-        if self.config.option.collectonly:
+        if self.config.option.collectonly or session.exitstatus == pytest.ExitCode.USAGE_ERROR:
             return
         from . import reports, results
 

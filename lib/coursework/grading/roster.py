@@ -1,12 +1,11 @@
 """The list of a class: who is in it, and what else each is called (e-mail, number, login)."""
 
 import csv
-import re
-import unicodedata
 from collections import Counter
 from pathlib import Path
 
-_ID = re.compile(r"\bid\b|identifier|number|login|mail|user|account")  # columns that name a person
+from . import people
+
 _NAMES = (("student",), ("full name",), ("name",), ("first name", "last name"), ("first name", "surname"))
 
 
@@ -48,7 +47,7 @@ def _told_apart(rows):
         if often[row["called"]] == 1:
             continue
         others = [other for other in rows if other["called"] == row["called"] and other is not row]
-        own = [v for k, v in row.items() if _ID.search(k) and all(other.get(k) != v for other in others)]
+        own = [row[k] for k in _identifying(row) if all(other.get(k) != row[k] for other in others)]
         if not own:
             raise BadSubmissions(
                 f"The roster has {row['called']} {often[row['called']]} times, and nothing that tells them apart. "
@@ -58,14 +57,10 @@ def _told_apart(rows):
     return rows
 
 
-def _words(name):
-    text = unicodedata.normalize("NFKD", name).casefold()
-    return re.findall(r"[^\W_]+", "".join(c for c in text if not unicodedata.combining(c)))
-
-
-def plain(name):
-    """A name in which case, accents, punctuation and the order of its words do not matter: "Ant, Änna" as "anna ant"."""
-    return " ".join(sorted(_words(name)))
+def _identifying(row):
+    """The columns of a row that tell who somebody is, in its order."""
+    titles, found = list(row), people.columns(row)
+    return [titles[place] for place in sorted({place for kind in people.IDENTIFYING for place in found[kind]})]
 
 
 class Class:
@@ -73,34 +68,43 @@ class Class:
 
     def __init__(self, rows):
         self.students = [row["student"] for row in rows]
-        self._exact, self._ids, self._loose = {}, {}, {}
+        self._exact, self._ids, self._numbers, self._loose = {}, {}, {}, {}
         for row in rows:
-            student, called = row["student"], row.get("called", row["student"])
-            for name in {student, called}:
+            student = row["student"]
+            who = people.described(student, row)
+            for name in {student, row.get("called", student), *who.get("name", ())}:
                 _put(self._exact, name, student)
-                for form in {plain(name), *_joined(name)}:
+                for form in {people.plain(name), *_joined(name)}:
                     _put(self._loose, form, student)
-            for key in filter(_ID.search, row):
-                value = row[key].casefold()
-                _put(self._ids, value.removeprefix("participant "), student)  # as in Moodle's worksheet
-                if "@" in value:
-                    _put(self._loose, value.split("@")[0], student)
+            for kind, text in people.known_of(who):
+                _put(self._ids, text, student)
+                if kind in people.NUMBERED:
+                    _put(self._numbers, text, student)
+                if kind == "email":
+                    _put(self._loose, text.split("@")[0], student)
 
     def match(self, name, number=""):
-        """(student, "") or (None, why not): by number or e-mail first, then by name, exactly before loosely."""
-        for table, key in (
-            (self._ids, number.casefold()),
-            (self._exact, name),
-            (self._ids, name.casefold()),
-            (self._loose, plain(name)),
-            (self._loose, name.casefold()),
-        ):
-            found = table.get(key, set()) if key else set()
-            if len(found) == 1:
-                return next(iter(found)), ""
-            if len(found) > 1 and table is not self._ids:
-                return None, f"fits {len(found)} students of the roster: {', '.join(sorted(found)[:3])}"
-        return None, "not in the roster"
+        """(student, "") or (None, why not): by the number of a learning system, else by name, exactly before loosely.
+
+        Another number of the roster may be the same by chance: it decides only between students whose name it could be.
+        """
+        named, number = self._named(name), people.value(number)
+        if len(self._numbers.get(number, ())) == 1:
+            (student,) = self._numbers[number]
+            if named and student not in named:
+                return None, f"its number is {student}'s, its name {' or '.join(sorted(named)[:3])}'s"
+            return student, ""
+        meant = named & self._ids.get(number, set())
+        named = meant if len(meant) == 1 else named
+        if len(named) > 1:
+            return None, f"fits {len(named)} students of the roster: {', '.join(sorted(named)[:3])}"
+        return (next(iter(named)), "") if named else (None, "not in the roster")
+
+    def _named(self, name):
+        """The students whom a name could mean."""
+        mine = self._ids.get(people.value(name), set())
+        tables = self._exact.get(name), mine if len(mine) == 1 else (), self._loose.get(people.plain(name))
+        return next(filter(None, (*tables, self._loose.get(name.casefold()))), set())
 
 
 def _put(table, key, student):
@@ -110,5 +114,5 @@ def _put(table, key, student):
 def _joined(name):
     """As Canvas writes a name, in one word with the family name first: antanna."""
     family, comma, first = name.partition(",")
-    words = _words(family) + _words(first) if comma else _words(name)[-1:] + _words(name)[:-1]
+    words = people.words(family) + people.words(first) if comma else people.words(name)[-1:] + people.words(name)[:-1]
     return ("".join(words),) if len(words) > 1 else ()

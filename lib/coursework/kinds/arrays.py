@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import diagnosis
+from .. import diagnosis, unset
 from ..answer import AnswerFailed
 from ..checking import SECRET, first_change, headline, names_of, number
 from ..definition import Task, unwritten
@@ -110,6 +110,8 @@ class ArrayTask(Task):
         facts.append(("expected", number(comparison.expected[first])))
         untouched = state[first] == diagnosis.UNWRITTEN
         got = "what was there before: nobody wrote it" if untouched else number(comparison.got[first])
+        if unset.is_junk(comparison.got[first]):
+            got = "no number: np.empty made it, and nothing was stored there"
         facts.append(("got", got))
         picture = {
             "state": _rows(state),

@@ -123,6 +123,56 @@ def moved(n, one, machine):
     }
 
 
+def aligned(vector, count, behind, length):
+    """Vectors from `behind` bytes after the start of a line on; 64 rows of `length` float32."""
+    begins = range(behind, behind + count * vector, vector)
+    row, rows = 4 * length, sum(4 * length * r % LINE == 0 for r in range(64))
+    alone, whole = -behind % vector // 4, -(-length // 16) * 16
+    return {
+        "split": Asked(
+            f"vectors of {vector} bytes in two lines, of {count}, if the first begins {behind} bytes behind the start of a line",
+            sum(b // LINE != (b + vector - 1) // LINE for b in begins),
+            {
+                0: "That would be so if the first began at a multiple of its size.",
+                count: f"A line has 64 bytes, a vector {vector}. Can two neighbours both reach over an end?",
+                count // (64 // vector) // 2: f"That is how many there are of {vector // 2} bytes.",
+            },
+            "Where do the first vectors begin and end, counted from the start of the line? After how many does it repeat?",
+        ),
+        "alone": Asked(
+            f"elements that the loop does one by one until its addresses are multiples of {vector}",
+            alone,
+            {
+                4 * alone: "These are bytes. An element of float32 has 4.",
+                (LINE - behind) // 4: f"That goes on to the next line. Does a multiple of {vector} come before?",
+                vector // 4: "A whole vector of them brings you to the same place in the next vector.",
+            },
+            f"Which multiple of {vector} comes next after byte {behind}, and how many elements of 4 bytes lie before it?",
+        ),
+        "rows": Asked(
+            f"rows of 64, each of {length} float32, that begin with a line",
+            rows,
+            {
+                1: f"Row 0 does. Row r begins at byte {row} r: for which r is that a multiple of 64?",
+                64: f"A row has {row} bytes, which is no multiple of 64.",
+            },
+            f"Row r begins at byte {row} r. Write down what remains of that by 64, for r = 0, 1, 2, 3 and so on.",
+        ),
+        "padded": Asked(
+            f"the least length of rows, {length} or more, with which each begins with a line",
+            whole,
+            {
+                4 * whole: "These are bytes. How many elements?",
+                whole + 16: "That will do. A shorter one will, too.",
+                whole - 16: f"The elements must have room: {length} or more.",
+                -(-length // 8)
+                * 8: "With that each row begins with a multiple of 32 bytes, and every second one with a line.",
+            },
+            "Rows must be whole lines: how many float32 does a line have?",
+        ),
+    }
+
+
 VARIANTS = {
     "04-moved": Variants(
         {"n": 1_000_000, "one": 12, "machine": 16},
@@ -147,5 +197,18 @@ VARIANTS = {
         "`x` has shape ({rows}, {columns}). There are {columns} records of {record} float32. `small_cache` has room for {small} lines, "
         "`larger_cache` for {large}.",
         cache_lines,
+    ),
+    "04-split": Variants(
+        {"vector": 32, "count": 1000, "behind": 20, "length": 100},
+        {
+            "vector": (16, 32),
+            "count": (600, 800, 1000, 1200),
+            "behind": (4, 12, 20, 24, 28, 36, 40, 44),
+            "length": (90, 100, 104, 116, 120, 136),
+        },
+        "there are {count} vectors of {vector} bytes, and the first begins {behind} bytes behind the start of a line; a row has {length} "
+        "float32, and there are 64 rows.",
+        aligned,
+        lambda vector, behind, **others: behind % vector != 0,
     ),
 }

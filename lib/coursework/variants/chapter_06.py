@@ -69,6 +69,57 @@ def banks(factor, share, words):
     }
 
 
+def branches(ways, loop, share, threads, first):
+    rounds, active = loop - 1, [sum(t % loop > k for t in range(32)) for k in range(loop - 1)]
+    return {
+        "ways": Asked(
+            f"times that a warp stores where each remainder t % {ways} has a way of its own",
+            ways,
+            {1: "Each lane stores once. But do all lanes take the same way?",
+             32: "Lanes that take the same way go through it together."},
+            "A warp goes through every way that at least one of its lanes takes, one after the other.",
+        ),
+        "rounds": Asked(
+            f"rounds of a warp in for k in range(t % {loop})",
+            rounds,
+            {loop: f"t % {loop} is {rounds} at most. How many rounds has range({rounds})?",
+             sum(active): "Those are the rounds of all lanes together. Lanes make a round together.",
+             31 % loop: f"Lane 31 makes 31 % {loop} rounds. Is that the most?",
+             32: "Lanes make a round together. How many rounds does the last one of them make?"},
+            "The warp goes on until its last lane is done. Which lanes have most rounds?",
+        ),
+        "lanes": Asked(
+            "lanes active in such a round, on average",
+            sum(active) // rounds,
+            {32: "Lane 0 makes no round at all: it is never active.",
+             active[0]: "That is the first round. Later on there are fewer.",
+             active[-1]: "That is the last round. Before, there are more.",
+             sum(active): "Those are active lanes of all rounds together.",
+             50: "Per cent? The number of lanes is asked for."},
+            "Count the lanes that are active in the first round, in the second, and so on to the last. What is their mean?",
+        ),
+        "eighths": Asked(
+            f"warps of a block of {threads} threads that store under if t % {share} == 0",
+            len({t // 32 for t in range(0, threads, share)}),
+            {1: "Not all threads that store lie in one warp. Which warp has the last one?",
+             threads // share: "Those are threads. In how many warps do they lie?",
+             threads // 32: "That is every warp. Has each of them a thread that stores?",
+             threads: "Those are all threads. How many warps have one that stores?"},
+            f"Warp 0 has threads 0 to 31, warp 1 has 32 to 63. Which warps have a thread whose number is a multiple of {share}?",
+        ),
+        "firsts": Asked(
+            f"warps of a block of {threads} threads that store under if t < {first}",
+            -(-first // 32),
+            {threads // 32: "The last warps have no such thread: they skip the store.",
+             first: "Those are threads. In how many warps do they lie?",
+             0: "Which warp has threads 0 to 31?",
+             first // 32: "And the threads that are left over?",
+             first // 32 + 1: f"Has the warp behind thread {first - 1} one that stores?"},
+            f"Which warps have a thread with a number below {first}?",
+        ),
+    }  # fmt: skip
+
+
 def bills(n):
     up = n - 1
     return {
@@ -110,6 +161,19 @@ VARIANTS = {
         "`seconds` is `s[{factor} * t]`, `fours` is `s[t // {share}]`, and the rows of the tile in `column` have {words} words: "
         "`s[{words} * t]`.",
         banks,
+    ),
+    "06-divergence": Variants(
+        {"ways": 3, "loop": 8, "share": 8, "threads": 256, "first": 32},
+        {
+            "ways": (3, 4, 5, 6),
+            "loop": (4, 7, 8, 16),  # in whose rounds the mean of the active lanes is a whole number
+            "share": (4, 8, 16, 64),
+            "threads": (128, 256, 512),
+            "first": (32, 48, 64, 96),
+        },
+        "`ways` is a choice with a way for each remainder `t % {ways}`; `rounds` and `lanes` are about `for k in range(t % {loop})`; "
+        "`eighths` is `if t % {share} == 0`, and `firsts` is `if t < {first}`, both in blocks of {threads} threads.",
+        branches,
     ),
     "06-work": Variants({"n": 64}, {"n": (16, 32, 64, 128, 256)}, "a scan of {n} numbers.", bills),
 }
