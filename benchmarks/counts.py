@@ -8,11 +8,11 @@ derives some of its numbers, and counts the small ones again.
 """
 
 import numpy as np
+from caught import launches
 
 from dlkernels import implementations
-from simt.xray import launches
 
-SHOWN = ("global_load_requests", "shared_load_requests", "bytes_moved", "accesses", "barriers")
+SHOWN = ("global_load_requests", "shared_load_requests", "bytes_moved", "bytes_stored", "accesses", "barriers")
 
 
 def random(*shape, seed):
@@ -43,11 +43,7 @@ def sequence(steps=16, hidden=512):
 CALLS = {  # operation: (what makes its arguments, its sizes for a quick look, rungs)
     "matmul": (product, (128,), ("coalesced", "shared_tile", "tile_2d", "double_buffered")),
     "conv2d": (layer, (16, 14), ("one_per_output", "shared_halo", "channels", "implicit_gemm")),
-    "scaled_dot_product_attention": (
-        head,
-        (256,),
-        ("three_kernels", "online_thread", "shared_tiles", "register_tiles"),
-    ),
+    "scaled_dot_product_attention": (head, (256,), ("three_kernels", "shared_tiles", "register_tiles")),
     "lstm": (sequence, (4, 128), ("kernel_per_gate", "fused_inputs")),
 }
 

@@ -37,7 +37,9 @@ def test_a_product_of_tiles_loads_two_numbers_for_each_edge_of_multiply_adds():
     for name, tile in {"coalesced": 1, "shared_tile": 16, "tile_2d": 128, "double_buffered": 128}.items():
         loaded = 2 * n**3 // tile
         if tile > 1:  # whole sectors, each number used
-            assert rows[name]["bytes_moved"] == 4 * (loaded + n * n), name
+            assert rows[name]["bytes_moved"] - rows[name]["bytes_stored"] == 4 * loaded, name
+        spread = 8 if name == "tile_2d" else 1  # its lanes store eight columns apart
+        assert rows[name]["bytes_stored"] == 4 * n * n * spread
         assert rows[name]["global_load_requests"] in (loaded // 32, loaded // 128), (
             name
         )  # four numbers at a time, or one
@@ -46,10 +48,11 @@ def test_a_product_of_tiles_loads_two_numbers_for_each_edge_of_multiply_adds():
 @pytest.mark.quick
 def test_attention_in_tiles_moves_keys_and_values_once_for_each_block_of_queries():
     rows, n, d = kept("scaled_dot_product_attention"), 1024, 64
-    queries = {"shared_tiles": 64, "register_tiles": 128}
+    queries = {"shared_tiles": 64, "register_tiles": 64}
     for name, block in queries.items():
         once, again = 2 * n * d, 2 * n * d * n // block
-        assert 4 * (once + again) <= rows[name]["bytes_moved"] <= 4.2 * (once + again), name
+        tables = rows[name]["bytes_moved"] - 4 * (once + again)  # where rows lie, and a mask of one number: a sector each
+        assert 0 < tables < 0.5 * rows[name]["bytes_moved"], name
     three = rows["three_kernels"]
     assert three["launches"] == 3
     assert three["bytes_moved"] > 20 * max(rows[name]["bytes_moved"] for name in queries)
@@ -62,14 +65,12 @@ def test_a_step_of_an_lstm_moves_all_weights():
 
 
 @pytest.mark.quick
-def test_counts_fit_the_memory_that_is_named(script):
+def test_a_request_moves_one_sector_at_least_and_no_more_than_its_accesses():
     for name in NAMES:
         for row in kept(name).values():
             assert 0 < row["global_load_requests"] * 32 <= row["bytes_moved"] <= 32 * row["accesses"]
-            assert (row["shared_load_requests"] > 0) == ("tile" in row["rung"] or row["rung"] in ON_SHARED), row
-
-
-ON_SHARED = ("double_buffered", "shared_halo", "channels", "implicit_gemm", "fused_inputs")
+    assert not kept("matmul")["coalesced"]["shared_load_requests"]
+    assert kept("matmul")["shared_tile"]["shared_load_requests"] == 2 * 512**3 // 32
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from .counted import CountedReport, NotLookedFor
 from .findings import Finding
 from .occupancy import Occupancy, occupancy
 from .report import Report
-from .watching import launches
 
 __all__ = [
     "BudgetExceeded",
@@ -30,7 +29,6 @@ __all__ = [
     "Unavailable",
     "available",
     "compiled",
-    "launches",
     "occupancy",
     "xray",
 ]

@@ -2,22 +2,20 @@
 
 import contextlib
 
-from .. import dispatcher
+import simt.dispatcher
+from simt.xray import xray
 
 
 @contextlib.contextmanager
 def launches(engine="executor"):
-    """A list that gets the `Report` of every launch inside the ``with``, also of those that functions make which are called
-    there. engine: as of `xray`."""
-    from . import xray
-
-    reports, start = [], dispatcher.start
+    """A list that gets the report of every launch inside the ``with``; engine: as of `xray`."""
+    reports, start = [], simt.dispatcher.start
 
     def watched(kernel, grid, block, arguments, shared_bytes):
         reports.append(xray(kernel, grid, block, shared_bytes, engine=engine)(*arguments))
 
-    dispatcher.start = watched
+    simt.dispatcher.start = watched
     try:
         yield reports
     finally:
-        dispatcher.start = start
+        simt.dispatcher.start = start
