@@ -24,6 +24,12 @@ class Unwritten:
     def forget(self):
         self.bytes = None
 
+    def copy(self, distance):
+        """The same of a copy of the allocation, ``distance`` bytes further on."""
+        copied = object.__new__(Unwritten)
+        copied.start, copied.bytes = self.start + distance, None if self.bytes is None else self.bytes.copy()
+        return copied
+
 
 class DeviceNDArray:
     """An array in device memory, with the methods of numba's. The host reads it with ``copy_to_host``."""

@@ -8,8 +8,12 @@ from zoo_buggy import BUGGY
 from zoo_correct import CORRECT
 from zoo_handshakes import BUGGY as WRONG_HANDSHAKES
 from zoo_handshakes import CORRECT as HANDSHAKES
+from zoo_masks import BUGGY as WRONG_MASKS
+from zoo_masks import CORRECT as MASKS
 from zoo_protocols import BUGGY as WRONG_PROTOCOLS
 from zoo_protocols import CORRECT as PROTOCOLS
+from zoo_unset import BUGGY as READ_UNSET
+from zoo_unset import CORRECT as STORED_FIRST
 
 from simt.xray import xray
 
@@ -36,7 +40,7 @@ def test_the_zoo_is_large_enough():
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("animal", BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES, ids=name)
+@pytest.mark.parametrize("animal", BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES + WRONG_MASKS + READ_UNSET, ids=name)
 def test_bug_is_found(animal, order):
     report, _ = look(animal, order)
     kinds = {f.kind for f in report.findings}
@@ -54,7 +58,7 @@ def test_bug_is_found(animal, order):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("animal", CORRECT + PROTOCOLS + HANDSHAKES, ids=name)
+@pytest.mark.parametrize("animal", CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST, ids=name)
 def test_nothing_is_found_in_a_correct_kernel(animal, order):
     report, _ = look(animal, order)
     assert not report.findings, str(report.findings[0])

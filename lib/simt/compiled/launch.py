@@ -38,8 +38,7 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     blocks. Raises ``Unsupported`` before anything has run where the kernel has something that only the executor can do.
     """
     kernel = kernel_of(kernel)
-    if order not in ORDERS:
-        raise ValueError(f'order is {order!r}; the compiled engine knows "forward" and "reverse"')
+    check_order(order)
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
     check_launch(grid, block, shared_bytes)
     prepared = Arguments(kernel, args, None)
@@ -47,6 +46,11 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
         check_cooperative(grid, block)
     made = unit_of(kernel, prepared, block, shared_bytes, checked, order)
     start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads)
+
+
+def check_order(order):
+    if order not in ORDERS:
+        raise ValueError(f'order is {order!r}; the compiled engine knows "forward" and "reverse"')
 
 
 def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads, counter=None):
