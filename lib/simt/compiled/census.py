@@ -35,6 +35,7 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
     many accesses between two barriers.
     """
     kernel = kernel_of(kernel)
+    check_order(order)
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
     check_launch(grid, block, shared_bytes)
     trace = Trace()

@@ -19,7 +19,6 @@ from .replication import leaves
 from .splitting import Region
 from .unit import Unit
 
-
 COUNTERS = {"_rounds", "_turns"}
 
 

@@ -21,6 +21,7 @@ from .lowering import Lowering
 from .meetings import KEPT, STAND
 from .namespace import Namespace
 from .replication import Replication, assigned_in, leaves
+from .rounds import with_stop
 from .splitting import Splitting, structured
 from .uniformity import Uniformity
 from .vectorise import ThreadLoops
