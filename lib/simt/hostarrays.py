@@ -132,6 +132,12 @@ class DeviceNDArray:
         return np.array(self._data, dtype=dtype)
 
 
+def on_host(arguments):
+    """Whether all arrays of a launch lie on the host: then one that failed has changed nothing."""
+    flat = [v for a in arguments for v in (a if isinstance(a, tuple) else (a,))]
+    return not any(isinstance(v, (DeviceNDArray, MappedArray)) for v in flat)
+
+
 def _check_same(a, b, what):
     if a.shape != b.shape:
         raise ValueError(f"{what}: incompatible shape {a.shape} vs. {b.shape}")
