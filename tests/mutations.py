@@ -821,11 +821,11 @@ XRAY = [
         also=(("grouping.compact(place[keep], trace.grid_epoch[rows[keep]])", "grouping.compact(place[keep])"),),
     ),
     Fault(
-        "x-ray: a part stored after the counter counts as ordered",
+        "x-ray: what is stored behind the fence counts as released",
         "if row < rows.get(thread, -1) or epoch < last:",
         "if thread in rows or epoch <= last:",
         ZOO,
-        "test_bug_is_found and part_stored_after_the_counter and forward",
+        "test_bug_is_found and fence_before_the_store and forward",
     ),
     Fault(
         "x-ray: a warp barrier of one lane orders the other",
