@@ -33,7 +33,8 @@ def of_global(trace):
 
 
 def _stores(trace, rows):
-    return (trace.kind[rows] == STORE) | np.isin(trace.site[rows], list(trace.sets))
+    store = trace.kind[rows] == STORE
+    return store | np.isin(trace.site[rows], list(trace.sets)) if trace.sets else store
 
 
 def _too_early(trace, rows, place, store):
@@ -51,9 +52,9 @@ def _too_early(trace, rows, place, store):
         (lambda r: np.where(divided[trace.warp[r]], 0, trace.warp_epoch[r]), trace.thread),
         (lambda r: r, None),
     )
-    size, never, found = int(place.max()) + 1, np.iinfo(np.int64).max, []
+    size, never, found = int(place.max()) + 1, np.iinfo(np.int32).max, []
     for turn_of, owner in levels:
-        turn, first = turn_of(rows), np.full(size, never)
+        turn, first = turn_of(rows).astype(np.int32), np.full(size, never, np.int32)  # narrow: there are millions
         np.minimum.at(first, place[store], turn[store])
         first = first[place]
         found.append(rows[~store & (turn < first)])
@@ -61,7 +62,7 @@ def _too_early(trace, rows, place, store):
         rows, place, store = rows[now], place[now], store[now]
         if owner is None:
             continue
-        who, low, high = owner[rows], np.full(size, never), np.full(size, -1)
+        who, low, high = owner[rows].astype(np.int32), np.full(size, never, np.int32), np.full(size, -1, np.int32)
         np.minimum.at(low, place[store], who[store])
         np.maximum.at(high, place[store], who[store])
         own = store | ((low[place] == who) & (high[place] == who))
