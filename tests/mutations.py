@@ -849,6 +849,13 @@ XRAY = [
         "test_bug_is_found and all_read_before_the_barrier and forward",
     ),
     Fault(
+        "x-ray: what a warp stores behind its barrier counts as written before it",
+        "np.where(divided[trace.warp[r]], 0, trace.warp_epoch[r])",
+        "0 * r",
+        "tests/xray/test_unset.py",
+        "test_what_is_found",
+    ),
+    Fault(
         "x-ray: what was counted in vain stays changed",
         "restore(args, before)",
         "pass",
