@@ -174,8 +174,9 @@ def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure, rest
     restored: memory is as before the launch. Where it is not, and atomics say who came first, running it again shows nothing.
     """
     as_before = restored or on_host(args)
-    tells = as_before or not kernel.program(Arguments(kernel, args, None).values).tickets
-    alone = tells and unit.keeps is None and not restored
+    tickets = kernel.program(Arguments(kernel, args, None).values).tickets
+    tells = as_before or not tickets
+    alone = unit.keeps is None and not (tickets or restored)
     if alone:
         _again(kernel, unit, grid, block, args, shared_bytes, order, [failure.block])  # raises
     apart = failure.flag & (Unit.DIVERGED | Unit.RAISED)
