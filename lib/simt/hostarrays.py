@@ -24,6 +24,12 @@ class Unwritten:
     def forget(self):
         self.bytes = None
 
+    def copy(self, distance):
+        """The same of a copy of the allocation, ``distance`` bytes further on."""
+        copied = object.__new__(Unwritten)
+        copied.start, copied.bytes = self.start + distance, None if self.bytes is None else self.bytes.copy()
+        return copied
+
 
 class DeviceNDArray:
     """An array in device memory, with the methods of numba's. The host reads it with ``copy_to_host``."""
@@ -124,6 +130,12 @@ class DeviceNDArray:
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self._data, dtype=dtype)
+
+
+def on_host(arguments):
+    """Whether all arrays of a launch lie on the host: then one that failed has changed nothing."""
+    flat = [v for a in arguments for v in (a if isinstance(a, tuple) else (a,))]
+    return not any(isinstance(v, (DeviceNDArray, MappedArray)) for v in flat)
 
 
 def _check_same(a, b, what):

@@ -124,4 +124,10 @@ def umulhi(x, y):
 
 @cuda.jit(device=True)
 def mul24(x, y):
-    return int32((int32(x) << 8 >> 8) * (int32(y) << 8 >> 8))
+    return int32(_low24(x) * _low24(y))
+
+
+@cuda.jit(device=True)
+def _low24(x):
+    """The low 24 bits, with the highest of them as the sign."""
+    return ((int64(x) & 0xFFFFFF) ^ 0x800000) - 0x800000

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from .errors import NotFollowed, Unsupported
 from .executor import launch as executor
-from .hostarrays import DeviceNDArray, MappedArray
+from .hostarrays import on_host
 from .kernel import kernel_of
 from .limits import dimensions
 from .progress import quiet
@@ -109,7 +109,7 @@ def start(kernel, grid, block, arguments, shared_bytes):
         try:
             compiled.run(kernel, grid, block, arguments, shared_bytes, order=order or "forward")
         except (Unsupported, NotFollowed) as error:
-            started = isinstance(error, NotFollowed) and not _untouched(arguments)
+            started = isinstance(error, NotFollowed) and not on_host(arguments)
             if chosen == "compiled" or started:
                 raise
             why = error.reason
@@ -125,12 +125,6 @@ def is_large(kernel, grid, block, arguments):
     """Whether a launch is more work than the executor should have."""
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
     return estimate(kernel_of(kernel).py_func, grid, block, arguments) >= LARGE
-
-
-def _untouched(arguments):
-    """Whether all arrays lie on the host: then a launch that failed has changed nothing."""
-    flat = [v for a in arguments for v in (a if isinstance(a, tuple) else (a,))]
-    return not any(isinstance(v, (DeviceNDArray, MappedArray)) for v in flat)
 
 
 def _say(kernel, error):

@@ -255,14 +255,24 @@ class Trace:
             first = unwritten.start + shift  # the address of the allocation's first byte
             if id(unwritten) not in done:
                 done[id(unwritten)] = unwritten.bytes.copy()
-                low, high = first, first + len(unwritten.bytes)
-                rows = (self.space == GLOBAL) & (self.kind != LOAD) & (self.address >= low) & (self.address < high)
-                for size in np.unique(self.size[rows]).tolist():
-                    here = np.unique(self.address[rows & (self.size == size)]) - first
-                    for k in range(size):
-                        unwritten.bytes[here + k] = False
+                unwritten.bytes &= ~self.stored(first, len(unwritten.bytes))
             before[number] = done[id(unwritten)], first
         return before
+
+    def rows_within(self, space, first, length):
+        """Accesses of a space that begin within ``length`` bytes from an address on."""
+        return np.flatnonzero((self.space == space) & (self.address >= first) & (self.address < first + length))
+
+    def stored(self, first, length):
+        """For each byte of global memory from an address on: did a thread store (or update) it?"""
+        rows = self.rows_within(GLOBAL, first, length)
+        rows = rows[self.kind[rows] != LOAD]
+        address, size, stored = self.address[rows] - first, self.size[rows], np.zeros(length, bool)
+        for width in np.unique(size).tolist():
+            here = np.unique(address[size == width])
+            for k in range(width):
+                stored[here + k] = True
+        return stored
 
     def _elements(self, rows):
         """Flat C-order element index of some rows, from the byte offset and the strides of the array."""

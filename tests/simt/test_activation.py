@@ -179,6 +179,22 @@ def test_libdevice_and_vectors():
 
 
 @cuda.jit
+def products(x, y, z):
+    i = cuda.grid(1)
+    z[i] = libdevice.mul24(x[i], y[i])
+
+
+@pytest.mark.parametrize("run", [simt.run, simt.compiled.run], ids=["executor", "compiled"])
+def test_mul24_takes_the_low_24_bits_with_their_sign(run):
+    x = np.array([(1 << 24) + 3, 0xFFFFFF, 0x800000, -5, 0x7FFFFF, -(1 << 24) - 1], np.int32)
+    y = np.array([5, 2, 1, 7, 0x7FFFFF, 1 << 24], np.int32)
+    z = np.zeros(6, np.int32)
+    run(products, 1, 6, [x, y, z])
+    whole = 0x7FFFFF**2 & 0xFFFFFFFF
+    assert z.tolist() == [15, -2, -0x800000, -35, whole - (1 << 32 if whole >> 31 else 0), 0]
+
+
+@cuda.jit
 def wrong_vector(y):
     y[0] = cuda.float4(1, 2).x
 

@@ -1,6 +1,7 @@
 """Threads that wait for one another in loops, loops that never end, and what both engines do about them."""
 
 import ast
+import inspect
 import subprocess
 import sys
 import textwrap
@@ -28,8 +29,6 @@ def name(animal):
 
 
 def line_of(kernel, text):
-    import inspect
-
     lines, first = inspect.getsourcelines(kernel.py_func)
     return first + next(k for k, line in enumerate(lines) if text in line)
 
@@ -281,7 +280,7 @@ def test_what_waits_for_earlier_threads_runs_compiled(animal):
 @pytest.mark.parametrize("animal", named(["home_made_grid_barrier", "flag_in_shared_memory_between_warps"]), ids=name)
 def test_what_waits_for_later_threads_runs_in_the_executor(animal, monkeypatch, capsys):
     """Anew: also what lies on the device is as it was before the launch."""
-    monkeypatch.setattr("simt.compiled.devices.MOST_WAITING", 1 << 20)
+    monkeypatch.setattr("simt.compiled.rounds.MOST_WAITING", 1 << 20)
     monkeypatch.setattr("simt.policy.LARGE", 0)
     monkeypatch.setattr("simt.policy._told", set())
     monkeypatch.setattr(animal.kernel, "compiled", {})
@@ -298,21 +297,91 @@ def test_what_waits_for_later_threads_runs_in_the_executor(animal, monkeypatch, 
 
 def test_a_flag_that_nobody_sets_does_not_hang_the_compiled_engine(monkeypatch):
     (animal,) = [a for a in WAITING if a.name == "flag_that_nobody_sets"]
-    monkeypatch.setattr("simt.compiled.devices.MOST_WAITING", 1 << 20)
+    monkeypatch.setattr("simt.compiled.rounds.MOST_WAITING", 1 << 20)
     monkeypatch.setattr(animal.kernel, "compiled", {})
     with cuda.engine("compiled"), pytest.raises(Unsupported, match="waits for threads") as caught:
         animal.kernel[animal.grid, animal.block](*animal.make_arguments())
     assert caught.value.line in animal.lines
 
 
-@pytest.mark.parametrize("kernel", [never_shrinks, meets_again_and_again])
+@cuda.jit
+def one_in_the_other(x):
+    for i in range(x.size << 40):
+        for j in range(1 << 19):
+            if x[i % 2] < 0:
+                x[j % 2] = i
+
+
+@cuda.jit
+def a_pair_of_long_ones(x):
+    for i in range(1 << 19):
+        for j in range(1 << 19):  # longest
+            x[j % 2] = i
+
+
+@cuda.jit
+def far_too_many_barriers(x):
+    for k in range(1 << 40):
+        x[k % 2] = k
+        cuda.syncthreads()
+
+
+@cuda.jit(device=True)
+def goes_through(x, n):
+    for k in range(n):
+        x[k % 2] = k
+
+
+@cuda.jit
+def far_too_long_elsewhere(x):
+    goes_through(x, 1 << 40)
+
+
+@cuda.jit
+def all_threads_alike(x):
+    t = cuda.threadIdx.x
+    for k in range(1 << 40):
+        x[t] += k
+
+
+ENDLESS = {
+    never_shrinks: "Does `step` come closer to the end",
+    meets_again_and_again: "Does `step` come closer to the end",
+    far_too_long: r"Is `range\(1 << 40\)` as long as it should be",
+    one_in_the_other: r"Is `range\(x.size << 40\)` as long as it should be",
+    a_pair_of_long_ones: r"Is `range\(1 << 19\)` as long as it should be",
+    far_too_many_barriers: r"Is `range\(1 << 40\)` as long as it should be",
+    far_too_long_elsewhere: r"Is `range\(n\)` as long as it should be",
+    all_threads_alike: r"Is `range\(1 << 40\)` as long as it should be",
+}
+
+
+@pytest.mark.parametrize("kernel", ENDLESS, ids=lambda k: k.py_func.__name__)
 def test_an_endless_loop_does_not_hang_the_compiled_engine(kernel, monkeypatch):
-    monkeypatch.setattr("simt.compiled.devices.MOST_ROUNDS", 1 << 20)
+    monkeypatch.setattr("simt.compiled.rounds.MOST_ROUNDS", 1 << 20)
+    monkeypatch.setattr("simt.compiled.generation.MOST_ROUNDS", 1 << 20)
     monkeypatch.setattr("simt.compiled.generation.MOST_MEETINGS", 1 << 12)
     monkeypatch.setattr(kernel, "compiled", {})
-    with pytest.raises(TooManyIterations, match="Does `step` come closer to the end") as caught:
-        compiled.run(kernel, 2, 2, [np.zeros(1)])
-    assert caught.value.line == line_of(kernel, "while")
+    block = 16 if kernel is all_threads_alike else 2
+    with pytest.raises(TooManyIterations, match=ENDLESS[kernel]) as caught:
+        compiled.run(kernel, 2, block, [np.zeros(16)])
+    if kernel is not far_too_long_elsewhere:
+        loop = next(w for w in ("longest", "while", "for ") if w in inspect.getsource(kernel.py_func))
+        assert caught.value.line == line_of(kernel, loop)
+
+
+def test_a_long_range_may_be_left_early():
+    @cuda.jit
+    def kernel(x, y):
+        t = cuda.threadIdx.x
+        for k in range(1 << 40):
+            if x[k] > t:
+                y[t] = k
+                break
+
+    x, y = np.arange(100.0), np.zeros(32)
+    compiled.run(kernel, 1, 32, [x, y])
+    np.testing.assert_array_equal(y, np.arange(1.0, 33))
 
 
 # -- which loops may wait ---------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numba import float32, int32
 
+from dlkernels.wide import store4
 from simt import cuda
 from simt.xray import xray
 
@@ -60,6 +61,28 @@ def test_outputs_that_stay_unwritten_are_counted():
     assert report.unwritten == [("y", 12, 32)]
     assert "12 of 32 elements of y are still unwritten" in str(report)
     assert xray(copy_some, 1, 32)(x, y, 32).unwritten == []
+
+
+def test_what_a_vector_store_writes_is_written():
+    @cuda.jit
+    def kernel(y):
+        t = cuda.threadIdx.x
+        v = float32(t)
+        store4(y, 4 * t, (v, v, v, v))
+
+    assert xray(kernel, 1, 32)(cuda.device_array(128, np.float32)).unwritten == []
+    assert xray(kernel, 1, 30)(cuda.device_array(128, np.float32)).unwritten == [("y", 8, 128)]
+
+
+def test_an_element_of_which_bytes_are_missing_is_unwritten():
+    @cuda.jit
+    def kernel(y):
+        t = cuda.threadIdx.x
+        y.view(np.int32)[2 * t] = t
+        if t < 10:
+            y.view(np.int32)[2 * t + 1] = t
+
+    assert xray(kernel, 1, 32)(cuda.device_array(32, np.int64)).unwritten == [("y", 22, 32)]
 
 
 def test_a_thread_that_stores_first_may_read_what_it_stored():

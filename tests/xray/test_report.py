@@ -258,7 +258,7 @@ def test_budget_with_unknown_names(good):
 # -- pictures ----------------------------------------------------------------------------------------------------
 
 
-def test_pictures_are_valid_and_say_it_in_words(good, strided, conflicts):
+def test_pictures_are_valid_and_say_it_in_words(good, strided, conflicts, racy):
     for picture in (
         strided.thread_map(),
         strided.sector_strip(),
@@ -267,6 +267,7 @@ def test_pictures_are_valid_and_say_it_in_words(good, strided, conflicts):
         good.timeline(block=1, arrays=["s", "y"]),
         good.replay(),
         conflicts.replay(),
+        racy.meeting(racy.races[0]),
     ):
         html = picture._repr_html_()
         page = parse(html)
@@ -292,6 +293,29 @@ def test_pictures_tell_the_counts(strided, conflicts):
     assert "32-way" in conflicts.bank_strip(kind="load").alt
     assert "32 of 32 banks" in conflicts.bank_strip(kind="store").alt
     assert len(conflicts.bank_strip(kind="load").text.splitlines()) == 2  # a head and bank 0
+
+
+def test_the_picture_of_a_race_leads_from_both_threads_to_the_element(racy):
+    race = racy.races[0]
+    picture, (element,) = racy.meeting(race), race.index
+    one, other = (t["thread"][0] for t in race.threads)
+    assert picture.alt == f"thread {one} of block 0 and thread {other} of block 0 use s[{element}]."
+    assert picture.text == race.message
+    drawn = ET.fromstring(re.search(r"<svg.*</svg>", picture._repr_html_(), re.S)[0])
+
+    def of(kind):
+        return [e for e in drawn.iter() if e.tag.endswith("}" + kind)]
+
+    (place,) = [r for r in of("rect") if float(r.get("fill-opacity")) > 0]
+    assert place[0].text == f"s[{element}]"
+    middle = float(place.get("x")) + float(place.get("width")) / 2
+    from_threads = [e for e in of("line") if float(e.get("y1")) < float(place.get("y")) - 10]
+    assert [(float(e.get("x2")), e.get("y2")) for e in from_threads] == [
+        (pytest.approx(middle, abs=0.1), place.get("y"))
+    ] * 2
+    words = [t.text for t in of("text")]
+    assert {f"thread {one} of block 0", f"thread {other} of block 0", str(element)} <= set(words)
+    assert "line " + " and ".join(map(str, race.lines)) in words
 
 
 def test_timeline_tells_who_touches_what(good):

@@ -1,5 +1,6 @@
 """Every bug is found at its line, and nothing is found in a correct kernel, whatever the order of threads."""
 
+import re
 from inspect import signature
 
 import numpy as np
@@ -8,14 +9,21 @@ from zoo_buggy import BUGGY
 from zoo_correct import CORRECT
 from zoo_handshakes import BUGGY as WRONG_HANDSHAKES
 from zoo_handshakes import CORRECT as HANDSHAKES
+from zoo_kinds import BUGGY as OTHER_KINDS
+from zoo_kinds import CORRECT as THEIR_LIKES
+from zoo_masks import BUGGY as WRONG_MASKS
+from zoo_masks import CORRECT as MASKS
 from zoo_protocols import BUGGY as WRONG_PROTOCOLS
 from zoo_protocols import CORRECT as PROTOCOLS
+from zoo_unset import BUGGY as READ_UNSET
+from zoo_unset import CORRECT as STORED_FIRST
 
-from simt.xray import xray
+from simt.xray import Finding, xray
 
 pytestmark = pytest.mark.quick
 
 ORDERS = ["forward", "reverse", "shuffled:1", "shuffled:2"]
+WRONG = BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES + WRONG_MASKS + READ_UNSET + OTHER_KINDS
 
 
 def look(animal, order):
@@ -32,11 +40,16 @@ def test_the_zoo_is_large_enough():
     assert len(BUGGY) >= 30
     assert len(CORRECT) >= 30
     assert len({a.name for a in BUGGY + CORRECT}) == len(BUGGY) + len(CORRECT)
-    assert all(a.lines for a in BUGGY)
+    assert all(a.lines for a in WRONG)
+
+
+def test_the_zoo_has_every_kind_of_finding():
+    table = re.findall(r"^    kind: (.*?)\n    message:", Finding.__doc__, re.S | re.M)[0]
+    assert set(re.findall(r'"([a-z-]+)"', table)) == {kind for a in WRONG for kind in a.expected}
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("animal", BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES, ids=name)
+@pytest.mark.parametrize("animal", WRONG, ids=name)
 def test_bug_is_found(animal, order):
     report, _ = look(animal, order)
     kinds = {f.kind for f in report.findings}
@@ -54,7 +67,7 @@ def test_bug_is_found(animal, order):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("animal", CORRECT + PROTOCOLS + HANDSHAKES, ids=name)
+@pytest.mark.parametrize("animal", CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST + THEIR_LIKES, ids=name)
 def test_nothing_is_found_in_a_correct_kernel(animal, order):
     report, _ = look(animal, order)
     assert not report.findings, str(report.findings[0])

@@ -157,6 +157,13 @@ def range_length(start, stop, step):
     return len(range(start, stop, step))
 
 
+@inline
+def more_rounds(rounds, most, start, stop, step):
+    """``rounds`` and those of ``range(start, stop, step)``, of which more than ``most`` count as one more."""
+    turns = range_length(start, stop, step)
+    return rounds + (most + 1 if turns > most else np.int64(turns))
+
+
 @intrinsic
 def range_item(typing, start, stop, step, number):
     """The ``number``-th value of ``range(start, stop, step)``, of the type that numba gives it."""

@@ -10,7 +10,7 @@ from ..kernel import kernel_of
 from ..limits import check_launch, dimensions
 from ..trace import ArrayInfo, Trace
 from . import slots
-from .launch import plain, start, unit_of
+from .launch import check_order, plain, start, unit_of
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,11 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
     many accesses between two barriers.
     """
     kernel = kernel_of(kernel)
+    check_order(order)
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
     check_launch(grid, block, shared_bytes)
     trace = Trace()
     prepared = Arguments(kernel, args, trace)
-    for unwritten, _ in trace.unwritten.values():
-        unwritten.forget()
     made = unit_of(kernel, prepared, block, shared_bytes, True, order, counted=True)
     unit, counted = made[0], made[0].counted
     info, count_of = counted.info(trace.arrays), max(1, len(counted.sites))
@@ -51,6 +50,8 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
         buffers.append(slots.buffer(count_of, info, bases))
         return buffers[-1]
 
+    for unwritten, _ in trace.unwritten.values():
+        unwritten.forget()  # from here on the launch writes, and nobody notes where
     start(kernel, made, prepared, grid, block, args, shared_bytes, True, order, threads, counter)
     failed = int(np.bitwise_or.reduce([b[slots.FAILED] for b in buffers]))
     if failed:

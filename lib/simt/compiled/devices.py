@@ -10,12 +10,10 @@ from numba import njit
 from ..source.function import Source
 from ..source.refused import UNSUPPORTED
 from . import storage
-from .core import Sync, assign, bodies, call, contains, name, parse
+from .core import assign, call
 from .lowering import Lowering
+from .rounds import with_limits, with_stop
 from .vectorise import ThreadLoops
-
-MOST_ROUNDS = 1 << 30  # of one loop of one thread: seconds
-MOST_WAITING = 1 << 26  # of one that may wait for other threads, which run after this one here
 
 
 @dataclass
@@ -109,7 +107,7 @@ class DeviceFunctions:
         if isinstance(source.node, ast.Lambda):
             lowering.refuse(node, UNSUPPORTED[ast.Lambda])
         body = inner.block(source.node.body)
-        body = [*self._local_arrays(), *with_stop(body, self.unit)]
+        body = [*self._local_arrays(), *with_limits(with_stop(body, self.unit), self.unit, often=True)]
         memory.private = outer
         python = function_of(function.__name__, [*self.unit.hidden, *parameters], body, function, namespace.objects)
         compiled = njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python)
@@ -130,24 +128,6 @@ class DeviceFunctions:
             if number is not None:
                 assignments.append(self.unit.counted.settle(number, identifier))
         return assignments
-
-
-def with_stop(block, unit):
-    """``while`` loops that end when the launch is told to stop (Ctrl-C must end a loop that never ends) or the block has
-    failed: what is read outside an array is 0, and may be what the loop goes on for. One that goes on and on fails."""
-    result = []
-    for node in block:
-        for body in bodies(node):
-            body[:] = with_stop(body, unit)
-        if isinstance(node, ast.While) and not contains(node, Sync):
-            rounds = unit.namespace.temporary()
-            node.test = ast.BoolOp(ast.And(), [call("_going_on", name("_stop"), name("_flag")), node.test])
-            most = MOST_WAITING if getattr(node, "may_wait", False) else MOST_ROUNDS
-            over = f"if {rounds} > {most}:\n    _raise_flag(_flag, {unit.endless(node)})"
-            node.body[:0] = parse(f"{rounds} = {rounds} + 1\n{over}", node)
-            result.append(assign(rounds, ast.Constant(0), node))
-        result.append(node)
-    return result
 
 
 def function_of(identifier, parameters, statements, original, namespace):

@@ -19,8 +19,10 @@ from numba.core import types
 
 from . import storage
 from .core import FAILED, assign, call, name, parse
+from .interchange import trip_count
 from .meetings import Meetings
 from .replication import assigned_in, exposed_in
+from .rounds import FEW, MOST_ROUNDS, range_given, with_limits
 from .splitting import Agree, Any, Collective, Region, ScalarBreak, ScalarFor, ScalarIf, ScalarWhile
 from .warp import SOURCES
 
@@ -45,6 +47,7 @@ class Generation:
                 if kind not in kinds:
                     kinds.append(kind)
         self.meetings, self.around = Meetings(self), []  # around: the counters of the loops around a piece
+        self.rounds = 1  # of the loops of constant length around a piece
         self.setup = []
         self.given = set()  # guards that all threads have, where a block is written a second time for that case
         self.slots = {}
@@ -171,6 +174,7 @@ class Generation:
         body = [*head, *statements]
         for variable in stores:
             body += self._store(variable)
+        body = with_limits(body, self.unit)
         first, last = self.unit.counted.region(body) if self.unit.counted is not None else ([], [])
         return [*before, *outside, *self.over_threads(self.guarded(piece, [*first, *body])), *last, *after]
 
@@ -230,7 +234,25 @@ class Generation:
         return [everyone]
 
     def on_ScalarFor(self, piece: ScalarFor):
-        return [ast.For(name(piece.target, True), piece.iter, self.block(piece.body) or [ast.Pass()], [])]
+        """Counted as in `rounds`, in rounds of the whole block."""
+        loop = ast.For(name(piece.target, True), piece.iter, [], [])
+        turns, around = trip_count(loop), self.rounds
+        few = turns is not None and around * turns <= FEW
+        self.rounds = around * turns if few else 1
+        body = self.block(piece.body) or [ast.Pass()]
+        self.rounds = around
+        if few:
+            loop.body = body
+            return [loop]
+        over = parse(f"if _turns > {MOST_ROUNDS}:\n    _raise_flag(_flag, {self.unit.ENDLESS})")
+        over[0].body += self._stop(piece.line)
+        ask = parse(FAILED + "if not _going_on(_stop, _flag):\n    return")
+        if _may_be_left(piece.body):
+            loop.body = [*ask, *over, *parse("_turns = _turns + 1"), *body]
+            return [loop]
+        before, length = range_given(loop, self.unit, "_turns", MOST_ROUNDS)
+        loop.body = [*ask, *body]
+        return [*before, assign("_turns", length, self.unit.origin), *over, loop]
 
     def on_ScalarWhile(self, piece: ScalarWhile):
         rounds = self.unit.namespace.temporary()
@@ -326,3 +348,11 @@ class Generation:
         stop = parse(f"if _read_flag(_flag) & {self.unit.DIVERGED}:\n    pass")
         stop[0].body = self._stop(piece.sync.lineno)
         return [*self.over_threads([clear, *self.guarded(piece, body)]), ast.Expr(ask), *stop]
+
+
+def _may_be_left(pieces):
+    """Whether a loop over these pieces may end before its range does."""
+    return any(
+        isinstance(piece, ScalarBreak) or (isinstance(piece, ScalarIf) and _may_be_left([*piece.body, *piece.orelse]))
+        for piece in pieces
+    )

@@ -16,6 +16,7 @@ from ..errors import (
 from ..executor.arguments import Arguments
 from ..executor.launch import Launch
 from ..executor.memory import Array
+from ..hostarrays import on_host
 from ..kernel import kernel_of
 from ..limits import check_cooperative, check_launch, dimensions
 from ..settings import wraps
@@ -27,6 +28,7 @@ from .unit import Unit
 
 ORDERS = ("forward", "reverse")
 LONG = 20_000_000  # steps: some 20 seconds of the executor
+SMALL = 64 << 20  # bytes that are copied before a launch which may fail
 
 
 def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, order="forward"):
@@ -38,8 +40,7 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
     blocks. Raises ``Unsupported`` before anything has run where the kernel has something that only the executor can do.
     """
     kernel = kernel_of(kernel)
-    if order not in ORDERS:
-        raise ValueError(f'order is {order!r}; the compiled engine knows "forward" and "reverse"')
+    check_order(order)
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
     check_launch(grid, block, shared_bytes)
     prepared = Arguments(kernel, args, None)
@@ -47,6 +48,11 @@ def run(kernel, grid, block, args, shared_bytes=0, checked=True, threads=None, o
         check_cooperative(grid, block)
     made = unit_of(kernel, prepared, block, shared_bytes, checked, order)
     start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads)
+
+
+def check_order(order):
+    if order not in ORDERS:
+        raise ValueError(f'order is {order!r}; the compiled engine knows "forward" and "reverse"')
 
 
 def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads, counter=None):
@@ -60,11 +66,12 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
         launch = function, grid, values, shared_bytes, order, threads or cpu_threads()
         (Run(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps)).run()
     except Failure as failure:
+        for now, before in kept:
+            now[...] = before
         if failure.flag & Unit.ENDLESS:
-            _endless(
-                kernel, unit, failure, kept, _key(values, block, checked, order, shared_bytes, counter is not None)
-            )
-        _explain(kernel, unit, grid, block, args, shared_bytes, order, failure)
+            key = _key(values, block, checked, order, shared_bytes, counter is not None)
+            _endless(kernel, unit, failure, kernel.program(prepared.values).waits, key)
+        _explain(kernel, unit, grid, block, args, shared_bytes, order, failure, bool(kept))
     except (ValueError, ArithmeticError):  # of a range whose step is 0, for one: the executor knows where
         _again(kernel, unit, grid, block, args, shared_bytes, order)
         raise
@@ -72,22 +79,23 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
 
 
 def _kept(kernel, prepared):
-    """Copies of the arrays, where the kernel has loops that may wait for others: the executor may have to begin anew."""
-    if not kernel.program(prepared.values).waits:
-        return []
+    """Copies of the arrays, for a launch that may have to begin anew: where loops may wait for others, the executor takes
+    over; where atomics say who came first, a block that failed must be run with those before it."""
+    program = kernel.program(prepared.values)
     flat = [v for value in prepared.values for v in (value if isinstance(value, tuple) else (value,))]
-    return [(v.data, v.data.copy()) for v in flat if isinstance(v, Array) and not v.readonly]
+    arrays = [v.data for v in flat if isinstance(v, Array) and not v.readonly]
+    if program.waits or (program.tickets and sum(a.nbytes for a in arrays) < SMALL):
+        return [(a, a.copy()) for a in arrays]
+    return []
 
 
-def _endless(kernel, unit, failure, kept, key):
+def _endless(kernel, unit, failure, waits, key):
     """Raise for a loop that goes on and on. One that may wait for others is for the executor; nothing has happened then."""
     lines = unit.lines_of(failure.flag) or [failure.line]
     site = unit.loop_at(lines)
-    if not kept:
+    if not waits:
         asked = question(site.file, site.line) if site else "Does the loop ever stop?"
         raise TooManyIterations(f"this loop goes on and on. {asked}", site=site, kernel=unit.name)
-    for now, before in kept:
-        now[...] = before
     what = "this loop, which waits for threads that run after it here"
     kernel.compiled[key] = Unsupported(what, site=site, kernel=unit.name)
     raise kernel.compiled[key]
@@ -151,8 +159,7 @@ def _left_waiting(unit, failure):
 
 
 def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
-    """Run the launch, or some blocks of it, in the executor on copies of what the host gave. What lies on the device,
-    the failed launch may have changed."""
+    """Run the launch, or some blocks of it, in the executor on copies of the arguments."""
     prepared = Arguments(kernel, args, None)
     lowered = kernel.program(prepared.values)
     values = [_copy(v) for v in prepared.values]
@@ -161,17 +168,25 @@ def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
     launch.run()
 
 
-def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure):
-    """Raise the error of a block that failed: run it again in the executor, which knows line, thread and index."""
-    together, again = unit.keeps is not None, True
-    if together:  # then one block alone says nothing; all of them may take the executor long
-        again = estimate(kernel.py_func, grid, block, args) < LONG
-    if again:
-        _again(kernel, unit, grid, block, args, shared_bytes, order, None if together else [failure.block])  # raises
+def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure, restored):
+    """Raise the error of a block that failed: run it again in the executor, which knows line, thread and index.
+
+    restored: memory is as before the launch. Where it is not, and atomics say who came first, running it again shows nothing.
+    """
+    as_before = restored or on_host(args)
+    tickets = kernel.program(Arguments(kernel, args, None).values).tickets
+    tells = as_before or not tickets
+    alone = unit.keeps is None and not (tickets or restored)
+    if alone:
+        _again(kernel, unit, grid, block, args, shared_bytes, order, [failure.block])  # raises
+    apart = failure.flag & (Unit.DIVERGED | Unit.RAISED)
+    everything = tells and not (alone and apart) and estimate(kernel.py_func, grid, block, args) < LONG
+    if everything:  # it may depend on what other blocks do
+        _again(kernel, unit, grid, block, args, shared_bytes, order)
     if isinstance(failure, LeftWaiting):
         _left_waiting(unit, failure)
     place = (failure.block % grid[0], failure.block // grid[0] % grid[1], failure.block // (grid[0] * grid[1]))
-    if failure.flag & (Unit.DIVERGED | Unit.RAISED):
+    if apart:
         raise NotFollowed(
             f"in block {place} threads take different ways around the barrier or warp operation at line {failure.line}, "
             "which the compiled engine cannot follow (the executor can)",
@@ -179,9 +194,11 @@ def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure):
         )
     lines = ", ".join(map(str, unit.lines_of(failure.flag)))
     what = f"block {place} used an index outside an array (line {lines})"
-    alone = "" if together else "alone "
-    reason = f"Run {alone}in the executor it does not: the index depends on the order in which threads run"
-    raise OutOfBounds(f"{what}. {reason}" if again else what, kernel=unit.name)
+    if everything and as_before:
+        what += (
+            ". In the executor, where threads run one after the other, it does not: the index depends on their order"
+        )
+    raise OutOfBounds(what, kernel=unit.name)
 
 
 def _copy(value):

@@ -19,6 +19,12 @@ from .replication import leaves
 from .splitting import Region
 from .unit import Unit
 
+COUNTERS = {"_rounds", "_turns"}
+
+
+def _names(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
 
 class _Plain(ast.NodeTransformer):
     """Loads, stores and storage as subscripts; what only keeps the books is left out."""
@@ -46,7 +52,16 @@ class _Plain(ast.NodeTransformer):
             name = name[1:]
         return ast.Name(name, node.ctx)
 
+    def visit_If(self, node):
+        if _names(node.test) & COUNTERS:
+            loops = [n for n in node.body if isinstance(n, ast.For)]
+            return [self.visit(n) for n in loops] or None
+        self.generic_visit(node)
+        return None if _names(node.test) & {"flag", "stop"} else node
+
     def visit_Assign(self, node):
+        if any(_names(target) & COUNTERS for target in node.targets):
+            return None
         self.generic_visit(node)
         same = isinstance(node.value, ast.Name) and [getattr(t, "id", "") for t in node.targets] == [node.value.id]
         return None if same else node  # tx = _tx
@@ -68,7 +83,9 @@ class _Plain(ast.NodeTransformer):
 
 
 def _is_bookkeeping(node):
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    names = _names(node)
+    if isinstance(node, ast.If) and _names(node.test) & COUNTERS:
+        return False
     return (bool(names & {"_flag", "_result", "_b", "_bx", "_by", "_bz"}) and not isinstance(node, ast.For)) or (
         isinstance(node, ast.Assign)
         and isinstance(node.value, (ast.Constant, ast.Call))

@@ -79,6 +79,7 @@ class ScalarFor:
     target: str
     iter: ast.expr
     body: list
+    line: int
 
 
 @dataclass(eq=False)
@@ -200,7 +201,7 @@ class Splitting:
                 body = [assign(target, name(scalar), node), *body]
             inner = guards if guard is None else (*guards, guard)
             pieces = [*inside, *self.split(body, inner), *self._leave(leave, node, inner, guard)]
-            return [*before, ScalarFor(scalar, node.iter, pieces)]
+            return [*before, ScalarFor(scalar, node.iter, pieces, node.lineno)]
         return self._own_length(node, body, leave, guards)
 
     def _with_its_place(self, node, guards):
@@ -235,7 +236,7 @@ class Splitting:
         if _has_barrier(node):
             common = self.temporary()
             pieces = [*self.split(body, guards), *self._leave(leave, node, guards, None)]
-            loop = ScalarFor(number, call("range", name(common)), pieces)
+            loop = ScalarFor(number, call("range", name(common)), pieces, node.lineno)
             return [Region(head, guards), Agree(count, common, node.lineno), loop]
         guard, some = self.varying(), self.temporary()
         inner = (*guards, guard)

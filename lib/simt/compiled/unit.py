@@ -13,7 +13,7 @@ from .blockmemory import BlockMemory
 from .casts import is_known
 from .core import FAILED, HIDDEN, assign, call, name, parse, show
 from .counted import Counted
-from .devices import DeviceFunctions, function_of, with_stop
+from .devices import DeviceFunctions, function_of
 from .generation import Generation
 from .inference import Sequential, infer
 from .interchange import choose
@@ -21,6 +21,7 @@ from .lowering import Lowering
 from .meetings import KEPT, STAND
 from .namespace import Namespace
 from .replication import Replication, assigned_in, leaves
+from .rounds import with_stop
 from .splitting import Splitting, structured
 from .uniformity import Uniformity
 from .vectorise import ThreadLoops
@@ -71,10 +72,10 @@ class Unit:
         return self.ENDLESS | 1 << self.site(loop.lineno) % 48
 
     def loop_at(self, lines):
-        """The `Site` of the first ``while`` at one of these lines, of the kernel's or of a device function."""
+        """The `Site` of the first loop at one of these lines, of the kernel's or of a device function."""
         for source in (self.source, *self.devices.sources.values()):
             for node in ast.walk(source.node):
-                if isinstance(node, ast.While) and node.lineno in lines:
+                if isinstance(node, (ast.While, ast.For)) and node.lineno in lines:
                     return source.site(node, "loop")
         return None
 
@@ -205,7 +206,7 @@ class Unit:
         setup.insert(0, assign("_flag", call("_new_flag"), self.origin))
         place = parse(
             "_bx = _between(_b % _gx, 0, 2147483648)\n_by = _between(_b // _gx % _gy, 0, 65536)\n"
-            "_bz = _between(_b // (_gx * _gy), 0, 65536)\n_tx = 0\n_ty = 0\n_tz = 0\n_t = 0",
+            "_bz = _between(_b // (_gx * _gy), 0, 65536)\n_tx = 0\n_ty = 0\n_tz = 0\n_t = 0\n_turns = 0",
             self.origin,
         )
         names, counts, kinds = self.parameter_names, [], ()

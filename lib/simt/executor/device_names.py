@@ -99,7 +99,9 @@ def atomic(lowering, node, name):
         operation = "cas"
         values.insert(1, ast.Constant(0))
     site = lowering.site(node, "atomic")
-    if operation == "exch" and node is lowering.unused:
+    if node is not lowering.unused:
+        lowering.program.tickets = True
+    elif operation == "exch":
         lowering.program.sets.add(site)
     target, key, *rest = values
     return make_call("_atomic", operation, target, key, ast.Tuple(rest, ast.Load()), site, *lowering.visited())

@@ -27,6 +27,7 @@ class Program:
         self.grid_sync = False
         self.waits = False  # whether there are loops that may wait for other threads
         self.fences = False  # whether there are memory fences
+        self.tickets = False  # whether somebody takes what an atomic returned: it depends on who came before
         self.gates = {}  # Python function -> its Gates, in a traced run
         self.sets = set()  # sites of exchanges whose old value nobody takes: they store
         self.asked = []  # comparisons with what atomics returned: (operator, atomics of the left side, of the right)

@@ -8,9 +8,9 @@
 """
 
 from .. import run
-from ..errors import KernelError, TooManyIterations, Unsupported
+from ..errors import Deadlock, KernelError, NotFollowed, TooManyIterations, Unsupported
 from ..policy import check_name, is_large
-from ..trace import MOST_ACCESSES, Trace
+from ..trace import MOST_ACCESSES, Trace, TraceFull
 from .arguments import copies, restore, same
 from .budget import BudgetExceeded
 from .compiler import Compiled, Unavailable, available, compiled
@@ -56,7 +56,8 @@ def xray(
     most_accesses: of all threads together; `TraceFull`, a MemoryError, is raised beyond.
     engine: "executor" records every access, and finds races and the like. "compiled" only counts, and takes launches of
     real size: tens of millions of accesses in a second; what needs single accesses raises `NotLookedFor`. "auto" takes
-    the executor for small launches, and counts large ones. ``report.engine`` says which it was.
+    the executor for small launches, and counts large ones; shuffled orders, snapshots, and what cannot be counted or ends
+    in a barrier that not all reach are the executor's. ``report.engine`` says which it was.
 
     The kernel runs in full, and arrays are changed as by a launch. Where it cannot go on (a deadlock, a
     shuffle from a lane outside its mask) the report covers what ran until then, and says so
@@ -66,17 +67,27 @@ def xray(
     check_name(engine)
 
     def launch(*args):
-        if engine == "compiled" or (engine == "auto" and is_large(kernel, grid, block, args)):
-            from .. import count  # the compiled engine is not loaded before it is needed
+        if engine == "compiled":
+            return counted(args)
+        if engine == "executor" or snapshots or order.startswith("shuffled") or not is_large(kernel, grid, block, args):
+            return looked_at(args)
+        before = copies(args)
+        try:
+            return counted(args)
+        except (Unsupported, NotFollowed, Deadlock) as error:  # the executor can tell
+            restore(args, before)
+            failed = error
+        try:
+            return looked_at(args)
+        except TraceFull:
+            if isinstance(failed, Deadlock):
+                raise failed from None
+            raise
 
-            before = copies(args) if engine == "auto" else None
-            try:
-                return CountedReport(count(kernel, grid, block, args, shared_bytes, order))
-            except Unsupported:
-                if engine == "compiled":
-                    raise
-                restore(args, before)
-        return looked_at(args)
+    def counted(args):
+        from .. import count  # the compiled engine is not loaded before it is needed
+
+        return CountedReport(count(kernel, grid, block, args, shared_bytes, order))
 
     def looked_at(args):
         trace, stopped = Trace(snapshots=snapshots, limit=most_accesses), None

@@ -14,7 +14,8 @@ def copies(values):
             parts = [copy(v) for v in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         if isinstance(value, DeviceNDArray):
-            return DeviceNDArray(copy(value._data))
+            data, unwritten = copy(value._data), value._unwritten
+            return DeviceNDArray(data, unwritten=unwritten and unwritten.copy(_address(data) - _address(value._data)))
         if not isinstance(value, np.ndarray):
             return value
         root = value
@@ -22,7 +23,7 @@ def copies(values):
             root = root.base
         if id(root) not in made:
             made[id(root)] = np.copy(root, order="K", subok=True)
-        distance = value.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+        distance = _address(value) - _address(root)
         whole = made[id(root)]
         if not whole.size or not (root.flags.c_contiguous or root.flags.f_contiguous):
             return np.copy(value, order="K", subok=True)
@@ -35,12 +36,18 @@ def copies(values):
     return [copy(v) for v in values]
 
 
+def _address(array):
+    return array.__array_interface__["data"][0]
+
+
 def restore(some, before):
-    """Give the arrays of arguments the values of their `copies` again."""
+    """Give the arrays of arguments the values of their `copies` again, and know again what of them nobody has written."""
     for a, b in zip(some, before, strict=True):
         if isinstance(a, tuple):
             restore(a, b)
         elif isinstance(a, np.ndarray | DeviceNDArray):
+            if isinstance(a, DeviceNDArray) and a._unwritten is not None:
+                a._unwritten.bytes = b._unwritten.bytes
             a, b = (v._data if isinstance(v, DeviceNDArray) else v for v in (a, b))
             if a.flags.writeable:
                 a[...] = b

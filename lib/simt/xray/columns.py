@@ -30,14 +30,22 @@ def group(*columns):
     Numbers ascend with the rows, the first column counting most.
     """
     order, start = sort(*columns)
+    return _numbered(order, start), order[start]
+
+
+def _numbered(order, start):
     number = np.empty(len(order), np.int32)
     number[order] = np.repeat(np.arange(len(start), dtype=np.int32), np.diff(np.append(start, len(order))))
-    return number, order[start]
+    return number
 
 
 def sort(*columns):
     """(order that sorts the rows, where in it each stretch of equal rows begins). Equal rows keep their order."""
-    key = pack(*columns)
+    return _sort(pack(*columns))
+
+
+def _sort(key):
+    """As `sort`; ``key`` is sorted in place."""
     order = np.argsort(key, kind="stable").astype(np.int32)
     key.sort()
     first = np.ones(len(key), bool)
@@ -49,8 +57,7 @@ def compact(*columns):
     """Number the rows so that equal rows, and only those, have equal numbers. Quicker than `group`; gaps are left."""
     key = pack(*columns)
     if len(key) and int(key.max()) > 2 * len(key) + 1_000_000:
-        order, start = sort(key)
-        key[order] = np.repeat(np.arange(len(start)), np.diff(np.append(start, len(order))))
+        return _numbered(*_sort(key))
     return key.astype(np.int32) if not len(key) or int(key.max()) < 2**31 else key
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from .. import show
 from ..errors import Deadlock
 from ..trace import ATOMIC, GLOBAL, LOAD, SHARED, STORE
-from . import columns, lanes, races
+from . import columns, lanes, races, unset
 from .analysis import STATIC_SHARED_LIMIT
 from .order import Both
 
@@ -112,8 +112,9 @@ def findings(trace, stopped=None):
     seen = seen_while_running(trace)
     if isinstance(stopped, Deadlock) and not any(f.line == stopped.line for f in seen):
         seen.append(_deadlock(stopped))
-    unset = uninitialised_shared(trace, places) + uninitialised_global(trace)
-    everything = seen + unset + find_races(trace, places)
+    early = unset.of_shared(trace, *places), unset.of_global(trace)
+    reads = [f for rows, kind in zip(early, UNSET, strict=True) for f in _describe_unset(trace, rows, kind)]
+    everything = seen + reads + find_races(trace, places)
     # What happened before threads went different ways may be why they did, if a test reads it.
     parted = min((f.position for f in seen if f.kind in PARTED), default=-1)
 
@@ -318,44 +319,11 @@ def _later_turn(trace, a, b):
     return None
 
 
-# -- uninitialised shared memory -----------------------------------------------------------------------------
+# -- memory that nobody had written ---------------------------------------------------------------------------
 
 
-def uninitialised_shared(trace, places=None):
-    """Loads (and atomics) of shared memory that no store of the block can have come before."""
-    rows, place = places or _places(trace)
-    shared = trace.space[rows] == SHARED
-    rows, place = rows[shared], place[shared]
-    if not len(rows):
-        return []
-    turn = columns.compact(trace.grid_epoch[rows], trace.epoch[rows]).astype(np.int64)
-    store = (trace.kind[rows] == STORE) | np.isin(trace.site[rows], list(trace.sets))
-    size, never = place.max() + 1, np.iinfo(np.int64).max
-    first_turn = np.full(size, never)
-    np.minimum.at(first_turn, place[store], turn[store])
-    near = turn <= first_turn[place]  # what comes in a later turn finds it written
-    rows, place, turn, store = rows[near], place[near], turn[near], store[near]
-    # A store of the same turn by another thread is a race, reported as such; by the same one it must come first.
-    early = store & (turn == first_turn[place])
-    low, high, first_row = np.full(size, never), np.full(size, -1), np.full(size, never)
-    np.minimum.at(low, place[early], trace.thread[rows[early]])
-    np.maximum.at(high, place[early], trace.thread[rows[early]])
-    np.minimum.at(first_row, place[early], rows[early])
-    alone = (low[place] == high[place]) & (low[place] == trace.thread[rows])
-    # Nor is a store before a load of the same warp that a warp barrier puts after it.
-    step, warp = np.full(size, never), np.full((2, size), -1)
-    warp[0] = never
-    np.minimum.at(step, place[early], trace.warp_epoch[rows[early]])
-    np.minimum.at(warp[0], place[early], trace.warp[rows[early]])
-    np.maximum.at(warp[1], place[early], trace.warp[rows[early]])
-    of_warp = (warp[0][place] == warp[1][place]) & (warp[0][place] == trace.warp[rows])
-    of_warp &= ~lanes.divided(trace)[trace.warp[rows]] & (trace.warp_epoch[rows] < step[place])
-    too_early = (turn == first_turn[place]) & (alone & (rows < first_row[place]) | of_warp)
-    bad = ~store & ((turn < first_turn[place]) | too_early)
-    return _describe_uninitialised(trace, np.unique(rows[bad]))
-
-
-def _describe_uninitialised(trace, rows, kind="uninitialised-shared"):
+def _describe_unset(trace, rows, kind):
+    """One `Finding` for each source expression and array that is read too early (see `unset`)."""
     if not len(rows):
         return []
     written = "any thread stored to it" if kind == "uninitialised-shared" else "the host or any thread stored to it"
@@ -383,33 +351,6 @@ def _describe_uninitialised(trace, rows, kind="uninitialised-shared"):
             )
         )
     return reads
-
-
-def uninitialised_global(trace):
-    """Loads (and atomics) of device arrays whose elements neither the host nor any thread had written."""
-    if not trace.unwritten or not len(trace.site):
-        return []
-    found = []
-    for number, (bytes_, first) in trace.unwritten.items():
-        rows = np.flatnonzero(trace.array == number)
-        rows = rows[bytes_[trace.address[rows] - first]]
-        kind, address = trace.kind[rows], trace.address[rows]
-        sets = (kind == STORE) | np.isin(trace.site[rows], list(trace.sets))
-        # A store by another thread orders itself with the load, or is a race; one by the same thread must come first.
-        _, place = np.unique(address, return_inverse=True)
-        size = int(place.max(initial=-1)) + 1
-        low, high, when = (
-            np.full(size, np.iinfo(np.int64).max),
-            np.full(size, -1),
-            np.full(size, np.iinfo(np.int64).max),
-        )
-        np.minimum.at(low, place[sets], trace.thread[rows[sets]])
-        np.maximum.at(high, place[sets], trace.thread[rows[sets]])
-        np.minimum.at(when, place[sets], rows[sets])
-        own = (low[place] == high[place]) & (low[place] == trace.thread[rows])
-        bad = ~sets & ((high[place] < 0) | own & (rows < when[place]))
-        found.append(rows[bad])
-    return _describe_uninitialised(trace, np.concatenate(found), "uninitialised-global")
 
 
 # -- what the executor saw --------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Order between lanes of a warp where ``cuda.syncwarp(mask)`` did not name all of them.
 
 If every warp barrier takes in the whole warp, counting the barriers that a thread has passed tells what is ordered. If
-some take in a part of it, two accesses are ordered only if one barrier took in *both* lanes between them.
+some take in a part of it, two accesses are ordered only if barriers lead from one lane to the other between them: one that
+took in both, or a chain in which each shares a lane with the next.
 """
 
 import numpy as np
@@ -19,25 +20,42 @@ def divided(trace):
     return apart
 
 
-def unordered(trace, i, j):
-    """Which pairs of rows (i, j) of divided warps no common barrier orders, in either direction."""
-    events = {}
+def barriers(trace):
+    """For each warp that had any: the lanes (bits) of its warp barriers, in the order in which they were passed."""
+    passed = {}
     for event in _barriers(trace):
-        events.setdefault(event.warp, []).append(event.lanes)
+        passed.setdefault(event.warp, []).append(event.lanes)
+    return passed
+
+
+def unordered(trace, i, j):
+    """Which pairs of rows (i, j) of divided warps no barriers order, in either direction."""
+    passed = barriers(trace)
     keys = np.stack([trace.warp[i], trace.lane[i], trace.warp_epoch[i], trace.lane[j], trace.warp_epoch[j]], axis=1)
     distinct, number = np.unique(keys, axis=0, return_inverse=True)
-    answers = [not _ordered(events.get(warp, []), *rest) for warp, *rest in distinct.tolist()]
+    answers = []
+    for warp, *place in distinct.tolist():
+        one, other = place[:2], place[2:]
+        events = passed.get(warp, ())
+        answers.append(not (before(events, *one, *other) or before(events, *other, *one)))
     return np.array(answers, bool)[number.ravel()]
 
 
-def _ordered(events, a, passed_a, b, passed_b):
-    """Is there a barrier of both lanes after the first ``passed`` ones of one and before those of the other?"""
-    count_a = count_b = 0
-    for lanes in events:
-        in_a, in_b = lanes >> a & 1, lanes >> b & 1
-        if in_a and in_b and (count_a >= passed_a) != (count_b >= passed_b):
-            return True
-        count_a, count_b = count_a + in_a, count_b + in_b
+def before(barriers, a, passed_a, b, passed_b):
+    """Do barriers put what lane ``a`` did after its first ``passed_a`` ones before what ``b`` did after its ``passed_b``?"""
+    reached = 0  # lanes that know of it
+    for lanes in barriers:
+        if lanes >> a & 1:
+            reached |= (passed_a <= 0) << a
+            passed_a -= 1
+        if lanes & reached:
+            reached |= lanes
+        if lanes >> b & 1:
+            if passed_b <= 0:
+                return False
+            if reached >> b & 1:
+                return True
+            passed_b -= 1
     return False
 
 

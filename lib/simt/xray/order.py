@@ -28,6 +28,7 @@ import operator
 import numpy as np
 
 from ..trace import WARP
+from . import lanes
 
 _ADDS = ("add", "sub", "inc", "dec")
 
@@ -42,7 +43,7 @@ MOST_COUNTED = 4096  # a counter's values that are tried
 class Event:
     """An atomic of the run: where its thread stood, what it found and left."""
 
-    __slots__ = ("address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "row", "tests", "thread", "warp", "warp_epoch")  # fmt: skip
+    __slots__ = ("address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "place", "row", "tests", "thread")  # fmt: skip
 
 
 class Order:
@@ -50,6 +51,7 @@ class Order:
 
     def __init__(self, trace, scope):
         self.trace = trace
+        self._divided, self._barriers = lanes.divided(trace), lanes.barriers(trace)
         self.blocks_fences = collections.defaultdict(list)
         for row, thread, epoch, warp_epoch, wide in trace.fences:
             if wide >= scope:
@@ -90,8 +92,8 @@ class Order:
                 continue  # nobody looks at what is there: a sum
             e = Event()
             e.row, e.old, e.new, e.name, e.number, e.known = row, old, new, name, len(events), 0
-            e.thread, e.block, e.warp = int(trace.thread[row]), int(trace.block[row]), int(trace.warp[row])
-            e.epoch, e.warp_epoch = int(trace.epoch[row]), int(trace.warp_epoch[row])
+            e.place, e.block = self._place(row), int(trace.block[row])
+            e.thread, e.epoch, _ = e.place
             e.address = (place, e.block) if trace.space[row] else (place, -1)  # shared memory is each block's own
             e.node = nodes.get(int(trace.site[row])) if nodes.get(int(trace.site[row])) in tested else None
             e.delta = 1 if name == "inc" else -1 if name == "dec" else new - old
@@ -119,50 +121,59 @@ class Order:
     # -- what stands before what, within a block ----------------------------------------------------------------------
 
     def _release(self, e):
-        """(thread -> row, epoch, warp -> (epoch, warp epoch)): accesses before these are behind a fence before ``e``."""
-        rows, last, warps = {}, -1, {}
+        """(thread -> row, epoch, warp -> places): accesses before these are behind a fence before ``e``."""
+        rows, last, warps = {}, -1, collections.defaultdict(list)
         for row, thread, epoch, warp_epoch in self.blocks_fences[e.block]:
-            here = thread == e.thread and row <= e.row
-            if not (
-                here
-                or epoch < e.epoch
-                or (self._warp(thread) == e.warp and (epoch, warp_epoch) < (e.epoch, e.warp_epoch))
-            ):
-                continue
-            rows[thread] = max(row, rows.get(thread, -1))
-            last = max(last, epoch)
-            warps[self._warp(thread)] = max((epoch, warp_epoch), warps.get(self._warp(thread), (-1, -1)))
-        return rows, last, warps
+            here, place = thread == e.thread and row <= e.row, (thread, epoch, warp_epoch)
+            if here or epoch < e.epoch or self._before(place, e.place):
+                rows[thread] = max(row, rows.get(thread, -1))
+                last = max(last, epoch)
+                warps[self._warp(thread)].append(place)
+        return rows, last, {w: self._last(w, places) for w, places in warps.items()}
 
     def _acquire(self, e):
         """The same the other way round: accesses from these on are behind a fence or barrier after ``e``."""
-        rows, warps = {}, {}
+        rows, warps = {}, collections.defaultdict(list)
         for row, thread, epoch, warp_epoch in self.blocks_fences[e.block]:
-            here = thread == e.thread and row > e.row
-            if not (
-                here
-                or epoch > e.epoch
-                or (self._warp(thread) == e.warp and (epoch, warp_epoch) > (e.epoch, e.warp_epoch))
-            ):
-                continue
-            rows[thread] = min(row, rows.get(thread, row))
-            warps[self._warp(thread)] = min((epoch, warp_epoch), warps.get(self._warp(thread), (epoch, warp_epoch)))
-        return rows, e.epoch, warps
+            here, place = thread == e.thread and row > e.row, (thread, epoch, warp_epoch)
+            if here or epoch > e.epoch or self._before(e.place, place):
+                rows[thread] = min(row, rows.get(thread, row))
+                warps[self._warp(thread)].append(place)
+        return rows, e.epoch, {w: self._last(w, places, min) for w, places in warps.items()}
+
+    def _last(self, warp, places, extreme=max):
+        """The places that speak for all: one, if all barriers of the warp were for all of its lanes."""
+        if self._divided[warp]:
+            return list(dict.fromkeys(places))
+        return [extreme(places, key=lambda place: place[1:])]
+
+    def _before(self, one, other):
+        """Whether barriers of their warp put a place (thread, epoch, warp epoch) before another; False in another warp."""
+        (thread, *when), (other_thread, *then) = one, other
+        warp = self._warp(thread)
+        if warp != self._warp(other_thread):
+            return False
+        if when[0] != then[0] or not self._divided[warp]:
+            return when < then
+        of = self.trace.threads_per_block
+        return lanes.before(self._barriers[warp], thread % of % WARP, when[1], other_thread % of % WARP, then[1])
 
     def _warp(self, thread):
         trace = self.trace
         block, within = divmod(thread, trace.threads_per_block)
         return block * trace.warps_per_block + within // WARP
 
-    def _covered(self, number, row, thread, epoch, warp, warp_epoch):
-        rows, last, warps = self.covers[number]
-        return row < rows.get(thread, -1) or epoch < last or (epoch, warp_epoch) < warps.get(warp, (-1, -1))
+    def _covered(self, number, row, place):
+        (thread, epoch, _), (rows, last, warps) = place, self.covers[number]
+        if row < rows.get(thread, -1) or epoch < last:
+            return True
+        return any(self._before(place, fence) for fence in warps.get(self._warp(thread), ()))
 
-    def _after(self, number, row, thread, epoch, warp, warp_epoch):
-        rows, first, warps = self.behind[number]
+    def _after(self, number, row, place):
+        (thread, epoch, _), (rows, first, warps) = place, self.behind[number]
         if epoch > first or (thread in rows and row >= rows[thread]):
             return True
-        return warp in warps and (epoch, warp_epoch) > warps[warp]
+        return any(self._before(fence, place) for fence in warps.get(self._warp(thread), ()))
 
     # -- what an atomic knows -----------------------------------------------------------------------------------------
 
@@ -179,7 +190,7 @@ class Order:
         known = 0
         for r in self.of_block[w.block]:
             if r.row < w.row and r.known and r.node in self.guards(w.row):
-                if self._covered(w.number, r.row, r.thread, r.epoch, r.warp, r.warp_epoch):
+                if self._covered(w.number, r.row, r.place):
                     known |= r.known
         return known
 
@@ -206,24 +217,22 @@ class Order:
 
     def _place(self, row):
         trace = self.trace
-        return tuple(int(c[row]) for c in (trace.thread, trace.epoch, trace.warp, trace.warp_epoch))
+        return tuple(int(c[row]) for c in (trace.thread, trace.epoch, trace.warp_epoch))
 
     def _releases(self, row):
         if row not in self._released:
-            thread, epoch, warp, warp_epoch = self._place(row)
-            found = self.own.get(row, 0)
-            for e in self.of_block[thread // self.trace.threads_per_block]:
-                if e.row > row and self._covered(e.number, row, thread, epoch, warp, warp_epoch):
+            place, found = self._place(row), self.own.get(row, 0)
+            for e in self.of_block[place[0] // self.trace.threads_per_block]:
+                if e.row > row and self._covered(e.number, row, place):
                     found |= 1 << e.number
             self._released[row] = found
         return self._released[row]
 
     def _acquires(self, row):
         if row not in self._acquired:
-            thread, epoch, warp, warp_epoch = self._place(row)
-            found = 0
-            for e in self.of_block[thread // self.trace.threads_per_block]:
-                if e.known and e.row < row and self._after(e.number, row, thread, epoch, warp, warp_epoch):
+            place, found = self._place(row), 0
+            for e in self.of_block[place[0] // self.trace.threads_per_block]:
+                if e.known and e.row < row and self._after(e.number, row, place):
                     found |= e.known if e.node in self.guards(row) else 0
             self._acquired[row] = found
         return self._acquired[row]

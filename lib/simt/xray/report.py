@@ -7,7 +7,6 @@ import textwrap
 import numpy as np
 
 from ..show import Column, code, sentence, table
-from ..trace import LOAD
 from . import analysis, budget, metrics, pictures, player, svg, timeline
 from . import findings as findings_of
 
@@ -47,13 +46,12 @@ class Report:
         """Arrays of ``cuda.device_array`` with elements that nobody has written after the launch: (name, how many, of)."""
         rows = []
         for number, (bytes_, first) in self.trace.unwritten.items():
-            info, left = self.trace.arrays[number], bytes_.copy()
-            stored = (self.trace.array == number) & (self.trace.kind != LOAD)
-            left[self.trace.address[stored] - first] = False
+            info, left = self.trace.arrays[number], bytes_ & ~self.trace.stored(first, len(bytes_))
             offset = info.base - first
-            here = (
-                np.ndarray(info.shape, bool, left, offset, info.strides) if 0 not in info.shape else np.zeros(0, bool)
-            )
+            if 0 in info.shape:
+                continue
+            shape, strides = (*info.shape, info.dtype.itemsize), (*info.strides, 1)
+            here = np.ndarray(shape, bool, left, offset, strides).any(axis=-1)
             if here.any():
                 rows.append((info.name, int(here.sum()), here.size))
         return rows

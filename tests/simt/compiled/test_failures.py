@@ -1,8 +1,10 @@
 """Kernels that go wrong end, and with the executor's error, word for word."""
 
+import re
+
 import numpy as np
 import pytest
-from numba import float32
+from numba import float32, int32
 
 import simt
 from dlkernels.wide import load4, store4
@@ -121,3 +123,42 @@ def test_a_failed_launch_leaves_the_hosts_arrays_alone():
     with pytest.raises(simt.KernelError):
         compiled.run(fails, 1, 32, (x,))
     np.testing.assert_array_equal(x, np.arange(32.0))
+
+
+@cuda.jit
+def a_ticket_for_each_block(counter, x):
+    s = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        s[0] = cuda.atomic.add(counter, 0, 1)
+    cuda.syncthreads()
+    x[s[0] * cuda.blockDim.x + t] = 1
+
+
+def ticket_error(run, place):
+    arguments = [place(np.zeros(1, np.int32)), place(np.zeros(96))]
+    with pytest.raises(simt.OutOfBounds) as caught:
+        run(a_ticket_for_each_block, 4, 32, arguments)
+    return str(caught.value), arguments
+
+
+@pytest.mark.parametrize("place", [np.array, cuda.to_device], ids=["host", "device"])
+def test_a_block_that_fails_because_others_came_before_is_named(place):
+    """Alone it would have the first ticket."""
+    wanted, _ = ticket_error(simt.run, place)
+    got, arguments = ticket_error(compiled.run, place)
+    assert got == wanted
+    assert "index [96]" in got
+    assert not any(np.asarray(a).any() for a in arguments)
+
+
+@pytest.mark.parametrize("place", [np.array, cuda.to_device], ids=["host", "device"])
+def test_nothing_is_claimed_where_memory_has_changed(place, monkeypatch):
+    monkeypatch.setattr("simt.compiled.launch.SMALL", 0)
+    wanted, _ = ticket_error(simt.run, place)
+    got, _ = ticket_error(compiled.run, place)
+    if place is np.array:
+        assert got == wanted
+    else:
+        line = a_ticket_for_each_block.py_func.__code__.co_firstlineno + 7
+        assert re.search(rf"used an index outside an array \(line {line}\)$", got)

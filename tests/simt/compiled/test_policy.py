@@ -179,7 +179,7 @@ def interruptible():
 
 
 def test_control_c_ends_a_kernel_that_never_ends(interruptible, monkeypatch):
-    monkeypatch.setattr("simt.compiled.devices.MOST_WAITING", 1 << 50)  # else it ends by itself
+    monkeypatch.setattr("simt.compiled.rounds.MOST_WAITING", 1 << 50)  # else it ends by itself
     compiled.run(never_ends, 1, 32, [np.ones(2)])
     x = np.zeros(2)
     timers = [threading.Timer(0.5, _thread.interrupt_main), threading.Timer(60, x.__setitem__, (0, 1))]
@@ -189,6 +189,25 @@ def test_control_c_ends_a_kernel_that_never_ends(interruptible, monkeypatch):
         compiled.run(never_ends, 1, 32, [x])
     for timer in timers:
         timer.cancel()
+
+
+def test_control_c_ends_loops_in_loops(interruptible, monkeypatch):
+    """None of them is long by itself."""
+    monkeypatch.setattr("simt.compiled.rounds.MOST_ROUNDS", 1 << 60)
+
+    @cuda.jit
+    def kernel(x, n):
+        for i in range(n):
+            for j in range(n):
+                x[(i + j) % 2] += 1
+
+    x, n = np.zeros(2), 1 << 20
+    compiled.run(kernel, 1, 2, [x, 4])
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        compiled.run(kernel, 1, 1024, [x, n])
+    timer.cancel()
 
 
 @cuda.jit(device=True)
