@@ -11,7 +11,6 @@ import math
 
 import simt.dispatcher
 from dlkernels import implementations
-from dlkernels.examples import Draw
 from simt.xray import xray
 
 MOST = 5_000  # the product of a shape: what the executor runs in a second or two
@@ -30,7 +29,24 @@ SHAPES = {  # where that would leave a kernel's tiles mostly empty
     "rotary": (64, 64),
 } | dict.fromkeys(("softmax", "log_softmax", "layer_norm", "rms_norm"), (64, 64))
 SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
-SEEDS = {"conv2d_depthwise_rows": 4}  # which of the settings of its examples, where the first is not what it is for
+#: (shape, seed) of each call of a rung that such an example would lead past a kernel of its own. The seed chooses among the
+#: settings of the operation's examples, as a dimension or a mask.
+MASKED, MASKED_GROUPS, ALONG_COLUMNS, WITH_START = 2, 5, 2, 3
+ATTENTION = SHAPES["scaled_dot_product_attention"]
+ATTENDED = [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED)]
+CALLS = dict.fromkeys(
+    ("attention_three_kernels", "attention_online_thread", "attention_shared_tiles", "attention_register_tiles"), ATTENDED
+) | {
+    "attention_backward_threads": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
+    "attention_half_tensor_cores": [(ATTENTION, 0), ((1, 1, 32, 32, 30, 30), MASKED)],  # and an odd width
+    "conv2d_depthwise_rows": [(SHAPES["conv2d"], 4)],
+    "cumsum_blocks": [((5000,), 0)],
+    "cumsum_look_back": [((5000,), 0)],
+    "matmul_split_k": [((64, 64, 128), 0)],
+    "scan_backward_blocks": [((2, 2000), WITH_START)],
+    "sum_columns": [((64, 40), ALONG_COLUMNS)],
+    "sum_last_block": [((5000,), 0)],
+}
 SHOWN = (
     "sectors_per_request",
     "efficiency",
@@ -56,30 +72,38 @@ def rungs():
     return [rung for rung in implementations.everything() if rung.device == "gpu"]
 
 
-def example(rung):
-    """(shape, dtype) of one call, in float32 where the operation takes it."""
+def calls(rung):
+    """[(shape, seed)] of its calls; one, but where a kernel takes part in some calls only."""
+    if rung.name in CALLS:
+        return CALLS[rung.name]
     examples = implementations.OPERATIONS[rung.operation].examples
     families = [family for family in SHAPES if rung.operation.startswith(family)]
     fit = [shape for shape in (*examples.shapes, *examples.timed) if math.prod(shape) <= MOST]
-    return SHAPES[families[0]] if families else max(fit, key=math.prod), sorted(examples.dtypes)[0]
+    return [(SHAPES[families[0]] if families else max(fit, key=math.prod), 0)]
+
+
+def dtype_of(rung):
+    """float32 where the operation takes it."""
+    return sorted(implementations.OPERATIONS[rung.operation].examples.dtypes)[0]
+
+
+def arguments(rung, shape, seed):
+    return implementations.OPERATIONS[rung.operation].examples.make(shape, seed, dtype=dtype_of(rung))
 
 
 def look(rung):
-    """What the record says of a rung: its example and its launches."""
-    shape, dtype = example(rung)
-    arguments = implementations.OPERATIONS[rung.operation].examples.arguments(
-        Draw(dtype, seed=SEEDS.get(rung.name, 0)), *shape
-    )
-    with launches() as reports:
-        rung(*arguments)
+    """What the record says of a rung: its examples and its launches."""
     seen = {}
-    for report in reports:  # one launch of each kernel: the first
-        seen.setdefault((report.kernel, report.block), report)
+    for shape, seed in calls(rung):
+        with launches() as reports:
+            rung(*arguments(rung, shape, seed))
+        for report in reports:  # one launch of each kernel: the first
+            seen.setdefault((report.kernel, report.block), (report, reports))
     return {
         "name": rung.name,
-        "shape": list(shape),
-        "dtype": dtype,
-        "launches": [summary(report, reports) for report in seen.values()],
+        "shapes": [list(shape) for shape, _ in calls(rung)],
+        "dtype": dtype_of(rung),
+        "launches": [summary(report, reports) for report, reports in seen.values()],
     }
 
 

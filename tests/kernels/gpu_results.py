@@ -4,41 +4,48 @@ With `other.npz`, the results of another way, only the rungs that have one there
 simulator has no warp operations and no intrinsics: a rung that needs one is saved as an empty array there.
 """
 
+import re
 import sys
 
 import numpy as np
 
 from dlkernels import device, implementations
 
-WARP_OPERATIONS = (
-    "not usable in pure-python",
-    "shfl_",
-    "ballot_sync",
-    "any_sync",
-    "all_sync",
-    "match_",
-    "syncwarp",
-    "activemask",
-    "laneid",
-    "cg",
+#: What numba says of a kernel that asks for something which its simulator does not have.
+NOT_THERE = re.compile(
+    r"not usable in pure-python"
+    r"|\b(shfl_\w+|ballot_sync|any_sync|all_sync|match_\w+|syncwarp|activemask|laneid|cg)\b"
 )
+SMALL = 300  # elements: the simulator has a thread of the system for each of a kernel's
+#: operation -> (shape, seed) of further calls: several blocks, steps of a loop, tiles that are not full.
+MORE = {
+    "sum": [((600,), 0), ((64, 40), 2)],
+    "cumsum": [((2, 300), 1)],
+    "transpose": [((40, 70), 0)],
+    "histogram": [((3000,), 2)],
+}
+
+
+def calls(operation):
+    """[(shape, seed)] of an operation: the last of its small examples, and more of those named above."""
+    shapes = implementations.OPERATIONS[operation].examples.shapes
+    return [(shape, 1) for shape in shapes if 0 < np.prod(shape) <= SMALL][-1:] + MORE.get(operation, [])
 
 
 def results(wanted):
-    for row in implementations.everything():
+    rows = [row for row in implementations.everything() if row.device == "gpu"]
+    for row, shape, seed in ((row, *call) for row in rows for call in calls(row.operation)):
+        if wanted is not None and f"{row.name} {shape} 0" not in wanted:
+            continue
         examples = implementations.OPERATIONS[row.operation].examples
-        for shape in [s for s in examples.shapes if 0 < np.prod(s) <= 300][-1:] if row.device == "gpu" else ():
-            if wanted is not None and f"{row.name} {shape} 0" not in wanted:
-                continue
-            arguments = examples.make(shape, 1, dtype=examples.dtypes[0])
-            try:
-                result = row(*arguments)
-            except Exception as error:
-                if device.name != "simulator" or not any(name in str(error) for name in WARP_OPERATIONS):
-                    raise
-                result = np.empty(0)
-            for number, part in enumerate(result if isinstance(result, tuple) else (result,)):
-                yield f"{row.name} {shape} {number}", part
+        try:
+            result = row(*examples.make(shape, seed, dtype=examples.dtypes[0]))
+        except Exception as error:
+            if device.name != "simulator" or not NOT_THERE.search(str(error)):
+                raise
+            result = np.empty(0)
+        for number, part in enumerate(result if isinstance(result, tuple) else (result,)):
+            yield f"{row.name} {shape} {number}", part
 
 
 if __name__ == "__main__":
