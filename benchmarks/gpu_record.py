@@ -297,6 +297,7 @@ def event_times(found, cuda, rounds=15, sample=0.01, first=3):
 
 def measure_transfers(keep):
     import gpu_transfers
+
     from cpulab.measure import with_unit
 
     def keep_and_show(row):

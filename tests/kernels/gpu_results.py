@@ -33,8 +33,8 @@ def calls(operation):
 
 
 def results(wanted):
-    rows = [row for row in implementations.everything() if row.device == "gpu"]
-    for row, shape, seed in ((row, *call) for row in rows for call in calls(row.operation)):
+    rungs = [row for row in implementations.everything() if row.device == "gpu"]
+    for row, shape, seed in ((rung, *call) for rung in rungs for call in calls(rung.operation)):
         if wanted is not None and f"{row.name} {shape} 0" not in wanted:
             continue
         examples = implementations.OPERATIONS[row.operation].examples
