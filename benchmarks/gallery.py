@@ -31,15 +31,17 @@ SHAPES = {  # where that would leave a kernel's tiles mostly empty
 SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
 #: (shape, seed) of each call of a rung that such an example would lead past a kernel of its own. The seed chooses among the
 #: settings of the operation's examples, as a dimension or a mask.
-MASKED, MASKED_GROUPS, ALONG_COLUMNS, WITH_START = 2, 5, 2, 3
+MASKED, MASKED_GROUPS, ALONG_COLUMNS, WITH_START, DEPTHWISE = 2, 5, 2, 3, 4
 ATTENTION = SHAPES["scaled_dot_product_attention"]
 ATTENDED = [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED)]
 CALLS = dict.fromkeys(
-    ("attention_three_kernels", "attention_online_thread", "attention_shared_tiles", "attention_register_tiles"), ATTENDED
+    ("attention_three_kernels", "attention_online_thread", "attention_shared_tiles", "attention_register_tiles"),
+    ATTENDED,
 ) | {
     "attention_backward_threads": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
     "attention_half_tensor_cores": [(ATTENTION, 0), ((1, 1, 32, 32, 30, 30), MASKED)],  # and an odd width
-    "conv2d_depthwise_rows": [(SHAPES["conv2d"], 4)],
+    "conv2d_chosen": [((1, 4, 32, 10, 10, 3), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
+    "conv2d_depthwise_rows": [((1, 8, 1, 14, 14, 3), DEPTHWISE)],
     "cumsum_blocks": [((5000,), 0)],
     "cumsum_look_back": [((5000,), 0)],
     "matmul_split_k": [((64, 64, 128), 0)],
@@ -92,19 +94,29 @@ def arguments(rung, shape, seed):
 
 
 def look(rung):
-    """What the record says of a rung: its examples and its launches."""
-    seen = {}
+    """What the record says of a rung: its examples, the first launch of each of its kernels, and whose help they have."""
+    own, seen, helpers = names_of_kernels(rung), {}, []
     for shape, seed in calls(rung):
         with launches() as reports:
             rung(*arguments(rung, shape, seed))
-        for report in reports:  # one launch of each kernel: the first
-            seen.setdefault((report.kernel, report.block), (report, reports))
+        known = {kernel for kernel, _ in seen}
+        for report in reports:
+            if report.kernel in own and report.kernel not in known:
+                seen.setdefault((report.kernel, report.block), (report, reports))
+        helpers += [report.kernel for report in reports if report.kernel not in own]
+    shown = sorted(seen.items(), key=lambda one: own.index(one[0][0]))  # as the rung names them, as launched otherwise
     return {
         "name": rung.name,
         "shapes": [list(shape) for shape, _ in calls(rung)],
         "dtype": dtype_of(rung),
-        "launches": [summary(report, reports) for report, reports in seen.values()],
+        "launches": [summary(report, reports) for _, (report, reports) in shown],
+        "helpers": list(dict.fromkeys(helpers)),
     }
+
+
+def names_of_kernels(rung):
+    """Of those that the rung is about: what else it launches, a copy or a product before it, belongs to other rungs."""
+    return [getattr(kernel, "py_func", kernel).__name__ for kernel, _ in rung.kernels]
 
 
 def summary(report, reports):

@@ -206,7 +206,13 @@ def test_sections_are_recorded_one_by_one(monkeypatch):
     )
     assert gpu_record.main([]) == 1
     assert recorded == [sorted(list(sections)[: k + 1]) for k in range(len(sections))]
-    assert list(sections) == ["tests", "matmul", "times", "transfers", "counters"]  # what is wrong is known before it is timed
+    assert list(sections) == [
+        "tests",
+        "matmul",
+        "times",
+        "transfers",
+        "counters",
+    ]  # what is wrong is known before it is timed
     assert sum(gpu_record.SECTIONS.values()) < 600
 
 

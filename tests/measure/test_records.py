@@ -35,7 +35,14 @@ def test_transfers_of_a_gpu_are_sums_of_copies_and_kernel(tmp_path):
     assert measure.recorded_transfers(tmp_path) == {}
     record("gpu", {"times": {"lines": []}}, folder=tmp_path)
     assert measure.recorded_transfers(tmp_path) == {}
-    seconds = {("pageable", 16): 9, ("pinned", 16): 5, ("kernel", 16): 1, ("kernel", 4): 1, ("pinned", 4): 2, ("pageable", 4): 3}
+    seconds = {
+        ("pageable", 16): 9,
+        ("pinned", 16): 5,
+        ("kernel", 16): 1,
+        ("kernel", 4): 1,
+        ("pinned", 4): 2,
+        ("pageable", 4): 3,
+    }
     lines = [{"name": name, "size": size, "seconds": t} for (name, size), t in seconds.items()]
     for kept in (lines, [{"size": 64, "error": "out of memory"}, *lines]):
         record("gpu", {"transfers": {"lines": kept}}, folder=tmp_path)
