@@ -1,7 +1,8 @@
 """Run every GPU rung of the table and save the results: `python gpu_results.py results.npz [other.npz]`.
 
-With `other.npz`, the results of another way, only the rungs that have one there are run. Run under different values of DLKERNELS_DEVICE, it shows whether two ways of running CUDA kernels agree. numba's
-simulator has no warp operations and no intrinsics: a rung that needs one is saved as an empty array there.
+With `other.npz`, the results of another way, only the rungs that have one there are run. Run under different values of
+DLKERNELS_DEVICE, it shows whether two ways of running CUDA kernels agree. numba's simulator has no warp operations and no
+intrinsics: a rung that needs one is saved as an empty array there.
 """
 
 import re
@@ -16,20 +17,33 @@ NOT_THERE = re.compile(
     r"not usable in pure-python"
     r"|\b(shfl_\w+|ballot_sync|any_sync|all_sync|match_\w+|syncwarp|activemask|laneid|cg)\b"
 )
-SMALL = 300  # elements: the simulator has a thread of the system for each of a kernel's
-#: operation -> (shape, seed) of further calls: several blocks, steps of a loop, tiles that are not full.
-MORE = {
-    "sum": [((600,), 0), ((64, 40), 2)],
-    "cumsum": [((2, 300), 1)],
+SMALL = 1000  # the product of a shape: the simulator has a thread of the system for each of a kernel's
+#: operation -> [(shape, seed)]: several blocks, steps of a loop, tiles that are not full, where the examples are one-sided.
+CALLS = {
+    "matmul": [((17, 19, 41), 1)],
+    "matmul_backward": [((17, 9, 19), 1)],
+    "conv2d": [((1, 4, 3, 9, 9, 3), 0), ((1, 3, 1, 9, 9, 3), 4)],
+    "conv2d_backward": [((1, 2, 3, 7, 7, 3), 0)],
+    "scaled_dot_product_attention": [((1, 2, 20, 9, 6, 5), 1)],
+    "rnn": [((2, 2, 5, 7), 0)],
+    "lstm": [((2, 2, 5, 7), 0)],
+    "gru": [((2, 2, 5, 7), 0)],
+    "min_gru_backward": [((2, 3, 7, 1), 0)],
+    "min_lstm_backward": [((2, 3, 7, 1), 0)],
+    "scan": [((300,), 0)],
+    "scan_backward": [((300,), 0)],
+    "sum": [((300, 2), 2)],
+    "cumsum": [((300,), 0)],
     "transpose": [((40, 70), 0)],
     "histogram": [((3000,), 2)],
 }
 
 
 def calls(operation):
-    """[(shape, seed)] of an operation: the last of its small examples, and more of those named above."""
+    """[(shape, seed)] of an operation: the largest of its small examples, or what is named above."""
     shapes = implementations.OPERATIONS[operation].examples.shapes
-    return [(shape, 1) for shape in shapes if 0 < np.prod(shape) <= SMALL][-1:] + MORE.get(operation, [])
+    fit = [shape for shape in shapes if 0 < np.prod(shape) <= SMALL]
+    return CALLS.get(operation) or [(max(fit, key=np.prod), 1)]
 
 
 def results(wanted):

@@ -487,7 +487,9 @@ def layer_case(name, samples, inputs, outputs, scale=1):
     x, y = -(-outputs // 16), -(-samples // 4)
     where = "1 block" if x * y == 1 else f"{x} x {y} blocks"
     arguments = layer_arguments(samples, inputs, outputs, np.float32(scale))
-    return Case(f"{name}: {samples} samples, {inputs} -> {outputs} in {where}", arguments, (x, y), (16, 4))
+    return Case(
+        f"{name}: {samples} sample{'s' * (samples > 1)}, {inputs} -> {outputs} in {where}", arguments, (x, y), (16, 4)
+    )
 
 
 def sigmoid(z):
