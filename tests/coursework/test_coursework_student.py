@@ -410,14 +410,14 @@ def one_round(alpha, x, y):
 
 
 @cuda.jit
-def no_guard(alpha, x, y):
+def one_too_far(alpha, x, y):
     for i in range(cuda.grid(1), y.size + 1, cuda.gridsize(1)):
         y[i] += alpha * x[i]
 
 
 @pytest.mark.parametrize(
     ("kernel", "says", "kind"),
-    [(one_round, "wrong result", "first-round-only"), (no_guard, "out of bounds", "out-of-bounds")],
+    [(one_round, "wrong result", "first-round-only"), (one_too_far, "out of bounds", "out-of-bounds")],
 )
 def test_a_budget_does_not_say_again_what_the_check_said(kernel, says, kind, monkeypatch):
     monkeypatch.setattr(notebook, "OUTCOMES", [])
