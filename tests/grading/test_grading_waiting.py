@@ -12,12 +12,20 @@ import pytest
 from coursework.grading import waiting
 
 SPIN = "import os; os.sched_setaffinity(0, {%d})\nprint(flush=True)\nwhile True:\n    pass"
+THREADS = """import os, threading
+os.sched_setaffinity(0, {%d})
+print(flush=True)
+while True:
+    thread = threading.Thread(target=sum, args=(range(2000),))
+    thread.start()
+    thread.join()
+"""
 linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say how long a thread waited")
 
 
-def spinning(stack, core):
+def spinning(stack, core, program=SPIN):
     process = stack.enter_context(
-        subprocess.Popen([sys.executable, "-c", SPIN % core], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        subprocess.Popen([sys.executable, "-c", program % core], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     )
     stack.callback(process.kill)
     process.stdout.readline()
@@ -36,6 +44,23 @@ def test_what_shares_its_core_with_three_loses_most_of_its_time():
         passed = time.monotonic() - begun
         share = lost.since_last([mine]) / passed
     assert 0.4 < share < 1.0
+
+
+@linux
+def test_threads_that_come_and_go_lose_no_less(monkeypatch):
+    """No look meets most of them: what they waited is known to nobody."""
+    core = min(os.sched_getaffinity(0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {core})
+    with ExitStack() as stack:
+        mine, *_ = [spinning(stack, core, program) for program in (THREADS, SPIN, SPIN, SPIN)]
+        lost = waiting.Lost()
+        lost.since_last([mine])
+        total, begun = 0.0, time.monotonic()
+        while time.monotonic() - begun < 2:
+            time.sleep(0.2)
+            total += lost.since_last([mine])
+        share = total / (time.monotonic() - begun)
+    assert 0.4 < share <= 1.0
 
 
 @linux

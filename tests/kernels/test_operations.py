@@ -4,6 +4,7 @@ There is no operation by name in this file. What only one operation has is teste
 """
 
 import builtins
+import contextlib
 import inspect
 import itertools
 
@@ -166,30 +167,38 @@ def test_device_arrays(row):
             check(row, operation, operation.examples.make(shape, dtype=dtype), device=True)
 
 
-def by_day(row):
-    """Where there is no GPU, a kernel is compiled for the CPU first: by day the first rung of a ladder and the public ones."""
-    usual = row.public or row.rung == 1 or not stand_in(row)
-    return pytest.param(row, id=label(row), marks=[] if usual else [pytest.mark.slow])
+def of_rungs(by_day):
+    """The rungs for GPUs. Where there is none, a kernel is compiled for the CPU first: what is not `by_day` waits for the night."""
+    rungs = [row for row in ROWS if row.device == "gpu"]
+    night = [[] if by_day(row) or not stand_in(row) else [pytest.mark.slow] for row in rungs]
+    return pytest.mark.parametrize(
+        "row", [pytest.param(row, id=label(row), marks=m) for row, m in zip(rungs, night, strict=True)]
+    )
 
 
-@pytest.mark.parametrize("row", [by_day(row) for row in ROWS if row.device == "gpu"])
+@of_rungs(by_day=lambda row: row.public and not row.capability)  # those for tensor cores have files of their own
 def test_at_real_size(row):
     """Many blocks, ragged in every direction: by the compiled engine where there is no GPU."""
+    examples = OPERATIONS[row.operation].examples
+    at_sizes(row, examples.shapes if row.largest else examples.large)
+
+
+@of_rungs(by_day=lambda row: False)
+def test_shapes_in_the_compiled_engine(row):
+    """By day the executor has these (`test_shapes`), and random kernels are compared on both engines."""
+    at_sizes(row, OPERATIONS[row.operation].examples.shapes)
+
+
+def at_sizes(row, shapes):
     operation, executor = OPERATIONS[row.operation], device_name == "executor"
-    examples = operation.examples
-    dtype = next(dtypes_for(row))
-    engine = cuda.engine("compiled") if executor else None
-    try:
-        for shape in (*examples.shapes, *examples.large):
-            most = row.largest or np.inf
-            arguments = examples.make(shape, seed_of(shape), dtype=dtype)
-            if max((x.size for x in arguments if isinstance(x, np.ndarray)), default=0) <= min(most, 1 << 21):
-                with_fallback(row, operation, arguments, np.prod(shape))
-        if executor:
-            assert cuda.last_launch().engine == "compiled"
-    finally:
-        if engine is not None:
-            engine.__exit__()
+    made = [(shape, operation.examples.make(shape, seed_of(shape), dtype=next(dtypes_for(row)))) for shape in shapes]
+    most = min(row.largest or np.inf, 1 << 21)
+    fit = [(s, a) for s, a in made if max((x.size for x in a if isinstance(x, np.ndarray)), default=0) <= most]
+    assert fit, "all sizes are too large"
+    with cuda.engine("compiled") if executor else contextlib.nullcontext():
+        for shape, arguments in fit:
+            with_fallback(row, operation, arguments, np.prod(shape))
+        assert not executor or cuda.last_launch().engine == "compiled"
 
 
 def with_fallback(row, operation, arguments, size):

@@ -18,6 +18,6 @@ def add_to(parser):
     add("--grade-force", action="store_true", help="grade again what did not change")
     add("--grade-strict", action="store_true", help="fail an item that lost points")
     add("--grade-cell-seconds", type=float, default=20, help="limit for one cell or call (default: 20)")
-    add("--grade-total-seconds", type=float, default=120, help="limit for one submission (default: 120)")
+    add("--grade-total-seconds", type=float, default=300, help="limit for one submission (default: 300)")
     add("--grade-memory", type=float, default=4, metavar="GB", help="limit of memory (default: 4)")
     add("--grade-dask", metavar="ADDRESS", help="grade on a Dask cluster, as tcp://host:port")

@@ -51,7 +51,7 @@ class Limits:
     for one file."""
 
     cell_seconds: float = 20.0
-    total_seconds: float = 120.0
+    total_seconds: float = 300.0
     memory: int = 4 << 30
     file: int = 64 << 20
     folder: int = 256 << 20

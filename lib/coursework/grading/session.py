@@ -49,11 +49,12 @@ class Session:
         self.cells, self.notes, self.flags, self._given = [], [], [], set()
         self._kernel, self._kernels, self._ran = None, 0, 0
         self._clean, self._clean_ready, self._number = None, False, 0
+        self._last = False  # whether a step got what was left of the submission's seconds
         self.begin()
 
     def begin(self):
         """All its seconds start now."""
-        self._deadline = Deadline(self.limits.total_seconds, self.sandbox, self.clean_sandbox)
+        self._deadline = Deadline(self.limits.total_seconds, self.sandbox)
 
     def close(self):
         self._stop_kernel()
@@ -99,7 +100,7 @@ class Session:
         try:
             item.runtest()
         except NbCellError as error:  # nbval stops the kernel when it cannot be interrupted
-            raise KernelGone("TimeLimit", f"it did not end within {seconds:g} seconds") from error
+            raise KernelGone("TimeLimit", self._used_up(f"it did not end within {seconds:g} seconds")) from error
         except KernelGone:
             raise
         except Exception as error:  # the notebook can send its grader messages of any kind
@@ -109,7 +110,7 @@ class Session:
         if self._kernel.exiting:
             raise KernelGone("KernelDied", "it asked the notebook to end")
         if self.file.timed_out:
-            raise KernelGone("TimeLimit", f"it did not end within {seconds:g} seconds")
+            raise KernelGone("TimeLimit", self._used_up(f"it did not end within {seconds:g} seconds"))
 
     def ask_notebook(self, operation, name, arguments=()):
         """Value of a variable, or result of a call, in the student's notebook."""
@@ -128,7 +129,7 @@ class Session:
         except Exception as error:
             self._stop_kernel()
             if isinstance(error, Empty):
-                error = KernelGone("TimeLimit", f"no result within {seconds:g} seconds")
+                error = KernelGone("TimeLimit", self._used_up(f"no result within {seconds:g} seconds"))
             elif not isinstance(error, KernelGone):
                 error = KernelGone("BadMessage", f"the kernel said something strange ({type(error).__name__})")
             raise self.flag(name, error) from None
@@ -204,17 +205,22 @@ class Session:
                     raise KernelGone(*(self.clean_sandbox.why_ended() or died))
                 return
             if deadline.left() <= 0:
-                raise KernelGone("TimeLimit", f"no result within {seconds:g} seconds")
+                raise KernelGone("TimeLimit", self._used_up(f"no result within {seconds:g} seconds"))
 
     # both --------------------------------------------------------------------------------------------------------
 
     def _patience(self, given=False, compiles=False):
         """Seconds the next step may take. A compiler on a busy machine gets three times as long as an answer."""
         left = self._deadline.left()
+        seconds = STARTUP_SECONDS if given else self.limits.cell_seconds * (3 if compiles else 1)
+        self._last = left < seconds
         if left <= 0:
-            raise AnswerFailed("TimeLimit", f"the whole submission used up its {self.limits.total_seconds:g} seconds")
-        seconds = self.limits.cell_seconds * (3 if compiles else 1)
-        return min(STARTUP_SECONDS if given else seconds, left)
+            raise AnswerFailed("TimeLimit", self._used_up(""))
+        return min(seconds, left)
+
+    def _used_up(self, said):
+        """What to say of a step that did not end: of the last one, that there were no more seconds for any."""
+        return f"the whole submission used up its {self.limits.total_seconds:g} seconds" if self._last else said
 
     def _send(self, sandbox, request):
         exchange.write(request, sandbox.folder, f"req-{self._number}")

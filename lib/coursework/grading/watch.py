@@ -32,7 +32,7 @@ class Watch:
     def __init__(self, notebook, clean):
         self.notebook, self.clean, self.limits = notebook, clean, notebook.limits
         self._group, self._full = Group(self.limits), 0
-        self._lost = Lost(), Lost()
+        self._lost = Lost()
         self._end, self.error = threading.Event(), None
         self._thread = threading.Thread(target=self._run, name="grading-watch", daemon=True)
 
@@ -69,8 +69,9 @@ class Watch:
         roots = self.clean.roots()
         theirs = {pid for root in roots for pid in (root, *_below(root, parents))}
         boxes = [(self.notebook, mine - theirs), (self.clean, mine & theirs)]
-        for (box, pids), lost in zip(boxes, self._lost, strict=True):
-            box.lost += lost.since_last(pids)
+        lost = self._lost.since_last(mine)
+        for box, pids in boxes:
+            box.lost += lost
             self._look_at(box, pids)
         shares = [_memory(pids) for _, pids in boxes]
         full, self._full = self._full, self._group.out_of_memory()

@@ -18,6 +18,7 @@ from .counted import CountedReport, NotLookedFor
 from .findings import Finding
 from .occupancy import Occupancy, occupancy
 from .report import Report
+from .watching import launches
 
 __all__ = [
     "BudgetExceeded",
@@ -29,6 +30,7 @@ __all__ = [
     "Unavailable",
     "available",
     "compiled",
+    "launches",
     "occupancy",
     "xray",
 ]

@@ -1,0 +1,81 @@
+"""The record of counts at real size: what can be derived is derived, and a part is counted again."""
+
+import importlib
+
+import pytest
+
+from cpulab.measure import recorded
+from dlkernels import implementations
+
+from .test_benchmarks import FOLDER
+
+NAMES = ("matmul", "conv2d", "scaled_dot_product_attention", "lstm")
+
+
+@pytest.fixture
+def script(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return importlib.import_module("counts")
+
+
+def kept(operation):
+    return {row["rung"]: row for row in recorded("counts").data["rows"] if row["operation"] == operation}
+
+
+@pytest.mark.quick
+def test_all_rungs_are_there_at_the_sizes_that_the_script_has(script):
+    assert set(script.CALLS) == set(NAMES)
+    for name, (make, _, rungs) in script.CALLS.items():
+        assert tuple(kept(name)) == rungs
+        sizes = [list(getattr(x, "shape", ())) for x in make()]
+        assert all(row["sizes"] == sizes for row in kept(name).values())
+
+
+@pytest.mark.quick
+def test_a_product_of_tiles_loads_two_numbers_for_each_edge_of_multiply_adds():
+    rows, n = kept("matmul"), 512
+    for name, tile in {"coalesced": 1, "shared_tile": 16, "tile_2d": 128, "double_buffered": 128}.items():
+        loaded = 2 * n**3 // tile
+        if tile > 1:  # whole sectors, each number used
+            assert rows[name]["bytes_moved"] == 4 * (loaded + n * n), name
+        assert rows[name]["global_load_requests"] in (loaded // 32, loaded // 128), (
+            name
+        )  # four numbers at a time, or one
+
+
+@pytest.mark.quick
+def test_attention_in_tiles_moves_keys_and_values_once_for_each_block_of_queries():
+    rows, n, d = kept("scaled_dot_product_attention"), 1024, 64
+    queries = {"shared_tiles": 64, "register_tiles": 128}
+    for name, block in queries.items():
+        once, again = 2 * n * d, 2 * n * d * n // block
+        assert 4 * (once + again) <= rows[name]["bytes_moved"] <= 4.2 * (once + again), name
+    three = rows["three_kernels"]
+    assert three["launches"] == 3
+    assert three["bytes_moved"] > 20 * max(rows[name]["bytes_moved"] for name in queries)
+
+
+@pytest.mark.quick
+def test_a_step_of_an_lstm_moves_all_weights():
+    row, steps, hidden = kept("lstm")["fused_inputs"], 16, 512
+    assert steps * 16 * hidden**2 < row["bytes_moved"]
+
+
+@pytest.mark.quick
+def test_counts_fit_the_memory_that_is_named(script):
+    for name in NAMES:
+        for row in kept(name).values():
+            assert 0 < row["global_load_requests"] * 32 <= row["bytes_moved"] <= 32 * row["accesses"]
+            assert (row["shared_load_requests"] > 0) == ("tile" in row["rung"] or row["rung"] in ON_SHARED), row
+
+
+ON_SHARED = ("double_buffered", "shared_halo", "channels", "implicit_gemm", "fused_inputs")
+
+
+@pytest.mark.parametrize(
+    "rung", [pytest.param("fused_inputs"), pytest.param("kernel_per_gate", marks=pytest.mark.slow)]
+)
+def test_the_record_is_what_is_counted_now(script, rung):
+    (row,) = (r for r in implementations.of("lstm", "gpu") if r.name == f"lstm_{rung}")
+    found = script.counted(row, script.sequence())
+    assert {key: kept("lstm")[rung][key] for key in found} == found
