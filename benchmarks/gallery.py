@@ -6,12 +6,10 @@ The launches of a rung are caught on their way to the executor, and x-rayed. The
 tests/measure/test_gallery.py compares it with the table of the library and counts some of it again.
 """
 
-import contextlib
 import math
 
-import simt.dispatcher
 from dlkernels import implementations
-from simt.xray import xray
+from simt.xray import launches
 
 MOST = 5_000  # the product of a shape: what the executor runs in a second or two
 SHAPES = {  # where that would leave a kernel's tiles mostly empty
@@ -140,18 +138,3 @@ def request(report):
     lanes = [[int(field) for field in line.split()] for line in picture.text.splitlines()[1:]]
     least = min(address for _, _, address, _ in lanes) // 32 * 32
     return {"alt": picture.alt, "lanes": [[lane, address - least] for lane, _, address, _ in lanes]}
-
-
-@contextlib.contextmanager
-def launches():
-    """A list that gets the `Report` of every launch inside the ``with``."""
-    reports, start = [], simt.dispatcher.start
-
-    def watched(kernel, grid, block, arguments, shared_bytes):
-        reports.append(xray(kernel, grid, block, shared_bytes)(*arguments))
-
-    simt.dispatcher.start = watched
-    try:
-        yield reports
-    finally:
-        simt.dispatcher.start = start
