@@ -6,13 +6,10 @@ The launches of a rung are caught on their way to the executor, and x-rayed. The
 tests/measure/test_gallery.py compares it with the table of the library and counts some of it again.
 """
 
-import contextlib
 import math
 
-import simt.dispatcher
 from dlkernels import implementations
-from dlkernels.examples import Draw
-from simt.xray import xray
+from simt.xray import launches
 
 MOST = 5_000  # the product of a shape: what the executor runs in a second or two
 SHAPES = {  # where that would leave a kernel's tiles mostly empty
@@ -30,7 +27,26 @@ SHAPES = {  # where that would leave a kernel's tiles mostly empty
     "rotary": (64, 64),
 } | dict.fromkeys(("softmax", "log_softmax", "layer_norm", "rms_norm"), (64, 64))
 SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
-SEEDS = {"conv2d_depthwise_rows": 4}  # which of the settings of its examples, where the first is not what it is for
+#: (shape, seed) of each call of a rung that such an example would lead past a kernel of its own. The seed chooses among the
+#: settings of the operation's examples, as a dimension or a mask.
+MASKED, MASKED_GROUPS, ALONG_COLUMNS, WITH_START, DEPTHWISE = 2, 5, 2, 3, 4
+ATTENTION = SHAPES["scaled_dot_product_attention"]
+ATTENDED = [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED)]
+CALLS = dict.fromkeys(
+    ("attention_three_kernels", "attention_online_thread", "attention_shared_tiles", "attention_register_tiles"),
+    ATTENDED,
+) | {
+    "attention_backward_threads": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
+    "attention_half_tensor_cores": [(ATTENTION, 0), ((1, 1, 32, 32, 30, 30), MASKED)],  # and an odd width
+    "conv2d_chosen": [((1, 4, 32, 10, 10, 3), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
+    "conv2d_depthwise_rows": [((1, 8, 1, 14, 14, 3), DEPTHWISE)],
+    "cumsum_blocks": [((5000,), 0)],
+    "cumsum_look_back": [((5000,), 0)],
+    "matmul_split_k": [((64, 64, 128), 0)],
+    "scan_backward_blocks": [((2, 2000), WITH_START)],
+    "sum_columns": [((64, 40), ALONG_COLUMNS)],
+    "sum_last_block": [((5000,), 0)],
+}
 SHOWN = (
     "sectors_per_request",
     "efficiency",
@@ -56,31 +72,49 @@ def rungs():
     return [rung for rung in implementations.everything() if rung.device == "gpu"]
 
 
-def example(rung):
-    """(shape, dtype) of one call, in float32 where the operation takes it."""
+def calls(rung):
+    """[(shape, seed)] of its calls; one, but where a kernel takes part in some calls only."""
+    if rung.name in CALLS:
+        return CALLS[rung.name]
     examples = implementations.OPERATIONS[rung.operation].examples
     families = [family for family in SHAPES if rung.operation.startswith(family)]
     fit = [shape for shape in (*examples.shapes, *examples.timed) if math.prod(shape) <= MOST]
-    return SHAPES[families[0]] if families else max(fit, key=math.prod), sorted(examples.dtypes)[0]
+    return [(SHAPES[families[0]] if families else max(fit, key=math.prod), 0)]
+
+
+def dtype_of(rung):
+    """float32 where the operation takes it."""
+    return sorted(implementations.OPERATIONS[rung.operation].examples.dtypes)[0]
+
+
+def arguments(rung, shape, seed):
+    return implementations.OPERATIONS[rung.operation].examples.make(shape, seed, dtype=dtype_of(rung))
 
 
 def look(rung):
-    """What the record says of a rung: its example and its launches."""
-    shape, dtype = example(rung)
-    arguments = implementations.OPERATIONS[rung.operation].examples.arguments(
-        Draw(dtype, seed=SEEDS.get(rung.name, 0)), *shape
-    )
-    with launches() as reports:
-        rung(*arguments)
-    seen = {}
-    for report in reports:  # one launch of each kernel: the first
-        seen.setdefault((report.kernel, report.block), report)
+    """What the record says of a rung: its examples, the first launch of each of its kernels, and whose help they have."""
+    own, seen, helpers = names_of_kernels(rung), {}, []
+    for shape, seed in calls(rung):
+        with launches() as reports:
+            rung(*arguments(rung, shape, seed))
+        known = {kernel for kernel, _ in seen}
+        for report in reports:
+            if report.kernel in own and report.kernel not in known:
+                seen.setdefault((report.kernel, report.block), (report, reports))
+        helpers += [report.kernel for report in reports if report.kernel not in own]
+    shown = sorted(seen.items(), key=lambda one: own.index(one[0][0]))  # as the rung names them, as launched otherwise
     return {
         "name": rung.name,
-        "shape": list(shape),
-        "dtype": dtype,
-        "launches": [summary(report, reports) for report in seen.values()],
+        "shapes": [list(shape) for shape, _ in calls(rung)],
+        "dtype": dtype_of(rung),
+        "launches": [summary(report, reports) for _, (report, reports) in shown],
+        "helpers": list(dict.fromkeys(helpers)),
     }
+
+
+def names_of_kernels(rung):
+    """Of those that the rung is about: what else it launches, a copy or a product before it, belongs to other rungs."""
+    return [getattr(kernel, "py_func", kernel).__name__ for kernel, _ in rung.kernels]
 
 
 def summary(report, reports):
@@ -104,18 +138,3 @@ def request(report):
     lanes = [[int(field) for field in line.split()] for line in picture.text.splitlines()[1:]]
     least = min(address for _, _, address, _ in lanes) // 32 * 32
     return {"alt": picture.alt, "lanes": [[lane, address - least] for lane, _, address, _ in lanes]}
-
-
-@contextlib.contextmanager
-def launches():
-    """A list that gets the `Report` of every launch inside the ``with``."""
-    reports, start = [], simt.dispatcher.start
-
-    def watched(kernel, grid, block, arguments, shared_bytes):
-        reports.append(xray(kernel, grid, block, shared_bytes)(*arguments))
-
-    simt.dispatcher.start = watched
-    try:
-        yield reports
-    finally:
-        simt.dispatcher.start = start

@@ -3,9 +3,10 @@
     tests      the tests marked `gpu`, and every kernel against its reference, on the GPU
     matmul     every rung of the matrix product, checked, then timed with events against cuBLAS and PyTorch
     times      every element-wise GPU rung, against PyTorch, cuBLAS and a plain copy of memory
+    transfers  the copies of a vector add, pageable and pinned, and its kernel, for several lengths
     counters   Nsight Compute's counts of requests and sectors beside those of the x-ray
 
-``--dry-run`` needs no GPU: it runs the matmul section in the executor on tiny matrices, and records nothing.
+``--dry-run`` needs no GPU: it runs the sections matmul and transfers in the executor on tiny sizes, and records nothing.
 
 Each section runs in a process of its own with a time limit, and what it has found so far is kept if it crashes or
 runs out of time. The result is results/gpu.json. Nothing is downloaded; what is not installed is left out and named.
@@ -24,7 +25,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = {"tests": 200, "matmul": 150, "times": 130, "counters": 100}  # name -> seconds it may take
+SECTIONS = {"tests": 200, "matmul": 150, "times": 125, "transfers": 20, "counters": 100}  # name -> seconds it may take
 NEEDED = (
     "A GPU is needed: run this on a machine with an NVIDIA GPU and its driver, where `nvidia-smi` works and the "
     "extra is installed (pip install -e '.[gpu]'); numba found none here."
@@ -39,7 +40,7 @@ if "dlkernels" not in sys.modules:  # not installed, as on a borrowed machine: u
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Record tests, times and counters of a GPU.")
     parser.add_argument("--only", choices=SECTIONS, help="run one section, and record it beside the others")
-    parser.add_argument("--dry-run", action="store_true", help="without a GPU: tiny products, nothing recorded")
+    parser.add_argument("--dry-run", action="store_true", help="without a GPU: tiny sizes, nothing recorded")
     parser.add_argument("--child", nargs=2, metavar=("SECTION", "FILE"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.child:
@@ -110,6 +111,7 @@ def run_child(section, file):
             "tests": tests,
             "matmul": measure_products,
             "times": measure_times,
+            "transfers": measure_transfers,
             "counters": counters,
             "launch": launch_all,
             "expect": expect,
@@ -155,8 +157,9 @@ def measure_products(keep):
 
 
 def dry_run():
-    """Every candidate of tiny products, in the executor: 0 if all are right. Its times mean nothing."""
+    """Every candidate of tiny products and transfers, in the executor: 0 if all are right. Its times mean nothing."""
     import gpu_matmul
+    import gpu_transfers
 
     lines = []
 
@@ -164,6 +167,7 @@ def dry_run():
         return event_times(found, cuda, rounds=1, sample=0, first=1)
 
     gpu_matmul.measure(lines.append, times_once, gpu_matmul.TINY)
+    gpu_transfers.measure(lines.append, times_once, gpu_transfers.TINY)
     for line in lines:
         print(json.dumps(line))
     return 1 if any("error" in line for line in lines) else 0
@@ -286,6 +290,23 @@ def event_times(found, cuda, rounds=15, sample=0.01, first=3):
             samples[name].append(seconds)
             host[name] = min(host[name], queued)
     return Times(samples), host
+
+
+# ---- transfers --------------------------------------------------------------------------------------------
+
+
+def measure_transfers(keep):
+    import gpu_transfers
+
+    from cpulab.measure import with_unit
+
+    def keep_and_show(row):
+        keep(row)
+        said = row.get("error") or with_unit(row["seconds"], "s")
+        print(f"{row['size']:>10} {row.get('name', ''):<10} {said}", file=sys.stderr)
+
+    gpu_transfers.measure(keep_and_show, event_times)
+    return 0
 
 
 # ---- counters ---------------------------------------------------------------------------------------------

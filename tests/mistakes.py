@@ -19,6 +19,7 @@ answers, usual and unusual. Each runs as in a notebook: its cell, then the check
 
 import argparse
 import contextlib
+import functools
 import io
 import json
 import linecache
@@ -42,10 +43,15 @@ def file_of(task_id):
     return FOLDER / f"{task_id.replace('-', '_')}.toml"
 
 
+def tables(task_id):
+    """(right answers, mistakes) of a task, as its file has them."""
+    found = tomllib.loads(file_of(task_id).read_text(encoding="utf-8"))
+    return found.get("right", []), found["mistake"]
+
+
 def read(task_id):
-    """(right answers, mistakes) of a task: tables of its file, each with its whole `cell`."""
-    tables = tomllib.loads(file_of(task_id).read_text(encoding="utf-8"))
-    right, wrong = tables.get("right", []), tables["mistake"]
+    """The same, each with its whole `cell`."""
+    right, wrong = tables(task_id)
     for table in (*right, *wrong):
         table["cell"] = _cell(task_id, table, right)
     return right, wrong
@@ -53,16 +59,20 @@ def read(task_id):
 
 def _cell(task_id, table, right):
     if "numbers" in table:
-        from coursework import definition
-
-        truth = {question.name: repr(question.truth()) for question in definition.find(task_id).questions}
-        return "\n".join(f"{name} = {value}" for name, value in (truth | table["numbers"]).items())
+        return "\n".join(f"{name} = {value}" for name, value in (_truths(task_id) | table["numbers"]).items())
     text = table.get("answer", right[0]["answer"] if right else "")
     for old, new in table.get("change", ()):
         if old not in text:
             raise ValueError(f"{task_id}, {table['name']!r}: the right answer has no {old!r}")
         text = text.replace(old, new)
     return text
+
+
+@functools.cache  # some are worked out by simulation, in seconds
+def _truths(task_id):
+    from coursework import definition
+
+    return {question.name: repr(question.truth()) for question in definition.find(task_id).questions}
 
 
 class Notebook:

@@ -34,14 +34,20 @@ class Gallery:
         self.kept = {row["name"]: row for row in self.record.data["rows"]}
 
     def facts(self, rung):
-        """[(launch, counted, request)] of a rung's kernels; request: its lanes and a sentence, or None."""
+        """[(launch, counted, request)] of a rung's own kernels; request: its lanes and a sentence, or None."""
         return [(_launch(one), _counted(one), one["request"]) for one in self.kept[rung.name]["launches"]]
+
+    def _helped(self, rung):
+        """A line about the kernels of other rungs that it launches, or none."""
+        names = self.kept[rung.name]["helpers"]
+        return [f"Kernels of other rungs that it launches: {', '.join(names)}."] if names else []
 
     def __repr__(self):
         lines = []
         for rung in self.rungs:
             lines.append(f"{rung.name}: {rung.adds}")
             lines += [f"    {launch}: {counted}" for launch, counted, _ in self.facts(rung)]
+            lines += [f"    {helped}" for helped in self._helped(rung)]
             lines.append(f"    {_compiled(rung)}")
         return "\n".join(lines)
 
@@ -60,6 +66,7 @@ class Gallery:
             f"<p>{_drawing(request)}{escape(launch)}: {escape(counted)}</p>"
             for launch, counted, request in self.facts(rung)
         )
+        parts += "".join(f"<p>{escape(helped)}</p>" for helped in self._helped(rung))
         return (
             f'<div class="gallery-card"><p><b>{show.code(rung.name)}</b> <small>{show.breakable(rung.place)}</small><br>'
             f"{show.sentence(rung.adds)}</p>{parts}<p>{escape(_compiled(rung))}</p></div>"

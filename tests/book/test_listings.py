@@ -1,6 +1,7 @@
 """The listings of the page "Which tool when": compiled where that can be done here, and as they were when they were run."""
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from cpulab.measure import recorded
 pytestmark = pytest.mark.quick
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+ROWS = recorded("listings").data["rows"]
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,14 @@ def test_what_was_run_is_what_the_page_shows(listings):
     files = recorded("listings").data["files"]
     assert files == {name: listings.digest(name) for name in listings.FILES.values()}
     assert {file.name for file in listings.FOLDER.iterdir() if file.is_file()} == set(files)
+
+
+def test_the_tabs_say_what_was_run():
+    page = (REPOSITORY / "chapters" / "tools.md").read_text(encoding="utf-8")
+    done = {row["tool"]: "run here" if row["how"].startswith("run") else "compiled, not run" for row in ROWS}
+    done["CUDA C++"] = done.pop("CUDA C")
+    tabs = re.findall(r"^`+\{tab-item\} (.*)$", page, flags=re.M)
+    assert sorted(tabs) == sorted(f"{tool} ({how})" for tool, how in done.items() for _ in ("add", "softmax", "matmul"))
 
 
 def test_each_listing_has_each_kernel(listings):

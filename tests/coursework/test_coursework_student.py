@@ -409,16 +409,26 @@ def one_round(alpha, x, y):
         y[i] += alpha * x[i]
 
 
-def test_a_budget_does_not_say_again_what_the_check_said(monkeypatch):
+@cuda.jit
+def one_too_far(alpha, x, y):
+    for i in range(cuda.grid(1), y.size + 1, cuda.gridsize(1)):
+        y[i] += alpha * x[i]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "says", "kind"),
+    [(one_round, "wrong result", "first-round-only"), (one_too_far, "out of bounds", "out-of-bounds")],
+)
+def test_a_budget_does_not_say_again_what_the_check_said(kernel, says, kind, monkeypatch):
     monkeypatch.setattr(notebook, "OUTCOMES", [])
-    with pytest.raises(notebook.CheckFailed, match="wrong result"):
-        notebook.budget("07-axpy", one_round)
+    with pytest.raises(notebook.CheckFailed, match=says):
+        notebook.budget("07-axpy", kernel)
     with pytest.raises(notebook.CheckFailed):
-        notebook.check("07-axpy", one_round)
+        notebook.check("07-axpy", kernel)
     with pytest.raises(notebook.CheckFailed, match="first make the result right; the check above says what is wrong"):
-        notebook.budget("07-axpy", one_round)
+        notebook.budget("07-axpy", kernel)
     failure = notebook.OUTCOMES[-1].failure
-    assert (failure.kind, failure.facts, failure.picture) == ("first-round-only", (), {})
+    assert (failure.kind, failure.facts, failure.picture) == (kind, (), {})
 
 
 @pytest.mark.parametrize("arguments", [(), ("07-ad",), ("07-add", 4)])

@@ -206,7 +206,13 @@ def test_sections_are_recorded_one_by_one(monkeypatch):
     )
     assert gpu_record.main([]) == 1
     assert recorded == [sorted(list(sections)[: k + 1]) for k in range(len(sections))]
-    assert list(sections) == ["tests", "matmul", "times", "counters"]  # what is wrong is known before it is timed
+    assert list(sections) == [
+        "tests",
+        "matmul",
+        "times",
+        "transfers",
+        "counters",
+    ]  # what is wrong is known before it is timed
     assert sum(gpu_record.SECTIONS.values()) < 600
 
 
@@ -229,6 +235,31 @@ def test_every_gpu_rung_is_timed_and_an_operation_that_fails_is_named(monkeypatc
     assert {rung.name for rung in implementations.of("add", device="gpu")} <= set(names)
     assert all(row["bandwidth"] > 0 and row["launch_seconds"] > 0 for row in rows)
     json.dumps(rows, allow_nan=False)
+
+
+def transfers(sizes):
+    """Lines of the section, from the executor: its times mean nothing, its rows and checks do."""
+    gpu_record, gpu_transfers, lines = script("gpu_record"), script("gpu_transfers"), []
+
+    def once(found, cuda, rounds):
+        return gpu_record.event_times(found, cuda, rounds=1, sample=0, first=1)
+
+    gpu_transfers.measure(lines.append, once, sizes)
+    return lines
+
+
+def test_copies_and_kernel_of_a_vector_add_are_timed_by_themselves():
+    lines = transfers([1, 300])
+    names = ["pageable", "pinned", "kernel"]
+    assert [(line["size"], line["name"]) for line in lines] == [(n, name) for n in (1, 300) for name in names]
+    assert all(line["seconds"] > 0 and line["bytes"] == 12 * line["size"] for line in lines)
+    json.dumps(lines, allow_nan=False)
+
+
+def test_a_copy_that_brings_something_else_is_not_timed(monkeypatch):
+    rung = implementations.of("add", device="gpu")[-1]
+    monkeypatch.setitem(rung.__dict__, "function", lambda a, b, out: out.copy_to_device(np.ones(out.size, np.float32)))
+    assert transfers([5]) == [{"size": 5, "error": "AssertionError: what came back by pageable copies is not a + b"}]
 
 
 def test_the_csv_of_nsight_compute_is_understood():

@@ -11,7 +11,10 @@ from dlkernels import implementations
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RUNGS = [rung for rung in implementations.everything() if rung.device == "gpu"]
-CHEAP = ("add_wide", "matmul_naive", "matmul_shared_tile", "softmax_block_per_row", "max_pool2d_one_per_window")
+CHEAP = (
+    "add_wide", "matmul_naive", "matmul_shared_tile", "softmax_block_per_row", "max_pool2d_one_per_window",
+    "transpose_padded", "sum_last_block", "histogram_private",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +31,17 @@ def test_every_rung_of_a_gpu_is_there():
     kept = [row["name"] for row in recorded("gallery").data["rows"]]
     assert sorted(kept) == sorted(names), "python benchmarks/run.py gallery"
     assert sorted(rung.name for gallery in by_folder(RUNGS).values() for rung in gallery.rungs) == sorted(names)
+
+
+@pytest.mark.quick
+def test_a_card_shows_the_kernels_of_its_rung_and_no_helper(script):
+    """Each that the rung names, in that order; a copy, or a product before it, has its picture elsewhere."""
+    rows = {row["name"]: row for row in recorded("gallery").data["rows"]}
+    for rung in RUNGS:
+        named = dict.fromkeys(script.names_of_kernels(rung))
+        shown = dict.fromkeys(launch["kernel"] for launch in rows[rung.name]["launches"])
+        assert list(shown) == list(named), f"{rung.name}: what call in benchmarks/gallery.py leads there?"
+        assert not set(named) & set(rows[rung.name]["helpers"])
 
 
 @pytest.mark.parametrize("name", CHEAP)

@@ -31,6 +31,26 @@ def test_the_caption_says_when_how_and_on_what(tmp_path):
     assert "\n" not in caption
 
 
+def test_transfers_of_a_gpu_are_sums_of_copies_and_kernel(tmp_path):
+    assert measure.recorded_transfers(tmp_path) == {}
+    record("gpu", {"times": {"lines": []}}, folder=tmp_path)
+    assert measure.recorded_transfers(tmp_path) == {}
+    seconds = {
+        ("pageable", 16): 9,
+        ("pinned", 16): 5,
+        ("kernel", 16): 1,
+        ("kernel", 4): 1,
+        ("pinned", 4): 2,
+        ("pageable", 4): 3,
+    }
+    lines = [{"name": name, "size": size, "seconds": t} for (name, size), t in seconds.items()]
+    for kept in (lines, [{"size": 64, "error": "out of memory"}, *lines]):
+        record("gpu", {"transfers": {"lines": kept}}, folder=tmp_path)
+        assert measure.recorded_transfers(tmp_path) == {"pageable": ([4, 16], [4, 10]), "pinned": ([4, 16], [3, 6])}
+    record("gpu", {"transfers": {"lines": [{"size": 64, "error": "no driver"}]}}, folder=tmp_path)
+    assert measure.recorded_transfers(tmp_path) == {}
+
+
 def test_the_caption_names_the_gpu_first():
     card = {"CPU": "c", "cores": "2 cores", "vectors": "AVX2", "system": "Linux 6.1, x", "Python": "3.12.1 (CPython)"}
     card |= {"GPU": "NVIDIA H200, 143771 MiB", "packages": {"numba": "0.68.1", "other": "1"}}

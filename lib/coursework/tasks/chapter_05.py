@@ -487,7 +487,9 @@ def layer_case(name, samples, inputs, outputs, scale=1):
     x, y = -(-outputs // 16), -(-samples // 4)
     where = "1 block" if x * y == 1 else f"{x} x {y} blocks"
     arguments = layer_arguments(samples, inputs, outputs, np.float32(scale))
-    return Case(f"{name}: {samples} samples, {inputs} -> {outputs} in {where}", arguments, (x, y), (16, 4))
+    return Case(
+        f"{name}: {samples} sample{'s' * (samples > 1)}, {inputs} -> {outputs} in {where}", arguments, (x, y), (16, 4)
+    )
 
 
 def sigmoid(z):
@@ -558,7 +560,10 @@ LAYER = KernelTask(
             "An index left its array. There are more threads than outputs and samples: output < y.shape[1], sample < y.shape[0]. And x has "
             "samples first, w has inputs first."
         ),
-        "none-beyond": "Here each thread has an output, so no guard is missing. x has samples first, then inputs; w inputs first, then outputs.",
+        "none-beyond": (
+            "Here each thread has an output, so no guard is missing. x has samples first, then inputs; w inputs first, then outputs; and "
+            "the loop takes each of the x.shape[1] inputs once."
+        ),
         "negative-index": "An index fell below 0. The loop goes over the inputs, from 0 on.",
         "not-finite": (
             "exp of a large number is infinite, and infinity divided by infinity is no number. 1 / (1 + exp(-z)) never divides infinity by "

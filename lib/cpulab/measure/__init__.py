@@ -12,6 +12,7 @@ strong_scaling(job)     the same job with 1, 2, ... threads, and the serial shar
 hot_loop(function)      the innermost loop of a compiled function, as the processor's instructions
 machine_code(rung)      what the compiler for NVIDIA GPUs makes of a kernel, as it was recorded
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
+recorded_transfers()    what a GPU took for a vector add with its copies, if one was recorded
 Beside(name)            a recorded comparison with PyTorch: its means, its table
 """
 
@@ -35,6 +36,7 @@ from .timeline import WAIT, Timeline
 from .timeline_clock import nanoseconds, new_log, note
 from .timeline_plot import draw_timelines
 from .timing import Clock, Ratio, Times, fastest, limit_threads, ratio, times
+from .transfers import recorded_transfers
 
 __all__ = [
     "STREAM",
@@ -81,6 +83,7 @@ __all__ = [
     "ratio",
     "record",
     "recorded",
+    "recorded_transfers",
     "roof_picture",
     "roofline",
     "roofline_table",

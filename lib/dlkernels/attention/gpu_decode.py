@@ -48,7 +48,8 @@ def parts_kernel(
 ):
     """The result of one query over one part of its keys, and the logarithm of its sum, in parts and sums (splits, rows, ...)."""
     merged = cuda.shared.array((WARPS, COLUMNS), f32)
-    tops, totals = cuda.shared.array(WARPS, f32), cuda.shared.array(WARPS, f32)
+    tops = cuda.shared.array(WARPS, f32)
+    totals = cuda.shared.array(WARPS, f32)
     mine = cuda.local.array(LANES_COLUMNS, f32)
     lane, warp = cuda.threadIdx.x, cuda.threadIdx.y
     row, split, splits = cuda.blockIdx.x, cuda.blockIdx.y, cuda.gridDim.y

@@ -94,7 +94,8 @@ def scan_thread_per_row(a, b, h, out, rows, shape):
 
 @cuda.jit
 def hillis_steele_kernel(a, b, h, out, steps, after, first, step):
-    ps, es = cuda.shared.array(THREADS, f32), cuda.shared.array(THREADS, f32)
+    ps = cuda.shared.array(THREADS, f32)
+    es = cuda.shared.array(THREADS, f32)
     t = cuda.threadIdx.x
     for row in range(cuda.blockIdx.x, h.size, cuda.gridDim.x):
         at, carry = row_at(row, steps, after) + first, h[row]
@@ -137,7 +138,8 @@ def scan_hillis_steele(a, b, h, out, rows, shape):
 
 @cuda.jit
 def blelloch_kernel(a, b, h, out, steps, after, first, step):
-    ps, es = cuda.shared.array(PAIRS, f32), cuda.shared.array(PAIRS, f32)
+    ps = cuda.shared.array(PAIRS, f32)
+    es = cuda.shared.array(PAIRS, f32)
     t = cuda.threadIdx.x
     for row in range(cuda.blockIdx.x, h.size, cuda.gridDim.x):
         at, carry = row_at(row, steps, after) + first, h[row]
@@ -221,7 +223,8 @@ def joined(p, e, ps, es):
 @cuda.jit
 def totals_kernel(a, b, products, ends, steps, after, first, step):
     """(p, e) of each chunk: a block each, CHUNK steps."""
-    ps, es = cuda.shared.array(THREADS, f32), cuda.shared.array(THREADS, f32)
+    ps = cuda.shared.array(THREADS, f32)
+    es = cuda.shared.array(THREADS, f32)
     t, chunks = cuda.threadIdx.x, -(-steps // CHUNK)
     for job in range(cuda.blockIdx.x, products.size, cuda.gridDim.x):
         begin = job % chunks * CHUNK + t * ITEMS
@@ -248,7 +251,8 @@ def states_kernel(products, ends, h):
 
 @cuda.jit
 def results_kernel(a, b, states, out, steps, after, first, step):
-    ps, es = cuda.shared.array(THREADS, f32), cuda.shared.array(THREADS, f32)
+    ps = cuda.shared.array(THREADS, f32)
+    es = cuda.shared.array(THREADS, f32)
     t, chunks = cuda.threadIdx.x, -(-steps // CHUNK)
     for job in range(cuda.blockIdx.x, states.size, cuda.gridDim.x):
         begin = job % chunks * CHUNK + t * ITEMS

@@ -220,7 +220,8 @@ def totals_kernel(x, totals, n, after, chunks):
 @cuda.jit
 def results_kernel(x, totals, out, n, after, chunks):
     """Running sums of each chunk, on top of what all before it add up to."""
-    sums, parts = cuda.shared.array(CHUNK, f32), cuda.shared.array(WARPS, f32)
+    sums = cuda.shared.array(CHUNK, f32)
+    parts = cuda.shared.array(WARPS, f32)
     job, t, before = cuda.blockIdx.x, cuda.threadIdx.x, f32(0)
     at, begin = row_at(job // chunks, n, after), job % chunks * CHUNK
     if job % chunks > 0:
@@ -282,8 +283,10 @@ def look_back(totals, sums, told, job):
 
 @cuda.jit
 def look_back_kernel(x, out, ticket, told, totals, row_sums, n, after, chunks):
-    sums, parts = cuda.shared.array(CHUNK, f32), cuda.shared.array(WARPS, f32)
-    number, ahead = cuda.shared.array(1, i32), cuda.shared.array(1, f32)
+    sums = cuda.shared.array(CHUNK, f32)
+    parts = cuda.shared.array(WARPS, f32)
+    number = cuda.shared.array(1, i32)
+    ahead = cuda.shared.array(1, f32)
     t = cuda.threadIdx.x
     if t == 0:
         number[0] = cuda.atomic.add(ticket, 0, 1)  # those with lower numbers have begun

@@ -40,11 +40,14 @@ def thread_map(report, **choice):
     number = f"{len(sectors)} sector{'s' * (len(sectors) != 1)}"
     parts.append(text(MARGIN, bottom + 32, f"memory, {number}: {moved} bytes moved, {used} used"))
     idle = traffic.WARP - len(rows)
+    lanes = "1 lane touches" if len(rows) == 1 else f"{len(rows)} lanes touch"
     others = (
-        f" The other {idle} do nothing at this line: a branch, a guard or a small block keeps them out." if idle else ""
+        f" The other {'lane does' if idle == 1 else f'{idle} do'} nothing at this line: a branch, a guard or a small block keeps them out."
+        if idle
+        else ""
     )
     alt = (
-        f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(rows)} lanes touch {number} of "
+        f"{e.kind.capitalize()} {e.text} on line {e.line}: {lanes} {number} of "
         f"32 bytes; {used} of {moved} bytes are used.{others}"
     )
     return Picture(canvas(bottom + 42, parts, alt), alt, _address_table(trace, rows))

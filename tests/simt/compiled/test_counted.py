@@ -65,10 +65,8 @@ def test_kernels_of_the_library_are_counted_alike(rung, monkeypatch):
         return None
 
     monkeypatch.setattr(simt.dispatcher, "start", compared)
-    shape, dtype = gallery.example(rung)
-    seed = gallery.SEEDS.get(rung.name, 0)
-    examples = implementations.OPERATIONS[rung.operation].examples
-    rung(*examples.arguments(gallery.Draw(dtype, seed=seed), *shape))
+    for shape, seed in gallery.calls(rung):
+        rung(*gallery.arguments(rung, shape, seed))
     assert seen
     if rung.name in DAILY:
         assert not refused
