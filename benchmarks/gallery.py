@@ -8,8 +8,9 @@ tests/measure/test_gallery.py compares it with the table of the library and coun
 
 import math
 
+from caught import launches
+
 from dlkernels import implementations
-from simt.xray import launches
 
 MOST = 5_000  # the product of a shape: what the executor runs in a second or two
 SHAPES = {  # where that would leave a kernel's tiles mostly empty

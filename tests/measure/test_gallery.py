@@ -1,6 +1,6 @@
 """The gallery shows every GPU rung, with the counts that the x-ray gives now."""
 
-import importlib.util
+import importlib
 from pathlib import Path
 
 import pytest
@@ -19,10 +19,9 @@ CHEAP = (
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("gallery_script", REPOSITORY / "benchmarks" / "gallery.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(REPOSITORY / "benchmarks"))
+        yield importlib.import_module("gallery")
 
 
 @pytest.mark.quick

@@ -15,11 +15,11 @@ NAMES = ("matmul", "conv2d", "scaled_dot_product_attention", "lstm")
 @pytest.fixture
 def script(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
-    return importlib.import_module("counts")
+    return importlib.import_module("real_size")
 
 
 def kept(operation):
-    return {row["rung"]: row for row in recorded("counts").data["rows"] if row["operation"] == operation}
+    return {row["rung"]: row for row in recorded("real_size").data["rows"] if row["operation"] == operation}
 
 
 @pytest.mark.quick
@@ -51,7 +51,9 @@ def test_attention_in_tiles_moves_keys_and_values_once_for_each_block_of_queries
     queries = {"shared_tiles": 64, "register_tiles": 64}
     for name, block in queries.items():
         once, again = 2 * n * d, 2 * n * d * n // block
-        tables = rows[name]["bytes_moved"] - 4 * (once + again)  # where rows lie, and a mask of one number: a sector each
+        tables = rows[name]["bytes_moved"] - 4 * (
+            once + again
+        )  # where rows lie, and a mask of one number: a sector each
         assert 0 < tables < 0.5 * rows[name]["bytes_moved"], name
     three = rows["three_kernels"]
     assert three["launches"] == 3
