@@ -116,8 +116,9 @@ class Meetings:
 
     def _note(self, kind, message, threads, other_sites):
         """The first thread stands for all of them."""
-        numbers = tuple(t.number for t in threads)
-        self.launch.finding(kind, message, threads[0].request[1], threads[0], threads=numbers, other_sites=other_sites)
+        numbers, places = tuple(t.number for t in threads), [_place(t) for t in threads]
+        groups = tuple(map(places.index, places))
+        self.launch.finding(kind, message, threads[0].request[1], threads[0], -1, (), numbers, other_sites, groups)
 
     def _who_waits(self, threads):
         """One line for each place where threads wait."""

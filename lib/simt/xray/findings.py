@@ -13,7 +13,9 @@ into an error.
 from ..errors import Deadlock
 from . import causes, unset
 from .conflicts import places_of
-from .finding import PARTED, UNSET, Finding
+from .consequences import folded
+from .finding import UNSET, Finding
+from .merging import merged
 from .seen import deadlock, seen_while_running
 
 __all__ = ["Finding", "findings"]
@@ -30,15 +32,11 @@ def findings(trace, stopped=None):
         seen.append(deadlock(stopped))
     early = unset.of_shared(trace, *places), unset.of_global(trace)
     reads = [f for rows, kind in zip(early, UNSET, strict=True) for f in unset.describe(trace, rows, kind)]
-    everything = seen + reads + causes.races(trace, places)
-    # What happened before threads went different ways may be why they did, if a test reads it.
-    parted = min((f.position for f in seen if f.kind in PARTED), default=-1)
+    everything = [*merged(trace, seen + reads), *causes.races(trace, places)]
+    return sorted(folded(trace, everything), key=_rank)
 
-    def rank(f):
-        if f.kind in PARTED:
-            return 0
-        if 0 <= f.position < parted and (f.is_race or f.kind in UNSET) and f.array.split("[")[0] not in trace.idle:
-            return -1
-        return 1 if f.is_race else 2 if f.kind in UNSET else 0
 
-    return sorted(everything, key=lambda f: (rank(f), f.line, f.kind, f.array, f.message))
+def _rank(f):
+    """What stopped threads, or led them astray, first; then races, then the rest, by line."""
+    late = not f.therefore and (1 if f.is_race else 2 if f.kind in UNSET else 0)
+    return late, f.line, f.kind, f.array, f.message
