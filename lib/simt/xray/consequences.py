@@ -81,13 +81,14 @@ def _after_parting(trace, cause, f):
         return f.kind in PARTED and cause.kind != "waits-for-ever" and bool({*cause.lines} & {*f.lines})
     if f.kind == "inactive-lane-read":
         return cause.kind == "barrier-after-exit"
+    if f.is_race:
+        between = any(min(f.lines) < line < max(f.lines) for line in cause.lines)
+        return (between or f.position >= cause.position) and _apart(trace, cause, f)
     if f.position < cause.position:
         return False
     if f.kind in PARTED:
         return True
-    if f.kind in _UNSET:
-        return f.array.partition("[")[0] in _stored(trace)
-    return f.is_race and _apart(trace, cause, f)
+    return f.kind in _UNSET and f.array.partition("[")[0] in _stored(trace)
 
 
 def _same_block(cause, f):

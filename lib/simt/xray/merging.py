@@ -3,6 +3,7 @@
 import ast
 from dataclasses import replace
 
+from .cures import CURES
 from .finding import UNSET
 
 _OF_AN_ARRAY = (*UNSET, "uninitialised-local", "unfinished-copy")
@@ -29,6 +30,8 @@ def _same_cause(f, other, shapes):
     if f.kind in _OF_AN_ARRAY:
         return f.array.partition("[")[0] == other.array.partition("[")[0]
     if f.kind in _INDEX:
+        if f.array == other.array and f.cure == other.cure != CURES[f.kind]:  # too little dynamic memory
+            return True
         one, another = _index(f, shapes), _index(other, shapes)
         return one == another or (f.line == other.line and one[1] == another[1])
     return f.kind == "inactive-lane-read"

@@ -80,8 +80,10 @@ def describe(trace, rows, kind):
     written = "any thread stored to it" if kind == "uninitialised-shared" else "the host or any thread stored to it"
     rows = rows[np.argsort(trace.thread[rows], kind="stable")]
     number, first = columns.group(trace.site[rows], trace.array[rows])
+    earliest = np.full(len(first), len(trace))
+    np.minimum.at(earliest, number, rows)
     reads = []
-    for row, count in zip(rows[first].tolist(), np.bincount(number).tolist(), strict=True):
+    for row, count, position in zip(rows[first].tolist(), np.bincount(number).tolist(), earliest.tolist(), strict=True):
         site = trace.sites[trace.site[row]]
         array, index = element(trace, row)
         at = f"{array}[{', '.join(map(str, index))}]"
@@ -97,7 +99,7 @@ def describe(trace, rows, kind):
                 threads=(thread(trace, trace.thread[row]),),
                 array=array,
                 index=index,
-                position=row,
+                position=position,
                 count=count,
             )
         )
