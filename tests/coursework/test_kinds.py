@@ -281,7 +281,7 @@ def test_the_x_ray_finds_and_counts_what_kernel_tasks_may_name():
 
     totals = xray(fill, 1, 32)(np.zeros(32, np.float32)).total
     assert {*budget.AT_MOST, *budget.AT_LEAST, *budget.SUMS, *totals, "races", "findings"} == set(kernel.COUNTS)
-    assert {*findings._CURES, *findings.RACE_KINDS} == set(kernel.FINDINGS)
+    assert {*CURES, *RACE_KINDS} == set(kernel.FINDINGS)
 
 
 def test_watch_counts_what_parallel_tasks_may_name():

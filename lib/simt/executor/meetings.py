@@ -11,7 +11,8 @@ from ..errors import Deadlock, KernelError, NotOnAGpu, TooManyIterations
 from ..limits import MOST_ROUNDS
 from ..trace import Barrier, Collective
 from . import operations
-from .warp import combine
+from ..intrinsics import instead_of
+from .warp import SHUFFLED, VOTED, VOTES, combine
 
 BLOCK, WARP_OPERATION, GRID, WAIT = (operations.SYNC[kind] for kind in ("block", "warp", "grid", "wait"))
 
@@ -95,6 +96,18 @@ class Meetings:
                     thread.request[1],
                     thread,
                 )
+
+    def _check_values(self, name, threads):
+        """What a shuffle hands over, and what a vote asks, as numba-cuda types them."""
+        shuffles = name.startswith("shfl")
+        allowed = SHUFFLED if shuffles else VOTED if name in VOTES else None
+        for thread in threads if allowed else ():
+            value = thread.request[4]
+            if not isinstance(value, allowed) or (shuffles and type(value) is bool):
+                kind = type(value).__name__
+                what = instead_of(kind) if shuffles else "a whole number or a bool: ask for a comparison, as in x != 0"
+                reason = f"cuda.{name} takes {what}; a {kind} came"
+                self.launch.fault(NotOnAGpu, reason, thread.request[1], thread)
 
     def _diverged(self, threads):
         sites = {t.request[1] for t in threads}
@@ -219,6 +232,7 @@ class Meetings:
 
     def _complete(self, block, warp, name, mask, present, members):
         start = 3 if name == "activemask" else 4
+        self._check_values(name, members)
         by_lane = {t.lane: t for t in members}
 
         def inactive(lane, source):
