@@ -273,7 +273,9 @@ def test_known_keys_are_taken():
 
 def test_the_x_ray_finds_and_counts_what_kernel_tasks_may_name():
     from dlkernels import cuda
-    from simt.xray import budget, findings, xray
+    from simt.xray import budget, xray
+    from simt.xray.cures import CURES
+    from simt.xray.finding import RACE_KINDS
 
     @cuda.jit
     def fill(out):

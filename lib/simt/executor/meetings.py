@@ -9,9 +9,9 @@ import numpy as np
 
 from ..errors import Deadlock, KernelError, NotOnAGpu, TooManyIterations
 from ..limits import MOST_ROUNDS
+from ..source.refused import not_counted, not_shuffled, not_voted
 from ..trace import Barrier, Collective
 from . import operations
-from ..intrinsics import instead_of
 from .warp import SHUFFLED, VOTED, VOTES, combine
 
 BLOCK, WARP_OPERATION, GRID, WAIT = (operations.SYNC[kind] for kind in ("block", "warp", "grid", "wait"))
@@ -89,13 +89,8 @@ class Meetings:
         for thread in threads:
             value = thread.request[3]
             if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-                name = f"syncthreads_{thread.request[2]}"
-                self.launch.fault(
-                    NotOnAGpu,
-                    f"cuda.{name} takes a whole number, a {type(value).__name__} came: write cuda.{name}(1 if ... else 0)",
-                    thread.request[1],
-                    thread,
-                )
+                reason = not_counted(f"cuda.syncthreads_{thread.request[2]}", type(value).__name__)
+                self.launch.fault(NotOnAGpu, reason, thread.request[1], thread)
 
     def _check_values(self, name, threads):
         """What a shuffle hands over, and what a vote asks, as numba-cuda types them."""
@@ -104,10 +99,8 @@ class Meetings:
         for thread in threads if allowed else ():
             value = thread.request[4]
             if not isinstance(value, allowed) or (shuffles and type(value) is bool):
-                kind = type(value).__name__
-                what = instead_of(kind) if shuffles else "a whole number or a bool: ask for a comparison, as in x != 0"
-                reason = f"cuda.{name} takes {what}; a {kind} came"
-                self.launch.fault(NotOnAGpu, reason, thread.request[1], thread)
+                reason = (not_shuffled if shuffles else not_voted)(type(value).__name__)
+                self.launch.fault(NotOnAGpu, f"cuda.{name}: {reason}", thread.request[1], thread)
 
     def _diverged(self, threads):
         sites = {t.request[1] for t in threads}
