@@ -36,7 +36,7 @@ from .wide import element_pointer, intrinsic, load4, types
 CAPABILITY = (8, 0)  # of the oldest GPUs that have these instructions
 KINDS = ("f16", "bf16")
 ALL = 0xFFFFFFFF
-f32, u32 = np.float32, np.uint32
+f32, u32, int64 = np.float32, np.uint32, np.int64
 
 
 @functools.cache
@@ -166,10 +166,10 @@ def multiply_by_shuffles(kind):
         group, t = lane // 4, lane % 4
         for half in range(2):
             for q in range(4):
-                upper = int(cuda.shfl_sync(ALL, a0 if half == 0 else a2, group * 4 + q))
-                lower = int(cuda.shfl_sync(ALL, a1 if half == 0 else a3, group * 4 + q))
-                left = int(cuda.shfl_sync(ALL, b0 if half == 0 else b1, 2 * t * 4 + q))
-                right = int(cuda.shfl_sync(ALL, b0 if half == 0 else b1, (2 * t + 1) * 4 + q))
+                upper = cuda.shfl_sync(ALL, int64(a0 if half == 0 else a2), group * 4 + q)
+                lower = cuda.shfl_sync(ALL, int64(a1 if half == 0 else a3), group * 4 + q)
+                left = cuda.shfl_sync(ALL, int64(b0 if half == 0 else b1), 2 * t * 4 + q)
+                right = cuda.shfl_sync(ALL, int64(b0 if half == 0 else b1), (2 * t + 1) * 4 + q)
                 for shift in range(0, 32, 16):
                     u, v = number((upper >> shift) & 0xFFFF), number((lower >> shift) & 0xFFFF)
                     x, y = number((left >> shift) & 0xFFFF), number((right >> shift) & 0xFFFF)
@@ -183,9 +183,9 @@ def multiply_by_shuffles(kind):
 @cuda.jit(device=True)
 def word_of(w0, w1, w2, w3, source, which):
     """Word `which` (0 to 3) of those that thread `source` holds; each thread asks for its own."""
-    v0, v1 = cuda.shfl_sync(ALL, w0, source), cuda.shfl_sync(ALL, w1, source)
-    v2, v3 = cuda.shfl_sync(ALL, w2, source), cuda.shfl_sync(ALL, w3, source)
-    return (v0 if which == 0 else v1) if which < 2 else (v2 if which == 2 else v3)
+    v0, v1 = cuda.shfl_sync(ALL, int64(w0), source), cuda.shfl_sync(ALL, int64(w1), source)
+    v2, v3 = cuda.shfl_sync(ALL, int64(w2), source), cuda.shfl_sync(ALL, int64(w3), source)
+    return u32((v0 if which == 0 else v1) if which < 2 else (v2 if which == 2 else v3))
 
 
 @cuda.jit(device=True)

@@ -117,6 +117,7 @@ class Finding:
     index: tuple = ()
     other_sites: tuple = ()  # divergent barrier: where the other threads wait
     threads: tuple = ()  # threads concerned, linear in the launch, where there are several
+    groups: tuple = ()  # of each of them, with whom it waits
     position: int = 0
 
 
@@ -146,7 +147,7 @@ class Trace:
         self.with_snapshots = snapshots
         self.collect = collect
         self.limit = limit
-        self.kernel = ""
+        self.kernel, self.function = "", None  # its name, and the Python function
         self.grid = self.block_shape = (0, 0, 0)
         self.shared_bytes = 0
         self.order = "forward"

@@ -93,7 +93,7 @@ def only_the_barrier(x, out):
 
 @cuda.jit
 def barrier_for_those_who_work(x, out):
-    """wrong barrier-after-exit: only the work stands under the `if`"""
+    """wrong divergent-barrier: only the work stands under the `if`"""
     s = cuda.shared.array(128, np.float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)
     s[t] = x[i] * x[i] if i < x.size else 0

@@ -158,7 +158,7 @@ def no_first_barrier(x, out):
 
 @cuda.jit
 def barrier_for_those_who_work(x, out):
-    """wrong barrier-after-exit: only the work stands under the `if`"""
+    """wrong divergent-barrier: only the work stands under the `if`"""
     low = cuda.shared.array(REDUCED, np.float32)
     high = cuda.shared.array(REDUCED, np.float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)

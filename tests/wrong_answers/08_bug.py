@@ -142,7 +142,7 @@ def zero_before_the_loop_only(a, b, out):
 
 @cuda.jit
 def barrier_inside_the_guard(a, b, out):
-    """wrong barrier-after-exit: Keep cuda.syncthreads() out of every"""
+    """wrong divergent-barrier: Keep cuda.syncthreads() out of every"""
     a_tile = cuda.shared.array((TILE, TILE), np.float32)
     b_tile = cuda.shared.array((TILE, TILE), np.float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y

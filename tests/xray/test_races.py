@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simt.source.sites import Site
 from simt.trace import GLOBAL, SHARED, ArrayInfo, Trace
-from simt.xray import findings
+from simt.xray import raced
 
 pytestmark = pytest.mark.quick
 
@@ -80,7 +80,7 @@ def test_races_are_those_of_all_pairs(rows):
     for a, b in combinations(rows, 2):
         if conflict(a, b):
             expected.add((("s", "x", "y")[a[1]], tuple(sorted({3 * a[1] + a[3], 3 * b[1] + b[3]}))))
-    found = findings.find_races(trace_of(rows))
+    found = raced.find_races(trace_of(rows))
     assert {(f.array, f.lines) for f in found} == expected
     assert len(found) == len(expected)
 
@@ -88,13 +88,13 @@ def test_races_are_those_of_all_pairs(rows):
 @settings(max_examples=100, deadline=None)
 @given(accesses(), st.randoms(use_true_random=False))
 def test_races_do_not_depend_on_the_order_of_the_run(rows, random):
-    expected = findings.find_races(trace_of(rows))
+    expected = raced.find_races(trace_of(rows))
     random.shuffle(rows)
-    assert findings.find_races(trace_of(rows)) == expected
+    assert raced.find_races(trace_of(rows)) == expected
 
 
 def test_the_example_of_a_race_does_not_depend_on_the_order_of_wide_and_narrow_stores():
     rows = [(1, 1, 1, 1, 0, 0, 0, 1), (1, 1, 0, 1, 0, 0, 0, 4), (0, 1, 1, 0, 0, 0, 0, 1)]
-    expected = findings.find_races(trace_of(rows))
+    expected = raced.find_races(trace_of(rows))
     for order in permutations(rows):
-        assert findings.find_races(trace_of(list(order))) == expected
+        assert raced.find_races(trace_of(list(order))) == expected

@@ -368,4 +368,7 @@ def test_lanes_that_left_before_a_shuffle_and_a_barrier_are_told_of_both():
         out[t] = s[t // 32]
 
     report = xray(kernel, 1, 64)(np.ones(40, np.float32), np.zeros(40, np.float32))
-    assert {"inactive-lane-read", "barrier-after-exit"} <= {finding.kind for finding in report.findings}
+    (found,) = report.findings  # one cause: the lanes that left
+    assert (found.kind, [f.kind for f in found.therefore]) == ("barrier-after-exit", ["inactive-lane-read"])
+    assert "inactive-lane-read" in report._repr_html_()
+    assert "It may be why, on line" in " ".join(str(report).split())

@@ -6,6 +6,8 @@ from inspect import signature
 import numpy as np
 import pytest
 from zoo_buggy import BUGGY
+from zoo_chapters import BUGGY as WRONG_CHAPTERS
+from zoo_chapters import CORRECT as CHAPTERS
 from zoo_correct import CORRECT
 from zoo_handshakes import BUGGY as WRONG_HANDSHAKES
 from zoo_handshakes import CORRECT as HANDSHAKES
@@ -23,7 +25,7 @@ from simt.xray import Finding, xray
 pytestmark = pytest.mark.quick
 
 ORDERS = ["forward", "reverse", "shuffled:1", "shuffled:2"]
-WRONG = BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES + WRONG_MASKS + READ_UNSET + OTHER_KINDS
+WRONG = BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES + WRONG_MASKS + READ_UNSET + OTHER_KINDS + WRONG_CHAPTERS
 
 
 def look(animal, order):
@@ -57,6 +59,7 @@ def test_bug_is_found(animal, order):
     assert kinds <= animal.expected
     for f in report.findings:
         assert animal.lines & set(f.lines), f"marked {sorted(animal.lines)}, found {f.lines}"
+        assert len(report.findings) == 1, f"one fault, {len(report.findings)} findings"
         assert f.message
         assert f.cure
         assert f.threads
@@ -67,7 +70,9 @@ def test_bug_is_found(animal, order):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("animal", CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST + THEIR_LIKES, ids=name)
+@pytest.mark.parametrize(
+    "animal", CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST + THEIR_LIKES + CHAPTERS, ids=name
+)
 def test_nothing_is_found_in_a_correct_kernel(animal, order):
     report, _ = look(animal, order)
     assert not report.findings, str(report.findings[0])

@@ -7,6 +7,8 @@ from numba.core import datamodel, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from ..source.refused import not_counted, not_shuffled, not_voted
+
 
 def is_known(kind):
     """Whether numba has values of this type on a CPU; float16 it has on a GPU only."""
@@ -17,17 +19,30 @@ def is_known(kind):
     return True
 
 
-@intrinsic
-def whole(typing, value):
-    """``value``, which is a whole number."""
-    kind = types.unliteral(value)
-    if not isinstance(kind, types.Integer):
-        raise TypingError(f"a barrier that counts takes a whole number, not {kind}")
+OURS = "not on a GPU: "  # before a reason of ours in what numba says
 
-    def generate(context, builder, signature, args):
-        return args[0]
 
-    return kind(kind), generate
+def _admitting(admits, reason):
+    """Intrinsic (value): the same, where numba-cuda has an operation for its type; ``reason(its name)`` says why not."""
+
+    @intrinsic
+    def same(typing, value):
+        kind = types.unliteral(value)
+        if not admits(kind):
+            raise TypingError(OURS + reason(str(kind)))
+
+        def generate(context, builder, signature, args):
+            return args[0]
+
+        return kind(kind), generate
+
+    return same
+
+
+_SHUFFLED = (types.int32, types.int64, types.float32, types.float64)
+whole = _admitting(lambda k: isinstance(k, types.Integer), lambda k: not_counted("a barrier that counts", k))
+shuffled = _admitting(lambda k: k in _SHUFFLED or isinstance(k, types.BaseTuple), not_shuffled)
+voted = _admitting(lambda k: isinstance(k, types.Integer | types.Boolean), not_voted)
 
 
 def convert(context, builder, value, source, target):

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import Unsupported
 from ..executor.arguments import Arguments
 from ..kernel import kernel_of
-from ..limits import check_launch, dimensions
+from ..limits import check_cooperative, check_launch, dimensions
 from ..trace import ArrayInfo, Trace
 from . import slots
 from .launch import check_order, plain, start, unit_of
@@ -25,6 +25,7 @@ class Counts:
     arrays: list
     sums: dict
     barriers: int  # most of any block
+    grid_barriers: int
     shared_bytes: int  # of a block, static and dynamic
 
 
@@ -40,6 +41,8 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
     check_launch(grid, block, shared_bytes)
     trace = Trace()
     prepared = Arguments(kernel, args, trace)
+    if kernel.program(prepared.values).grid_sync:
+        check_cooperative(grid, block)
     made = unit_of(kernel, prepared, block, shared_bytes, True, order, counted=True)
     unit, counted = made[0], made[0].counted
     info, count_of = counted.info(trace.arrays), max(1, len(counted.sites))
@@ -52,7 +55,7 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
 
     for unwritten, _ in trace.unwritten.values():
         unwritten.forget()  # from here on the launch writes, and nobody notes where
-    start(kernel, made, prepared, grid, block, args, shared_bytes, True, order, threads, counter)
+    grid_barriers = start(kernel, made, prepared, grid, block, args, shared_bytes, True, order, threads, counter)
     failed = int(np.bitwise_or.reduce([b[slots.FAILED] for b in buffers]))
     if failed:
         what = (
@@ -66,7 +69,8 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
         sums[measure] = np.maximum.reduce(parts) if measure in slots.LARGEST else np.add.reduce(parts)
     arrays = [*trace.arrays, *(_describe(own) for _, own in counted.own.values())]
     barriers = max(int(b[slots.MOST_MET]) for b in buffers)
-    return Counts(unit.name, grid, block, order, sites, arrays, sums, barriers, unit.memory.shared_used + shared_bytes)
+    shared = unit.memory.shared_used + shared_bytes
+    return Counts(unit.name, grid, block, order, sites, arrays, sums, barriers, grid_barriers, shared)
 
 
 def _arrays(values):

@@ -10,6 +10,7 @@ All lanes make the same accesses in the same order, mostly: the slot wanted is t
 first lane looks it up in the hash table. Slots stay where they are for the next warp.
 """
 
+import numpy as np
 from numba import njit, typeof
 from numba.core import types
 from numba.core.errors import TypingError
@@ -264,6 +265,17 @@ def begin_thread(counter, thread):
 def meet(counter):
     """A barrier of the block."""
     poke(counter, MET, peek(counter, MET) + 1)
+
+
+@compiled
+def keep_met(kept, block, place, counter):
+    """A block leaves: it keeps the number of barriers that it has passed."""
+    kept[block, place : place + 8].view(np.int64)[0] = peek(counter, MET)
+
+
+@compiled
+def bring_met(kept, block, place, counter):
+    poke(counter, MET, kept[block, place : place + 8].view(np.int64)[0])
 
 
 @compiled

@@ -52,11 +52,11 @@ def sync(lowering, node, called):
     if kind in SOURCES:
         operands["operand"] = lowering.fresh(call("_int64", given[called.parameters[2]]), node)
     if "predicate" in called.parameters:
-        asked = given["predicate"]  # at a barrier a whole number, in a vote anything
-        asked = call("_whole", asked) if kind in _BARRIERS.values() else asked
+        asked = call("_whole" if kind in _BARRIERS.values() else "_voted", given["predicate"])
         operands["value"] = lowering.fresh(call("bool", asked), node)
     elif "value" in called.parameters:
-        operands["value"] = lowering.fresh(given["value"], node)
+        value = call("_shuffled_value", given["value"]) if kind in SOURCES else given["value"]
+        operands["value"] = lowering.fresh(value, node)
     target = None if kind in ("block", "syncwarp") else lowering.unit.namespace.temporary()
     if kind not in _BARRIERS.values():
         lowering.unit.warp = True

@@ -56,7 +56,8 @@ def check_order(order):
 
 
 def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads, counter=None):
-    """Run what `unit_of` has made. counter: what makes a buffer for the counts of a CPU thread, where there are any."""
+    """Run what `unit_of` has made; returns how many barriers of the grid were passed. counter: what makes a buffer for the
+    counts of a CPU thread, where there are any."""
     unit, function = made
     values = [plain(v) for v in prepared.values]
     if unit.wide and any(v.lead % max(16, 4 * v.data.itemsize) for v in prepared.values if isinstance(v, Array)):
@@ -64,7 +65,8 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
     kept = _kept(kernel, prepared)
     try:
         launch = function, grid, values, shared_bytes, order, threads or cpu_threads()
-        (Run(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps)).run()
+        running = Run(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps, counter)
+        running.run()
     except Failure as failure:
         for now, before in kept:
             now[...] = before
@@ -76,6 +78,7 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
         _again(kernel, unit, grid, block, args, shared_bytes, order)
         raise
     prepared.copy_back()
+    return 0 if unit.keeps is None else running.passed
 
 
 def _kept(kernel, prepared):

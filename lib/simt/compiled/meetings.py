@@ -86,6 +86,10 @@ class Meetings:
             )
             keep.append(ast.Expr(call(keeper, name("_kept"), name("_b"), place, name(variable))))
             bring.append(assign(variable, call(bringer, name("_kept"), name("_b"), place), origin))
+        if self.unit.counted is not None:  # the barriers that it has passed
+            place = self._place("_met", 8)
+            keep.append(ast.Expr(call("_keep_met", name("_kept"), name("_b"), place, name("_counter"))))
+            bring.append(ast.Expr(call("_bring_met", name("_kept"), name("_b"), place, name("_counter"))))
         replication = self.generation.replication
         for variable in replication.constants_before(piece):
             bring.append(assign(variable, replication.constants[variable], origin))

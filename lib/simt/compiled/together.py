@@ -16,14 +16,22 @@ class LeftWaiting(Failure):
 
 
 class Together(Run):
-    """One launch whose blocks are on the device together. keeps: the bytes that a block needs while it waits."""
+    """One launch whose blocks are on the device together. keeps: the bytes that a block needs while it waits. passed: barriers
+    of the grid."""
 
-    def __init__(self, function, grid, arguments, shared_bytes, order, threads, keeps):
-        super().__init__(function, grid, arguments, shared_bytes, order, threads)
+    def __init__(self, function, grid, arguments, shared_bytes, order, threads, keeps, counter=None):
+        super().__init__(function, grid, arguments, shared_bytes, order, threads, counter and self._counter)
+        self.made, self.mine, self.passed = counter, threading.local(), 0
         self.stand = np.zeros(self.blocks, np.int64)  # the barrier at which each block stands; -1 where it has ended
         self.arguments = [self.stand, np.empty((self.blocks, keeps), np.uint8), *arguments]
         self.done = False
         self.meeting = threading.Barrier(self.workers, action=self._pass)
+
+    def _counter(self):
+        """A buffer for each worker, for all of its rounds."""
+        if not hasattr(self.mine, "buffer"):
+            self.mine.buffer = self.made()
+        return self.mine.buffer
 
     def _work(self):
         while not self.done:
@@ -38,3 +46,4 @@ class Together(Run):
             first = int(waiting[0])
             self.failures.append(LeftWaiting(first, int(self.stand[first]), len(waiting), self.blocks))
         self.done = bool(ended or self.failures)
+        self.passed += not self.done

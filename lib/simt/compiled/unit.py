@@ -10,7 +10,7 @@ from numba.core.errors import NumbaError
 from ..errors import Unsupported
 from ..source.function import Source
 from .blockmemory import BlockMemory
-from .casts import is_known
+from .casts import OURS, is_known
 from .core import FAILED, HIDDEN, assign, call, name, parse, show
 from .counted import Counted
 from .devices import DeviceFunctions, function_of
@@ -184,9 +184,10 @@ class Unit:
     def refuse_error(self, error):
         """What numba cannot type, as Unsupported with the line."""
         line = getattr(getattr(error, "loc", None), "line", None)
-        text = " ".join(str(error).split())[:200]
+        _, ours, reason = str(error).partition(OURS)
+        said = reason.split("\n")[0] if ours else f"numba says {' '.join(str(error).split())[:200]!r}"
         node = next((n for n in ast.walk(self.node) if line and getattr(n, "lineno", None) == line), None)
-        self.refuse_line(f"this: numba says {text!r}", node)
+        self.refuse_line(f"this: {said}", node)
 
     def mixed_scalars(self, replication, variables):
         """Scalars of the block that a piece assigns and that have several types."""
@@ -221,8 +222,6 @@ class Unit:
         given = (types.intp, RESULT, DYNAMIC, *kinds)
         setup, loop = [*setup], [*number, *body]
         if generation.meetings.numbers:  # a function for one block, which has to be left in the middle
-            if self.counted is not None:
-                self.refuse_line("counts of a kernel with a barrier of the grid")
             self.keeps = generation.meetings.bytes
             self.barriers = {number: piece.sync for piece, number in generation.meetings.numbers.items()}
             hidden, given = [*hidden, "_stand", "_kept"], (*given, STAND, KEPT)

@@ -55,6 +55,7 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     name = kernel.py_func.__name__
     if trace is not None:
         trace.kernel, trace.grid, trace.block_shape = name, grid, block
+        trace.function = kernel.py_func
         trace.shared_bytes, trace.order, trace.sites = shared_bytes, order, program.sites.sites
         trace.sets, trace.asked_of = program.sets, program.asked
         trace.guards, trace.atomic_nodes = program.guards, program.atomic_nodes
@@ -213,7 +214,7 @@ class Launch:
         """A place of a thread or a block, with as many coordinates as the launch needs."""
         return show.place(place, show.axes(self.block_shape, self.grid))
 
-    def finding(self, kind, message, site, thread=None, array=-1, index=(), threads=(), other_sites=()):
+    def finding(self, kind, message, site, thread=None, array=-1, index=(), threads=(), other_sites=(), groups=()):
         """Note in the trace what went wrong, at which thread (if not said, the one that runs). Without a trace,
         nothing."""
         if self.trace is None:
@@ -221,7 +222,7 @@ class Launch:
         thread = thread or self.current
         number, block = thread.number, thread.block.number
         self.trace.findings.append(
-            Finding(kind, message, site, number, block, array, index, other_sites, threads, len(self.trace))
+            Finding(kind, message, site, number, block, array, index, other_sites, threads, groups, len(self.trace))
         )
 
     def _translate(self, error):

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..errors import Deadlock, KernelError, NotOnAGpu, TooManyIterations
 from ..limits import MOST_ROUNDS
+from ..source.refused import not_counted, not_shuffled, not_voted
 from ..trace import Barrier, Collective
 from . import operations
-from .warp import combine
+from .warp import SHUFFLED, VOTED, VOTES, combine
 
 BLOCK, WARP_OPERATION, GRID, WAIT = (operations.SYNC[kind] for kind in ("block", "warp", "grid", "wait"))
 
@@ -88,13 +89,18 @@ class Meetings:
         for thread in threads:
             value = thread.request[3]
             if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-                name = f"syncthreads_{thread.request[2]}"
-                self.launch.fault(
-                    NotOnAGpu,
-                    f"cuda.{name} takes a whole number, a {type(value).__name__} came: write cuda.{name}(1 if ... else 0)",
-                    thread.request[1],
-                    thread,
-                )
+                reason = not_counted(f"cuda.syncthreads_{thread.request[2]}", type(value).__name__)
+                self.launch.fault(NotOnAGpu, reason, thread.request[1], thread)
+
+    def _check_values(self, name, threads):
+        """What a shuffle hands over, and what a vote asks, as numba-cuda types them."""
+        shuffles = name.startswith("shfl")
+        allowed = SHUFFLED if shuffles else VOTED if name in VOTES else None
+        for thread in threads if allowed else ():
+            value = thread.request[4]
+            if not isinstance(value, allowed) or (shuffles and type(value) is bool):
+                reason = (not_shuffled if shuffles else not_voted)(type(value).__name__)
+                self.launch.fault(NotOnAGpu, f"cuda.{name}: {reason}", thread.request[1], thread)
 
     def _diverged(self, threads):
         sites = {t.request[1] for t in threads}
@@ -116,8 +122,9 @@ class Meetings:
 
     def _note(self, kind, message, threads, other_sites):
         """The first thread stands for all of them."""
-        numbers = tuple(t.number for t in threads)
-        self.launch.finding(kind, message, threads[0].request[1], threads[0], threads=numbers, other_sites=other_sites)
+        numbers, places = tuple(t.number for t in threads), [_place(t) for t in threads]
+        groups = tuple(map(places.index, places))
+        self.launch.finding(kind, message, threads[0].request[1], threads[0], -1, (), numbers, other_sites, groups)
 
     def _who_waits(self, threads):
         """One line for each place where threads wait."""
@@ -218,6 +225,7 @@ class Meetings:
 
     def _complete(self, block, warp, name, mask, present, members):
         start = 3 if name == "activemask" else 4
+        self._check_values(name, members)
         by_lane = {t.lane: t for t in members}
 
         def inactive(lane, source):

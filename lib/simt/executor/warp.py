@@ -6,6 +6,10 @@ from ..intrinsics import warp_functions
 from ..trace import WARP
 from .memory import POISON, poison
 
+SHUFFLED = (int, float, np.int32, np.int64, np.float32, np.float64)  # types of what a shuffle hands over
+VOTED = (int, np.integer, np.bool_)
+VOTES = ("ballot_sync", "any_sync", "all_sync", "eq_sync")
+
 
 def shuffle_source(name, lane, operand):
     """The lane that ``lane`` reads from."""

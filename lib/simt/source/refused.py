@@ -50,3 +50,22 @@ def not_compiled(node):
 
 def _called(node):
     return f"a {type(node).__name__} {'statement' if isinstance(node, ast.stmt) else 'expression'}"
+
+
+def not_shuffled(kind):
+    """Why a shuffle does not hand over a value of a type, as numba-cuda has it."""
+    to = "float32" if "float" in kind else "int32"
+    return (
+        f"a shuffle takes int32, int64, float32 and float64, a {kind} came: hand over {to}(...), and turn what comes back "
+        "into what you need"
+    )
+
+
+def not_voted(kind):
+    """Why a vote does not take a value of a type."""
+    return f"a vote takes a whole number or a bool, a {kind} came: ask for a comparison, as in x != 0"
+
+
+def not_counted(name, kind):
+    """Why a barrier with a predicate does not take a value of a type."""
+    return f"{name} takes a whole number, a {kind} came: write 1 if ... else 0"

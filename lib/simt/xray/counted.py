@@ -41,7 +41,7 @@ class CountedReport(Report):
             measures = {name: int(values[site, array]) for name, values in counts.sums.items()}
             rows.append(analysis.expression(int(site), counts.sites, counts.arrays[array], measures))
         self.expressions = analysis.in_order(rows, counts.sites)
-        self.total = analysis.totals(self.expressions, counts.barriers, 0, counts.shared_bytes)
+        self.total = analysis.totals(self.expressions, counts.barriers, counts.grid_barriers, counts.shared_bytes)
 
     trace = property(_missing("trace", "each access by itself"))
     requests = property(_missing("requests", "each request by itself"))

@@ -40,7 +40,7 @@ def unordered_pairs(place, owner, kind, site, order):
     for step in range(_longest_run(entry_place)):  # entries of one place: as many as there are sites
         a = np.arange(len(least) - step)
         b = a + step
-        same = (entry_place[a] == entry_place[b]) & _conflict(entry_kind[a], entry_kind[b])
+        same = (entry_place[a] == entry_place[b]) & conflict(entry_kind[a], entry_kind[b])
         a, b = a[same], b[same]
         forward = owner[least[a]] != owner[most[b]]
         backward = ~forward & (owner[most[a]] != owner[least[b]])
@@ -49,7 +49,7 @@ def unordered_pairs(place, owner, kind, site, order):
     return np.concatenate(found_i), np.concatenate(found_j)
 
 
-def _conflict(a, b):
+def conflict(a, b):
     """A plain store conflicts with everything; an atomic with what is not atomic."""
     return (a == STORE) | (b == STORE) | ((a == ATOMIC) != (b == ATOMIC))
 

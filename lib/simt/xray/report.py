@@ -6,7 +6,7 @@ import textwrap
 
 import numpy as np
 
-from ..show import Column, code, sentence, table
+from ..show import Column, code, table
 from . import analysis, budget, metrics, pictures, player, svg, timeline
 from . import findings as findings_of
 
@@ -185,11 +185,7 @@ class Report:
         return _page(self)
 
     def _verdict(self):
-        items = "".join(
-            f"<li><strong>{html.escape(f.kind)}</strong>, line {f.line}: {sentence(f.message)}{_times(f)} "
-            f"<em>{sentence(f.cure)}</em></li>"
-            for f in self.findings
-        )
+        items = "".join(f"<li>{f.to_html()}</li>" for f in self.findings)
         if not items:
             return "<p>Nothing wrong was found.</p>"
         stopped = f"<p>{_STOPPED}</p>" if self.stopped else ""
@@ -255,7 +251,3 @@ def _row(e):
         _or_blank(e.efficiency, ".0%"),
         _or_blank(_ways(e), "d"),
     )
-
-
-def _times(finding):
-    return f" ({finding.count} times)" if finding.count > 1 else ""

@@ -8,6 +8,9 @@ import numpy as np
 
 from ..trace import GLOBAL, SHARED, STORE
 from . import columns, lanes
+from .cures import CURES
+from .finding import Finding
+from .words import element, thread, who
 
 
 def of_shared(trace, rows, place):
@@ -68,3 +71,36 @@ def _too_early(trace, rows, place, store):
         own = store | ((low[place] == who) & (high[place] == who))
         rows, place, store = rows[own], place[own], store[own]
     return np.unique(np.concatenate(found))
+
+
+def describe(trace, rows, kind):
+    """One `Finding` for each source expression and array that is read too early (see `unset`)."""
+    if not len(rows):
+        return []
+    written = "any thread stored to it" if kind == "uninitialised-shared" else "the host or any thread stored to it"
+    rows = rows[np.argsort(trace.thread[rows], kind="stable")]
+    number, first = columns.group(trace.site[rows], trace.array[rows])
+    earliest = np.full(len(first), len(trace))
+    np.minimum.at(earliest, number, rows)
+    reads = []
+    for row, count, position in zip(rows[first].tolist(), np.bincount(number).tolist(), earliest.tolist(), strict=True):
+        site = trace.sites[trace.site[row]]
+        array, index = element(trace, row)
+        at = f"{array}[{', '.join(map(str, index))}]"
+        reads.append(
+            Finding(
+                kind=kind,
+                message=f"`{site.text}`: {who(trace, row)} reads {at} before {written}.",
+                cure=CURES[kind],
+                file=site.file,
+                line=site.line,
+                text=site.text,
+                lines=(site.line,),
+                threads=(thread(trace, trace.thread[row]),),
+                array=array,
+                index=index,
+                position=position,
+                count=count,
+            )
+        )
+    return reads

@@ -9,16 +9,18 @@ import pytest
 from counts import both, different
 from numba import float32, float64, int32
 from test_differential import MOST_REFUSED, chunks_and_more, size
+from test_grid_barriers import with_grid_barriers
 
 import simt.dispatcher
 from dlkernels import implementations
-from simt import KernelError, Unsupported, cuda
+from simt import Deadlock, KernelError, Unsupported, cuda
 from simt.compiled import slots
+from simt.errors import NotFollowed
 from simt.xray import NotLookedFor, xray
 from simt.xray.arguments import restore, same
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
-DAILY = ("matmul_wide", "sum_shuffle")
+DAILY = ("matmul_wide", "sum_shuffle", "lstm_persistent")
 WEIGHTS = np.arange(8, dtype=np.float32)
 
 
@@ -37,6 +39,49 @@ def test_random_kernels_are_counted_alike(first):
             continue
         assert not different(report, counted), f"{different(report, counted)}\n{case}"
     assert refused <= MOST_REFUSED
+
+
+@pytest.mark.parametrize("first", chunks_and_more(10, 600))
+def test_random_kernels_with_grid_barriers_are_counted_alike(first):
+    compared = 0
+    for seed in range(first, first + 10):
+        case = with_grid_barriers(seed)
+        if case is None:
+            continue
+        order = ("forward", "reverse")[seed % 2]
+        try:
+            report, counted, *_ = both(case.function(), case.grid, case.block, case.fresh(), case.shared_bytes, order)
+        except (Unsupported, NotFollowed, Deadlock):  # blocks that pass different barriers
+            continue
+        assert not different(report, counted), f"{different(report, counted)}\n{case}"
+        assert counted.total["grid_barriers"] > 0
+        compared += 1
+    assert compared or first  # some have no barrier, or pass it in some blocks only
+
+
+@cuda.jit
+def turns(x, y, n):
+    """A grid barrier in a loop and a branch, barriers of the block before and behind, memory of every kind across it."""
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    s, own = cuda.shared.array(48, float32), cuda.local.array(3, float32)
+    for k in range(3):
+        s[t] = x[i]
+        cuda.syncthreads()
+        own[k] = s[47 - t]
+        if k < n:
+            cuda.cg.this_grid().sync()
+            y[i] = x[(i + 55 * k) % x.size] + own[0] + s[t]
+        cuda.syncthreads()
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse"])
+@pytest.mark.parametrize("n", [0, 2, 3])
+def test_what_a_block_counts_outlives_its_grid_barriers(order, n):
+    given = np.arange(192, dtype=np.float32), np.zeros(192, np.float32), n
+    report, counted, after, other = both(turns, 4, 48, given, order=order)
+    assert not different(report, counted)
+    assert same(after, other)
+    assert (counted.total["barriers"], counted.total["grid_barriers"]) == (6, n)
 
 
 def rungs():

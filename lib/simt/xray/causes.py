@@ -1,0 +1,156 @@
+"""One finding for one cause: conflicts that the same repair would end.
+
+Threads that come to one element at once, by a wrong index or an update that is not atomic, are one cause for each such
+expression. All else asks for order: where one barrier would do for several conflicts, it is what is missing (spans.py).
+"""
+
+from dataclasses import replace
+
+from . import spans
+from .conflicts import conflicts, order_of
+from .cures import ONE_ELEMENT, SPINNING, UPDATE, race_cure
+from .meeting import Meeting, index_of
+from .raced import describe
+
+
+def races(trace, places=None):
+    """One race `Finding` for each cause."""
+    own = order_of(trace)
+    meetings = [Meeting(trace, conflict, own) for conflict in conflicts(trace, places, own)]
+    groups, rest = _at_one_element(trace, meetings)
+    return [_of_element(trace, g) for g in groups] + _of_order(trace, rest)
+
+
+# -- several threads at one element ------------------------------------------------------------------------------
+
+
+def _at_one_element(trace, meetings):
+    """(groups of meetings at an element that several threads store at once, the other meetings)."""
+    groups, rest = {}, []
+    for m in meetings:
+        if m.alone and m.at_once:
+            groups[m.array, m.sites[0]] = [m]
+    for m in meetings:
+        keys = [(m.array, site) for site in m.sites if (m.array, site) in groups]
+        if m.alone and m.at_once:
+            continue
+        if m.own and keys:  # a thread that uses the element for itself as well: it should be its own
+            if len(keys) == 2 and groups[keys[0]] is not groups[keys[1]]:
+                joined, gone = groups[keys[0]], groups[keys[1]]
+                joined += gone
+                for key, group in groups.items():
+                    groups[key] = joined if group is gone else group
+            groups[keys[0]].append(m)
+        else:
+            rest.append(m)
+    merged = {}
+    for group in {id(g): g for g in groups.values()}.values():
+        merged.setdefault(_one_fault(trace, group), []).extend(group)
+    return list(merged.values()), rest
+
+
+def _one_fault(trace, group):
+    """What groups share that one repair would end: an index that is wrong, or a lock that does not hold."""
+    site = group[0].sites[0]
+    update = len(group) > 1
+    held = frozenset(trace.guards.get(site, ())) if trace.fences else frozenset()
+    if update and held:
+        return "lock", held
+    if update or not index_of(trace.sites[site]):
+        return "update", group[0].array, site
+    return "index", index_of(trace.sites[site]), trace.sites[site].function
+
+
+def _of_element(trace, group):
+    first = min(group, key=lambda m: (not _is_update(trace, m), m.alone, _lines(trace, m), m.array))
+    found = describe(trace, first.conflict)
+    if found.cure not in (UPDATE, ONE_ELEMENT) and "same memory" not in found.message:
+        found = replace(found, cure=UPDATE if _is_update(trace, first) else ONE_ELEMENT)
+    return _with_others(trace, found, first, group)
+
+
+def _is_update(trace, meeting):
+    """Whether its threads load an element and then store there."""
+    kinds = {trace.sites[s].kind for s in meeting.sites}
+    return kinds == {"load", "store"} and _loads_first(trace, meeting)
+
+
+def _loads_first(trace, meeting):
+    load, store = sorted(meeting.sites, key=lambda s: trace.sites[s].kind != "load")
+    return spans.place_of(trace.sites[load]) < spans.place_of(trace.sites[store])
+
+
+# -- accesses that nothing orders --------------------------------------------------------------------------------
+
+
+def _of_order(trace, meetings):
+    """A finding for each barrier that is missing."""
+    every = {s for m in meetings for s in m.spans}
+    chosen, found = spans.cover(every), []
+    listed = set()
+    for place, tight in chosen:
+        here = [m for m in meetings if m.spans & tight]
+        wide = {s for s in every if spans.hits(place, s)}
+        more = [m for m in meetings if id(m) not in listed and m not in here and m.spans & wide]
+        own = {s for _, others in chosen for s in others}
+        more = [m for m in more if not m.spans & own]
+        listed |= {id(m) for m in (*here, *more)}
+        found.append(_missing(trace, [*here, *more], place, tight))
+    found += [_missing(trace, [m], None, ()) for m in meetings if id(m) not in listed]
+    return found
+
+
+def _missing(trace, group, place, tight):
+    first = min(group, key=lambda m: (not _spins(trace, m), _lines(trace, m), m.array))
+    conflict = first.conflict
+    room = spans.room(place, tight) if tight else None
+    scope = max((m.conflict.scope for m in group), key=("warp", "block", "grid").index)
+    cure = race_cure(trace, scope, int(conflict.a[0]), int(conflict.b[0]), room, len(group) > 1)
+    if _spins(trace, first):
+        cure = SPINNING
+    return _with_others(trace, replace(describe(trace, conflict, cure), scope=scope), first, group)
+
+
+def _spins(trace, meeting):
+    """Whether one of its accesses is a plain load in the head of a ``while``: a flag that somebody waits for."""
+    for number in meeting.sites:
+        site = trace.sites[number]
+        if site.kind != "load":
+            continue
+        for loop in trace.sites:
+            inside = (loop.line, loop.column) <= (site.line, site.column) <= (loop.end_line, loop.end_column)
+            if loop.kind == "loop" and loop.text.startswith("while") and loop.file == site.file and inside:
+                return True
+    return False
+
+
+# -- words -------------------------------------------------------------------------------------------------------
+
+
+def _lines(trace, meeting):
+    """For the order of findings: as in the source."""
+    return tuple(sorted((trace.sites[s].line for s in meeting.sites), reverse=True))
+
+
+def _with_others(trace, found, first, group):
+    """A finding that speaks for others as well: it names their expressions, counts theirs, and knows their lines."""
+    said, others = {_pair(trace, first)}, []
+    texts = {trace.sites[s].text for s in first.sites}
+    for m in sorted(group, key=lambda m: (_lines(trace, m), m.array)):
+        one, other = (trace.sites[s] for s in m.sites)
+        if _pair(trace, m) in said or (m.alone and one.text in texts and one.line in found.lines):
+            continue
+        said.add(_pair(trace, m))
+        lines = f"line {one.line}" if one.line == other.line else f"lines {other.line} and {one.line}"
+        pair = f"`{one.text}`" if one.text == other.text else f"`{other.text}` and `{one.text}`"
+        others.append(f"{pair} on {lines}")
+    message = found.message + (f" So it is with {', with '.join(others)}." if others else "")
+    lines = {trace.sites[s].line for m in group for s in m.sites}
+    position = min(max(int(m.conflict.a[0]), int(m.conflict.b[0])) for m in group)
+    count = sum(m.conflict.count for m in group)
+    scope = max((m.conflict.scope for m in group), key=("warp", "block", "grid").index)
+    return replace(found, message=message, lines=tuple(sorted(lines)), count=count, position=position, scope=scope)
+
+
+def _pair(trace, meeting):
+    return frozenset((trace.sites[s].text, trace.sites[s].line) for s in meeting.sites)

@@ -1,0 +1,92 @@
+"""What to do about a finding: one sentence."""
+
+from ..trace import ATOMIC, LOAD, SHARED, STORE
+from .analysis import STATIC_SHARED_LIMIT
+from .spans import END, moment
+
+CURES = {
+    "out-of-bounds": "Guard the access, as in `if i < x.shape[0]:`, or launch no more threads than elements.",
+    "negative-index": "It would wrap around to the end of the array: guard the access, or shift the index.",
+    "uninitialised-shared": "Store to every element, then cuda.syncthreads(), then read.",
+    "uninitialised-global": "cuda.device_array starts with garbage: store to every element, or copy an array to it, first.",
+    "uninitialised-local": "A local array starts with garbage: store to every element before you read it.",
+    "unfinished-copy": "Wait for copies, then cuda.syncthreads(), then read: each thread waits for its own only.",
+    "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
+    "barrier-after-exit": "Do not return before a barrier: put the thread's work under `if` instead.",
+    "lane-not-in-mask": "Every lane that calls a warp operation must be in its mask: 0xffffffff names all 32.",
+    "inactive-lane-read": "Have every lane call the operation, and use the value only where it is defined.",
+    "waits-for-ever": "Look for who should set it: a thread that never comes there, or that waits itself.",
+    "divergent-warp-operation": "Move the warp operation out of the branch: all lanes in its mask must reach it.",
+}
+SPINNING = "A loop that waits must read atomically, as the flag is set: while cuda.atomic.add(flag, 0, 0) == 0, then cuda.threadfence()."
+UPDATE = "An update is a load and a store, and others can come between: use cuda.atomic.add (max, min ...)."
+ONE_ELEMENT = "Give every thread an element of its own, let one thread store, or use an atomic operation."
+
+
+def overlap(trace, a, b):
+    """Name of the other array where two accesses of one place go through different arrays."""
+    one, other = trace.arrays[trace.array[a]], trace.arrays[trace.array[b]]
+    return other.name if trace.array[a] != trace.array[b] and one.name != other.name else ""
+
+
+def race_cure(trace, scope, a, b, room=None, several=False):
+    """One sentence. The cure depends on who conflicts, and where a barrier could stand: behind the first place of room and
+    before the last (spans.py). several: other accesses are out of order there as well."""
+    site_a, site_b = trace.sites[trace.site[a]], trace.sites[trace.site[b]]
+    kinds = {int(trace.kind[a]), int(trace.kind[b])}
+    if overlap(trace, a, b):
+        if trace.space[a] == SHARED:
+            return "cuda.shared.array(0) is all of the dynamic memory, each time: cut one array into parts by slices."
+        return "Give the kernel arrays that do not overlap, or copy what it still needs before it is overwritten."
+    if site_a.line == site_b.line and site_a.text == site_b.text and kinds == {LOAD, STORE}:
+        return UPDATE
+    if kinds == {STORE} and (scope == "grid" or site_a == site_b) and not (room and _in_turns(room, scope)):
+        return ONE_ELEMENT
+    if scope == "grid":
+        return _cure_between_blocks(trace, kinds)
+    barrier = "cuda.syncthreads() (or cuda.syncwarp())" if scope == "warp" else "cuda.syncthreads()"
+    if room and room[1][-1] == END[0]:
+        late = "store" if STORE in (trace.kind[a], trace.kind[b]) else "update"
+        if {LOAD, STORE} == kinds and not _store_is_later(trace, a, b):
+            late = "load"
+        return f"The {late} is of a later turn of the loop on line {room[1][-2][0]}: put {barrier} at the end of the loop body."
+    if kinds == {STORE}:
+        return f"Let one thread store the element, or put {barrier} between the two stores."
+    if ATOMIC in kinds:
+        return f"Put {barrier} between the plain access and the atomic one, or make both atomic."
+    if site_a.line == site_b.line:
+        return f"Load into a variable first, then {barrier} for all threads of the {scope}, then store."
+    lines = [place[-1][0] for place in room] if room else []
+    where = f"line {lines[0]} and line {lines[1]}" if several and lines[0] < lines[1] else "the two"
+    return f"Put {barrier} between {where}, where every thread of the {scope} reaches it."
+
+
+def _in_turns(room, scope):
+    """Whether a barrier of the block in a loop would do."""
+    return scope != "grid" and room[1][-1] == END[0]
+
+
+def _cure_between_blocks(trace, kinds):
+    if ATOMIC in kinds:
+        return "Make every access atomic while other blocks run, or read the result in a second launch."
+    if any(site.kind == "grid barrier" for site in trace.sites):
+        return "Put a barrier of the grid between the two: cuda.cg.this_grid().sync()."
+    return "Blocks run in any order: let one block own the element, use an atomic, or make it two launches."
+
+
+def _store_is_later(trace, a, b):
+    """Whether the store of a load-store pair is of a later turn of a loop."""
+    store, load = (a, b) if trace.kind[a] == STORE else (b, a)
+    return moment(trace, trace.site[store], trace.visit[store]) > moment(trace, trace.site[load], trace.visit[load])
+
+
+def seen_cure(trace, seen):
+    """Of something that the executor saw."""
+    if seen.kind == "out-of-bounds" and seen.array >= 0:
+        info = trace.arrays[seen.array]
+        if info.space == "shared" and info.base >= STATIC_SHARED_LIMIT:
+            return (
+                f"The launch gives {trace.shared_bytes} bytes of dynamic shared memory: ask for more in "
+                "kernel[grid, block, stream, bytes], or guard the access."
+            )
+    return CURES.get(seen.kind, "")
