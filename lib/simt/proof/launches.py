@@ -1,0 +1,179 @@
+"""A launch out of a model of z3, and what the x-ray sees in it."""
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+import z3
+from numba.core import types as nb
+
+from ..errors import KernelError, NotOnAGpu
+from ..limits import MAX_THREADS_PER_BLOCK
+from ..trace import TraceFull
+from .values import Array
+
+MOST_ELEMENTS = 1 << 20  # of one array
+MOST_ACCESSES = 4_000_000
+ROUNDS = 6  # launches that are made larger where an index lay outside
+#: (threads along an axis, blocks, elements along an axis, a scalar) at most: the first that allow a launch make it small
+SIZES = ((4, 2, 8), (8, 2, 32), (32, 3, 64), (64, 4, 256), (256, 8, 1024), (1024, 64, 4096))
+PLAIN = ((2, (32, 1, 1), 64, 8), (1, (8, 8, 1), 16, 4))  # (blocks, threads, elements along an axis, a scalar)
+RACES = ("race", "atomic-against-plain")
+BARRIERS = ("divergent-barrier", "barrier-after-exit")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch that was run. arguments: in words, "x: float32[8]" or "n = 5". found: the x-ray's findings, or what stopped it."""
+
+    grid: tuple
+    block: tuple
+    shared_bytes: int
+    arguments: tuple
+    values: tuple = field(repr=False, compare=False)
+    found: tuple = field(default=(), compare=False)
+
+    def __str__(self):
+        more = f", {self.shared_bytes} bytes of dynamic shared memory" if self.shared_bytes else ""
+        return f"[{_short(self.grid)}, {_short(self.block)}]({', '.join(self.arguments)}){more}"
+
+
+def _short(size):
+    while len(size) > 1 and size[-1] == 1:
+        size = size[:-1]
+    return str(size[0]) if len(size) == 1 else str(tuple(size))
+
+
+class Launches:
+    """Makes launches of a kernel and runs them. given: of `parameters`. ran: all that was run."""
+
+    def __init__(self, kernel, place, walk, given, xray):
+        self.kernel, self.place, self.walk, self.given, self.xray = kernel, place, walk, given, xray
+        self.ran = []
+
+    def confirm(self, query, parts, wanted):
+        """(Launch, Finding) where the x-ray finds what z3 holds possible; None where it does not.
+
+        wanted: kinds of findings. Where an index lies outside an array, the array is made larger and z3 asked again.
+        """
+        more = []
+        for _ in range(ROUNDS):
+            model = self.smallest(query, parts, more)
+            if model is None:
+                return None
+            grew = None
+            for contents in ("model", "ones"):
+                launch = self.run(*self.values(model, contents))
+                if launch is None:
+                    return None
+                for finding in launch.found:
+                    if getattr(finding, "kind", "") in wanted:
+                        return launch, finding
+                grew = grew if grew is not None else self.larger(launch)
+                if grew is not None:
+                    break
+            if grew is None:
+                return None
+            more.append(grew)
+        return None
+
+    def smallest(self, query, parts, more):
+        """A model with few threads and short arrays."""
+        sizes = [size.term for size in self.place.block if size.constant is None]
+        shapes = [n.term for array in self.place.arrays for n in array.shape]
+        shapes += [n.term for n in self.walk.dynamic[1].shape] if self.walk.dynamic else []
+        scalars = [v.term for _, kind, _, v in self.given if isinstance(kind, nb.Integer)]
+        for threads, blocks, length in SIZES:
+            bounds = [size <= threads for size in sizes] + [g.term <= blocks for g in self.place.grid]
+            bounds += [n <= length for n in shapes] + [z3.And(n <= length, n >= -length) for n in scalars]
+            model = query.ask(parts, [*more, *bounds])
+            if model is not None and not isinstance(model, str):
+                return model
+        return None
+
+    def values(self, model, contents):
+        """(grid, block, arguments, dynamic shared bytes) of a model."""
+
+        def number(value):
+            return value.constant if value.constant is not None else model.eval(value.term, True).as_long()
+
+        grid, block = (tuple(number(n) for n in sizes) for sizes in (self.place.grid, self.place.block))
+        arguments = []
+        for _, kind, _, value in self.given:
+            if isinstance(value, Array):
+                arguments.append(_array(value, tuple(number(n) for n in value.shape), model, contents))
+            elif value is None:
+                arguments.append(np.dtype(str(kind)).type(1))
+            elif isinstance(kind, nb.Boolean):
+                arguments.append(z3.is_true(model.eval(value.term, True)))
+            else:
+                arguments.append(np.dtype(str(kind)).type(number(value)))
+        dynamic = self.walk.dynamic[1] if self.walk.dynamic else None
+        return grid, block, arguments, number(dynamic.shape[0]) * dynamic.dtype.itemsize if dynamic else 0
+
+    def run(self, grid, block, arguments, shared_bytes=0):
+        """The `Launch`, run; None where it is too large."""
+        arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+        if np.prod(block) > MAX_THREADS_PER_BLOCK or any(a.size > MOST_ELEMENTS for a in arrays):
+            return None
+        named = zip(self.given, arguments, strict=True)
+        words = tuple(
+            f"{n}: {a.dtype}[{', '.join(map(str, a.shape))}]" if isinstance(a, np.ndarray) else f"{n} = {a}"
+            for (n, *_), a in named
+        )
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                report = self.xray(self.kernel, grid, block, shared_bytes, most_accesses=MOST_ACCESSES)(*arguments)
+            found = tuple(report.findings)
+        except NotOnAGpu:
+            raise
+        except (KernelError, TraceFull, ArithmeticError, ValueError, RuntimeError) as error:
+            found = (error,)
+        launch = Launch(grid, block, shared_bytes, words, tuple(arguments), found)
+        self.ran.append(launch)
+        return launch
+
+    def plain(self):
+        """Run some launches that nobody thought about."""
+        for blocks, threads, length, scalar in PLAIN:
+            arguments = []
+            for _, kind, _, value in self.given:
+                if isinstance(value, Array):
+                    shape = (length,) * len(value.shape) if len(value.shape) < 3 else (4,) * len(value.shape)
+                    arguments.append(_array(value, shape, None, "counted"))
+                else:
+                    arguments.append(np.dtype(str(kind)).type(scalar))
+            dynamic = self.walk.dynamic[1] if self.walk.dynamic else None
+            self.run((blocks, 1, 1), self.place.fixed or threads, arguments, length * dynamic.dtype.itemsize if dynamic else 0)
+
+    def larger(self, launch):
+        """A condition that an array is longer than in a launch, where an index lay outside it; None where none did."""
+        for finding in launch.found:
+            if getattr(finding, "kind", "") not in ("out-of-bounds", "negative-index"):
+                continue
+            arrays = {a.name: a for a in self.place.arrays}
+            if self.walk.dynamic:
+                arrays[self.walk.dynamic[1].name] = self.walk.dynamic[1]
+            array, index = arrays.get(finding.array), finding.index
+            if array is not None and len(index) == len(array.shape) and min(index) >= 0:
+                return z3.And([n.term > int(i) for n, i in zip(array.shape, index, strict=True) if n.constant is None])
+            threads = np.prod(launch.block)
+            return z3.Sum([size.term for size in self.place.block if size.constant is None] or [z3.IntVal(0)]) < sum(
+                b for b, size in zip(launch.block, self.place.block, strict=True) if size.constant is None
+            ) if threads > 1 and self.place.fixed is None else None
+        return None
+
+
+def _array(array, shape, model, contents):
+    if np.prod(shape, dtype=object) > MOST_ELEMENTS:
+        return np.zeros(MOST_ELEMENTS + 1, array.dtype)
+    if contents == "model" and array.contents is not None:
+        made = np.zeros(shape, array.dtype)
+        for place in np.ndindex(*shape):
+            value = model.eval(array.contents(*map(int, place)), True).as_long()
+            made[place] = np.clip(value, -(2**31), 2**31 - 1) if abs(value) >= 2**31 else value
+        return made
+    if contents == "ones" or array.boolean:
+        return np.ones(shape, array.dtype)
+    return (np.arange(np.prod(shape)) % 13).reshape(shape).astype(array.dtype)

@@ -1,0 +1,106 @@
+"""From a kernel to a `Verdict`: walk, ask, and run what z3 holds possible."""
+
+import numpy as np
+from numba import typeof
+from numba.core import sigutils
+from numba.core import types as nb
+
+from ..kernel import kernel_of
+from ..limits import dimensions
+from ..xray import xray
+from .launches import BARRIERS, RACES, Launches
+from .place import Place
+from .query import candidates
+from .state import State
+from .values import NotProvable, Written
+from .verdict import FAILS, FREE, UNKNOWN, Verdict
+from .walk import Frame, Walk
+
+TRIED = 8  # candidates that are run before a proof is given up
+
+
+def prove(kernel, *types, block=None):
+    """See `simt.prove`."""
+    kernel = kernel_of(kernel)
+    block = dimensions(block, "blockdim") if block is not None else None
+    kinds, written = kinds_of(kernel, types), set()
+    while True:
+        place = Place(block)
+        walk = Walk(place)
+        source = walk.source_of(kernel.py_func)
+        given = parameters(place, source, kinds, written)
+        launches = Launches(kernel, place, walk, given, xray)
+        walk.frames.append(Frame(source))
+        try:
+            walk.block(source.node.body, State({name: value for name, _, value, _ in given}))
+            return asked(launches, block)
+        except Written as found:  # walk again, knowing that
+            written.add(found.name)
+        except NotProvable as stopped:
+            return tried(launches, block, stopped.reason, stopped.site)
+
+
+def parameters(place, source, kinds, written):
+    """[(name, numba type, value in the walk, symbol for the launch)] of a kernel's parameters."""
+    names = source.parameters
+    if len(kinds) != len(names):
+        raise TypeError(f"{source.name} takes {len(names)} arguments ({', '.join(names)}); types of {len(kinds)} came")
+    return [
+        (name, kind, *place.argument(name, kind, name in written)) for name, kind in zip(names, kinds, strict=True)
+    ]
+
+
+def asked(launches, block):
+    """The verdict on a kernel that could be walked through."""
+    name, walk = launches.kernel.py_func.__name__, launches.walk
+    first, count = None, 0
+    for query, parts, what, model in candidates(walk, launches.place):
+        undecided, race = isinstance(model, str), isinstance(what, tuple)
+        first = first or (what, undecided)
+        if undecided:
+            continue
+        confirmed = launches.confirm(query, parts, RACES if race else (*BARRIERS, *RACES))
+        if confirmed:
+            return Verdict(name, FAILS, block, *confirmed)
+        count += 1
+        if count == TRIED:
+            break
+    return tried(launches, block, *reason_of(walk, *first)) if first else Verdict(name, FREE, block)
+
+
+def tried(launches, block, reason, site):
+    """The verdict on a kernel that could not be proved: what the x-ray finds in some launches."""
+    launches.plain()
+    name = launches.kernel.py_func.__name__
+    for launch in launches.ran:
+        for finding in launch.found:
+            if getattr(finding, "kind", "") in (*RACES, *BARRIERS):
+                return Verdict(name, FAILS, block, launch, finding)
+    return Verdict(name, UNKNOWN, block, reason=reason, site=site, ran=tuple(launches.ran))
+
+
+def reason_of(walk, what, undecided):
+    """(why, where) for the first candidate that no launch confirmed."""
+    if not isinstance(what, tuple):
+        return "whether all threads of a block take the same way here, to a barrier, is not known", what
+    a, b = what
+    for note, site in walk.notes.items():
+        return f"the order that {note} makes is not followed, and `{a.site.text}` might meet `{b.site.text}`", site
+    again = "itself" if a is b else f"`{b.site.text}` of line {b.site.line}"
+    if undecided:
+        return f"z3 did not decide whether this meets {again} in another thread", a.site
+    return f"this might meet {again} in another thread, as far as its indices can be followed", a.site
+
+
+def kinds_of(kernel, types):
+    """numba's types of the parameters: given as types, as a signature, or as values; or declared with the kernel."""
+    if not types and kernel.declared:
+        return list(kernel.declared[0][0])
+    if len(types) == 1 and (isinstance(types[0], str) or sigutils.is_signature(types[0])):
+        return list(sigutils.normalize_signature(types[0])[0])
+    return [t if isinstance(t, nb.Type) else _type_of(t) for t in types]
+
+
+def _type_of(value):
+    data = getattr(value, "_data", value)
+    return nb.Array(typeof(data).dtype, data.ndim, "C") if isinstance(data, np.ndarray) else typeof(value)
