@@ -38,7 +38,7 @@ class Arithmetic:
 
     def fresh(self, name, level, sort=None):
         self.made += 1  # no name is given twice, not even of what a trial has made
-        symbol = z3.Const(f"{name}!{self.made}", sort or z3.IntSort())
+        symbol = z3.Const(f"{name}!{self.made}", z3.IntSort() if sort is None else sort)
         self.symbols.append((symbol, level))
         return symbol
 
@@ -107,8 +107,11 @@ class Arithmetic:
         if key not in self._named:
             q, r = self.fresh("quotient", level), self.fresh("remainder", level)
             product = self._product(q, b.term, level)
-            rest = z3.And(a.term == product + r, r >= 0, r < b.term, z3.Implies(a.term >= 0, q >= 0))
-            self.fact(z3.Implies(b.term > 0, rest), level)
+            above = z3.And(r >= 0, r < b.term, z3.Implies(a.term >= 0, q >= 0))
+            below = z3.And(r <= 0, r > b.term, z3.Implies(a.term >= 0, q <= 0))
+            self.fact(z3.Implies(b.term > 0, above), level)
+            self.fact(z3.Implies(b.term < 0, below), level)
+            self.fact(z3.Implies(b.term != 0, a.term == product + r), level)
             self._named[key] = q, r, a.term, b.term
         q, r = self._named[key][:2]
         if not (a.natural and b.natural):
@@ -201,6 +204,8 @@ def shared_factor(p, q):
                 found += [
                     z3.Implies(z3.And(f >= 0, a > c), p.result >= q.result + f),
                     z3.Implies(z3.And(f >= 0, a < c), q.result >= p.result + f),
+                    z3.Implies(z3.And(f < 0, a > c), p.result <= q.result + f),
+                    z3.Implies(z3.And(f < 0, a < c), q.result <= p.result + f),
                     z3.Implies(a == c, p.result == q.result),
                 ]
     return found
@@ -214,6 +219,8 @@ def _about(a, f, p):
         z3.Implies(z3.And(a >= 1, f >= 0), p >= f),
         z3.Implies(z3.And(a >= 2, f >= 0), p >= 2 * f),
         z3.Implies(z3.And(a <= -1, f >= 0), p <= -f),
+        z3.Implies(z3.And(a >= 1, f <= 0), p <= f),
+        z3.Implies(z3.And(a <= -1, f <= 0), p >= -f),
     ]
 
 

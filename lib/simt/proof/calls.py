@@ -72,6 +72,8 @@ class Calls:
             return getattr(value.value, method)(state, *(self.value(a, state) for a in node.args))
         if method == "sync":
             self.notes.setdefault("a barrier of the grid", self.site(node, "grid barrier"))
+            if state.live.level != GRID:
+                self.cannot(node, "whether all threads of the grid come to this barrier is not known")
             self.barrier(state, node)
             return Known(None)
         if isinstance(value, View):

@@ -17,7 +17,9 @@ MOST_ACCESSES = 4_000_000
 ROUNDS = 6  # launches that are made larger where an index lay outside
 #: (threads along an axis, blocks, elements along an axis, a scalar) at most: the first that allow a launch make it small
 SIZES = ((4, 2, 8), (8, 2, 32), (32, 3, 64), (64, 4, 256), (256, 8, 1024), (1024, 64, 4096))
-PLAIN = ((2, (32, 1, 1), 64, 8), (1, (8, 8, 1), 16, 4))  # (blocks, threads, elements along an axis, a scalar)
+CONTENTS = ("model", "ones")  # of arrays
+#: (blocks, threads of a line, of a plane, elements along an axis, a scalar) of launches that nobody thought about
+PLAIN = ((2, (32, 1, 1), (8, 4, 1), 64, 8), (1, (64, 1, 1), (8, 8, 1), 128, 16))
 RACES = ("race", "atomic-against-plain")
 BARRIERS = ("divergent-barrier", "barrier-after-exit")
 
@@ -56,26 +58,22 @@ class Launches:
 
         wanted: kinds of findings. Where an index lies outside an array, the array is made larger and z3 asked again.
         """
-        more = []
+        more, best = [], None
         for _ in range(ROUNDS):
             model = self.smallest(query, parts, more)
-            if model is None:
-                return None
-            grew = None
-            for contents in ("model", "ones"):
-                launch = self.run(*self.values(model, contents))
-                if launch is None:
-                    return None
-                for finding in launch.found:
-                    if getattr(finding, "kind", "") in wanted:
-                        return launch, finding
-                grew = grew if grew is not None else self.larger(launch)
-                if grew is not None:
-                    break
-            if grew is None:
-                return None
-            more.append(grew)
-        return None
+            launches = [self.run(*self.values(model, contents)) for contents in CONTENTS] if model is not None else []
+            launches = [launch for launch in launches if launch is not None]
+            for launch in launches:
+                found = [f for f in launch.found if getattr(f, "kind", "") in wanted]
+                if found and len(found) == len(launch.found):
+                    return launch, found[0]
+                if found and best is None:
+                    best = launch, found[0]
+            grown = [condition for condition in map(self.larger, launches) if condition is not None]
+            if not grown:
+                break
+            more += grown[:1]
+        return best
 
     def smallest(self, query, parts, more):
         """A model with few threads and short arrays."""
@@ -86,9 +84,12 @@ class Launches:
         for threads, blocks, length in SIZES:
             bounds = [size <= threads for size in sizes] + [g.term <= blocks for g in self.place.grid]
             bounds += [n <= length for n in shapes] + [z3.And(n <= length, n >= -length) for n in scalars]
-            model = query.ask(parts, [*more, *bounds])
-            if model is not None and not isinstance(model, str):
-                return model
+            for exact in (query.exactly(), []):
+                model = query.ask(parts, [*more, *bounds, *exact])
+                if model is not None and not isinstance(model, str):
+                    return model
+                if model is None and not exact:
+                    break
         return None
 
     def values(self, model, contents):
@@ -135,8 +136,11 @@ class Launches:
         return launch
 
     def plain(self):
-        """Run some launches that nobody thought about."""
-        for blocks, threads, length, scalar in PLAIN:
+        """Run some launches that nobody thought about, along the axes that the kernel asks for."""
+        axes = self.place.mentioned
+        for blocks, of_line, of_plane, length, scalar in PLAIN:
+            threads = of_plane if 1 in axes["block"] else of_line
+            grid = tuple(blocks if axis in axes["grid"] else 1 for axis in range(3))
             arguments = []
             for _, kind, _, value in self.given:
                 if isinstance(value, Array):
@@ -145,7 +149,7 @@ class Launches:
                 else:
                     arguments.append(np.dtype(str(kind)).type(scalar))
             dynamic = self.walk.dynamic[1] if self.walk.dynamic else None
-            self.run((blocks, 1, 1), self.place.fixed or threads, arguments, length * dynamic.dtype.itemsize if dynamic else 0)
+            self.run(grid, self.place.fixed or threads, arguments, length * dynamic.dtype.itemsize if dynamic else 0)
 
     def larger(self, launch):
         """A condition that an array is longer than in a launch, where an index lay outside it; None where none did."""

@@ -11,7 +11,6 @@ from .values import BLOCK, THREAD, YES
 from .walk import conflict
 
 EFFORT = 3_000_000  # z3's own units, the same on every machine; some seconds
-PATIENCE = 20_000  # milliseconds, for the case that z3 does not count something
 
 
 class Query:
@@ -27,7 +26,6 @@ class Query:
         self.least = least
         self.solver = z3.Solver()
         self.solver.set("rlimit", EFFORT)
-        self.solver.set("timeout", PATIENCE)
         self.solver.add(*place.limits())
         for term, level in (*arithmetic.facts, *self._bounds()):
             self.solver.add(term)
@@ -74,6 +72,12 @@ class Query:
         """The condition that two threads, both where `live` holds, do not agree."""
         parts = [live.term, self.other(live.term), condition.term, z3.Not(self.other(condition.term))]
         return [part for part in parts if part is not True]
+
+    def exactly(self):
+        """Products and quotients as z3 multiplies: of use where all of them are small."""
+        pairs = [p for p in self.place.arithmetic.pairs if not p.exclusive]
+        exact = [p.result == p.one * p.other for p in pairs]
+        return [*exact, *(self.other(e) for e, p in zip(exact, pairs, strict=True) if p.level >= self.least)]
 
     def ask(self, parts, more=()):
         """A model where all parts hold, None where there is none, "undecided" where z3 does not find out."""
