@@ -32,7 +32,7 @@ class Arithmetic:
     def __init__(self):
         self.made = 0
         self.symbols = []  # (symbol, level)
-        self.facts = []  # (term, level)
+        self.facts = []  # (term, level, the symbols that it is about)
         self.pairs = []
         self._named = {}  # (operation, ids) -> what was made of it
 
@@ -45,14 +45,15 @@ class Arithmetic:
     def number(self, name, level, natural=False):
         symbol = self.fresh(name, level)
         if natural:
-            self.fact(symbol >= 0, level)
+            self.fact(symbol >= 0, level, symbol)
         return Number(symbol, level, natural)
 
     def flag(self, name, level):
         return Flag(self.fresh(name, level, z3.BoolSort()), level)
 
-    def fact(self, term, level):
-        self.facts.append((term, level))
+    def fact(self, term, level, *of):
+        """Something that holds. of: the symbols that it defines; of use only where one of them is asked for."""
+        self.facts.append((term, level, of))
 
     def mark(self):
         return len(self.symbols), len(self.facts), len(self.pairs), len(self._named)
@@ -109,15 +110,15 @@ class Arithmetic:
             product = self._product(q, b.term, level)
             above = z3.And(r >= 0, r < b.term, z3.Implies(a.term >= 0, q >= 0))
             below = z3.And(r <= 0, r > b.term, z3.Implies(a.term >= 0, q <= 0))
-            self.fact(z3.Implies(b.term > 0, above), level)
-            self.fact(z3.Implies(b.term < 0, below), level)
-            self.fact(z3.Implies(b.term != 0, a.term == product + r), level)
+            self.fact(z3.Implies(b.term > 0, above), level, q, r)
+            self.fact(z3.Implies(b.term < 0, below), level, q, r)
+            self.fact(z3.Implies(b.term != 0, a.term == product + r), level, q, r)
             self._named[key] = q, r, a.term, b.term
         q, r = self._named[key][:2]
         if not (a.natural and b.natural):
             return Number(q, level), Number(r, level)
         # by zero is not defined: whatever comes out is no index of a launch without errors
-        self.fact(z3.And(q >= 0, r >= 0), level)
+        self.fact(z3.And(q >= 0, r >= 0), level, q, r)
         return Number(q, level, True), Number(r, level, True)
 
     def _product(self, a, b, level):
@@ -126,12 +127,12 @@ class Arithmetic:
             p = self.fresh("product", level)
             self._named[key] = p, a, b
             self.pairs.append(Pair(a, b, p, level))
-            self.fact(z3.And(*_about(a, b, p), *_about(b, a, p)), level)
+            self.fact(z3.And(*_about(a, b, p), *_about(b, a, p)), level, p)
             for x, y in ((a, b), (b, a)):
                 parts = _summands(x)
                 if len(parts) > 1 or parts[0][0] != 1:
                     whole = [c * (y if t is None else self._product(t, y, level)) for c, t in parts]
-                    self.fact(p == z3.Sum(whole), level)
+                    self.fact(p == z3.Sum(whole), level, p)
         return self._named[key][0]
 
     # -- bits -----------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ MOST_ACCESSES = 4_000_000
 ROUNDS = 6  # launches that are made larger where an index lay outside
 #: (threads along an axis, blocks, elements along an axis, a scalar) at most: the first that allow a launch make it small
 SIZES = ((4, 2, 8), (8, 2, 32), (32, 3, 64), (64, 4, 256), (256, 8, 1024), (1024, 64, 4096))
+SHOWN = 3  # launches that a verdict names
 CONTENTS = ("model", "ones")  # of arrays
 #: (blocks, threads of a line, of a plane, elements along an axis, a scalar) of launches that nobody thought about
 PLAIN = ((2, (32, 1, 1), (8, 4, 1), 64, 8), (1, (64, 1, 1), (8, 8, 1), 128, 16))
@@ -150,6 +151,10 @@ class Launches:
                     arguments.append(np.dtype(str(kind)).type(scalar))
             dynamic = self.walk.dynamic[1] if self.walk.dynamic else None
             self.run(grid, self.place.fixed or threads, arguments, length * dynamic.dtype.itemsize if dynamic else 0)
+
+    def clean(self):
+        """Of what was run: some launches, each once, that went through without a fault."""
+        return tuple({str(launch): launch for launch in self.ran if not launch.found}.values())[-SHOWN:]
 
     def larger(self, launch):
         """A condition that an array is longer than in a launch, where an index lay outside it; None where none did."""

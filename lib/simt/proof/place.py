@@ -26,10 +26,10 @@ class Place:
         self.grid = self._axes("gridDim", GRID)
         self.thread, self.here = self._axes("threadIdx", THREAD), self._axes("blockIdx", BLOCK)
         for inside, size in (*zip(self.thread, self.block, strict=True), *zip(self.here, self.grid, strict=True)):
-            arithmetic.fact(inside.term < size.term, inside.level)
+            arithmetic.fact(inside.term < size.term, inside.level, inside.term)
         for size in (*self.block, *self.grid):
             if size.constant is None:
-                arithmetic.fact(size.term >= 1, GRID)
+                arithmetic.fact(size.term >= 1, GRID, size.term)
         self._whole = {}
         for axis in range(3):
             first = arithmetic.binary("Mult", self.here[axis], self.block[axis])

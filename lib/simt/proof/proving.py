@@ -13,7 +13,7 @@ from .place import Place
 from .query import candidates
 from .state import State
 from .values import NotProvable, Written
-from .verdict import FAILS, FREE, UNKNOWN, Verdict
+from .verdict import ASSUMED, FAILS, FREE, NATURAL, UNKNOWN, Verdict
 from .walk import Frame, Walk
 
 TRIED = 8  # candidates that are run before a proof is given up
@@ -52,20 +52,23 @@ def parameters(place, source, kinds, written):
 
 def asked(launches, block):
     """The verdict on a kernel that could be walked through."""
-    name, walk = launches.kernel.py_func.__name__, launches.walk
+    name, walk, place = launches.kernel.py_func.__name__, launches.walk, launches.place
+    if next(candidates(walk, place), None) is None:
+        return Verdict(name, FREE, block)
+    natural = [symbol.term for _, kind, _, symbol in launches.given if isinstance(kind, nb.Integer)]
     first, count = None, 0
-    for query, parts, what, model in candidates(walk, launches.place):
+    for query, parts, what, model in candidates(walk, place, natural):  # a size below zero is no launch to show
         undecided, race = isinstance(model, str), isinstance(what, tuple)
         first = first or (what, undecided)
-        if undecided:
-            continue
         confirmed = launches.confirm(query, parts, RACES if race else (*BARRIERS, *RACES))
         if confirmed:
             return Verdict(name, FAILS, block, *confirmed)
         count += 1
         if count == TRIED:
             break
-    return tried(launches, block, *reason_of(walk, *first)) if first else Verdict(name, FREE, block)
+    if first is None:
+        return Verdict(name, FREE, block, assumed=(*ASSUMED, NATURAL))
+    return tried(launches, block, *reason_of(walk, *first))
 
 
 def tried(launches, block, reason, site):
@@ -76,7 +79,7 @@ def tried(launches, block, reason, site):
         for finding in launch.found:
             if getattr(finding, "kind", "") in (*RACES, *BARRIERS):
                 return Verdict(name, FAILS, block, launch, finding)
-    return Verdict(name, UNKNOWN, block, reason=reason, site=site, ran=tuple(launches.ran))
+    return Verdict(name, UNKNOWN, block, reason=reason, site=site, ran=launches.clean())
 
 
 def reason_of(walk, what, undecided):

@@ -10,53 +10,77 @@ from .arithmetic import Pair, shared_factor
 from .values import BLOCK, THREAD, YES
 from .walk import conflict
 
-EFFORT = 3_000_000  # z3's own units, the same on every machine; some seconds
+EFFORT = 4_000_000  # z3's own units, the same on every machine; some seconds
 
 
 class Query:
-    """Two threads of one block (apart: of two blocks), and all that is known of them. inside: whether indices are known to lie
-    in their arrays.
-    """
+    """Two threads of one block (apart: of two blocks), and all that is known of them. natural: terms that are 0 or more."""
 
-    def __init__(self, walk, place, apart):
+    def __init__(self, walk, place, apart, natural=()):
         self.walk, self.place, self.apart = walk, place, apart
-        arithmetic = place.arithmetic
-        least = BLOCK if apart else THREAD
-        self.renamed = [(s, z3.Const(f"{s}'", s.sort())) for s, level in arithmetic.symbols if level >= least]
-        self.least = least
-        self.solver = z3.Solver()
-        self.solver.set("rlimit", EFFORT)
-        self.solver.add(*place.limits())
-        for term, level in (*arithmetic.facts, *self._bounds()):
-            self.solver.add(term)
-            if level >= least:
-                self.solver.add(self.other(term))
-        self.solver.add(*self._products())
+        self.least = BLOCK if apart else THREAD
+        self.renamed = [
+            (s, z3.Const(f"{s}'", s.sort())) for s, level in place.arithmetic.symbols if level >= self.least
+        ]
         places = place.here if apart else place.thread
-        self.solver.add(z3.Or([p.term != self.other(p.term) for p in places]))
+        different = z3.Or([p.term != self.other(p.term) for p in places])
+        self.always = [different, *place.limits(), *(term >= 0 for term in natural)]
+        self.facts = self._twice((term, level, of) for term, level, of in place.arithmetic.facts)
+        self.bounds = [term for term, _ in self._twice((t, level, ()) for t, level in self._inside())]
+        self.pairs = [p for p in place.arithmetic.pairs]
+        self.pairs += [
+            Pair(self.other(p.one), self.other(p.other), self.other(p.result), p.level, p.exclusive)
+            for p in place.arithmetic.pairs
+            if p.level >= self.least
+        ]
+        self.names = {}  # of the symbols of a term
 
-    def _bounds(self):
+    def _twice(self, facts):
+        """[(term, ids of the symbols that it is about)] for both threads."""
+        found = []
+        for term, level, of in facts:
+            found.append((term, frozenset(s.get_id() for s in of)))
+            if level >= self.least:
+                found.append((self.other(term), frozenset(self.other(s).get_id() for s in of)))
+        return found
+
+    def _inside(self):
         """No index lies outside its array: another fault, that is not looked for here."""
         return [(z3.Implies(live, bound) if live is not True else bound, level) for live, bound, level in self.walk.inside]
 
-    def _products(self):
-        pairs = list(self.place.arithmetic.pairs)
-        pairs += [
-            Pair(self.other(p.one), self.other(p.other), self.other(p.result), p.level, p.exclusive)
-            for p in pairs
-            if p.level >= self.least
-        ]
-        groups = {}
-        for p in pairs:
-            for factor in ("^",) if p.exclusive else (p.one.get_id(), p.other.get_id()):
-                groups.setdefault(factor, []).append(p)
-        seen = set()
-        for group in groups.values():
-            for k, p in enumerate(group):
-                for q in group[k + 1 :]:
-                    if (id(p), id(q)) not in seen:
-                        seen.add((id(p), id(q)))
-                        yield from shared_factor(p, q)
+    def known(self, parts):
+        """What is known of the symbols in some terms, and of those in that."""
+        asked, taken, found = set(), set(), []
+        new = list(parts)
+        while new:
+            for term in new:
+                asked |= self._symbols(term)
+            new = []
+            for number, (term, of) in enumerate(self.facts):
+                if number not in taken and of & asked:
+                    taken.add(number)
+                    new.append(term)
+            found += new
+        pairs = [p for p in self.pairs if p.result.get_id() in asked]
+        for k, p in enumerate(pairs):
+            for q in pairs[k + 1 :]:
+                found += shared_factor(p, q)
+        return found
+
+    def _symbols(self, term):
+        """Ids of the symbols in a term."""
+        if term.get_id() not in self.names:
+            found, seen, left = set(), set(), [term]
+            while left:
+                part = left.pop()
+                if part.get_id() in seen:
+                    continue
+                seen.add(part.get_id())
+                if z3.is_const(part) and part.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+                    found.add(part.get_id())
+                left += part.children()
+            self.names[term.get_id()] = term, found  # the term too: an id is given again when its term is gone
+        return self.names[term.get_id()][1]
 
     def other(self, term):
         """A term as the second thread has it."""
@@ -80,26 +104,29 @@ class Query:
         return [*exact, *(self.other(e) for e, p in zip(exact, pairs, strict=True) if p.level >= self.least)]
 
     def ask(self, parts, more=()):
-        """A model where all parts hold, None where there is none, "undecided" where z3 does not find out."""
+        """A model where all parts hold, None where there is none, "undecided" where z3 does not find out.
+
+        That indices lie in their arrays is told to z3 only where it finds a model without.
+        """
         if any(part is False for part in parts):
             return None
-        self.solver.push()
-        try:
-            self.solver.add(*parts, *more)
-            answer = self.solver.check()
+        for bounds in ([], self.bounds):
+            terms = [*self.always, *parts, *more, *bounds]
+            solver = z3.Solver()
+            solver.set("rlimit", EFFORT)
+            solver.add(*terms, *self.known(terms))
+            answer = solver.check()
             if answer == z3.unsat:
                 return None
-            return self.solver.model() if answer == z3.sat else "undecided"
-        finally:
-            self.solver.pop()
+        return solver.model() if answer == z3.sat else "undecided"
 
 
-def candidates(walk, place):
+def candidates(walk, place, natural=()):
     """(Query, parts, what: (Access, Access) or a site) for everything that may go wrong; none where nothing can.
 
     A question that z3 cannot answer is one, too: with "undecided" as its model.
     """
-    near = Query(walk, place, apart=False)
+    near = Query(walk, place, False, natural)
     for live, condition, site in walk.meetings:
         parts = near.differ(live, condition)
         model = near.ask(parts)
@@ -119,7 +146,7 @@ def candidates(walk, place):
     ]
     if not pairs:
         return
-    far = Query(walk, place, apart=True)
+    far = Query(walk, place, True, natural)
     for a, b in pairs:
         parts = far.meet(a, b, YES)
         model = far.ask(parts)

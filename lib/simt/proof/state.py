@@ -85,8 +85,8 @@ def one_of(exits, arithmetic, site):
     if len(exits) == 1:
         return exits[0]
     way = arithmetic.fresh("way", 1)
-    arithmetic.fact(0 <= way, 1)
-    arithmetic.fact(way < len(exits), 1)
+    arithmetic.fact(0 <= way, 1, way)
+    arithmetic.fact(way < len(exits), 1, way)
     live, variables, opened = None, None, []
     for number, (alive, theirs, accesses) in enumerate(exits):
         test = arithmetic.compare("Eq", Number(way, 1), Number(number))

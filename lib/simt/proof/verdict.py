@@ -9,6 +9,7 @@ ASSUMED = (
     "a launch has one thread, and one block, along each axis that the kernel never asks for",
     "every loop ends",
 )
+NATURAL = "integers among the arguments are 0 or more"
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Verdict:
         if self.fails:
             told["launch"] = str(self.launch)
             told |= {name: self.finding.to_dict()[name] for name in ("kind", "array", "index", "lines", "threads", "message")}
+        if self.free and NATURAL in self.assumed:
+            told["assumed"] = NATURAL
         if self.kind == UNKNOWN:
             told |= {"reason": self.reason, "at": self.site.text if self.site else "", "ran": [str(one) for one in self.ran]}
         return told
