@@ -28,7 +28,9 @@ def prove(kernel, *types, block=None):
     try:
         import z3  # noqa: F401
     except ImportError:
-        raise ImportError("prove() asks the solver z3, which is not installed here. Install it: pip install z3-solver") from None
+        raise ImportError(
+            "prove() asks the solver z3, which is not installed here. Install it: pip install z3-solver"
+        ) from None
     from .proving import prove as proved
 
     return proved(kernel, *types, block=block)

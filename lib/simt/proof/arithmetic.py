@@ -33,6 +33,7 @@ class Arithmetic:
         self.made = 0
         self.symbols = []  # (symbol, level)
         self.facts = []  # (term, level, the symbols that it is about)
+        self.expansions = []  # products of sums, multiplied out: as facts
         self.pairs = []
         self._named = {}  # (operation, ids) -> what was made of it
 
@@ -56,12 +57,12 @@ class Arithmetic:
         self.facts.append((term, level, of))
 
     def mark(self):
-        return len(self.symbols), len(self.facts), len(self.pairs), len(self._named)
+        return len(self.symbols), len(self.facts), len(self.expansions), len(self.pairs), len(self._named)
 
     def back_to(self, mark):
         """Forget what a trial has made."""
-        symbols, facts, pairs, named = mark
-        del self.symbols[symbols:], self.facts[facts:], self.pairs[pairs:]
+        symbols, facts, expansions, pairs, named = mark
+        del self.symbols[symbols:], self.facts[facts:], self.expansions[expansions:], self.pairs[pairs:]
         while len(self._named) > named:
             self._named.popitem()
 
@@ -132,7 +133,7 @@ class Arithmetic:
                 parts = _summands(x)
                 if len(parts) > 1 or parts[0][0] != 1:
                     whole = [c * (y if t is None else self._product(t, y, level)) for c, t in parts]
-                    self.fact(p == z3.Sum(whole), level, p)
+                    self.expansions.append((p == z3.Sum(whole), level, (p,)))
         return self._named[key][0]
 
     # -- bits -----------------------------------------------------------------------------------------------------------
@@ -172,7 +173,9 @@ class Arithmetic:
         if a.constant is not None and mask is not None:
             return Number(a.constant ^ mask, GRID, natural)
         if mask is not None and mask >= 0 and mask.bit_count() <= MOST_BITS:
-            return Number(a.term + z3.Sum([2**k - 2 ** (k + 1) * _bit(a.term, k) for k in _bits(mask)] or [0]), level, natural)
+            return Number(
+                a.term + z3.Sum([2**k - 2 ** (k + 1) * _bit(a.term, k) for k in _bits(mask)] or [0]), level, natural
+            )
         if a.constant is not None or mask is not None:
             return self.number("xor", level, natural)
         key = "^", *sorted((_id(a.term), _id(b.term)))
@@ -185,7 +188,7 @@ class Arithmetic:
     # -- comparisons ------------------------------------------------------------------------------------------------------
 
     def compare(self, operation, a, b):
-        """"Lt" of two numbers: a `Flag`."""
+        """ "Lt" of two numbers: a `Flag`."""
         x, y = a.term, b.term
         term = {
             "Lt": lambda: x < y, "LtE": lambda: x <= y, "Gt": lambda: x > y, "GtE": lambda: x >= y,

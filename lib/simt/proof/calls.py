@@ -22,6 +22,7 @@ from .values import (
     as_number,
     chosen,
     level_of,
+    of_object,
 )
 
 
@@ -55,8 +56,6 @@ class Calls:
             return function
 
     def bound(self, node, python, state):
-        from .expressions import of_object
-
         signature = inspect.signature(python)
         given = [self.value(a, state) for a in node.args]
         keywords = {k.arg: self.value(k.value, state) for k in node.keywords}
@@ -176,7 +175,11 @@ class Calls:
         level = max((level_of(v) for v in values), default=GRID)
         if function is len:
             size = values[0]
-            return Number(len(size.items), GRID, True) if isinstance(size, Several) else size.array.shape[len(size.first)]
+            if isinstance(size, View):
+                self.place.sized.add(size.array.name)
+            return (
+                Number(len(size.items), GRID, True) if isinstance(size, Several) else size.array.shape[len(size.first)]
+            )
         if any(isinstance(v, View) for v in values):
             self.cannot(node, f"`{ast.unparse(node.func)}` takes an array, and is not followed")
         whole = [as_number(v) for v in values]
@@ -185,7 +188,11 @@ class Calls:
                 return self.extreme(whole, "Lt" if function is min else "Gt")
             if function is abs:
                 below = self.arithmetic.compare("Lt", whole[0], Number(0))
-                return self.extreme([whole[0], Number(-whole[0].term, level)], "Gt") if below.term is not False else whole[0]
+                return (
+                    self.extreme([whole[0], Number(-whole[0].term, level)], "Gt")
+                    if below.term is not False
+                    else whole[0]
+                )
         if function in (min, max) and len(values) == 1 and isinstance(values[0], Several):
             return self.call_plain(node, function, list(values[0].items))
         kind = _kind_of(function)
@@ -242,7 +249,7 @@ class Touching:
 
 
 def _kind_of(function):
-    """"signed", "unsigned" or "bool" where a function makes such a number."""
+    """ "signed", "unsigned" or "bool" where a function makes such a number."""
     if function in (int, bool):
         return "bool" if function is bool else "signed"
     if isinstance(function, nb.Integer):
@@ -254,4 +261,3 @@ def _kind_of(function):
     if isinstance(function, type) and issubclass(function, np.bool_):
         return "bool"
     return "other"
-

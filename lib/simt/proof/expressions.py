@@ -1,7 +1,6 @@
 """The value of an expression of a kernel, for the proof: an integer exactly where it is linear, anything else only by its level."""
 
 import ast
-import numbers
 
 import numpy as np
 
@@ -25,23 +24,11 @@ from .values import (
     chosen,
     either,
     level_of,
+    of_object,
     opposite,
 )
 
 AXES = {"x": 0, "y": 1, "z": 2}
-
-
-def of_object(value):
-    """A Python object as a value."""
-    if isinstance(value, bool | np.bool_):
-        return Flag(bool(value))
-    if isinstance(value, numbers.Integral):
-        return Number(int(value), GRID, value >= 0)
-    if isinstance(value, numbers.Number):
-        return Unknown(GRID)
-    if isinstance(value, tuple):
-        return Several(tuple(map(of_object, value)))
-    return Known(value)
 
 
 class Expressions(Calls):
@@ -105,6 +92,7 @@ class Expressions(Calls):
         value = self.value(node.value, state)
         if isinstance(value, View):
             shape = value.array.shape[len(value.first) :]
+            self.place.sized.add(value.array.name)
             if node.attr == "shape":
                 return Several(shape)
             if node.attr == "size":
@@ -213,10 +201,16 @@ class Expressions(Calls):
         value = self.value(node.value, state)
         if isinstance(value, Several):
             at = self.value(node.slice, state)
-            if isinstance(at, Number) and at.constant is not None and -len(value.items) <= at.constant < len(value.items):
+            if (
+                isinstance(at, Number)
+                and at.constant is not None
+                and -len(value.items) <= at.constant < len(value.items)
+            ):
                 return value.items[at.constant]
             if all(isinstance(item, Number) for item in value.items):
-                return self.arithmetic.number("item", max(level_of(value), level_of(at)), all(i.natural for i in value.items))
+                return self.arithmetic.number(
+                    "item", max(level_of(value), level_of(at)), all(i.natural for i in value.items)
+                )
             return Unknown(max(level_of(value), level_of(at)))
         if not isinstance(value, View):
             self.cannot(node, f"`{ast.unparse(node)}` is not followed: what is indexed is no array")
@@ -255,4 +249,3 @@ class Expressions(Calls):
         if array.integer:
             return self.arithmetic.number(f"{array.name}[]", level, array.unsigned)
         return self.arithmetic.flag(f"{array.name}[]", level) if array.boolean else Unknown(level)
-

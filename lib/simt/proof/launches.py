@@ -14,14 +14,23 @@ from .values import Array
 
 MOST_ELEMENTS = 1 << 20  # of one array
 MOST_ACCESSES = 4_000_000
-ROUNDS = 6  # launches that are made larger where an index lay outside
+ROUNDS = 2  # launches that are made larger where an index lay outside
 #: (threads along an axis, blocks, elements along an axis, a scalar) at most: the first that allow a launch make it small
-SIZES = ((4, 2, 8), (8, 2, 32), (32, 3, 64), (64, 4, 256), (256, 8, 1024), (1024, 64, 4096))
+SIZES = ((4, 2, 8), (8, 2, 32), (32, 4, 128), (128, 8, 256), (264, 8, 512), (520, 8, 1100), (1024, 64, 4096))
+EFFORT = 400_000  # of z3, for each size
 SHOWN = 3  # launches that a verdict names
-CONTENTS = ("model", "ones")  # of arrays
+ROOM = {
+    1: 8192,
+    2: 96,
+    3: 20,
+    4: 10,
+    5: 6,
+}  # axes of an array -> elements along each, where the kernel never asks for its size
+WAYS = (("model", False), ("model", True), ("ones", True))  # contents of arrays, and whether they get room
 #: (blocks, threads of a line, of a plane, elements along an axis, a scalar) of launches that nobody thought about
 PLAIN = ((2, (32, 1, 1), (8, 4, 1), 64, 8), (1, (64, 1, 1), (8, 8, 1), 128, 16))
 RACES = ("race", "atomic-against-plain")
+OUTSIDE = ("out-of-bounds", "negative-index")
 BARRIERS = ("divergent-barrier", "barrier-after-exit")
 
 
@@ -62,11 +71,13 @@ class Launches:
         more, best = [], None
         for _ in range(ROUNDS):
             model = self.smallest(query, parts, more)
-            launches = [self.run(*self.values(model, contents)) for contents in CONTENTS] if model is not None else []
+            made = [self.values(model, *way) for way in WAYS] if model is not None else []
+            launches = [self.run(*values) for values in made]
             launches = [launch for launch in launches if launch is not None]
             for launch in launches:
+                kinds = {getattr(f, "kind", "stopped") for f in launch.found}
                 found = [f for f in launch.found if getattr(f, "kind", "") in wanted]
-                if found and len(found) == len(launch.found):
+                if found and not kinds & {*OUTSIDE, "stopped"}:
                     return launch, found[0]
                 if found and best is None:
                     best = launch, found[0]
@@ -86,14 +97,14 @@ class Launches:
             bounds = [size <= threads for size in sizes] + [g.term <= blocks for g in self.place.grid]
             bounds += [n <= length for n in shapes] + [z3.And(n <= length, n >= -length) for n in scalars]
             for exact in (query.exactly(), []):
-                model = query.ask(parts, [*more, *bounds, *exact])
+                model = query.ask(parts, [*more, *bounds, *exact], EFFORT)
                 if model is not None and not isinstance(model, str):
                     return model
                 if model is None and not exact:
                     break
         return None
 
-    def values(self, model, contents):
+    def values(self, model, contents, roomy):
         """(grid, block, arguments, dynamic shared bytes) of a model."""
 
         def number(value):
@@ -103,7 +114,8 @@ class Launches:
         arguments = []
         for _, kind, _, value in self.given:
             if isinstance(value, Array):
-                arguments.append(_array(value, tuple(number(n) for n in value.shape), model, contents))
+                least = ROOM.get(len(value.shape), 0) if roomy and value.name not in self.place.sized else 0
+                arguments.append(_array(value, tuple(max(least, number(n)) for n in value.shape), model, contents))
             elif value is None:
                 arguments.append(np.dtype(str(kind)).type(1))
             elif isinstance(kind, nb.Boolean):
@@ -159,7 +171,7 @@ class Launches:
     def larger(self, launch):
         """A condition that an array is longer than in a launch, where an index lay outside it; None where none did."""
         for finding in launch.found:
-            if getattr(finding, "kind", "") not in ("out-of-bounds", "negative-index"):
+            if getattr(finding, "kind", "") not in OUTSIDE:
                 continue
             arrays = {a.name: a for a in self.place.arrays}
             if self.walk.dynamic:
@@ -168,9 +180,12 @@ class Launches:
             if array is not None and len(index) == len(array.shape) and min(index) >= 0:
                 return z3.And([n.term > int(i) for n, i in zip(array.shape, index, strict=True) if n.constant is None])
             threads = np.prod(launch.block)
-            return z3.Sum([size.term for size in self.place.block if size.constant is None] or [z3.IntVal(0)]) < sum(
-                b for b, size in zip(launch.block, self.place.block, strict=True) if size.constant is None
-            ) if threads > 1 and self.place.fixed is None else None
+            return (
+                z3.Sum([size.term for size in self.place.block if size.constant is None] or [z3.IntVal(0)])
+                < sum(b for b, size in zip(launch.block, self.place.block, strict=True) if size.constant is None)
+                if threads > 1 and self.place.fixed is None
+                else None
+            )
         return None
 
 

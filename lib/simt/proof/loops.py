@@ -8,7 +8,7 @@ first barrier, behind what came before the loop; any round; and the round after 
 import ast
 
 from ..source.syntax import stored_names
-from .state import State, describe, one_of
+from .state import Loop, State, describe, one_of
 from .values import BLOCK, THREAD, YES, Known, NotProvable, Number, Several, Unknown, both, chosen, either, opposite
 
 
@@ -62,8 +62,6 @@ class Loops:
     """The part of the walk that goes through loops."""
 
     def do_For(self, node, state):
-        from .walk import Loop
-
         if node.orelse:
             self.cannot(node, "a loop with `else` is not followed")
         source = self.frame.source
@@ -111,8 +109,6 @@ class Loops:
             state.open = [*state.open, *((a, f) for a, f in other.open if id(a) not in have)]
 
     def rounds(self, node, head, state):
-        from .walk import Loop
-
         own = node.test if isinstance(node, ast.While) else node.target
         loop = Loop(self.meets([*node.body, own]))
         changed = sorted(set().union(*(stored_names(part) for part in (own, *node.body))))
@@ -128,7 +124,9 @@ class Loops:
         if len(self.frame.returns) > begun:  # in some round
             gone = self.arithmetic.flag("returned", THREAD)
             values = [value for _, value in self.frame.returns[begun:]]
-            value = values[0] if all(isinstance(v, Known) and v.value is None for v in values) else self.anything(values)
+            value = (
+                values[0] if all(isinstance(v, Known) and v.value is None for v in values) else self.anything(values)
+            )
             self.frame.returns[begun:] = [(both(state.live, gone), value)]
             state.live = both(state.live, opposite(gone))
 
@@ -139,8 +137,6 @@ class Loops:
 
     def settle(self, node, head, loop, changed, state):
         """(name -> description, whether all threads go round together, whether a round may pass no barrier)."""
-        from .walk import Loop
-
         guess = {name: describe(state.variables.get(name)) for name in changed}
         while True:
             mark = self.arithmetic.mark()
@@ -193,8 +189,6 @@ class Loops:
 
     def by_themselves(self, node, head, changed, guess, together, state):
         """Each thread goes round on its own: two that meet may be in different rounds."""
-        from .walk import Loop
-
         loop = Loop(False)
         inner = State(dict(state.variables), state.live, state.open, state.ahead)
         self.set(inner, guess, THREAD)
@@ -212,8 +206,6 @@ class Loops:
 
     def in_step(self, node, head, changed, guess, state):
         """All threads of the block go round together, and every round comes to a barrier."""
-        from .walk import Loop
-
         zero = Number(0, 0, True)
         first = state.copy(ahead=True)
         condition = head.enter(first, zero)
@@ -248,8 +240,6 @@ class Loops:
 
     def without_barrier(self, node, head, changed, guess, state):
         """Some rounds may pass no barrier, so that rounds far apart meet: any round, and any later one."""
-        from .walk import Loop
-
         opened = state.open
         before = state.live
         for ahead in (state.ahead, True):
@@ -293,7 +283,9 @@ def _joined(a, b, site):
     if a[0] == "same" or b[0] == "same":
         x, y = a[1], b[1]
         alike = a[0] == b[0] and (x is y or (isinstance(x, Known) and isinstance(y, Known) and x.value is y.value))
-        if alike or (hasattr(x, "array") and hasattr(y, "array") and x.array is y.array and not x.first and not y.first):
+        if alike or (
+            hasattr(x, "array") and hasattr(y, "array") and x.array is y.array and not x.first and not y.first
+        ):
             return a
         raise NotProvable("a variable is one array in one round of the loop and another in the next", site)
     if a[0] == "several" and b[0] == "several" and len(a[1]) == len(b[1]):

@@ -20,6 +20,7 @@ class Place:
         self.arithmetic = arithmetic = Arithmetic()
         self.unsigned = False  # whether something counts without signs
         self.mentioned = {"block": set(), "grid": set()}
+        self.sized = set()  # names of arrays whose size the kernel asks for
         self.shared, self.arrays = {}, []
         self.fixed = block
         self.block = [Number(b, GRID, True) for b in block] if block else self._axes("blockDim", GRID)
@@ -48,7 +49,9 @@ class Place:
     def number(self, name, axis):
         """``threadIdx.x`` and the like."""
         self.mentioned["block" if name in ("threadIdx", "blockDim") else "grid"].add(axis)
-        return {"threadIdx": self.thread, "blockDim": self.block, "blockIdx": self.here, "gridDim": self.grid}[name][axis]
+        return {"threadIdx": self.thread, "blockDim": self.block, "blockIdx": self.here, "gridDim": self.grid}[name][
+            axis
+        ]
 
     def whole(self, name, axis):
         """``grid(1)`` or ``gridsize(1)``, along an axis."""

@@ -1,5 +1,7 @@
 """From a kernel to a `Verdict`: walk, ask, and run what z3 holds possible."""
 
+import itertools
+
 import numpy as np
 from numba import typeof
 from numba.core import sigutils
@@ -11,12 +13,12 @@ from ..xray import xray
 from .launches import BARRIERS, RACES, Launches
 from .place import Place
 from .query import candidates
-from .state import State
+from .state import Frame, State
 from .values import NotProvable, Written
 from .verdict import ASSUMED, FAILS, FREE, NATURAL, UNKNOWN, Verdict
-from .walk import Frame, Walk
+from .walk import Walk
 
-TRIED = 8  # candidates that are run before a proof is given up
+TRIED = 3  # candidates that are run before a proof is given up
 
 
 def prove(kernel, *types, block=None):
@@ -45,9 +47,7 @@ def parameters(place, source, kinds, written):
     names = source.parameters
     if len(kinds) != len(names):
         raise TypeError(f"{source.name} takes {len(names)} arguments ({', '.join(names)}); types of {len(kinds)} came")
-    return [
-        (name, kind, *place.argument(name, kind, name in written)) for name, kind in zip(names, kinds, strict=True)
-    ]
+    return [(name, kind, *place.argument(name, kind, name in written)) for name, kind in zip(names, kinds, strict=True)]
 
 
 def asked(launches, block):
@@ -56,16 +56,14 @@ def asked(launches, block):
     if next(candidates(walk, place), None) is None:
         return Verdict(name, FREE, block)
     natural = [symbol.term for _, kind, _, symbol in launches.given if isinstance(kind, nb.Integer)]
-    first, count = None, 0
-    for query, parts, what, model in candidates(walk, place, natural):  # a size below zero is no launch to show
+    first = None
+    possible = itertools.islice(candidates(walk, place, natural), TRIED)
+    for query, parts, what, model in possible:  # a size below zero is no launch to show
         undecided, race = isinstance(model, str), isinstance(what, tuple)
         first = first or (what, undecided)
         confirmed = launches.confirm(query, parts, RACES if race else (*BARRIERS, *RACES))
         if confirmed:
             return Verdict(name, FAILS, block, *confirmed)
-        count += 1
-        if count == TRIED:
-            break
     if first is None:
         return Verdict(name, FREE, block, assumed=(*ASSUMED, NATURAL))
     return tried(launches, block, *reason_of(walk, *first))

@@ -10,7 +10,7 @@ from .arithmetic import Pair, shared_factor
 from .values import BLOCK, THREAD, YES
 from .walk import conflict
 
-EFFORT = 4_000_000  # z3's own units, the same on every machine; some seconds
+EFFORT = 1_500_000  # z3's own units, the same on every machine; some seconds
 
 
 class Query:
@@ -25,9 +25,10 @@ class Query:
         places = place.here if apart else place.thread
         different = z3.Or([p.term != self.other(p.term) for p in places])
         self.always = [different, *place.limits(), *(term >= 0 for term in natural)]
-        self.facts = self._twice((term, level, of) for term, level, of in place.arithmetic.facts)
+        self.facts = self._twice(place.arithmetic.facts)
+        self.expanded = [*self.facts, *self._twice(place.arithmetic.expansions)]
         self.bounds = [term for term, _ in self._twice((t, level, ()) for t, level in self._inside())]
-        self.pairs = [p for p in place.arithmetic.pairs]
+        self.pairs = list(place.arithmetic.pairs)
         self.pairs += [
             Pair(self.other(p.one), self.other(p.other), self.other(p.result), p.level, p.exclusive)
             for p in place.arithmetic.pairs
@@ -46,17 +47,19 @@ class Query:
 
     def _inside(self):
         """No index lies outside its array: another fault, that is not looked for here."""
-        return [(z3.Implies(live, bound) if live is not True else bound, level) for live, bound, level in self.walk.inside]
+        return [
+            (z3.Implies(live, bound) if live is not True else bound, level) for live, bound, level in self.walk.inside
+        ]
 
-    def known(self, parts):
-        """What is known of the symbols in some terms, and of those in that."""
+    def known(self, parts, facts):
+        """What of some facts is about the symbols in some terms, and about those in that."""
         asked, taken, found = set(), set(), []
         new = list(parts)
         while new:
             for term in new:
                 asked |= self._symbols(term)
             new = []
-            for number, (term, of) in enumerate(self.facts):
+            for number, (term, of) in enumerate(facts):
                 if number not in taken and of & asked:
                     taken.add(number)
                     new.append(term)
@@ -103,18 +106,20 @@ class Query:
         exact = [p.result == p.one * p.other for p in pairs]
         return [*exact, *(self.other(e) for e, p in zip(exact, pairs, strict=True) if p.level >= self.least)]
 
-    def ask(self, parts, more=()):
+    def ask(self, parts, more=(), effort=EFFORT):
         """A model where all parts hold, None where there is none, "undecided" where z3 does not find out.
 
-        That indices lie in their arrays is told to z3 only where it finds a model without.
+        z3 is told more only where it finds no contradiction without: what products of sums are, multiplied out, and that
+        indices lie in their arrays.
         """
         if any(part is False for part in parts):
             return None
-        for bounds in ([], self.bounds):
+        stages = (self.facts, []), (self.expanded, []), (self.expanded, self.bounds)
+        for facts, bounds in stages if not more else stages[2:]:
             terms = [*self.always, *parts, *more, *bounds]
             solver = z3.Solver()
-            solver.set("rlimit", EFFORT)
-            solver.add(*terms, *self.known(terms))
+            solver.set("rlimit", effort)
+            solver.add(*terms, *self.known(terms, facts))
             answer = solver.check()
             if answer == z3.unsat:
                 return None
@@ -138,12 +143,7 @@ def candidates(walk, place, natural=()):
         if model is not None:
             yield near, parts, (a, b), model
     everywhere = [access for access in walk.everywhere if access.array.space == "global"]
-    pairs = [
-        (a, b)
-        for k, a in enumerate(everywhere)
-        for b in everywhere[k:]
-        if a.array is b.array and conflict(a, b)
-    ]
+    pairs = [(a, b) for k, a in enumerate(everywhere) for b in everywhere[k:] if a.array is b.array and conflict(a, b)]
     if not pairs:
         return
     far = Query(walk, place, True, natural)
@@ -162,4 +162,3 @@ def _each(pairs):
         if key not in seen:
             seen.add(key)
             yield a, b, flag
-

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from .values import NO, YES, Number, Unknown, both, chosen, either, opposite
+from .values import NO, THREAD, YES, Flag, Number, Several, Unknown, both, chosen, either, level_of, opposite
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,20 @@ class State:
 
     def become(self, other):
         self.variables, self.live, self.open = other.variables, other.live, other.open
+
+
+class Frame:
+    """A function that the walk is in. returns: [(live, value)]. loops: those around, the innermost last."""
+
+    def __init__(self, source):
+        self.source, self.returns, self.loops = source, [], []
+
+
+class Loop:
+    """A loop that the walk is in: the states that `break` and `continue` left. meets: whether a barrier stands inside."""
+
+    def __init__(self, meets):
+        self.meets, self.breaks, self.continues = meets, [], []
 
 
 def joined(test, yes, no, site):
@@ -99,16 +113,14 @@ def one_of(exits, arithmetic, site):
 
 def describe(value):
     """What kind of thing a variable holds, for a round of a loop that begins with any: (kind, more, level)."""
-    from .values import Flag, Several, level_of
-
     if value is None:
         return None
     if isinstance(value, Number):
-        return "number", value.natural, int(level_of(value) > 1)
+        return "number", value.natural, int(level_of(value) == THREAD)
     if isinstance(value, Flag):
-        return "flag", None, int(level_of(value) > 1)
+        return "flag", None, int(level_of(value) == THREAD)
     if isinstance(value, Unknown):
-        return "unknown", None, int(level_of(value) > 1)
+        return "unknown", None, int(level_of(value) == THREAD)
     if isinstance(value, Several):
         return "several", tuple(describe(item) for item in value.items), 0
     return "same", value, 0

@@ -3,8 +3,10 @@
 A level says for whom a value is the same: GRID for all threads of a launch, BLOCK for those of one block, THREAD for none.
 """
 
+import numbers
 from dataclasses import dataclass, field
 
+import numpy as np
 import z3
 
 GRID, BLOCK, THREAD = 0, 1, 2
@@ -160,6 +162,19 @@ def chosen(test, a, b, site=None):
     if isinstance(a, Known) and isinstance(b, Known) and a.value is b.value:
         return a
     return Unknown(max(test.level, level_of(a), level_of(b)))
+
+
+def of_object(value):
+    """A Python object as a value."""
+    if isinstance(value, bool | np.bool_):
+        return Flag(bool(value))
+    if isinstance(value, numbers.Integral):
+        return Number(int(value), GRID, value >= 0)
+    if isinstance(value, numbers.Number):
+        return Unknown(GRID)
+    if isinstance(value, tuple):
+        return Several(tuple(map(of_object, value)))
+    return Known(value)
 
 
 def _bool(term):

@@ -61,9 +61,15 @@ class Verdict:
         told = {"kernel": self.kernel, "verdict": self.kind, "block": list(self.block) if self.block else None}
         if self.fails:
             told["launch"] = str(self.launch)
-            told |= {name: self.finding.to_dict()[name] for name in ("kind", "array", "index", "lines", "threads", "message")}
+            told |= {
+                name: self.finding.to_dict()[name] for name in ("kind", "array", "index", "lines", "threads", "message")
+            }
         if self.free and NATURAL in self.assumed:
             told["assumed"] = NATURAL
         if self.kind == UNKNOWN:
-            told |= {"reason": self.reason, "at": self.site.text if self.site else "", "ran": [str(one) for one in self.ran]}
+            told |= {
+                "reason": self.reason,
+                "at": self.site.text if self.site else "",
+                "ran": [str(one) for one in self.ran],
+            }
         return told

@@ -11,22 +11,23 @@ from ..source.function import Source
 from ..source.names import DeviceName, python_of
 from .expressions import Expressions
 from .loops import Loops
-from .state import Access, State, joined, live_after, open_after
-from .values import NO, THREAD, YES, Known, NotProvable, Number, Several, Unknown, View, Written, both, chosen, either, opposite
-
-
-class Frame:
-    """A function that the walk is in. returns: [(live, value)]. loops: those around, the innermost last."""
-
-    def __init__(self, source):
-        self.source, self.returns, self.loops = source, [], []
-
-
-class Loop:
-    """A loop that the walk is in: the states that `break` and `continue` left. meets: whether a barrier stands inside."""
-
-    def __init__(self, meets):
-        self.meets, self.breaks, self.continues = meets, [], []
+from .state import Access, Frame, State, joined, live_after, open_after
+from .values import (
+    NO,
+    THREAD,
+    YES,
+    Known,
+    NotProvable,
+    Number,
+    Several,
+    Unknown,
+    View,
+    Written,
+    both,
+    chosen,
+    either,
+    opposite,
+)
 
 
 class Walk(Loops, Expressions):

@@ -15,22 +15,18 @@ ATTACKS = []
 
 @dataclass(frozen=True)
 class Attack:
-    """kernel, whether it races in some launch, whether a proof must be had, launches, and bytes of dynamic shared memory."""
+    """kernel, whether it fails in some launch, launches, and bytes of dynamic shared memory."""
 
     name: str
     kernel: object
     races: bool
-    proved: bool
     launches: tuple
     shared_bytes: int = 0
 
 
-def attack(races, *launches, proved=None, shared_bytes=0):
-    """proved: that the verdict must be "free" or "fails"; else "not provable" will do, too."""
-
+def attack(races, *launches, shared_bytes=0):
     def put(function):
-        must = True if proved is None else proved
-        ATTACKS.append(Attack(function.__name__, cuda.jit(function), races, must, launches, shared_bytes))
+        ATTACKS.append(Attack(function.__name__, cuda.jit(function), races, launches, shared_bytes))
         return function
 
     return put
@@ -185,7 +181,7 @@ def barrier_in_every_fourth_round_only(x, y, n):
             y[t] = s[cuda.blockDim.x - 1 - t]
 
 
-@attack(False, (1, 32, X, Y, 8), proved=False)
+@attack(False, (1, 32, X, Y, 8))
 def barrier_in_every_second_round(x, y, n):
     s = cuda.shared.array(64, float32)
     t = cuda.threadIdx.x
@@ -197,7 +193,7 @@ def barrier_in_every_second_round(x, y, n):
         y[t] = s[cuda.blockDim.x - 1 - t]
 
 
-@attack(True, (1, 32, X, Y, 8), proved=False)
+@attack(True, (1, 32, X, Y, 8))
 def continue_before_the_barrier(x, y, n):
     s = cuda.shared.array(64, float32)
     t = cuda.threadIdx.x
