@@ -107,17 +107,17 @@ def kernels_of_the_library():
         for kernel, signatures in rung.kernels if rung.device == "gpu" else ():
             code = kernel.py_func.__code__
             file = Path(code.co_filename).resolve().relative_to(implementations.LIBRARY / "dlkernels").as_posix()
-            _, _, blocks = found.setdefault(f"{file}:{code.co_firstlineno}", (kernel, signatures[0], []))
+            _, _, blocks = found.setdefault(
+                f"{file} {code.co_qualname.replace('.<locals>', '')}", (kernel, signatures[0], [])
+            )
             here = [tuple(one["block"]) for one in rows.get(rung.name, ()) if one["kernel"] == code.co_name]
             blocks += [block for block in here if block not in blocks]
     return found
 
 
 def told(kernel, signature, blocks):
-    """What the record says of one kernel: for every block where that is proved, or else for its own (`blocks`)."""
-    whole = simt.prove(kernel, signature).to_dict()
-    if whole["verdict"] == "free" or not blocks:
-        return whole
-    verdicts = [simt.prove(kernel, signature, block=block).to_dict() for block in blocks]
-    worst = max(verdicts, key=lambda v: ("free", "not provable", "fails").index(v["verdict"]))
-    return worst | {"block": blocks, "every block": whole["verdict"]}
+    """What the record says of one kernel: for the blocks of the library, and where that is proved, for every block."""
+    own = [simt.prove(kernel, signature, block=block).to_dict() for block in blocks]
+    worst = max(own, key=lambda v: ("free", "not provable", "fails").index(v["verdict"]))
+    every = simt.prove(kernel, signature).to_dict()["verdict"] if worst["verdict"] == "free" else None
+    return worst | {"block": blocks, "every block": every}

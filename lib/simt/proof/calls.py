@@ -225,14 +225,14 @@ class Touching:
     """The context that a stand-in of an intrinsic reads and writes arrays with (`executor/standins.py`)."""
 
     def __init__(self, walk, node):
-        self.walk, self.node = walk, node
+        self.walk, self.site = walk, walk.site(node, "access")
 
     def _each(self, state, view, index, count, kind):
         first = index.items if isinstance(index, Several) else (index,)
         first = tuple(self.walk.as_index(n) for n in first)
         for k in range(count):
             last = self.walk.arithmetic.binary("Add", first[-1], Number(k, GRID, True))
-            self.walk.touch(state, view, (*first[:-1], last), kind, self.node)
+            self.walk.touch(state, view, (*first[:-1], last), kind, self.site)
 
     def load(self, state, view, index, count):
         self._each(state, view, index, count.constant, "load")

@@ -17,7 +17,7 @@ MOST_ACCESSES = 4_000_000
 ROUNDS = 2  # launches that are made larger where an index lay outside
 #: (threads along an axis, blocks, elements along an axis, a scalar) at most: the first that allow a launch make it small
 SIZES = ((4, 2, 8), (8, 2, 32), (32, 4, 128), (128, 8, 256), (264, 8, 512), (520, 8, 1100), (1024, 64, 4096))
-EFFORT = 400_000  # of z3, for each size
+EFFORT = 200_000  # of z3, for each size
 SHOWN = 3  # launches that a verdict names
 ROOM = {
     1: 8192,

@@ -18,7 +18,7 @@ from .values import NotProvable, Written
 from .verdict import ASSUMED, FAILS, FREE, NATURAL, UNKNOWN, Verdict
 from .walk import Walk
 
-TRIED = 3  # candidates that are run before a proof is given up
+TRIED = 2  # candidates that are run before a proof is given up
 
 
 def prove(kernel, *types, block=None):

@@ -10,7 +10,7 @@ from .arithmetic import Pair, shared_factor
 from .values import BLOCK, THREAD, YES
 from .walk import conflict
 
-EFFORT = 1_500_000  # z3's own units, the same on every machine; some seconds
+EFFORT = 600_000  # z3's own units, the same on every machine; some seconds
 
 
 class Query:

@@ -9,6 +9,7 @@ import functools
 
 from ..source.function import Source
 from ..source.names import DeviceName, python_of
+from ..source.sites import Site
 from .expressions import Expressions
 from .loops import Loops
 from .state import Access, Frame, State, joined, live_after, open_after
@@ -50,7 +51,8 @@ class Walk(Loops, Expressions):
         return self.frames[-1]
 
     def site(self, node, kind):
-        return self.frame.source.site(node, kind)
+        """The `Site` of a node of the function that the walk is in; a site is its own."""
+        return node if isinstance(node, Site) else self.frame.source.site(node, kind)
 
     def source_of(self, function):
         if function not in self.sources:
