@@ -11,11 +11,13 @@ record, with the examples below; tests/simt/proof/test_record.py proves part of 
 import json
 from pathlib import Path
 
+import numpy as np
 from numba import float32
 
 import simt
 from dlkernels import implementations
 from dlkernels.attention import gpu as attention
+from dlkernels.attention.geometry import geometry
 from simt import cuda
 
 GALLERY = Path(__file__).parent / "results" / "gallery.json"
@@ -64,34 +66,45 @@ def scale(x, y):
         y[i] = 2 * x[i]
 
 
-@cuda.jit
-def scatter(x, place, y):
-    i = cuda.grid(1)
-    if i < x.size and place[i] == i:
-        y[place[place[i]]] = x[i]
+LINES = ("void(float32[:], float32[:])",)
+MATRICES = ("void(float32[:, :], float32[:, :], float32[:, :])",)
 
 
-LINES = "void(float32[:], float32[:])"
-MATRICES = "void(float32[:, :], float32[:, :], float32[:, :])"
-#: name -> (kernel, signature, block or None for all)
+def attended(queries=20, keys=70, width=3):
+    """Arguments of the attention kernel with tiles, for more tiles than one."""
+    q, k, v = (np.ones((n, width), np.float32) for n in (queries, keys, keys))
+    _, g = geometry(q, k, v, None, False, None, False)
+    lines = (q.reshape(-1), k.reshape(-1), v.reshape(-1), np.zeros(1, np.float32))
+    places = (g.of_q, g.of_k, g.of_v, g.of_mask)
+    return (*lines, *places, np.zeros(queries * width, np.float32), *attention.numbers(g))
+
+
+#: name -> (kernel, types or arguments, and what `simt.prove` takes besides)
+ONE_TILE = {"block": (attention.SIDE, attention.SIDE), "grid": 2}
 EXAMPLES = {
-    "tree": (tree, LINES, None),
-    "product": (product(True), MATRICES, None),
-    "product without its second barrier": (product(False), MATRICES, None),
-    "scale": (scale, LINES, None),
-    "scale, 256 threads": (scale, LINES, 256),
-    "attention": (attention.tiles_kernel(1, 4), attention.TILES, (16, 16)),
-    "attention without its last barrier": (attention.tiles_kernel(1, 4, False), attention.TILES, (16, 16)),
+    "tree": (tree, LINES, {}),
+    "product": (product(True), MATRICES, {}),
+    "product without its second barrier": (product(False), MATRICES, {}),
+    "scale": (scale, LINES, {}),
+    "scale, 256 threads": (scale, LINES, {"block": 256}),
+    "attention": (attention.tiles_kernel(1, 4), attended(), ONE_TILE),
+    "attention without its last barrier": (attention.tiles_kernel(1, 4, False), attended(), ONE_TILE),
 }
 
 
 def benchmark(quick=False):
-    examples = {name: show(name, simt.prove(*asked[:2], block=asked[2]).to_dict()) for name, asked in EXAMPLES.items()}
+    examples = {name: show(name, example(name).to_dict()) for name in EXAMPLES}
     rows = []
     for place, (kernel, signature, blocks) in kernels_of_the_library().items():
         if not quick or "reduce/gpu_sum" in place:
             rows.append(show(place, {"place": place, **told(kernel, signature, blocks)}))
     return {"rows": rows, "examples": examples}
+
+
+def example(name):
+    """The verdict on one of the examples."""
+    kernel, given, more = EXAMPLES[name]
+    return simt.prove(kernel, *given, **more)
 
 
 def show(name, row):

@@ -7,7 +7,7 @@ launches.py  proving.py  verdict.py             a launch out of z3's answer, run
 """
 
 
-def prove(kernel, *types, block=None):
+def prove(kernel, *types, block=None, grid=None):
     """Whether no two threads of ``kernel`` race, in any launch: a `Verdict`.
 
         print(prove(kernel, "void(float32[:], float32[:])"))
@@ -19,6 +19,7 @@ def prove(kernel, *types, block=None):
 
     types: numba types, a signature, or arguments such as a launch has; none where the kernel was declared with a
     signature. block: look at launches with this block only (an int or a tuple), as for a kernel that is written for it.
+    grid: with a block and arguments, a launch that the x-ray looks at where nothing is proved; it changes no argument.
 
     The method is the two-thread reduction of GPUVerify (Betts, Chong, Donaldson, Qadeer, Thomson: GPUVerify, a verifier for
     GPU kernels, OOPSLA 2012) and PUG (Li, Gopalakrishnan: Scalable SMT-based verification of GPU kernel functions, FSE
@@ -33,7 +34,7 @@ def prove(kernel, *types, block=None):
         ) from None
     from .proving import prove as proved
 
-    return proved(kernel, *types, block=block)
+    return proved(kernel, *types, block=block, grid=grid)
 
 
 __all__ = ["prove"]

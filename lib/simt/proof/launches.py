@@ -10,6 +10,7 @@ from numba.core import types as nb
 from ..errors import KernelError, NotOnAGpu
 from ..limits import MAX_THREADS_PER_BLOCK
 from ..trace import TraceFull
+from ..xray.arguments import copies
 from .values import Array
 
 MOST_ELEMENTS = 1 << 20  # of one array
@@ -57,11 +58,11 @@ def _short(size):
 
 
 class Launches:
-    """Makes launches of a kernel and runs them. given: of `parameters`. ran: all that was run."""
+    """Makes launches of a kernel and runs them. given: of `parameters`. example: a (grid, block, arguments). ran: all that was run."""
 
-    def __init__(self, kernel, place, walk, given, xray):
+    def __init__(self, kernel, place, walk, given, xray, example=None):
         self.kernel, self.place, self.walk, self.given, self.xray = kernel, place, walk, given, xray
-        self.ran = []
+        self.example, self.ran = example, []
 
     def confirm(self, query, parts, wanted):
         """(Launch, Finding) where the x-ray finds what z3 holds possible; None where it does not.
@@ -148,8 +149,11 @@ class Launches:
         self.ran.append(launch)
         return launch
 
-    def plain(self):
-        """Run some launches that nobody thought about, along the axes that the kernel asks for."""
+    def others(self):
+        """Run the example, and some launches that nobody thought about, along the axes that the kernel asks for."""
+        if self.example:
+            grid, block, arguments = self.example
+            self.run(grid, block, copies(arguments))
         axes = self.place.mentioned
         for blocks, of_line, of_plane, length, scalar in PLAIN:
             threads = of_plane if 1 in axes["block"] else of_line

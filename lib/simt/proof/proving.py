@@ -21,17 +21,20 @@ from .walk import Walk
 TRIED = 2  # candidates that are run before a proof is given up
 
 
-def prove(kernel, *types, block=None):
+def prove(kernel, *types, block=None, grid=None):
     """See `simt.prove`."""
     kernel = kernel_of(kernel)
     block = dimensions(block, "blockdim") if block is not None else None
+    if grid is not None and block is None:
+        raise ValueError("a grid came without a block: a launch to look at has both")
+    example = (dimensions(grid, "griddim"), block, types) if grid is not None else None
     kinds, written = kinds_of(kernel, types), set()
     while True:
         place = Place(block)
         walk = Walk(place)
         source = walk.source_of(kernel.py_func)
         given = parameters(place, source, kinds, written)
-        launches = Launches(kernel, place, walk, given, xray)
+        launches = Launches(kernel, place, walk, given, xray, example)
         walk.frames.append(Frame(source))
         try:
             walk.block(source.node.body, State({name: value for name, _, value, _ in given}))
@@ -71,7 +74,7 @@ def asked(launches, block):
 
 def tried(launches, block, reason, site):
     """The verdict on a kernel that could not be proved: what the x-ray finds in some launches."""
-    launches.plain()
+    launches.others()
     name = launches.kernel.py_func.__name__
     for launch in launches.ran:
         for finding in launch.found:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from attacks import ATTACKS
 
-from simt import prove
+from simt import cuda, prove
 from simt.xray import xray
 
 SEEN = ("race", "atomic-against-plain", "divergent-barrier", "barrier-after-exit")
@@ -70,3 +70,30 @@ def test_there_are_enough_attacks():
     assert len(ATTACKS) >= 50
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
     assert sum(attack.races for attack in ATTACKS) >= 30
+
+
+def behind_a_float(x, y):
+    i = cuda.grid(1)
+    y[i // int(x[0])] = x[i]
+
+
+@pytest.mark.quick
+def test_a_launch_that_is_given_is_looked_at_and_changes_nothing():
+    """What an index takes from a float, no formula has: the launch shows it."""
+    x, y = np.full(64, 2, np.float32), np.zeros(64, np.float32)
+    verdict = prove(behind_a_float, x, y, block=32, grid=2)
+    assert verdict.fails
+    assert not y.any()
+    with pytest.raises(ValueError, match="a grid came without a block"):
+        prove(behind_a_float, x, y, grid=2)
+
+
+@pytest.mark.quick
+def test_what_cannot_be_followed_is_named_with_its_line():
+    def sliced(x, y):
+        y[cuda.grid(1) :][0] = x[0]
+
+    verdict = prove(sliced, "void(float32[:], float32[:])")
+    assert not verdict.free
+    text = str(verdict)
+    assert verdict.fails or ("a slice of an array is not followed" in text and "(line" in text)
