@@ -3,7 +3,7 @@
     python benchmarks/run.py real_size           recorded in results/real_size.json; takes two minutes
     python benchmarks/run.py real_size --quick   smaller, not recorded
 
-Each result is compared with the float64 reference. The pages 8.2, 9.3, 10.4 and 11.3 show the record; tests/measure/test_real_size.py
+Each result is compared with the float64 reference. The pages 8.2, 9.3, 10.3, 10.4 and 11.3 show the record; tests/measure/test_real_size.py
 derives some of its numbers, and counts the small ones again.
 """
 
@@ -40,11 +40,19 @@ def sequence(steps=16, hidden=512):
     return x, h, c, w, u, *random(2, 4 * hidden, seed=4)
 
 
+def channels_of_mamba(channels=64, steps=1024, states=16):
+    """u, delta, A, B, C, D of one sequence."""
+    u, delta = random(1, channels, steps, seed=1), np.abs(random(1, channels, steps, seed=2)) / 4
+    A = -np.abs(random(channels, states, seed=3))
+    return u, delta, A, *random(2, 1, states, steps, seed=4), random(channels, seed=5)
+
+
 CALLS = {  # operation: (what makes its arguments, its sizes for a quick look, rungs)
     "matmul": (product, (128,), ("coalesced", "shared_tile", "tile_2d", "double_buffered")),
     "conv2d": (layer, (16, 14), ("one_per_output", "shared_halo", "channels", "implicit_gemm")),
     "scaled_dot_product_attention": (head, (256,), ("three_kernels", "shared_tiles", "register_tiles")),
     "lstm": (sequence, (4, 128), ("kernel_per_gate", "fused_inputs")),
+    "selective_scan": (channels_of_mamba, (8, 256), ("thread_per_channel", "wide", "blocks")),
 }
 
 
@@ -57,8 +65,8 @@ def rows_of(name, quick=False):
     make, small, names = CALLS[name]
     arguments = make(*small) if quick else make()
     for rung in implementations.of(name, "gpu"):
-        short = rung.name.partition("_")[2]
-        if short in names:
+        short = next((name for name in names if rung.name.endswith(f"_{name}")), None)
+        if short:
             yield {
                 "operation": name,
                 "rung": short,

@@ -12,31 +12,12 @@ import time
 import tracemalloc
 
 import numpy as np
-from numba import float32
+from engine import TILE, matmul
 
 import simt
-from simt import cuda
 from simt.xray import xray
 
-TILE = 16
 RECORDED, COUNTED, ROUNDS = 64, 512, 5
-
-
-@cuda.jit
-def matmul(a, b, c):
-    sa = cuda.shared.array((TILE, TILE), float32)
-    sb = cuda.shared.array((TILE, TILE), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    total = float32(0)
-    for start in range(0, a.shape[1], TILE):
-        sa[ty, tx] = a[row, start + tx]
-        sb[ty, tx] = b[start + ty, column]
-        cuda.syncthreads()
-        for k in range(TILE):
-            total += sa[ty, k] * sb[k, tx]
-        cuda.syncthreads()
-    c[row, column] = total
 
 
 def launch(n):

@@ -10,8 +10,6 @@ from coursework import checking, definition, feedback, progress
 from coursework.answer import Local
 from cpulab.explore.report import FEW, Table
 
-pytestmark = pytest.mark.quick
-
 ANSWERS = Path(__file__).parents[1] / "wrong_answers"
 
 

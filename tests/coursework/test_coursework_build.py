@@ -15,8 +15,6 @@ import pytest
 from coursework import build, definition, own, progress, release
 from coursework.kinds.arrays import ArrayTask
 
-pytestmark = pytest.mark.quick
-
 ROOT = Path(__file__).resolve().parents[2]
 MASTERS = build.masters(ROOT)
 

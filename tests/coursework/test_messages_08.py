@@ -14,8 +14,6 @@ from coursework.outcome import WRONG, Failure, Outcome
 from coursework.tasks.chapter_08 import HASTY, IKJ, NAIVE, NETWORK, ORDER, THIN
 from dlkernels import cuda
 
-pytestmark = pytest.mark.quick
-
 
 @cuda.jit
 def set_by_a_slice(a, b, out):

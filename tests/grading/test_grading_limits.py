@@ -90,6 +90,28 @@ ATTACKS = {
 }
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_kernel_that_dies_before_it_begins_is_started_once_more(ended, monkeypatch, times):
+    """What the one before it left can be what ends it; the notebook is not to blame."""
+    starts = []
+
+    class Dies(session.SandboxKernel):
+        def __init__(self, box):
+            starts.append(box)
+            if len(starts) <= times:
+                box.broken = ("FileLimit", "of the one before")
+                raise session.KernelGone("KernelDied", "the kernel did not start")
+            super().__init__(box)
+
+    monkeypatch.setattr(session, "SandboxKernel", Dies)
+    if times == 2:
+        with pytest.raises(AnswerFailed, match="did not start"):
+            ended("y = 1", "rlimit")
+    else:
+        assert ended("y = 1", "rlimit") == ([], [], 7)
+        assert len(starts) == 2
+
+
 @pytest.mark.parametrize("mode", [BWRAP])
 @pytest.mark.parametrize("name", ATTACKS)
 def test_what_a_submission_does_as_a_whole_is_limited(ended, name, mode):

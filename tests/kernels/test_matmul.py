@@ -76,7 +76,6 @@ def test_layouts_of_large_operands_are_followed_while_packing(layout, dtype):
 STACKS = [((2,), ()), ((), (3,)), ((2, 3), (2, 3)), ((2, 1), (3,)), ((1,), (4,)), ((0,), (1,)), ((7,), (7,))]
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(("left", "right"), STACKS, ids=str)
 @pytest.mark.parametrize(
     "row", [row for row in CPU if row.public or row.name in ("matmul_ijk", "matmul_tile")], ids=label

@@ -53,16 +53,14 @@ def test_the_simulator_of_numba_agrees(tmp_path):
 
 
 def compilations():
-    """(row, number of its kernel, signature, architecture). The rungs that users get on all architectures, their further
-    signatures on one of them in turn; the other rungs on one; all the rest at night."""
+    """(row, number of its kernel, signature, architecture). All for the architecture that pages show; further signatures of
+    the rungs that users get for one in turn; all the rest at night."""
     for row in implementations.everything():
         for number, (_, signatures) in enumerate(row.kernels):
             for turn, signature in enumerate(signatures):
                 for arch in ARCHITECTURES:
-                    if row.public:
-                        usual = turn == 0 or arch == ARCHITECTURES[turn % len(ARCHITECTURES)]
-                    else:
-                        usual = arch == "sm_80"
+                    further = row.public and turn > 0
+                    usual = arch == (ARCHITECTURES[turn % len(ARCHITECTURES)] if further else "sm_80")
                     marks = [] if usual and "float64" not in signature else [pytest.mark.slow]
                     yield pytest.param(row, number, signature, arch, id=f"{row.name}-{signature}-{arch}", marks=marks)
 

@@ -20,7 +20,6 @@ from dlkernels.team import share
 
 ABSENT = team.why_not()
 here = pytest.mark.skipif(bool(ABSENT), reason=ABSENT)
-pytestmark = pytest.mark.quick
 CACHED = type(functools.cache(len))
 
 
@@ -72,6 +71,7 @@ def in_a_process(code, **environment):
     return done.stdout.strip()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("own", [pytest.param(True, marks=here), False])
 @pytest.mark.parametrize("tasks", [0, 1, 2, 3, 7, 1000])
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -232,6 +232,7 @@ def test_memory_may_be_traced_while_helpers_look_for_work():
     )
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("own", [pytest.param(True, marks=here), False])
 def test_a_job_within_a_task(own):
     times, inner = np.zeros(16, np.int64), np.zeros((32, 10), np.int64)
@@ -240,6 +241,7 @@ def test_a_job_within_a_task(own):
     assert (inner[:16] == 1).all()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("own", [pytest.param(True, marks=here), False])
 def test_callers_at_the_same_time(own):
     members, wrong = team.members() if own else team._layer, []
@@ -460,6 +462,7 @@ def test_set_num_threads_is_respected():
         numba.set_num_threads(before)
 
 
+@pytest.mark.quick
 def test_without_compiling_the_tasks_run_in_order():
     seen = []
     share(lambda arguments, task, who: seen.append((arguments, task, who)), "x", 3, 2, 0, None)

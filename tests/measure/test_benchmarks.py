@@ -12,8 +12,6 @@ import pytest
 
 from dlkernels import implementations
 
-pytestmark = pytest.mark.quick
-
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
@@ -44,6 +42,7 @@ def two_benchmarks(monkeypatch):
     return recorded
 
 
+@pytest.mark.quick
 def test_a_failing_benchmark_does_not_hide_the_others(two_benchmarks, capsys):
     assert script("run").main(["fails", "works"]) == 1
     assert two_benchmarks == {"works": {"quick": False}}
@@ -74,6 +73,7 @@ CASES = [pytest.param(k, id=name) for k, name in enumerate(["add", "axpy", "bias
     "tanh_backward", "silu_backward", "gelu_backward"])]  # fmt: skip
 
 
+@pytest.mark.quick
 def test_every_case_is_listed_here():
     assert [parameter.id for parameter in CASES] == [case.operation for case in script("vector").CASES]
 
@@ -118,6 +118,7 @@ def test_traffic_is_counted_without_the_arrays():
     assert script("vector").CASES[2].traffic(1 << 20) == (8 << 20) + 4096
 
 
+@pytest.mark.quick
 def test_every_operation_is_timed_by_some_benchmark():
     """From the table alone: a new operation is timed by operations.py, with sizes from its examples."""
     operations = script("operations")
@@ -392,6 +393,7 @@ def test_results_that_differ_stop_a_comparison():
         script("sides").duel(pair, CASE, 0.01)
 
 
+@pytest.mark.quick
 def test_means_are_geometric_and_name_the_lowest():
     sides = script("sides")
     common = {"mode": "m", "instruction_set": "i", "threads": 1, "passes": "forward"}

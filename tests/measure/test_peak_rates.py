@@ -13,8 +13,6 @@ import pytest
 from cpulab.measure import Point, roofline, roofline_table, roofs
 from dlkernels.simd import instruction_set, vector_width
 
-pytestmark = pytest.mark.quick
-
 module = importlib.import_module("cpulab.measure.peak_rates")
 
 EXAMPLE = module.Peaks(

@@ -9,7 +9,7 @@ from dlkernels import implementations
 
 from .test_benchmarks import FOLDER
 
-NAMES = ("matmul", "conv2d", "scaled_dot_product_attention", "lstm")
+NAMES = ("matmul", "conv2d", "scaled_dot_product_attention", "lstm", "selective_scan")
 
 
 @pytest.fixture
@@ -64,6 +64,18 @@ def test_attention_in_tiles_moves_keys_and_values_once_for_each_block_of_queries
 def test_a_step_of_an_lstm_moves_all_weights():
     row, steps, hidden = kept("lstm")["fused_inputs"], 16, 512
     assert steps * 16 * hidden**2 < row["bytes_moved"]
+
+
+@pytest.mark.quick
+def test_a_selective_scan_that_keeps_its_states_moves_its_inputs_and_its_result():
+    rows, channels, steps, states = kept("selective_scan"), 64, 1024, 16
+    inputs, by_step = 3 * channels * steps, 2 * channels * states * steps  # each channel loads B and C anew
+    least = 4 * (inputs + by_step)
+    assert least < rows["blocks"]["bytes_moved"] < 1.5 * least
+    assert rows["wide"]["bytes_moved"] > 4 * 5 * channels * steps * states  # factors and states, written and read
+    results = 4 * 4 * channels * steps  # lanes store four steps apart: a quarter of each sector
+    ends = 32 * channels * states * 2  # a state behind each of two tiles: a sector
+    assert rows["blocks"]["bytes_stored"] == results + ends
 
 
 @pytest.mark.quick

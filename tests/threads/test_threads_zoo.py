@@ -6,13 +6,12 @@ import right_programs
 
 from cpulab.explore import explore, replay
 
-pytestmark = pytest.mark.quick
-
 
 def name(scenario):
     return scenario.__name__
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("scenario", buggy_programs.EXPECT, ids=name)
 def test_bug_is_found_and_explained(scenario):
     kinds, words = buggy_programs.EXPECT[scenario]

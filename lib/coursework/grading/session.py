@@ -156,7 +156,12 @@ class Session:
                 "KernelDied", f"the notebook's process was ended {MAX_KERNELS} times; it is not started again"
             )
         self._kernels += 1
-        self._kernel = SandboxKernel(self.sandbox)
+        try:
+            self._kernel = SandboxKernel(self.sandbox)
+        except KernelGone:  # nothing of the notebook's ran in it: what was before it, or the machine, ended it
+            self.sandbox.why_ended()
+            self.sandbox.wipe()
+            self._kernel = SandboxKernel(self.sandbox)
 
     def _stop_kernel(self):
         if self._kernel:

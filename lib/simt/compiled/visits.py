@@ -53,7 +53,7 @@ class Visits:
 
     def items_of(self, iterable, node):
         """An iterable that is no array: what a loop over an array reads is not counted."""
-        if self.unit.counted is None:
+        if self.unit.counted is None or isinstance(iterable, ast.Tuple):
             return iterable
         kinds = dict(zip(self.unit.parameters, self.unit.argument_types, strict=True))
         if self.is_kernel and isinstance(node, ast.Name) and arrays_in(kinds.get(node.id)):

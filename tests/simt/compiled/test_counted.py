@@ -122,6 +122,36 @@ def test_everything_that_kernels_have(order):
     assert report.total["shared_bytes"] == counted.total["shared_bytes"] == 512
 
 
+@cuda.jit(device=True)
+def last_of(s, value):
+    """The sum of all values, in the last thread's place: Hillis and Steele's rounds, their distances written out."""
+    t = cuda.threadIdx.x
+    s[t] = value
+    cuda.syncthreads()
+    for d in (1, 2, 4, 8, 16, 32):
+        if t >= d:
+            value += s[t - d]
+        cuda.syncthreads()
+        s[t] = value
+        cuda.syncthreads()
+
+
+@cuda.jit
+def sums(x, y):
+    s = cuda.shared.array(64, float32)
+    last_of(s, x[cuda.grid(1)])
+    for array in (x, y):
+        array[cuda.grid(1)] = s[63]
+
+
+def test_barriers_in_a_loop_over_a_tuple():
+    report, counted, after, other = both(sums, 2, 64, (np.arange(128, dtype=np.float32), np.zeros(128, np.float32)))
+    assert not different(report, counted)
+    assert same(after, other)
+    assert after[1][0] == 63 * 32
+    assert counted.total["barriers"] == 13  # of each block
+
+
 @cuda.jit
 def strided(x, y, stride):
     i = cuda.grid(1)
