@@ -93,6 +93,8 @@ class Query:
         """The condition that the first thread does `a` where the second does `b`."""
         parts = [a.live.term, flag.term, self.other(b.live.term)]
         parts += [x == self.other(y) for x, y in zip(a.index, b.index, strict=True)]
+        for x, size in zip(a.index, a.array.shape, strict=True):
+            parts += [x >= 0, x < size.term]
         return [part for part in parts if part is not True]
 
     def differ(self, live, condition):
