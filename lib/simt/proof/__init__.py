@@ -7,7 +7,7 @@ launches.py  proving.py  verdict.py             a launch out of z3's answer, run
 """
 
 
-def prove(kernel, *types, block=None, grid=None):
+def prove(kernel, *types, block=None, grid=None, where=None):
     """Whether no two threads of ``kernel`` race, in any launch: a `Verdict`.
 
         print(prove(kernel, "void(float32[:], float32[:])"))
@@ -19,6 +19,8 @@ def prove(kernel, *types, block=None, grid=None):
 
     types: numba types, a signature, or arguments such as a launch has; none where the kernel was declared with a
     signature. block: look at launches with this block only (an int or a tuple), as for a kernel that is written for it.
+    where: what holds of the launches that are meant, a function of parameters by their names that returns a comparison or a
+    list of them: ``where=lambda x, n: n == x.shape[0]``. It becomes an assumption of the verdict.
     grid: with a block and arguments, a launch that the x-ray looks at where nothing is proved; it changes no argument.
 
     The method is the two-thread reduction of GPUVerify (Betts, Chong, Donaldson, Qadeer, Thomson: GPUVerify, a verifier for
@@ -34,7 +36,7 @@ def prove(kernel, *types, block=None, grid=None):
         ) from None
     from .proving import prove as proved
 
-    return proved(kernel, *types, block=block, grid=grid)
+    return proved(kernel, *types, block=block, grid=grid, where=where)
 
 
 __all__ = ["prove"]

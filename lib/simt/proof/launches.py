@@ -60,9 +60,9 @@ def _short(size):
 class Launches:
     """Makes launches of a kernel and runs them. given: of `parameters`. example: a (grid, block, arguments). ran: all that was run."""
 
-    def __init__(self, kernel, place, walk, given, xray, example=None):
+    def __init__(self, kernel, place, walk, given, xray, example=None, conditions=()):
         self.kernel, self.place, self.walk, self.given, self.xray = kernel, place, walk, given, xray
-        self.example, self.ran = example, []
+        self.example, self.conditions, self.ran = example, conditions, []
 
     def confirm(self, query, parts, wanted):
         """(Launch, Finding) where the x-ray finds what z3 holds possible; None where it does not.
@@ -154,6 +154,8 @@ class Launches:
         if self.example:
             grid, block, arguments = self.example
             self.run(grid, block, copies(arguments))
+        if self.conditions:
+            return  # they might break them
         axes = self.place.mentioned
         for blocks, of_line, of_plane, length, scalar in PLAIN:
             threads = of_plane if 1 in axes["block"] else of_line

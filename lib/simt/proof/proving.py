@@ -1,5 +1,6 @@
 """From a kernel to a `Verdict`: walk, ask, and run what z3 holds possible."""
 
+import inspect
 import itertools
 
 import numpy as np
@@ -14,14 +15,14 @@ from .launches import BARRIERS, RACES, Launches
 from .place import Place
 from .query import candidates
 from .state import Frame, State
-from .values import NotProvable, Written
+from .values import Array, NotProvable, Written
 from .verdict import ASSUMED, FAILS, FREE, NATURAL, UNKNOWN, Verdict
 from .walk import Walk
 
 TRIED = 2  # candidates that are run before a proof is given up
 
 
-def prove(kernel, *types, block=None, grid=None):
+def prove(kernel, *types, block=None, grid=None, where=None):
     """See `simt.prove`."""
     kernel = kernel_of(kernel)
     block = dimensions(block, "blockdim") if block is not None else None
@@ -34,7 +35,7 @@ def prove(kernel, *types, block=None, grid=None):
         walk = Walk(place)
         source = walk.source_of(kernel.py_func)
         given = parameters(place, source, kinds, written)
-        launches = Launches(kernel, place, walk, given, xray, example)
+        launches = Launches(kernel, place, walk, given, xray, example, conditions(where, given))
         walk.frames.append(Frame(source))
         try:
             walk.block(source.node.body, State({name: value for name, _, value, _ in given}))
@@ -53,14 +54,34 @@ def parameters(place, source, kinds, written):
     return [(name, kind, *place.argument(name, kind, name in written)) for name, kind in zip(names, kinds, strict=True)]
 
 
+def conditions(where, given):
+    """What a function of the parameters says of the launches that are meant, in z3's terms."""
+    if where is None:
+        return []
+    terms = {name: symbol for name, _, _, symbol in given}
+    wanted = inspect.signature(where).parameters
+    told = where(*(_Shaped(terms[n]) if isinstance(terms[n], Array) else terms[n].term for n in wanted))
+    return list(told) if isinstance(told, list | tuple) else [told]
+
+
+class _Shaped:
+    """An array in a condition: its shape."""
+
+    def __init__(self, array):
+        self.shape = tuple(size.term for size in array.shape)
+
+
 def asked(launches, block):
     """The verdict on a kernel that could be walked through."""
     name, walk, place = launches.kernel.py_func.__name__, launches.walk, launches.place
-    if next(candidates(walk, place), None) is None:
-        return Verdict(name, FREE, block)
-    natural = [symbol.term for _, kind, _, symbol in launches.given if isinstance(kind, nb.Integer)]
+    meant, assumed = launches.conditions, ASSUMED
+    if meant:
+        assumed = (*ASSUMED, f"the launch has {' and '.join(map(str, meant))}".replace("!", " #"))
+    if next(candidates(walk, place, meant), None) is None:
+        return Verdict(name, FREE, block, assumed=assumed)
+    natural = [symbol.term >= 0 for _, kind, _, symbol in launches.given if isinstance(kind, nb.Integer)]
     first = None
-    possible = itertools.islice(candidates(walk, place, natural), TRIED)
+    possible = itertools.islice(candidates(walk, place, [*meant, *natural]), TRIED)
     for query, parts, what, model in possible:  # a size below zero is no launch to show
         undecided, race = isinstance(model, str), isinstance(what, tuple)
         first = first or (what, undecided)
@@ -68,7 +89,7 @@ def asked(launches, block):
         if confirmed:
             return Verdict(name, FAILS, block, *confirmed)
     if first is None:
-        return Verdict(name, FREE, block, assumed=(*ASSUMED, NATURAL))
+        return Verdict(name, FREE, block, assumed=(*assumed, NATURAL))
     return tried(launches, block, *reason_of(walk, *first))
 
 

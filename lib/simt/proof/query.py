@@ -14,9 +14,9 @@ EFFORT = 600_000  # z3's own units, the same on every machine; some seconds
 
 
 class Query:
-    """Two threads of one block (apart: of two blocks), and all that is known of them. natural: terms that are 0 or more."""
+    """Two threads of one block (apart: of two blocks), and all that is known of them. given: conditions of the launch."""
 
-    def __init__(self, walk, place, apart, natural=()):
+    def __init__(self, walk, place, apart, given=()):
         self.walk, self.place, self.apart = walk, place, apart
         self.least = BLOCK if apart else THREAD
         self.renamed = [
@@ -24,7 +24,7 @@ class Query:
         ]
         places = place.here if apart else place.thread
         different = z3.Or([p.term != self.other(p.term) for p in places])
-        self.always = [different, *place.limits(), *(term >= 0 for term in natural)]
+        self.always = [different, *place.limits(), *given]
         self.facts = self._twice(place.arithmetic.facts)
         self.expanded = [*self.facts, *self._twice(place.arithmetic.expansions)]
         self.bounds = [term for term, _ in self._twice((t, level, ()) for t, level in self._inside())]
@@ -128,12 +128,12 @@ class Query:
         return solver.model() if answer == z3.sat else "undecided"
 
 
-def candidates(walk, place, natural=()):
+def candidates(walk, place, given=()):
     """(Query, parts, what: (Access, Access) or a site) for everything that may go wrong; none where nothing can.
 
     A question that z3 cannot answer is one, too: with "undecided" as its model.
     """
-    near = Query(walk, place, False, natural)
+    near = Query(walk, place, False, given)
     for live, condition, site in walk.meetings:
         parts = near.differ(live, condition)
         model = near.ask(parts)
@@ -148,7 +148,7 @@ def candidates(walk, place, natural=()):
     pairs = [(a, b) for k, a in enumerate(everywhere) for b in everywhere[k:] if a.array is b.array and conflict(a, b)]
     if not pairs:
         return
-    far = Query(walk, place, True, natural)
+    far = Query(walk, place, True, given)
     for a, b in pairs:
         parts = far.meet(a, b, YES)
         model = far.ask(parts)

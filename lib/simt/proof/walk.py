@@ -221,7 +221,7 @@ class Walk(Loops, Expressions):
         state.open = inner.open
         if state.ahead and self.meets([frame.source.node], frame.source):  # some ways may end at a barrier
             state.live = functools.reduce(either, (live for live, _ in frame.returns), NO)
-        result = frame.returns[-1][1] if frame.returns else Known(None)
+        result = frame.returns[-1][1] if frame.returns else Unknown(THREAD)  # nobody is there any more
         for live, value in reversed(frame.returns[:-1]):
             result = chosen(live, value, result, self.site(node, "call"))
         return result

@@ -51,3 +51,14 @@ def test_kernels_are_proved_again(script, rows):
     for place, (kernel, signature, blocks) in again.items():
         if rows[place]["verdict"] == "free":
             assert all(prove(kernel, signature, block=block).free for block in blocks), place
+
+
+@pytest.mark.quick
+def test_what_is_meant_becomes_an_assumption(script):
+    place = "attention/encodings.py turn_kernel"
+    kernel, signature, _ = script.kernels_of_the_library()[place]
+    assert not prove(kernel, signature, block=128).free  # pairs may lie anywhere
+    for where in script.MEANT[place]:
+        verdict = prove(kernel, signature, block=128, where=where)
+        assert verdict.free
+        assert "the launch has apart" in str(verdict)
