@@ -97,7 +97,11 @@ MEANT = {
     "attention/encodings.py turn_kernel": [
         lambda apart, step: [apart == 1, step == 2],
         lambda apart, step, cosines: [apart == cosines.shape[1], step == 1],
-    ]
+    ],
+    "recurrent/gpu_scans.py thread_per_row_kernel": [
+        lambda after, first, step: [first == 0, step == after],
+        lambda steps, after, first, step: [first == (steps - 1) * after, step == -after],
+    ],
 }
 
 

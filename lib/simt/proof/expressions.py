@@ -113,14 +113,16 @@ class Expressions(Calls):
     # -- arithmetic -------------------------------------------------------------------------------------------------------
 
     def of_BinOp(self, node, state):
-        return self.operate(node, self.value(node.left, state), self.value(node.right, state))
+        return self.operate(node, self.value(node.left, state), self.value(node.right, state), state)
 
-    def operate(self, node, a, b):
+    def operate(self, node, a, b, state):
         operation = type(node.op).__name__
         if isinstance(a, Flag) and isinstance(b, Flag) and operation in ("BitAnd", "BitOr"):
             return both(a, b) if operation == "BitAnd" else either(a, b)
         a, b = as_number(a), as_number(b)
         if isinstance(a, Number) and isinstance(b, Number):
+            if operation in ("FloorDiv", "Mod") and b.constant is None and not self.trial:
+                self.inside.append((state.live.term, b.term != 0, max(b.level, state.live.level)))
             return self.arithmetic.binary(operation, a, b, self.unsigned(node))
         if isinstance(a, Several) and isinstance(b, Several) and operation == "Add":
             return Several((*a.items, *b.items))

@@ -79,7 +79,8 @@ def asked(launches, block):
         assumed = (*ASSUMED, f"the launch has {' and '.join(map(str, meant))}".replace("!", " #"))
     if next(candidates(walk, place, meant), None) is None:
         return Verdict(name, FREE, block, assumed=assumed)
-    natural = [symbol.term >= 0 for _, kind, _, symbol in launches.given if isinstance(kind, nb.Integer)]
+    numbers = [symbol.term for _, kind, _, symbol in launches.given if isinstance(kind, nb.Integer)]
+    natural = [] if meant else [number >= 0 for number in numbers]
     first = None
     possible = itertools.islice(candidates(walk, place, [*meant, *natural]), TRIED)
     for query, parts, what, model in possible:  # a size below zero is no launch to show
@@ -89,7 +90,7 @@ def asked(launches, block):
         if confirmed:
             return Verdict(name, FAILS, block, *confirmed)
     if first is None:
-        return Verdict(name, FREE, block, assumed=(*assumed, NATURAL))
+        return Verdict(name, FREE, block, assumed=(*assumed, NATURAL) if natural else assumed)
     return tried(launches, block, *reason_of(walk, *first))
 
 

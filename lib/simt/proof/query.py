@@ -46,7 +46,7 @@ class Query:
         return found
 
     def _inside(self):
-        """No index lies outside its array: another fault, that is not looked for here."""
+        """No index lies outside its array, no divisor is 0: other faults, that are not looked for here."""
         return [
             (z3.Implies(live, bound) if live is not True else bound, level) for live, bound, level in self.walk.inside
         ]

@@ -155,7 +155,7 @@ class Walk(Loops, Expressions):
             self.assign(node.target, self.value(node.value, state), state)
 
     def do_AugAssign(self, node, state):
-        value = self.operate(node, self.value(node.target, state), self.value(node.value, state))
+        value = self.operate(node, self.value(node.target, state), self.value(node.value, state), state)
         self.assign(node.target, value, state)
 
     def assign(self, target, value, state):
