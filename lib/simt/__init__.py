@@ -14,6 +14,7 @@ _HOMES = {
     "deactivate": "activation",
     "cuda": "cuda",
     "count": "compiled.census",
+    "prove": "proof",
     "run": "executor.launch",
     "stand_in": "intrinsics",
     "warp_stand_in": "intrinsics",
