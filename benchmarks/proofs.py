@@ -4,8 +4,8 @@
     python benchmarks/run.py proofs --quick   the sums only, not recorded
 
 A kernel is asked about the blocks that the library launches it with, as the record of the gallery has them, and about every
-block size. Kernels of one source, made for several functions or types, count once. The page "The x-ray" shows the
-record, with the examples below; tests/simt/proof/test_record.py proves part of it again.
+block size. Kernels of one source, made for several functions or types, count once. The page "Proofs" shows the
+record, and proves some of the examples below; tests/simt/proof/test_record.py proves part of it again.
 """
 
 import json

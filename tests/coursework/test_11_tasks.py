@@ -180,7 +180,7 @@ def test_each_of_the_two_barriers_is_needed():
     first, second, third = MASTER["11-attention"].split(wait)
     for source, says in (
         (first + wait + second + third, "at the end of the loop body"),
-        (first + second + wait + third, "between the two"),
+        (first + second + wait + third, "between line"),
     ):
         found = checking.check(tasks.ATTENTION, Local(servant.define([source])["attend"]))
         assert found.failure.kind == "race"

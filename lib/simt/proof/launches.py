@@ -16,6 +16,7 @@ from .values import Array
 MOST_ELEMENTS = 1 << 20  # of one array
 MOST_ACCESSES = 4_000_000
 ROUNDS = 2  # launches that are made larger where an index lay outside
+FITTINGS, STEP = 6, 16  # and times that arrays of the launch found are made longer, to a multiple of so many elements
 #: (threads along an axis, blocks, elements along an axis, a scalar) at most: the first that allow a launch make it small
 SIZES = ((4, 2, 8), (8, 2, 32), (32, 4, 128), (128, 8, 256), (264, 8, 512), (520, 8, 1100), (1024, 64, 4096))
 EFFORT = 200_000  # of z3, for each size
@@ -86,7 +87,34 @@ class Launches:
             if not grown:
                 break
             more += grown[:1]
-        return best
+        return best and self.fitting(*best, wanted)
+
+    def fitting(self, launch, finding, wanted):
+        """The same launch with arrays that are long enough for its indices, where it fails there, too."""
+        names, tried = [name for name, *_ in self.given], launch
+        for _ in range(0 if self.conditions else FITTINGS):
+            grown = {}
+            for found in tried.found:
+                if getattr(found, "kind", "") == "out-of-bounds" and found.array in names:
+                    size = grown.get(found.array, tried.values[names.index(found.array)].shape)
+                    if len(found.index) == len(size):
+                        grown[found.array] = tuple(
+                            n if i < n else -(-(i + 1) // STEP) * STEP for n, i in zip(size, found.index, strict=True)
+                        )
+            if not grown:
+                break
+            values = [
+                np.ones(grown[n], v.dtype) if n in grown else v.copy() if isinstance(v, np.ndarray) else v
+                for n, v in zip(names, tried.values, strict=True)
+            ]
+            tried = self.run(tried.grid, tried.block, values, tried.shared_bytes)
+            if tried is None:
+                break
+            kinds = {getattr(f, "kind", "stopped") for f in tried.found}
+            still = [f for f in tried.found if getattr(f, "kind", "") in wanted]
+            if still and not kinds & {*OUTSIDE, "stopped"}:
+                return tried, still[0]
+        return launch, finding
 
     def smallest(self, query, parts, more):
         """A model with few threads and short arrays."""

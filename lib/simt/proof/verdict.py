@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ..show import sentence
+
 FREE, FAILS, UNKNOWN = "free", "fails", "not provable"
 ASSUMED = (
     "arrays that are different parameters do not overlap, and none overlaps itself",
@@ -12,7 +14,7 @@ ASSUMED = (
 NATURAL = "integers among the arguments are 0 or more"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """kind: "free", "fails" or "not provable". block: the only block that was looked at, None for every one.
 
@@ -55,6 +57,12 @@ class Verdict:
         ran = "; ".join(map(str, self.ran)) or "nothing"
         seen = "The x-ray found no race in what was run" if self.ran else "What was run"
         return f"{self.kernel}: not provable: {self.reason}{where}.\n{seen}: {ran}."
+
+    def __repr__(self):
+        return str(self)
+
+    def _repr_html_(self):
+        return "".join(f"<p>{sentence(line)}</p>" for line in str(self).splitlines())
 
     def to_dict(self):
         """What JSON can hold."""
