@@ -8,7 +8,7 @@ pytestmark = pytest.mark.book
 
 WINDOWS = {"desktop": 1280, "phone": 390}
 SCREENS, SCREEN = 12, 900  # what a page may have as it opens, with its answers closed; pixels of a screen
-LONGER = {"chapters/engine": 16, "chapters/xray": 20}  # two references
+LONGER = {"chapters/engine": 16}  # a reference
 
 
 def by_day_and_night():

@@ -51,10 +51,9 @@ class Verdict:
         if self.kind == FREE:
             return f"{self.kernel}: free of races for {self.sizes}.\nAssumed: {'; '.join(self.assumed)}."
         if self.kind == FAILS:
-            place = f"{self.launch}"
-            return f"{self.kernel}: fails, for example when launched as {place}:\n{self.finding.message}"
-        where = f" (line {self.site.line}: {self.site.text})" if self.site else ""
-        ran = "; ".join(map(str, self.ran)) or "nothing"
+            return f"{self.kernel}: fails, for example when launched as `{self.launch}`:\n{self.finding.message}"
+        where = f" (line {self.site.line}: `{self.site.text}`)" if self.site else ""
+        ran = "; ".join(f"`{launch}`" for launch in self.ran) or "nothing"
         seen = "The x-ray found no race in what was run" if self.ran else "What was run"
         return f"{self.kernel}: not provable: {self.reason}{where}.\n{seen}: {ran}."
 

@@ -39,7 +39,7 @@ def test_a_launch_that_fails_is_told_with_lines_threads_and_array():
     assert np.prod(verdict.launch.block) > 32
     assert verdict.finding.array == "y"
     assert len(verdict.finding.threads) == 2
-    assert "fails, for example when launched as [" in str(verdict)
+    assert "fails, for example when launched as `[" in str(verdict)
     assert repr(verdict) == str(verdict)
     assert prove(attack.kernel, *fresh(attack.launches[0]), block=32).free
 
