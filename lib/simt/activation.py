@@ -6,7 +6,8 @@
     import project_with_gpu_kernels
 
 pytest does it with ``--simt`` (pytest_plugin.py), for a project's existing GPU tests. What such code imports besides ``cuda`` is
-there as far as it means something without a GPU: ``numba.cuda.random``, ``numba.cuda.libdevice``, ``numba.cuda.testing``, the types.
+there as far as it means something without a GPU: ``numba.cuda.random``, ``numba.cuda.libdevice``,
+``numba.cuda.fp16``, ``numba.cuda.testing``, the types.
 """
 
 import importlib
@@ -17,6 +18,7 @@ from .settings import wrap
 
 _REAL = {  # modules of numba.cuda that are numba's own, or ours
     "": ".cuda",
+    ".fp16": ".fp16",
     ".libdevice": ".libdevice",
     ".random": ".random",
     ".testing": ".testing",

@@ -255,7 +255,7 @@ def as_cuda_array(obj, sync=True):
 
 
 def __getattr__(name):
-    if name in ("random", "libdevice", "types"):
+    if name in ("random", "libdevice", "fp16", "types"):
         home = types if name == "types" else importlib.import_module(f".{name}", __package__)
         globals()[name] = home
         return home
