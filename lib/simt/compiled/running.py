@@ -11,6 +11,8 @@ import time
 
 import numpy as np
 
+from ..interrupts import held_back
+
 CHUNK = 0.02  # seconds
 STACK = 64 << 20  # bytes of address space for a worker's stack: a block's arrays live there
 
@@ -49,26 +51,32 @@ class Run:
 
     def run(self):
         """Run all blocks; raises the Failure of the lowest block that failed (in the order in which they run)."""
-        before = threading.stack_size(STACK)
+        workers = [threading.Thread(target=self._work, daemon=True) for _ in range(self.workers)]
         try:
-            workers = [threading.Thread(target=self._work, daemon=True) for _ in range(self.workers)]
-            for worker in workers:
-                worker.start()
-        finally:
-            threading.stack_size(before)
-        try:
+            with held_back():  # all of them, or those that have started would wait for the others
+                self._start(workers)
             for worker in workers:
                 while worker.is_alive():
                     worker.join(0.2)
         except BaseException:
-            self.stop[0] = 1
-            for worker in workers:
-                worker.join()
+            with held_back():  # nobody writes the arrays any more when the launch is over
+                self.stop[0] = 1
+                for worker in workers:
+                    if worker.ident is not None:
+                        worker.join()
             raise
         if self.error is not None:
             raise self.error
         if self.failures:
             raise min(self.failures, key=lambda f: -f.block if self.reverse else f.block)
+
+    def _start(self, workers):
+        before = threading.stack_size(STACK)
+        try:
+            for worker in workers:
+                worker.start()
+        finally:
+            threading.stack_size(before)
 
     def _take(self, seconds):
         """The next chunk: as many blocks as take about CHUNK seconds, to judge from the last one."""

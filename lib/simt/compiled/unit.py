@@ -8,6 +8,7 @@ from numba.core import types
 from numba.core.errors import NumbaError
 
 from ..errors import Unsupported
+from ..interrupts import held_back
 from ..source.function import Source
 from .blockmemory import BlockMemory
 from .casts import OURS, is_known
@@ -99,6 +100,7 @@ class Unit:
 
     # -- the passes ---------------------------------------------------------------------------------------------------
 
+    @held_back()
     def build(self):
         """The function that runs a range of blocks, as numba compiles it."""
         for parameter, kind in zip(self.node.args.posonlyargs + self.node.args.args, self.argument_types, strict=True):

@@ -221,7 +221,7 @@ def test_control_c_ends_loops_in_loops(interruptible, monkeypatch):
                 x[(i + j) % 2] += 1
 
     x, n = np.zeros(2), 1 << 20
-    compiled.run(kernel, 1, 2, [x, 4])
+    compiled.run(kernel, 1, 1024, [x, 4])
     assert is_ended_by_control_c(lambda: compiled.run(kernel, 1, 1024, [x, n]))
 
 
