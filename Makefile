@@ -9,6 +9,8 @@ PY := .venv/bin/python
 READY := .venv/.ready
 BUILD := .venv/bin/jupyter-book build . --all -W -n --keep-going -q >_build/build.log 2>&1
 PYTEST := $(PY) -m pytest
+# A test that hangs ends its process, with the stacks of all threads, and fails.
+PATIENCE := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # A file's tests stay in one process: what they compile is compiled once. Two processes more than cores: browsers, sandboxes
 # and limits of time are waited for.
 FILES = -n $(shell expr $(JOBS) + 2) --dist loadfile --no-loadscope-reorder
@@ -67,8 +69,8 @@ release: $(READY)  ## pack the exercises for a class, without answers and hidden
 	@$(PY) -m coursework.release $(if $(ADDRESS),--address="$(ADDRESS)") $(if $(OWN),--own-numbers --tries=$(OWN) --grades="$(GRADES)")
 
 test: $(READY) .venv/.compiled lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
-	@$(PYTEST) tests $(FILES) -m "not slow" -q --durations=15
-	@$(PYTEST) --nbval solutions -p no:cacheprovider -q
+	@$(PYTEST) tests $(FILES) $(PATIENCE) -m "not slow" -q --durations=15
+	@$(PYTEST) --nbval solutions $(PATIENCE) -p no:cacheprovider -q
 
 nightly: $(READY) build/nbgrader build/dask  ## the tests that take long: a class of 200, nbgrader, Dask, all architectures
 	@DLKERNELS_NBGRADER=build/nbgrader $(PYTEST) tests $(FILES) -m slow
