@@ -153,7 +153,7 @@ class Trace:
         self.order = "forward"
         self.sites, self.arrays = [], []
         self.fences = []  # (rows before it, thread, epoch, warp epoch, whether it is for more than the block)
-        self.atomics = []  # where there are fences: (row, what it found, what it left, its name)
+        self.atomics = []  # where there are fences: (row, what it found, what it left, its name, its last operand)
         self.sets = set()  # sites of atomic exchanges that only store
         self.asked_of = []  # comparisons with what atomics returned, see executor/gates.py
         self.asked = []  # where there are fences: (rows before it, thread, which of these, left, right, result)

@@ -17,6 +17,8 @@ from zoo_masks import BUGGY as WRONG_MASKS
 from zoo_masks import CORRECT as MASKS
 from zoo_protocols import BUGGY as WRONG_PROTOCOLS
 from zoo_protocols import CORRECT as PROTOCOLS
+from zoo_turns import BUGGY as WRONG_TURNS
+from zoo_turns import CORRECT as TURNS
 from zoo_unset import BUGGY as READ_UNSET
 from zoo_unset import CORRECT as STORED_FIRST
 
@@ -25,7 +27,9 @@ from simt.xray import Finding, xray
 pytestmark = pytest.mark.quick
 
 ORDERS = ["forward", "reverse", "shuffled:1", "shuffled:2"]
-WRONG = BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES + WRONG_MASKS + READ_UNSET + OTHER_KINDS + WRONG_CHAPTERS
+WRONG = (
+    BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES + WRONG_MASKS + READ_UNSET + OTHER_KINDS + WRONG_CHAPTERS + WRONG_TURNS
+)
 
 
 def look(animal, order):
@@ -71,7 +75,7 @@ def test_bug_is_found(animal, order):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(
-    "animal", CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST + THEIR_LIKES + CHAPTERS, ids=name
+    "animal", CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST + THEIR_LIKES + CHAPTERS + TURNS, ids=name
 )
 def test_nothing_is_found_in_a_correct_kernel(animal, order):
     report, _ = look(animal, order)

@@ -65,7 +65,7 @@ def atomic(memory: Memory, name, array, index, operands, site, visit=0):
     memory.note(array, key, site, visit, writes=False)
     new = convert(compute(plain(old), *operands), dtype)
     array.data[key] = new
-    memory.note_atomic(name, old, new)
+    memory.note_atomic(name, old, new, operands[-1])
     if array.init is not None:
         memory.mark(array, key)
     return old

@@ -301,7 +301,7 @@ class Memory:
     def note(self, a, key, site, visit, writes, size=0):
         """Record one access (traced memory only)."""
 
-    def note_atomic(self, name, old, new):
+    def note_atomic(self, name, old, new, value):
         """What the atomic found that was noted last, and what it left (traced memory only)."""
 
     def mark(self, a, key):

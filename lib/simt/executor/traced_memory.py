@@ -116,11 +116,11 @@ class TracedMemory(Memory):
             ):
                 self._read_too_early(a, key, site, offset)
 
-    def note_atomic(self, name, old, new):
+    def note_atomic(self, name, old, new, value):
         if self.launch.sleepers is not None and old == new:
             self.launch.sleepers.unchanged.add(len(self.trace) - 1)
         if self.launch.program.fences:
-            self.trace.atomics.append((len(self.trace) - 1, old, new, name))
+            self.trace.atomics.append((len(self.trace) - 1, old, new, name, value))
 
     def _read_too_early(self, a, key, site, offset):
         shown = ", ".join(str(int(k)) for k in key)

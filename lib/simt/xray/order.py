@@ -11,14 +11,7 @@ same thread, or of others with a barrier between. It *acquires* for the accesses
 that it returned (executor/gates.py), behind a fence or a barrier of the block. Between threads of two blocks the fence
 must be ``threadfence``, within a block ``threadfence_block`` will do. What was acquired before a release is released again.
 
-That one atomic came after another in this run says nothing of the next. What an atomic that returned ``v`` proves:
-
-    a counter that is only added to       v cannot have been reached without this addition
-    bits that are only set                v has a bit that nobody else sets
-    a flag that is set to values          v was stored by one atomic only (or by some that all come after the release)
-    a lock (cas or exch that changes)     whoever held it before has given it back
-
-It must hold for every value that would have passed the same comparisons: ``while flag < 1`` is content with 1 where it saw 3.
+That one atomic came after another in this run says nothing of the next: evidence.py tells what the value that it returned proves.
 """
 
 import bisect
@@ -29,21 +22,19 @@ import numpy as np
 
 from ..trace import WARP
 from . import lanes
+from .evidence import Evidence
 
-_ADDS = ("add", "sub", "inc", "dec")
-
-
+MOST_ROUNDS = 8
 _TESTS = {
     "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge,
 }  # fmt: skip
 _MIRRORED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}
-MOST_COUNTED = 4096  # a counter's values that are tried
 
 
 class Event:
     """An atomic of the run: where its thread stood, what it found and left."""
 
-    __slots__ = ("address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "place", "row", "tests", "thread")  # fmt: skip
+    __slots__ = ("address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "place", "row", "tests", "thread", "value")  # fmt: skip
 
 
 class Order:
@@ -65,15 +56,16 @@ class Order:
             self.of_block[event.block].append(event)
             self.of_address[event.address].append(event)
         self._guards, self._released, self._acquired = {}, {}, {}
+        self.from_on = self._from_on()
         self.covers = [self._release(e) for e in self.events]
         self.behind = [self._acquire(e) for e in self.events]
         for e in self.events:  # as it happened: every atomic proves all before it
             self._know(e, lambda w, e: True)
-        for _ in range(3):  # and then what is proved, given the order that was
-            proofs = {address: _Proofs(events, self) for address, events in self.of_address.items()}
+        for _ in range(MOST_ROUNDS):  # and then what is proved, given the order that was
+            evidence = {address: Evidence(events, self) for address, events in self.of_address.items()}
             before = [e.known for e in self.events]
             for e in self.events:
-                self._know(e, proofs[e.address].proves)
+                self._know(e, evidence[e.address].proves)
             if before == [e.known for e in self.events]:
                 break
 
@@ -86,12 +78,12 @@ class Order:
             for row, *_ in trace.atomics
             if nodes.get(int(trace.site[row])) in tested
         }
-        for row, old, new, name in trace.atomics:
+        for row, old, new, name, value in trace.atomics:
             place = int(trace.address[row]) * 4 + int(trace.space[row])
             if place not in asked:
                 continue  # nobody looks at what is there: a sum
             e = Event()
-            e.row, e.old, e.new, e.name, e.number, e.known = row, old, new, name, len(events), 0
+            e.row, e.old, e.new, e.name, e.value, e.number, e.known = row, old, new, name, value, len(events), 0
             e.place, e.block = self._place(row), int(trace.block[row])
             e.thread, e.epoch, _ = e.place
             e.address = (place, e.block) if trace.space[row] else (place, -1)  # shared memory is each block's own
@@ -100,6 +92,14 @@ class Order:
             e.tests = []
             events.append(e)
         return _without_repetitions(events)
+
+    def _from_on(self):
+        """With each atomic itself and all later ones of its thread (bits): who knows one of them knows that it has happened."""
+        later, found = collections.defaultdict(int), []
+        for e in reversed(self.events):
+            later[e.thread] |= 1 << e.number
+            found.append(later[e.thread])
+        return found[::-1]
 
     def _note_comparisons(self):
         """With each atomic the comparisons of what it returned: (operator, bound, result)."""
@@ -184,9 +184,10 @@ class Order:
             return
         for w in reversed(self.of_address[e.address]):  # the last one first: it mostly knows the others
             if w.row < e.row and w.thread != e.thread and not e.known >> w.number & 1 and proves(w, e):
-                e.known |= 1 << w.number | self._passed_on(w)
+                e.known |= 1 << w.number | self.passed_on(w)
 
-    def _passed_on(self, w):
+    def passed_on(self, w):
+        """What others have released, that ``w`` releases again."""
         known = 0
         for r in self.of_block[w.block]:
             if r.row < w.row and r.known and r.node in self.guards(w.row):
@@ -212,6 +213,19 @@ class Order:
             path = trace.visit_path(key[1])
             self._guards[key] = frozenset().union(*(trace.guards.get(s, ()) for s in (key[0], *(s for s, _ in path))))
         return self._guards[key]
+
+    def as_good(self, m, w):
+        """Whether ``m`` releases all that ``w`` does."""
+        (rows, last, _), (of_w, last_of_w, _) = self.covers[m.number], self.covers[w.number]
+        if m.block != w.block or last < last_of_w or self.passed_on(w) & ~self.passed_on(m):
+            return False
+        return not any(row > rows.get(thread, -1) and self._stores(thread, last, row) for thread, row in of_w.items())
+
+    def _stores(self, thread, epoch, row):
+        """Whether a thread has accesses from an epoch on, before a row."""
+        trace = self.trace
+        mine = (np.asarray(trace.thread[:row]) == thread) & (np.asarray(trace.epoch[:row]) >= epoch)
+        return bool(mine.any())
 
     # -- pairs of accesses --------------------------------------------------------------------------------------------
 
@@ -259,70 +273,6 @@ def _without_repetitions(events):
     for number, e in enumerate(kept):
         e.number = number
     return kept
-
-
-class _Proofs:
-    """What the atomics on one address prove of one another."""
-
-    def __init__(self, events, order):
-        self.changes = [e for e in events if e.new != e.old or e.name in ("inc", "dec")]
-        self.seen = {m.number: order.seen_before(m) for m in self.changes}
-        self.start, self.before = events[0].old, order.seen_before
-        signs = {e.delta > 0 for e in self.changes}
-        self.counter = all(e.name in _ADDS for e in self.changes) and len(signs) == 1
-        self.bits = bool(self.changes) and all(e.name == "or_" for e in self.changes)
-        self.mixed = not self.counter and any(e.name in _ADDS for e in self.changes)
-        self.values = {e.new for e in self.changes} | {self.start}
-
-    def proves(self, w, e):
-        """Whether ``e`` can only have gone on as it did because ``w`` came before it."""
-        if w.new == w.old and w.name not in ("inc", "dec"):
-            return False  # it left nothing to be seen
-        if self.counter:
-            return self._sum_without(w, e) < self._least(e)
-        if e.new != e.old and (e.name in ("cas", "exch") or self.mixed):
-            return True
-        if self.bits:
-            others = [m for m in self._without(w, e) if not self.seen[m.number] >> w.number & 1]
-            without = 0
-            for m in others:
-                without |= int(m.new) & ~int(m.old)
-            return all(int(v) & ~int(self.start) & ~without for v in self.values if _accepts(e, v))
-        return all(self._stored_after(w, e, v) for v in self.values if _accepts(e, v))
-
-    def _stored_after(self, w, e, value):
-        if value == self.start:  # it may still have been there, unless one that changed it came before for certain
-            return any(self.before(e) >> m.number & 1 for m in self.changes)
-        writers = [m for m in self.changes if m.new == value and not self.seen[m.number] >> e.number & 1]
-        return all(m is w or self.seen[m.number] >> w.number & 1 for m in writers)
-
-    def _least(self, e):
-        """The smallest count that would have done as well as what ``e`` found."""
-        count = abs(e.old - self.start)
-        step = 1 if e.old >= self.start else -1
-        if not e.tests or not 0 < count <= MOST_COUNTED or count != int(count):
-            return count
-        return next(n for n in range(int(count) + 1) if _accepts(e, self.start + step * n))
-
-    def _without(self, w, e):
-        """Changes that may have come before ``e`` whether or not ``w`` did."""
-        for m in self.changes:
-            if m is w or m is e:
-                continue
-            if m.row > e.row and (m.thread == e.thread or self.seen[m.number] >> e.number & 1):
-                continue
-            yield m
-
-    def _sum_without(self, w, e):
-        """The most that could have been counted without ``w`` when ``e`` came."""
-        return sum(abs(m.delta) for m in self._without(w, e) if not self.seen[m.number] >> w.number & 1)
-
-
-def _accepts(e, value):
-    """Whether another value would have passed the comparisons that the one found has passed; itself it has."""
-    if not e.tests:
-        return value == e.old
-    return all(test(value, bound) == result for test, bound, result in e.tests)
 
 
 class Both:

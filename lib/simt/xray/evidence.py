@@ -1,0 +1,125 @@
+"""What an atomic that returned ``v`` proves of another one on the same address: that it came before, in every run.
+
+    a counter that is only added to       v cannot have been reached without this addition
+    bits that are only set                v has a bit that nobody else sets
+    a lock                                all who leave a value that may be taken have taken it before: whoever held it has
+                                          given it back, or comes later
+    a flag that is set to values          v was stored by one atomic only, or by some that release as much, or come after it
+
+It must hold for every value that would have passed the same comparisons: ``while flag < 1`` is content with 1 where it saw 3. What
+others would have stored counts, too, had they come first: the second ``exch(flag, 0, 1)`` changes nothing in this run.
+"""
+
+_ADDS = ("add", "sub", "inc", "dec")
+_STORES = ("exch", "cas", "max", "min", "nanmax", "nanmin")
+MOST_COUNTED = 4096  # a counter's values that are tried
+
+
+class Evidence:
+    """What the atomics on one address prove of one another, as far as an `order` is known."""
+
+    def __init__(self, events, order):
+        self.events, self.order = events, order
+        self.changes = [e for e in events if e.new != e.old or e.name in ("inc", "dec")]
+        changed = {m.number for m in self.changes}
+        self.stores = [e for e in events if e.number in changed or e.name in _STORES]
+        self.seen = {m.number: order.seen_before(m) for m in self.stores}
+        self.start = events[0].old
+        adds = [e for e in self.changes if e.name in _ADDS]
+        self.one_way = len({e.delta > 0 for e in adds}) == 1
+        self.counter = self.one_way and len(adds) == len(self.changes)
+        self.resets = [e for e in self.changes if e.name not in _ADDS]
+        self.bits = [e for e in events if e.name == "or_"] if all(e.name == "or_" for e in self.changes) else []
+        self.values = {e.new for e in self.changes} | {self.start}
+        self._locks = {}
+
+    def proves(self, w, e):
+        """Whether ``e`` can only have gone on as it did because ``w`` came before it."""
+        if w.new == w.old and w.name not in ("inc", "dec"):
+            return False  # it left nothing to be seen
+        if self.counter or (self.one_way and e.name in _ADDS):
+            return self._counted(w, e)
+        if e.new != e.old and not accepts(e, e.new) and accepts(e, w.new) and self._is_lock(e):
+            return True
+        if self.bits:
+            without = 0
+            for m in self.bits:
+                if m is not w and m is not e and not self._after(m, w) and not self._after(m, e):
+                    without |= int(m.value)
+            return all(int(v) & ~int(self.start) & ~without for v in self.values if accepts(e, v))
+        return all(self._stored_after(w, e, v) for v in self.values if accepts(e, v))
+
+    def _after(self, m, e):
+        """Whether ``m`` comes after ``e`` in every run: it has seen it, or what its thread did later."""
+        return bool(self.seen[m.number] & self.order.from_on[e.number]) if m.number in self.seen else False
+
+    # -- flags --------------------------------------------------------------------------------------------------------
+
+    def _stored_after(self, w, e, value):
+        before = self.order.seen_before(e)
+        if value == self.start and not any(before & self.order.from_on[m.number] for m in self.changes):
+            return False  # it may still have been there
+        for m in self.stores:
+            if m is w or _stored(m) != value or self._after(m, e) or self._after(m, w):
+                continue
+            stale = any(before & self.order.from_on[c.number] and self._after(c, m) for c in self.changes)
+            if not stale and not self.order.as_good(m, w):
+                return False
+        return True
+
+    # -- locks --------------------------------------------------------------------------------------------------------
+
+    def _is_lock(self, e):
+        """Whether all who leave a value that ``e`` would take hold the lock: the change before was to take it."""
+        key = tuple(e.tests) or e.old
+        if key not in self._locks:
+            self._locks[key] = all(self._gives_back(m, e) for m in self.stores if accepts(e, _stored(m)))
+        return self._locks[key]
+
+    def _gives_back(self, m, e):
+        before = [c for c in self.changes if self.seen[m.number] >> c.number & 1 and c.block == m.block]
+        before = [c for c in before if c.thread == m.thread] or before
+        if not before:
+            return False
+        last = max(before, key=lambda c: c.row)
+        undone = m.name in _ADDS and last.name in _ADDS and m.delta == -last.delta  # of one who came too late
+        return undone or (accepts(e, last.old) and not accepts(e, last.new))
+
+    # -- counters -----------------------------------------------------------------------------------------------------
+
+    def _counted(self, w, e):
+        """Whether the count that ``e`` found cannot be reached without ``w``, since it was last set for certain."""
+        before = self.order.seen_before(e)
+        past = [r for r in self.resets if before & self.order.from_on[r.number]]
+        if any(r not in past and not self._after(r, e) for r in self.resets):
+            return False  # it may have been set to anything
+        begin = max(past, key=lambda r: r.row) if past else None
+        if begin is not None and self._after(begin, w):
+            return True
+        most = 0
+        for m in self.changes:
+            if m is w or m is e or m in self.resets or (m.row > e.row and self._after(m, e)) or self._after(m, w):
+                continue
+            if begin is None or not self._after(begin, m):
+                most += abs(m.delta)
+        return most < self._least(e, self.start if begin is None else begin.new)
+
+    def _least(self, e, start):
+        """The smallest count, from ``start`` on, that would have done as well as what ``e`` found."""
+        count = abs(e.old - start)
+        step = 1 if e.old >= start else -1
+        if not e.tests or not 0 < count <= MOST_COUNTED or count != int(count):
+            return count
+        return next(n for n in range(int(count) + 1) if accepts(e, start + step * n))
+
+
+def _stored(m):
+    """What an atomic stores, or would have stored."""
+    return m.value if m.name in _STORES else m.new
+
+
+def accepts(e, value):
+    """Whether another value would have passed the comparisons that the one found has passed; itself it has."""
+    if not e.tests:
+        return value == e.old
+    return all(test(value, bound) == result for test, bound, result in e.tests)
