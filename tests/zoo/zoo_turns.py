@@ -354,3 +354,16 @@ def barrier_that_opens_one_too_early(x, part, count, turn, out):
             pass
     cuda.threadfence()
     out[b] += part[0] + part[1] + part[2]  # BUG
+
+
+@bug(RACES, 2, 1, numbers(1), zeros(1), ints(1), zeros(1))
+def no_fence_behind_the_wait(x, slot, flag, out):
+    if cuda.blockIdx.x == 0:
+        slot[0] = x[0]  # BUG
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
+        while cuda.atomic.add(flag, 0, 0) != 1:
+            pass
+        out[0] = slot[0]  # BUG
+        cuda.threadfence()
