@@ -45,6 +45,12 @@ def test_examples_have_the_verdicts_that_the_page_tells(script):
     assert kept["product without its second barrier"]["array"] in ("sa", "sb")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEAR)
+def test_the_loop_over_tiles_is_proved_again(script, name):
+    assert script.example(name).kind == recorded("proofs").data["examples"][name]["verdict"]
+
+
 def test_kernels_are_proved_again(script, rows):
     again = {place: asked for place, asked in script.kernels_of_the_library().items() if place.split()[0] in CHEAP}
     assert len(again) > 15
