@@ -1,5 +1,5 @@
-"""Attention on a GPU in register tiles and on tensor cores: what is loaded and how often, derived first and then counted;
-that the compiler keeps patches in registers; right where tiles end, whatever the mask.
+"""Attention on a GPU in register tiles and on tensor cores, its norms, and one query in parts: what is loaded and how often,
+derived first and then counted; that the compiler keeps patches in registers; right where tiles end, whatever the mask.
 
 That every rung is right at all sizes and layouts is tested from the examples, in test_operations.py.
 """
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dlkernels import attention_half, cuda, implementations
-from dlkernels.attention import gpu_half, gpu_patches, reference
+from dlkernels.attention import gpu_decode, gpu_half, gpu_patches, gpu_rows, reference
 from dlkernels.attention.geometry import HALVES, geometry
 from dlkernels.convolution.reference import widened
 from dlkernels.device import name as device_name
@@ -128,6 +128,103 @@ def test_tensor_cores_are_fed_without_conflicts(kind):
     }
 
 
+# ---- norms, and one query: counts, derived first ------------------------------------------------------------------------
+
+
+def requests(report, space):
+    """Requests and sectors to each array: {(kind, array): (requests, sectors of each)}; None where there are no sectors."""
+    found = {}
+    for e in report.expressions:
+        if e.space == space:
+            count, _ = found.get((e.kind, e.array), (0, None))
+            found[e.kind, e.array] = count + e.requests, e.sectors_per_request
+    return found
+
+
+def shuffles(report):
+    return sum(event.name == "shfl_xor_sync" for event in report.trace.collectives)
+
+
+@EXECUTOR
+@pytest.mark.parametrize(("warps", "times"), [(1, 2), (2, 1), (8, 2)])
+@pytest.mark.parametrize("centred", [True, False], ids=["layer norm", "RMS norm"])
+def test_what_a_norm_asks_for(centred, warps, times):
+    """A row goes three times through the block, or twice without a mean; each sum takes five exchanges and two barriers.
+
+    The pass that squares names a number twice, and is counted so: the x-ray takes the source as it stands.
+    """
+    rows, n = 3, warps * WARP * times
+    x, weight, bias = random(rows, n), random(n, seed=1), random(n, seed=2) * centred
+    out = np.zeros_like(x)
+    report = xray.xray(gpu_rows.norm_kernel, rows, warps * WARP)(x, weight, bias, f32(1e-5), out, centred)
+    expected = reference.layer_norm(x, weight, bias) if centred else reference.rms_norm(x, weight, 1e-5)
+    np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-5)
+    assert report.ok, str(report)
+    sums, once = 2 if centred else 1, rows * warps * times  # once: requests of a pass over all rows
+    assert requests(report, "global") == {
+        ("load", "x"): ((sums + 2) * once, 4),
+        ("load", "weight"): (once, 4),
+        ("load", "bias"): (once, 4),
+        ("store", "out"): (once, 4),
+    }
+    # Of each sum, a warp stores its part, and loads those of all warps.
+    assert report.total["shared_store_requests"] == rows * sums * warps
+    assert report.total["shared_load_requests"] == rows * sums * warps * warps
+    assert set(ways(report).values()) == {1}, ways(report)
+    assert shuffles(report) == rows * sums * warps * 5
+    assert report.total["barriers"] == 2 * sums
+
+
+@EXECUTOR
+@pytest.mark.parametrize("splits", [1, 4])
+def test_what_one_query_asks_for(splits):
+    """The cache is read once, in however many parts; a part adds a row of the result and the logarithm of a sum."""
+    keys, width, values = 64, 64, 64
+    q, k, v = three(1, keys, width, values)
+    lines, one = [x.reshape(-1) for x in (q, k, v)], np.ones(1, f32)
+    parts, sums = np.zeros(splits * values, f32), np.zeros(splits, f32)
+    sizes = 1, 1, 1, width, values, keys, 1, f32(1 / np.sqrt(width))
+    places = np.array([keys]), np.zeros(1, np.int64), parts, sums
+    report = xray.xray(gpu_decode.parts_kernel, (1, splits, 1), (WARP, gpu_decode.WARPS))(
+        *lines, one, one, False, *places, *sizes
+    )
+    assert report.ok, str(report)
+    warps = splits * gpu_decode.WARPS
+    assert requests(report, "global") == {
+        ("load", "lengths"): (warps, 1),
+        ("load", "table"): (keys, 1),
+        ("load", "q"): (keys * width // WARP, 4),  # again for each key
+        ("load", "k"): (keys * width // WARP, 4),
+        ("load", "v"): (keys * values // WARP, 4),
+        ("store", "parts"): (splits * values // WARP, 4),
+        ("store", "sums"): (splits, 1),
+    }
+    assert shuffles(report) == 5 * keys
+    assert report.total["barriers"] == 1
+    # A warp leaves its largest score, its sum and its columns. Then each warp loads what all have: largest scores, sums with
+    # their largest scores, and for its columns of the result, if it has any, numbers with their largest scores.
+    columns = gpu_decode.LANES_COLUMNS
+    assert report.total["shared_store_requests"] == warps * (2 + columns)
+    own = splits * values // WARP
+    assert report.total["shared_load_requests"] == gpu_decode.WARPS * (3 * warps + 2 * own)
+    assert set(ways(report).values()) == {1}, ways(report)
+
+    out, lse = np.zeros(values, f32), np.zeros(1, f32)
+    report = xray.xray(gpu_decode.merge_kernel, 1, gpu_decode.THREADS)(parts, sums, out, lse, splits, values)
+    expected = reference.scaled_dot_product_attention(q, k, v)[0]
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
+    assert report.ok, str(report)
+    # A thread for each of 64 columns, and one more for the logarithm: three warps look at all sums, twice.
+    full = values // WARP
+    assert requests(report, "global") == {
+        ("load", "sums"): ((full + 1) * 2 * splits, 1),
+        ("load", "parts"): (full * splits, 4),
+        ("store", "out"): (full, 4),
+        ("store", "lse"): (1, 1),
+    }
+    assert shuffles(report) == report.total["barriers"] == 0
+
+
 # ---- right where tiles end -------------------------------------------------------------------------------------------
 
 #: (leading dimensions, queries, keys, width, width of values, causal): less and more than a tile in each direction.
@@ -215,6 +312,17 @@ def test_patches_stay_in_registers(arch):
     assert loop["FFMA"] == 128
     assert loop["LDS.128"] == loop["LDS"] == 12, "narrow loads from shared memory"
     assert loop.ffma_share > 0.8
+
+
+@COMPILER
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
+@pytest.mark.parametrize(("kernels", "threads"), [(gpu_rows.NORM[0], 256), (gpu_decode.PARTS, 128), (gpu_decode.MERGE, 128)],
+                         ids=["norm", "parts", "merge"])  # fmt: skip
+def test_rows_and_parts_do_not_spill(kernels, threads, arch):
+    kernel, signatures = kernels
+    view = xray.compiled(kernel, signatures[0], arch)
+    assert not view.spills
+    assert view.occupancy(threads).blocks_per_sm >= 2
 
 
 @COMPILER
