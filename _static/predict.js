@@ -52,9 +52,9 @@
     if (Object.hasOwn(before, name)) judge(String(before[name]));
   }
 
-  function reveal() {  // a link into a closed answer opens it
+  function reveal() {  // a link into a closed answer, or to a card of the gallery, opens it
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const closed = target && target.closest("details.predict-answer:not([open])");
+    const closed = target && target.closest("details:not([open])");
     if (closed) { closed.open = true; target.scrollIntoView(); }
   }
 

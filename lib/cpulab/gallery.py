@@ -68,7 +68,7 @@ class Gallery:
         )
         parts += "".join(f"<p>{escape(helped)}</p>" for helped in self._helped(rung))
         return (
-            f'<div class="gallery-card"><p><b>{show.code(rung.name)}</b> <small>{show.breakable(rung.place)}</small><br>'
+            f'<div class="gallery-card" id="{escape(rung.card)}"><p><b>{show.code(rung.name)}</b> <small>{show.breakable(rung.place)}</small><br>'
             f"{show.sentence(rung.adds)}</p>{parts}<p>{escape(_compiled(rung))}</p></div>"
         )
 

@@ -93,6 +93,11 @@ class Implementation:
         shown = path.relative_to(LIBRARY.parent) if path.is_relative_to(LIBRARY) else Path(path.name)
         return f"{shown.as_posix()}:{function.__code__.co_firstlineno}"
 
+    @property
+    def card(self):
+        """What a link to a GPU's rung in the gallery ends with."""
+        return f"card-{self.name}"
+
 
 OPERATIONS = {}
 _LADDERS = {}

@@ -13,6 +13,7 @@ from simt import show
 from . import implementations
 
 XRAY = "xray.html"  # the page about the x-ray, beside the chapter that shows the table
+GALLERY = "gallery.html"  # the page with a card for each rung of a GPU, beside it, too
 
 
 def table(*operations, device=None):
@@ -37,13 +38,21 @@ class Rungs:
     def _repr_html_(self):
         columns = (show.Column("rung", escape, kind="number"), show.Column("what it adds", str))
         rows = [
-            (
-                number,
-                f"<code>{show.breakable(name)}</code> <small>{show.breakable(where)}</small><br>{show.sentence(adds)}",
-            )
-            for number, name, adds, where in self.rows()
+            (number, f"{_linked(rung)} <small>{show.breakable(where)}</small><br>{show.sentence(adds)}")
+            for rung, (number, _, adds, where) in zip(self.rungs, self.rows(), strict=True)
         ]
         html = show.table(columns, rows, kind="rungs")
         if all(rung.device == "cpu" for rung in self.rungs):
             return html
-        return f'{html}<p>Loads, stores and races of a kernel: <a class="reference internal" href="{XRAY}">the x-ray</a>.</p>'
+        return (
+            f"{html}<p>The name of a GPU's rung leads to its counts and registers in the gallery. Loads, stores and races of a "
+            f'kernel of your own: <a class="reference internal" href="{XRAY}">the x-ray</a>.</p>'
+        )
+
+
+def _linked(rung):
+    """The rung's name; a GPU's leads to its card."""
+    name = f"<code>{show.breakable(rung.name)}</code>"
+    if rung.device == "cpu":
+        return name
+    return f'<a class="reference internal" href="{GALLERY}#{escape(rung.card)}">{name}</a>'

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cpulab.gallery import Gallery, by_folder
 from dlkernels import implementations, rungs
 
 pytestmark = pytest.mark.quick
@@ -28,3 +29,11 @@ def test_table_names_every_rung_once_and_escapes():
     assert all(name in repr(table) for name in names)
     assert "xray.html" in html
     assert "xray.html" not in rungs.table("add", device="cpu")._repr_html_()
+
+
+def test_a_rung_of_a_gpu_leads_to_its_card_in_the_gallery():
+    every = implementations.everything()
+    led = re.findall(r'href="gallery.html#([^"]+)"', rungs.table(*{rung.operation for rung in every})._repr_html_())
+    cards = "".join(map(Gallery._repr_html_, by_folder(rung for rung in every if rung.device == "gpu").values()))
+    assert sorted(led) == sorted(re.findall(r'class="gallery-card" id="([^"]+)"', cards))
+    assert len(set(led)) == sum(rung.device == "gpu" for rung in every)

@@ -166,11 +166,11 @@ def product_tile(a, b, out, at, m, n, k, first, last):
     base = u32(0)
     v0, v1, v2, v3 = four(a, top + t // u32(2), first + t % u32(2) * u32(4), m, k)
     w0, w1, w2, w3 = four(b, first + t // u32(32), left + t % u32(32) * u32(4), k, n)
-    for start in range(first + u32(DEPTH), last + u32(DEPTH), u32(DEPTH)):
+    for then in range(first + u32(DEPTH), last + u32(DEPTH), u32(DEPTH)):
         put(a_tile, b_tile, base, t, v0, v1, v2, v3, w0, w1, w2, w3)
         cuda.syncthreads()
-        v0, v1, v2, v3 = four(a, top + t // u32(2), start + t % u32(2) * u32(4), m, k)
-        w0, w1, w2, w3 = four(b, start + t // u32(32), left + t % u32(32) * u32(4), k, n)
+        v0, v1, v2, v3 = four(a, top + t // u32(2), then + t % u32(2) * u32(4), m, k)
+        w0, w1, w2, w3 = four(b, then + t // u32(32), left + t % u32(32) * u32(4), k, n)
         for p in range(base, base + u32(DEPTH), u32(2)):
             step(a_tile, b_tile, p, y, x, sums)
             step(a_tile, b_tile, p + u32(1), y, x, sums)

@@ -64,10 +64,10 @@ def keep(g, t, h, c, new_h, new_c, out):
 
 
 def per_gate(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
-    gates = range(GATES[g.kind])
+    n, ks = g.hidden, range(GATES[g.kind])
     for t in in_order(g.steps, reverse):
-        of_x = [affine(x[t], rows_of(w_ih, k, g.hidden), rows_of(b_ih, k, g.hidden)) for k in gates]
-        of_h = [affine(h, rows_of(w_hh, k, g.hidden), rows_of(b_hh, k, g.hidden)) for k in gates]
+        of_x = [affine(x[t], rows_of(w_ih, k, n), rows_of(b_ih, k, n)) for k in ks]
+        of_h = [affine(h, rows_of(w_hh, k, n), rows_of(b_hh, k, n)) for k in ks]
         keep(g, t, h, c, *step(g.kind, of_x, of_h, h, c), out)
 
 

@@ -74,7 +74,8 @@ def lstm_lanes(count, gates, at, apart, b_i, b_f, b_g, b_o, mask, h, h_at, c, c_
     for j in range(count):
         f, going = sigmoid(of_f[j] + b_f, ZERO), mask[j]
         g, below = tanh_as_quotient(of_g[j] + b_g)
-        added = g / (below * (ONE + exp(-of_i[j] - b_i)))  # sigmoid times tanh, with one division
+        # sigmoid times tanh, with one division
+        added = g / (below * (ONE + exp(-of_i[j] - b_i)))
         cell[j] = going * settled(f * c[j] + added) + (ONE - going) * c[j]
     for j in range(count):
         above, below = tanh_as_quotient(cell[j])

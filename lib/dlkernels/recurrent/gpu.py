@@ -111,15 +111,19 @@ PLACE = "int64, int64, int64, int64, int64"  # by_step, by_sequence, hidden, wid
 
 
 @cuda.jit
-def gate_kernel(x, w, b_ih, u, b_hh, h, gate, gates, t, by_step, by_sequence, hidden, width, column):
-    """gates[gate * units + ...] = W x + b + U h + d of one gate: a thread for each unit and sequence."""
+def gate_kernel(
+    x, w, b_ih, u, b_hh, h, gate, gates, t,
+    by_step, by_sequence, hidden, width, column,
+):  # fmt: skip
+    """W x + b + U h + d of one gate: a thread for each unit and sequence."""
     job = cuda.grid(1)
     if job < h.size:
         b, unit = job // hidden, gate * hidden + job % hidden
         features = w.size // b_ih.size
         row = t * by_step + b * by_sequence
         of_x = dot(w, unit * features, 1, x, row * features, features) + b_ih[unit]
-        gates[gate * h.size + job] = of_x + dot(u, unit * hidden, 1, h, b * hidden, hidden) + b_hh[unit]
+        of_h = dot(u, unit * hidden, 1, h, b * hidden, hidden)
+        gates[gate * h.size + job] = of_x + of_h + b_hh[unit]
 
 
 @cuda.jit

@@ -134,14 +134,15 @@ def scan_channels(a, b, h, out, reverse):
 
 @inner_njit()
 def walk_four(a, b, out, first, second, third, fourth, step, count, h, i, j, k):
-    """`walk` for four rows at a time: four chains of steps that do not wait for each other."""
+    """`walk` for four rows: chains of steps that do not wait for each other."""
     for _ in range(count):
         h = a[first] * h + b[first]
         i = a[second] * i + b[second]
         j = a[third] * j + b[third]
         k = a[fourth] * k + b[fourth]
         out[first], out[second], out[third], out[fourth] = h, i, j, k
-        first, second, third, fourth = first + step, second + step, third + step, fourth + step
+        first, second = first + step, second + step
+        third, fourth = third + step, fourth + step
 
 
 @inner_njit()
