@@ -96,8 +96,8 @@ quick: $(READY) lint  ## some tests of every part of the library, in less than t
 faults: $(READY)  ## plant faults one by one and see that the tests notice
 	@$(PY) tests/mutations.py
 
-fuzz: $(READY)  ## make 100,000 mutants of answers, and see that none gets out [COUNT=... SEED=...]
-	@cd tests/grading && PYTHONPATH=.. ../../$(PY) -W ignore fuzz.py $(or $(COUNT),100000) --seed $(or $(SEED),1)
+fuzz: $(READY)  ## make 100,000 mutants of answers, and see that none gets out [COUNT=... SEED=... KEEP=FILE]
+	@cd tests/grading && PYTHONPATH=.. ../../$(PY) -W ignore fuzz.py $(or $(COUNT),100000) --seed $(or $(SEED),1) $(if $(KEEP),--keep $(abspath $(KEEP)))
 
 lint: $(READY)  ## check the style of the code
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

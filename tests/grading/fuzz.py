@@ -1,6 +1,6 @@
 """Mutants of right answers and of escapes: what admission lets through is run under an audit hook, and does nothing else.
 
-    python tests/grading/fuzz.py 100000 --seed 1          (make fuzz)
+    python tests/grading/fuzz.py 100000 --seed 1          (make fuzz; KEEP=FILE keeps what came out)
 
 A mutant is what a hostile notebook may send: the texts of an answer. Grammar-aware mutations put escapes, parts of other
 answers and odd text in its place. Those that are refused are counted by the reason. Those that are admitted are looked at
@@ -14,10 +14,13 @@ import collections
 import contextlib
 import dis
 import io
+import json
 import os
+import platform
 import random
 import sys
 import types
+from pathlib import Path
 
 import hostile
 import numpy as np
@@ -455,8 +458,10 @@ def _call(function, arguments):
         sys.settrace(None)
 
 
-def fuzz(count, seed, tell=lambda text: None):
-    """Counter of what became of `count` mutants; ends the process at the first that does what it may not."""
+def fuzz(count, seed, tell=lambda made, outcomes: None):
+    """Counter of what became of `count` mutants; ends the process at the first that does what it may not.
+
+    `tell` is called now and then, with how many were made and what became of them."""
     found, outcomes, current, inside = seeds(), collections.Counter(), [None], [False]
     mutator = Mutator(random.Random(seed), found)
 
@@ -468,8 +473,8 @@ def fuzz(count, seed, tell=lambda text: None):
 
     sys.addaudithook(heard)
     for number in range(count):
-        if number % 5000 == 4999:
-            tell(f"{number + 1} of {count}: {dict(outcomes)}")
+        if number and number % 5000 == 0:
+            tell(number, outcomes)
         key, texts = mutator.mutant()
         try:
             clean = _send(texts, key)
@@ -493,9 +498,29 @@ def fuzz(count, seed, tell=lambda text: None):
     return outcomes
 
 
+def summary(made, seed, outcomes):
+    """What a run leaves behind when no mutant got out."""
+    return {
+        "mutants": made,
+        "seed": seed,
+        "refused": outcomes["refused"],
+        "admitted": {key: outcomes[f"admitted, {key}"] for key in KEYS},
+        "escaped": 0,  # else the process would have ended with status 3
+        "failed when defined": {k.split()[-1]: n for k, n in sorted(outcomes.items()) if k.startswith("fails with ")},
+        "python": platform.python_version(),
+    }
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="write count, seed and outcomes there, as JSON")
     options = parser.parse_args()
-    print(dict(fuzz(options.count, options.seed, lambda text: print(text, flush=True))))
+
+    def told(made, outcomes):
+        print(f"{made} of {options.count}: {dict(outcomes)}", flush=True)
+        if options.keep:  # what was reached, should the run be ended
+            options.keep.write_text(json.dumps(summary(made, options.seed, outcomes), indent=1) + "\n")
+
+    told(options.count, fuzz(options.count, options.seed, told))

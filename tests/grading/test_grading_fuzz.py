@@ -1,5 +1,7 @@
 """Mutants of answers and of escapes: nothing that is admitted does what it may not. fuzz.py says how; `make fuzz` makes 100,000."""
 
+import collections
+import json
 import os
 import subprocess
 import sys
@@ -26,6 +28,30 @@ def test_no_mutant_gets_out(count):
     assert "refused" in said
     for key in fuzz.KEYS:  # what is refused to the last one tells nothing
         assert f"admitted, {key}" in said
+
+
+@pytest.mark.quick
+def test_the_page_says_what_the_kept_run_found():
+    root = Path(__file__).parents[2]
+    kept = json.loads((root / "benchmarks" / "results" / "fuzz.json").read_text(encoding="utf-8"))
+    made, refused, admitted = kept["mutants"], kept["refused"], kept["admitted"]
+    assert (kept["escaped"], made) == (0, refused + sum(admitted.values()))
+    assert set(admitted) == set(fuzz.KEYS)
+    assert min(admitted.values()) > 0
+    page = " ".join((root / "chapters" / "instructors.md").read_text(encoding="utf-8").split())
+    said = f"of {made:,} mutants of right answers and of escapes (seed {kept['seed']}), {refused:,} were refused"
+    assert f"{said} and {made - refused:,} admitted and run, and none got out" in page
+
+
+@pytest.mark.quick
+def test_a_run_is_kept_as_what_became_of_its_mutants():
+    outcomes = collections.Counter(
+        {"refused": 7, "admitted, plain": 2, "admitted, kernel": 1, "fails with NameError": 1}
+    )
+    kept = fuzz.summary(10, 3, outcomes)
+    assert (kept["mutants"], kept["seed"], kept["refused"], kept["escaped"]) == (10, 3, 7, 0)
+    assert kept["admitted"] == {"kernel": 1, "compiled": 0, "counted": 0, "plain": 2}
+    assert kept["failed when defined"] == {"NameError": 1}
 
 
 BREACHES = {

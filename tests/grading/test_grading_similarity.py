@@ -1,12 +1,13 @@
 """Answers that look alike: found after renaming, moving and padding; not where the hand-out or the class is the reason."""
 
+import itertools
 import random
 import re
 from pathlib import Path
 
 import pytest
 
-from coursework.grading import similarity
+from coursework.grading import flags, similarity
 
 pytestmark = pytest.mark.quick
 
@@ -105,10 +106,51 @@ def test_what_all_were_given_is_no_evidence():
     assert alike({"anna": OWN, "ben": renamed(OWN)}, given=(OTHER,)) != []
 
 
-def test_what_many_wrote_is_no_evidence():
-    crowd = {f"student{i}": renamed(OWN, i) for i in range(6)}
+SHORT = (
+    "def launch(n):\n    threads = min(1024, 32 * ((n + 31) // 32))\n    return (n + threads - 1) // threads, threads\n"
+)
+
+
+def of_ones_own(number):
+    """An answer that nobody else has."""
+    rng = random.Random(number)
+    lines = [
+        f"    x{k} = n{rng.choice('+-*/%')}{rng.choice(['a', 'b(n)', '-c', 'd[n]', '(e, n)[0]'])}" for k in range(20)
+    ]
+    return "def f(n, a, b, c, d, e):\n" + "\n".join(lines) + "\n    return x19\n"
+
+
+@pytest.mark.parametrize("size", [5, 10, 20, 60])
+@pytest.mark.parametrize("ring", [3, 5])
+def test_a_ring_is_found_in_a_class_of_any_size(size, ring):
+    copies = {f"copy{i}": renamed(OWN, i) for i in range(ring)}
+    others = {f"student{i:02d}": of_ones_own(i) for i in range(size - ring)}
+    found = alike(copies | others)
+    assert {(p.first, p.second) for p in found} == set(itertools.combinations(sorted(copies), 2))
+    assert similarity.rings(found) == [tuple(sorted(copies))]
+
+
+@pytest.mark.parametrize("size", [5, 10, 20, 60])
+def test_a_short_natural_answer_is_no_evidence_in_a_class_of_any_size(size):
+    assert alike({f"student{i:02d}": SHORT.replace("threads", f"t{i}") for i in range(size)}) == []
+    mixed = {f"student{i:02d}": SHORT + of_ones_own(i) for i in range(size)}
+    assert alike(mixed) == []
+
+
+def test_what_a_quarter_of_a_large_class_wrote_is_the_natural_form():
+    crowd = {f"student{i:02d}": renamed(OWN, i) for i in range(30)}
     assert alike(crowd) == []
-    assert len(alike(dict(list(crowd.items())[:4]))) == 6  # four who worked together: each pair
+    assert similarity.rings(alike(dict(list(crowd.items())[:4]))) == [
+        ("student00", "student01", "student02", "student03")
+    ]
+
+
+def test_a_ring_is_one_flag():
+    like = {f"student{i:02d}": {"07-add"} for i in range(12)}
+    (said,) = flags._looks_like(like)
+    assert said.startswith("looks like 12 others: student00, student01")
+    assert said.endswith("and 4 more (07-add)")
+    assert flags._looks_like({"ben": {"07-add", "07-axpy"}}) == ["looks like ben (07-add, 07-axpy)"]
 
 
 def test_short_answers_say_nothing():

@@ -10,6 +10,8 @@ from .grade import parts_of
 
 MIN_NODES = 45  # a shorter answer says nothing: two honest students write the same three lines
 
+FEW, MOST_NAMES = 3, 8  # others who are told one by one; names of a ring
+
 
 def given(master_path):
     """What all have: ({cell: source of the public solution}, {cell: source as it was handed out})."""
@@ -36,10 +38,21 @@ def look_alikes(results, masters):
             flags[student, exercise] += copied
         alike = similarity.pairs(mine, {i: (public[i], shipped[i]) for i in public})
         found += [replace(pair, exercise=exercise) for pair in alike]
+        others = defaultdict(dict)
         for pair in alike:
-            for student, other in ((pair.first, pair.second), (pair.second, pair.first)):
-                flags[student, exercise].append(f"looks like {other} ({', '.join(sorted(pair.lines))})")
+            others[pair.first][pair.second] = others[pair.second][pair.first] = set(pair.lines)
+        for student, like in others.items():
+            flags[student, exercise] += _looks_like(like)
     return {who: _short(said) for who, said in flags.items() if said}, found
+
+
+def _looks_like(like):
+    """Flags for {other student: cells}: one for each, or for a ring as a whole."""
+    if len(like) <= FEW:
+        return [f"looks like {other} ({', '.join(sorted(cells))})" for other, cells in like.items()]
+    names, cells = sorted(like), sorted(set().union(*like.values()))
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return [f"looks like {len(names)} others: {', '.join(names[:MOST_NAMES])}{more} ({', '.join(cells)})"]
 
 
 def _short(said):

@@ -23,16 +23,19 @@ _inside = False
 
 def is_forbidden(event, arguments, folder):
     """Whether an event is none that may happen while an answer is run; `folder`: where requests and replies lie."""
-    if arguments and "__pycache__" in str(arguments[0]):  # numba looks where it could keep what it compiles
-        return False
-    if event == "open":
+    if event == "open":  # the importer reads what is compiled already, and is told to write none
         path, mode, flags = arguments
         writes = isinstance(mode, str) and set(mode) & set("wax+")
         writes = writes or (
             isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
         )
-        return (bool(writes) and path != os.devnull) or str(path).startswith(folder)
+        return (bool(writes) and path != os.devnull) or _lies_in(path, folder)
     return event.startswith(NEVER)
+
+
+def _lies_in(path, folder):
+    """Whether a path, absolute or from the work folder on, lies in `folder`; an int is a file that is open already."""
+    return not isinstance(path, int) and os.path.abspath(os.fsdecode(path)).startswith(folder)
 
 
 def arm(folder, end=os._exit):

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
-from . import overrides, results
+from . import overrides, results, similarity
 from .for_students import PAGES, feedback_html, feedback_markdown
 from .gather import Added, rows_of
 
@@ -132,7 +132,9 @@ def similarity_html(pairs, rows):
             ]  # fmt: skip
             tasks.append({"cell": cell, "sides": sides})
         shown.append(asdict(pair) | {"tasks": tasks})
-    return PAGES.get_template("similarity.html").render(pairs=shown, left_out=len(pairs) - len(shown))
+    exercises = sorted({pair.exercise for pair in pairs})
+    rings = [(e, ring) for e in exercises for ring in similarity.rings([p for p in pairs if p.exercise == e])]
+    return PAGES.get_template("similarity.html").render(pairs=shown, rings=rings, left_out=len(pairs) - len(shown))
 
 
 def _exercise(name, rows):

@@ -3,7 +3,8 @@
 An answer becomes a sequence of nodes in which every name of its own is the same word, numbers are numbers, and comments,
 docstrings, layout and annotations are gone. Of all runs of K nodes, winnowing keeps at least one in W neighbours, so that any
 common stretch of K + W - 1 nodes is found, wherever it stands. No evidence is what stands in the hand-out or in the public
-solution, and what many of a class wrote.
+solution. What many of a class wrote may be the natural form, or a ring: it counts only where nearly all of both is the same,
+and a long answer among it.
 """
 
 import ast
@@ -18,6 +19,10 @@ K, W = 18, 6
 MOST_NODES = 6000  # of an answer; what is longer is compared by its beginning
 LEAST = 10  # shared pieces below which nothing is said: two honest students write the same three lines
 SHARE = 0.6  # of the smaller one's evidence
+MANY, A_QUARTER = 4, 4  # what more students have than these, or than a quarter of the class, many have
+RING = 20  # what more students have than these, and than a quarter, is the natural form: a ring of so many is a class
+LEAST_OF_RING = 20  # shared pieces of one cell, and ...
+SHARE_OF_RING = 0.9  # ... of all that the smaller one has, where many have it
 _DROPPED = ("annotation", "returns", "type_comment", "type_params", "ctx", "kind")
 
 
@@ -121,27 +126,54 @@ def pairs(answers, given):
 
     `answers`: student -> {cell: source}. `given`: cell -> sources that all have: the hand-out, the public solution.
     """
-    evidence = defaultdict(dict)  # student -> {(cell, number): lines}
+    rare, whole = defaultdict(dict), defaultdict(dict)  # student -> {(cell, number): lines}
     for cell in {cell for mine in answers.values() for cell in mine}:
         known = {number for source in given.get(cell, ()) for number, _, _ in _grams(source)}
         found = {student: pieces(mine[cell]) for student, mine in answers.items() if mine.get(cell)}
         held = Counter(number for numbers in found.values() for number in numbers)
-        common = max(4, len(found) // 4)
-        for student, numbers in found.items():
-            mine = {(cell, n): lines for n, lines in numbers.items() if n not in known and held[n] <= common}
-            evidence[student].update(mine)
-    holders, shared = defaultdict(list), Counter()
+        quarter = len(found) // A_QUARTER
+        for evidence, most in ((rare, max(MANY, quarter)), (whole, max(RING, quarter))):
+            for student, numbers in found.items():
+                mine = {(cell, n): lines for n, lines in numbers.items() if n not in known and held[n] <= most}
+                evidence[student].update(mine)
+    found = {}
+    for evidence, share, fits in ((rare, SHARE, len), (whole, SHARE_OF_RING, _longest)):
+        for (a, b), shared in _shared(evidence).items():
+            part = len(shared) / min(len(evidence[a]), len(evidence[b]))
+            least = LEAST_OF_RING if evidence is whole else LEAST
+            if fits(shared) >= least and part >= share:
+                found[a, b] = Pair("", a, b, len(shared), part, _lines(evidence[a], evidence[b]))
+    return sorted(found.values(), key=lambda p: (-p.share, -p.shared, p.first, p.second))
+
+
+def _shared(evidence):
+    """{(student, student): the pieces that both have}."""
+    holders, shared = defaultdict(list), defaultdict(list)
     for student in sorted(evidence):
         for piece in evidence[student]:
             holders[piece].append(student)
-    for students in holders.values():
-        shared.update((a, b) for i, a in enumerate(students) for b in students[i + 1 :])
-    found = []
-    for (a, b), n in shared.items():
-        share = n / min(len(evidence[a]), len(evidence[b]))
-        if n >= LEAST and share >= SHARE:
-            found.append(Pair("", a, b, n, share, _lines(evidence[a], evidence[b])))
-    return sorted(found, key=lambda p: (-p.share, -p.shared, p.first, p.second))
+    for piece, students in holders.items():
+        for i, a in enumerate(students):
+            for b in students[i + 1 :]:
+                shared[a, b].append(piece)
+    return shared
+
+
+def _longest(shared):
+    """Pieces of the cell that has most of them."""
+    return max(Counter(cell for cell, _ in shared).values())
+
+
+def rings(pairs):
+    """The groups of three students or more that are held together by the pairs of one exercise, as sorted lists."""
+    group = {}
+    for pair in pairs:
+        one = group.setdefault(pair.first, {pair.first})
+        other = group.setdefault(pair.second, {pair.second})
+        if one is not other:
+            one |= other
+            group |= dict.fromkeys(other, one)
+    return sorted({tuple(sorted(members)) for members in group.values() if len(members) > 2})
 
 
 def _lines(one, other):
