@@ -40,7 +40,7 @@ KEY = ("mode", "instruction_set", "threads", "passes")
 
 
 def compare(script, cases, label, quick=False, tolerance=2e-3):
-    """Rows of all cases, geometric means over each kind, and what PyTorch runs. label(row): its case, in a few words."""
+    """Rows of all cases, geometric means over each kind, and what PyTorch runs ("kernels": beside ours of each instruction set). label(row): its case, in a few words."""
     import numba
 
     from dlkernels import simd
@@ -48,7 +48,7 @@ def compare(script, cases, label, quick=False, tolerance=2e-3):
     most = min(2, numba.config.NUMBA_NUM_THREADS)
     runs = [(USER, 1), (USER, most), (PINNED, most)] if most > 1 else [(USER, 1)]
     variants = [{}, AVX2] if simd.instruction_set() == "AVX-512" else [{}]
-    rows, peer = [], {}
+    rows, peer, kernels = [], {}, {}
     for settings in variants:
         for mode, threads in runs[: 1 if quick else None]:
             with contextlib.ExitStack() as stack:
@@ -57,6 +57,7 @@ def compare(script, cases, label, quick=False, tolerance=2e-3):
                     for name in ("ours", "PyTorch")
                 ]
                 instructions, peer = (side.ask("what") for side in sides)
+                kernels[instructions["instruction_set"]] = peer["kernels"]
                 for case in cases:
                     if mode == USER or case["passes"] == FORWARD:
                         row = {"mode": mode, "threads": threads, **duel(sides, case, tolerance), **instructions}
@@ -66,7 +67,7 @@ def compare(script, cases, label, quick=False, tolerance=2e-3):
     for line in means:
         print(f"{line['mode']}, {line['instruction_set']}, {line['threads']} threads, {line['passes']}, {line['kind']}: PyTorch / ours = "
               f"{line['mean']:.2f} (geometric mean of {line['layers']}; lowest {line['lowest']:.2f} at {line['lowest_at']})")  # fmt: skip
-    return {"rows": rows, "means": means, "peer": peer}
+    return {"rows": rows, "means": means, "peer": {**peer, "kernels": kernels}}
 
 
 def duel(sides, case, tolerance):

@@ -403,6 +403,48 @@ def test_means_are_geometric_and_name_the_lowest():
     assert (found["a"]["lowest_at"], found["b"]["lowest_at"], found["all"]["layers"]) == ("at 0.5", "at 8.0", 3)
 
 
+def test_what_pytorch_runs_is_told_for_each_instruction_set(monkeypatch):
+    """A machine with AVX-512 runs all with AVX2 once more: what is asked last is not what ran first."""
+    from dlkernels import simd
+
+    sides = script("sides")
+
+    class Settled:
+        def __init__(self, script, name, mode, threads, settings):
+            self.name, self.kind = name, "AVX2" if settings else "AVX-512"
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def ask(self, what):
+            return {"instruction_set": self.kind} if self.name == "ours" else {"kernels": f"its {self.kind}"}
+
+    monkeypatch.setattr(sides, "Side", Settled)
+    monkeypatch.setattr(simd, "instruction_set", lambda: "AVX-512")
+    told = {"way": ""} | dict.fromkeys(("ratio", "low", "high", "cpu_ratio", "flops"), 1.0)
+    monkeypatch.setattr(sides, "duel", lambda pair, case, tolerance: case | told)
+    found = sides.compare("script", [CASE], lambda row: "a case")
+    assert {row["instruction_set"] for row in found["rows"]} == {"AVX-512", "AVX2"}
+    assert found["peer"]["kernels"] == {"AVX-512": "its AVX-512", "AVX2": "its AVX2"}
+
+
+@pytest.mark.parametrize("network", ["LSTM", "GRU"])
+def test_a_record_names_the_rungs_that_run(network, monkeypatch):
+    """The public functions' own, which are not the last of their ladders; a row of both passes names both."""
+    from dlkernels import implementations
+
+    benchmark, sides, ran = script("recurrent"), script("sides"), []
+    run = implementations.run
+    monkeypatch.setattr(implementations, "run", lambda rung, arguments: ran.append(rung.name) or run(rung, arguments))
+    for passes in (sides.FORWARD, sides.BOTH):
+        ran.clear()
+        _, way, _ = benchmark.ours(benchmark.described(network, 3, 2, 8, passes))
+        assert sorted(way.split(", ")) == sorted(ran)
+
+
 @pytest.mark.parametrize("name", ["convolution", "attention", "recurrent"])
 def test_what_is_compared_with_pytorch_is_what_the_record_says(name, monkeypatch):
     """Every case is plain data, its arrays have its sizes, and the recorded means are those of the recorded rows."""

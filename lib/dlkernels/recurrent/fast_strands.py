@@ -5,7 +5,7 @@
     lstm_batch_parts      a strand is a part of the batch
 
 In fast.py all threads share the units of a step and meet after it: each reads its part of U only. Here a thread reads all of U, and
-meets the others once in a block of steps. That pays where a step is too small to be shared.
+meets the others once in a block of steps. Where that wins no quiet machine has told yet, so the public function takes neither.
 """
 
 import numpy as np
