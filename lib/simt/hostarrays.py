@@ -173,9 +173,15 @@ def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0):
 
 def device_array_like(ary, stream=0):
     """A device array of the same shape, dtype and order."""
+    return device_array(**_as(ary))
+
+
+def _as(ary):
+    """Shape, dtype and order of what is made like an array; of a part of one, the order is the whole's, as in numba."""
     data = ary._data if isinstance(ary, DeviceNDArray) else np.asarray(ary)
-    order = "F" if data.flags.f_contiguous and not data.flags.c_contiguous else "C"
-    return device_array(data.shape, data.dtype, order=order)
+    like = data if 0 in data.strides else np.empty_like(data)
+    order = "F" if like.flags.f_contiguous and not like.flags.c_contiguous else "C"
+    return {"shape": data.shape, "dtype": data.dtype, "order": order}
 
 
 def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
@@ -184,7 +190,7 @@ def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
 
 
 def pinned_array_like(ary):
-    return np.empty_like(ary)
+    return np.empty(**_as(ary))
 
 
 class MappedArray(np.ndarray):
@@ -197,7 +203,7 @@ def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, por
 
 
 def mapped_array_like(ary, stream=0, portable=False, wc=False):
-    return mapped_array(ary.shape, ary.dtype)
+    return mapped_array(**_as(ary))
 
 
 def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):

@@ -2,8 +2,10 @@
 
 import contextlib
 import io
+import os
 import sys
 import unittest
+from pathlib import Path
 
 import numpy as np
 
@@ -54,6 +56,25 @@ skip_under_cuda_memcheck = skip_if_mvc_enabled = skip_with_cuda_python = lambda 
 skip_with_nvdisasm = skip_without_nvdisasm = lambda reason: _always_skipped
 skip_if_nvjitlink_missing = skip_if_cuda_includes_missing = lambda *_: _always_skipped
 skip_if_mvc_libraries_unavailable = skip_if_cudadevrt_missing = skip_if_no_cudadevrt = _always_skipped
+
+
+skip_on_wsl2 = skip_on_standalone_numba_cuda
+skip_on_nvjitlink_13_1_sm_120 = skip_under_cuda_memcheck
+skip_if_curand_kernel_missing = _always_skipped  # a file of CUDA C to link
+test_data_dir = Path(os.devnull)  # of such files: there are none
+
+
+def xfail_unless_cudasim(test):
+    """Here it passes, as in numba's simulator."""
+    return test
+
+
+class ForeignArray:
+    """An array of another library, of which only the interface is known: an error here, where no array lies on a GPU."""
+
+    def __init__(self, array):
+        self._array = array
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
 
 
 def cc_X_or_above(major, minor):

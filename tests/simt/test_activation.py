@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 import textwrap
+import unittest
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import simt
+import simt.compiled
 from simt import cuda, libdevice
 from simt.random import create_xoroshiro128p_states, xoroshiro128p_normal_float64, xoroshiro128p_uniform_float32
 
@@ -113,6 +115,28 @@ def test_numba_cuda_is_numbas_again():
     """
     done = run("-c", textwrap.dedent(code))
     assert not done.returncode, done.stderr
+
+
+def test_what_a_test_may_import_is_there():
+    from simt import testing
+
+    kept = (testing.xfail_unless_cudasim, testing.skip_on_wsl2, testing.skip_on_nvjitlink_13_1_sm_120("a reason"))
+    assert all(decorator(run) is run for decorator in kept)
+    with pytest.raises(unittest.SkipTest):
+        testing.skip_if_curand_kernel_missing(run)()
+    with pytest.raises(AttributeError):
+        testing.ForeignArray(cuda.to_device(np.zeros(1)))
+
+
+@pytest.mark.parametrize("like", [cuda.device_array_like, cuda.mapped_array_like, cuda.pinned_array_like])
+def test_what_is_made_like_an_array_has_its_order(like):
+    rows = np.zeros((6, 4), np.float32)
+    for array in (rows, rows.T, rows[::2], rows.T[:, ::2], cuda.to_device(rows), cuda.to_device(rows.T)):
+        made = like(array)
+        columns = array.strides[0] < array.strides[1]
+        assert (made.shape, made.dtype) == (array.shape, array.dtype)
+        assert (made.flags["F_CONTIGUOUS"], made.flags["C_CONTIGUOUS"]) == (columns, not columns)
+    assert like(np.broadcast_to(rows[0], (8, 4))).flags["C_CONTIGUOUS"]
 
 
 # -- random numbers -------------------------------------------------------------------------------------------------------
