@@ -323,7 +323,8 @@ class Kinds:
 
     def _of_device_call(self, node, kind):
         if kind == "index":
-            return "i" if isinstance(node.args[0], ast.Constant) and node.args[0].value == 1 else "shape"
+            given = [*node.args, *(k.value for k in node.keywords)]
+            return "i" if given and self.source.static(given[0])[1] == 1 else "shape"
         if kind == "array":
             return self._of_array_maker(node)
         return None
