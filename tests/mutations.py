@@ -1183,8 +1183,8 @@ COURSEWORK = [
     ),
     Fault(
         "similarity: what all were given is evidence",
-        "if n not in known and held[n] <= common",
-        "if held[n] <= common",
+        "if n not in known and held[n] <= most",
+        "if held[n] <= most",
         "tests/grading/test_grading_similarity.py",
         "test_what_all_were_given_is_no_evidence",
     ),

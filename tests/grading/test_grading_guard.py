@@ -43,13 +43,13 @@ DEEDS = {
         ("subprocess.Popen", ("/tmp/__pycache__/x", [], None, None)),
         ("open", ("/lib/__pycache__/x.pyc", "wb", 0)),
         ("open", ("/lib/__pycache__/x.pyc", None, os.O_WRONLY | os.O_CREAT)),
-        ("open", ("/work/req-1.json", "r", 0)),
-        ("open", (b"/work/req-1.json", "r", 0)),
+        ("open", ("/here/req-1.json", "r", 0)),
+        ("open", (b"/here/req-1.json", "r", 0)),
         ("os.rename", ("/lib/__pycache__/x.pyc", "/lib/x.py", -1, -1)),
     ],
 )
 def test_forbidden(event, arguments):
-    assert guard.is_forbidden(event, arguments, "/work")
+    assert guard.is_forbidden(event, arguments, "/here")
 
 
 @pytest.mark.quick
@@ -64,7 +64,7 @@ def test_forbidden(event, arguments):
     ],
 )
 def test_what_python_and_numba_do_on_their_own_is_not(event, arguments):
-    assert not guard.is_forbidden(event, arguments, "/work")
+    assert not guard.is_forbidden(event, arguments, "/here")
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -465,3 +465,18 @@ def reversed_range(a):
 @snippet(False, words="*args")
 def star_arguments(*a):
     a[0][0] = 1
+
+
+@snippet(False, words="ndim")
+def grid_of_nothing(a):
+    a[cuda.grid()] = 1
+
+
+@snippet(False, words="must be the constant 1, 2 or 3")
+def grid_of_a_truth(a):
+    a[cuda.grid(True)] = 1
+
+
+@snippet(False, words="must be the constant 1, 2 or 3")
+def grid_of_four_axes(a):
+    a[cuda.gridsize(4)] = 1
