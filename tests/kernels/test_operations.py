@@ -176,7 +176,12 @@ def of_rungs(by_day):
     )
 
 
-@of_rungs(by_day=lambda row: row.public and not row.capability)  # those for tensor cores have files of their own
+def large_by_day(row):
+    """Those for tensor cores have files of their own."""
+    return row.public and not row.capability and not OPERATIONS[row.operation].backward_of
+
+
+@of_rungs(by_day=large_by_day)
 def test_at_real_size(row):
     """Many blocks, ragged in every direction: by the compiled engine where there is no GPU."""
     examples = OPERATIONS[row.operation].examples
