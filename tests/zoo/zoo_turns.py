@@ -367,3 +367,38 @@ def no_fence_behind_the_wait(x, slot, flag, out):
             pass
         out[0] = slot[0]  # BUG
         cuda.threadfence()
+
+
+@fine(2, 1, numbers(2), zeros(1), ints(1), zeros(1))
+def set_by_one_and_counted_on_by_the_other(x, slot, flag, out):
+    if cuda.blockIdx.x == 0:
+        slot[0] = x[0]
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+        while cuda.atomic.add(flag, 0, 0) != 2:
+            pass
+        cuda.threadfence()
+        slot[0] = x[1]
+    else:
+        while cuda.atomic.add(flag, 0, 0) != 1:
+            pass
+        cuda.threadfence()
+        out[0] = slot[0]
+        cuda.threadfence()
+        cuda.atomic.add(flag, 0, 1)
+
+
+@bug(RACES, 3, 1, numbers(1), zeros(1), ints(1), zeros(1))
+def taken_from_one_who_adds(x, slot, flag, out):
+    b = cuda.blockIdx.x
+    if b == 0:
+        slot[0] = x[0]  # BUG
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    elif b == 2:
+        cuda.atomic.add(flag, 0, 1)
+    else:
+        while cuda.atomic.cas(flag, 0, 1, 5) != 1:
+            pass
+        cuda.threadfence()
+        out[0] = slot[0]  # BUG

@@ -31,14 +31,19 @@ class Evidence:
         self.resets = [e for e in self.changes if e.name not in _ADDS]
         self.bits = [e for e in events if e.name == "or_"] if all(e.name == "or_" for e in self.changes) else []
         self.values = {e.new for e in self.changes} | {self.start}
-        self._locks = {}
+        self.changed = 0  # the changes, and what their threads did later (bits)
+        for m in self.changes:
+            self.changed |= order.from_on[m.number]
+        self._locks, self._before = {}, (None, 0)
 
     def proves(self, w, e):
         """Whether ``e`` can only have gone on as it did because ``w`` came before it."""
         if w.new == w.old and w.name not in ("inc", "dec"):
             return False  # it left nothing to be seen
-        if self.counter or (self.one_way and e.name in _ADDS):
-            return self._counted(w, e)
+        if self.one_way and e.name in _ADDS and self._counted(w, e):
+            return True
+        if self.counter:
+            return False
         if e.new != e.old and not accepts(e, e.new) and accepts(e, w.new) and self._is_lock(e):
             return True
         if self.bits:
@@ -53,14 +58,20 @@ class Evidence:
         """Whether ``m`` comes after ``e`` in every run: it has seen it, or what its thread did later."""
         return bool(self.seen[m.number] & self.order.from_on[e.number]) if m.number in self.seen else False
 
+    def _certain(self, e):
+        """What came before ``e`` for certain (bits). It is asked of one atomic after the other."""
+        if self._before[0] is not e:
+            self._before = e, self.order.seen_before(e)
+        return self._before[1]
+
     # -- flags --------------------------------------------------------------------------------------------------------
 
     def _stored_after(self, w, e, value):
-        before = self.order.seen_before(e)
-        if value == self.start and not any(before & self.order.from_on[m.number] for m in self.changes):
+        before = self._certain(e)
+        if value == self.start and not before & self.changed:
             return False  # it may still have been there
-        for m in self.stores:
-            if m is w or _stored(m) != value or self._after(m, e) or self._after(m, w):
+        for m in self.stores:  # one that adds to what it finds may come to any value
+            if m is w or (m.name in _STORES and m.value != value) or self._after(m, e) or self._after(m, w):
                 continue
             stale = any(before & self.order.from_on[c.number] and self._after(c, m) for c in self.changes)
             if not stale and not self.order.as_good(m, w):
@@ -89,7 +100,7 @@ class Evidence:
 
     def _counted(self, w, e):
         """Whether the count that ``e`` found cannot be reached without ``w``, since it was last set for certain."""
-        before = self.order.seen_before(e)
+        before = self._certain(e)
         past = [r for r in self.resets if before & self.order.from_on[r.number]]
         if any(r not in past and not self._after(r, e) for r in self.resets):
             return False  # it may have been set to anything
