@@ -40,7 +40,9 @@ KEY = ("mode", "instruction_set", "threads", "passes")
 
 
 def compare(script, cases, label, quick=False, tolerance=2e-3):
-    """Rows of all cases, geometric means over each kind, and what PyTorch runs ("kernels": beside ours of each instruction set). label(row): its case, in a few words."""
+    """Rows of all cases, geometric means over each kind, and what PyTorch runs (its "kernels" by our instruction set).
+
+    label(row): its case, in a few words."""
     import numba
 
     from dlkernels import simd

@@ -375,10 +375,11 @@ def test_find_notebook_asks_when_several_fit(tmp_path, monkeypatch):
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
 def test_a_check_takes_seconds(task):
     """The best of three, in this process's own CPU time: the first check of a process also loads what numba needs for
-    a parallel loop. Bounds are three times what a quiet processor of 2021 takes, so that one that is slower, or whose cores
-    are shared, passes: it is seen here when a check becomes a matter of minutes."""
-    limit = 9 if isinstance(task, ParallelTask) or task.id == "09-weight" else 6
-    limit = 24 if isinstance(task, ThreadTask) else limit
+    a parallel loop. On a Zen 3 with other work beside, 02-buffer takes 9 s, 09-weight 6.5, loops in parallel up to 3.1 and others
+    2.3 (`tests/check_times.py` measures them). Without numba, once the loop is compiled, the check itself takes less than a
+    second."""
+    limit = 10 if task.id == "09-weight" else 5 if isinstance(task, ParallelTask) else 4
+    limit = 14 if isinstance(task, ThreadTask) else limit
     seconds = []
     while len(seconds) < 3 and min(seconds, default=limit) >= limit:
         answer = masters.answer(task)
@@ -390,7 +391,7 @@ def test_a_check_takes_seconds(task):
     if isinstance(task, ParallelTask) and not isinstance(task, MeasuredParallelTask):  # that one times the loop, too
         begun = time.process_time()
         checking.check(task, answer)
-        assert time.process_time() - begun < 3
+        assert time.process_time() - begun < 1
 
 
 @pytest.mark.quick

@@ -40,7 +40,7 @@ def test_the_page_says_what_the_kept_run_found():
     assert min(admitted.values()) > 0
     page = " ".join((root / "chapters" / "instructors.md").read_text(encoding="utf-8").split())
     said = f"of {made:,} mutants of right answers and of escapes (seed {kept['seed']}), {refused:,} were refused"
-    assert f"{said} and {made - refused:,} admitted and run, and none got out" in page
+    assert f"{said} and {made - refused:,} admitted and tried as plain Python, and none got out" in page
 
 
 @pytest.mark.quick

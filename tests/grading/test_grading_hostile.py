@@ -60,7 +60,7 @@ def grade(mode, names, folder, scratch, port, calls):
             text, encoding="utf-8", errors="surrogatepass"
         )
     options = f"--grade={submissions} --grade-out={out} --grade-sandbox {mode} --grade-exercise 07 -n 2 -q"
-    options += " --grade-cell-seconds 5 --grade-total-seconds 60 -p no:cacheprovider"
+    options += " --grade-cell-seconds 8 --grade-total-seconds 60 -p no:cacheprovider"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options.split()],
         cwd=hostile.ROOT,
@@ -120,9 +120,7 @@ def test_row(graded, name):
     if row.flag == "equal the public solution":
         return  # found out when the whole class is known: test_flags
     assert row.flag in "; ".join(result["flags"])
-    slow = name == "data_of_all_memory"  # fills its memory again and again: on a busy machine a cell comes to its limit
-    flags = [flag for flag in result["flags"] if not (slow and flag.startswith("time limit"))]
-    assert bool(row.flag) or not flags, flags
+    assert bool(row.flag) or not result["flags"], result["flags"]
 
 
 def test_flags_of_the_whole_class(graded):

@@ -36,7 +36,10 @@ def fence(lowering, node, name):
 def index(lowering, node, name):
     """``grid(n)`` and ``gridsize(n)``."""
     (dimensions,) = lowering.source.bind(node, name)
-    return make_call(f"_{name.path}", make_name("_t"), lowering.source.dimensions(node, name, dimensions))
+    known, count = lowering.source.static(dimensions)
+    if not (known and type(count) is int and count in (1, 2, 3)):
+        lowering.source.refuse(node, f"the argument of cuda.{name.path}() must be the constant 1, 2 or 3")
+    return make_call(f"_{name.path}", make_name("_t"), count)
 
 
 def barrier(lowering, node, name):

@@ -128,13 +128,6 @@ class Source:
             self.refuse(node, f"{ast.unparse(node.func)}() misses the argument {missing[0]!r}")
         return [given.get(p) for p in name.parameters]
 
-    def dimensions(self, node, name, given):
-        """The argument of ``cuda.grid``: 1, 2 or 3, known before the kernel runs."""
-        known, count = self.static(given)
-        if not (known and type(count) is int and count in (1, 2, 3)):
-            self.refuse(node, f"the argument of cuda.{name.path}() must be the constant 1, 2 or 3")
-        return count
-
     def constant_shape(self, node):
         """The shape as a tuple of ints, or None where it is not a constant in numba's eyes."""
         if isinstance(node, ast.Tuple):
