@@ -60,7 +60,7 @@ def grade(mode, names, folder, scratch, port, calls):
             text, encoding="utf-8", errors="surrogatepass"
         )
     options = f"--grade={submissions} --grade-out={out} --grade-sandbox {mode} --grade-exercise 07 -n 2 -q"
-    options += " --grade-cell-seconds 8 --grade-total-seconds 60 -p no:cacheprovider"
+    options += " --grade-cell-seconds 5 --grade-total-seconds 60 -p no:cacheprovider"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options.split()],
         cwd=hostile.ROOT,
