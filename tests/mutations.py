@@ -829,8 +829,8 @@ XRAY = [
     ),
     Fault(
         "x-ray: what is taken was left by the last one, whoever did",
-        "accepts(e, w.new) and self._is_lock(e):",
-        "accepts(e, w.new):",
+        "and not accepts(e, e.new) and self._is_lock(e):",
+        "and not accepts(e, e.new):",
         ZOO,
         "test_bug_is_found and taken_from_whoever_set_it and forward",
     ),

@@ -402,3 +402,84 @@ def taken_from_one_who_adds(x, slot, flag, out):
             pass
         cuda.threadfence()
         out[0] = slot[0]  # BUG
+
+
+@fine(2, 1, numbers(1), zeros(1), ints(1), zeros(1))
+def the_second_to_exchange(x, slot, flag, out):
+    b = cuda.blockIdx.x
+    if b == 0:
+        slot[0] = x[0]
+        cuda.threadfence()
+    if cuda.atomic.exch(flag, 0, 1) == 1:  # nobody finds what it has left itself
+        cuda.threadfence()
+        if b == 1:
+            out[0] = slot[0]
+
+
+@fine(8, 1, numbers(8), zeros(16), ints(8))
+def tree_where_the_second_goes_up(x, node, met):
+    n = 8 + cuda.blockIdx.x
+    node[n] = x[n - 8]
+    while n > 1:
+        cuda.threadfence()
+        n = n // 2
+        if cuda.atomic.exch(met, n, 1) == 0:
+            break
+        cuda.threadfence()
+        node[n] = node[2 * n] + node[2 * n + 1]
+
+
+@bug(RACES, 4, 1, numbers(3), zeros(3), ints(1), zeros(1))
+def two_large_steps_of_three_will_do(x, slot, count, out):
+    b = cuda.blockIdx.x
+    if b < 3:
+        slot[b] = x[b]  # BUG
+        cuda.threadfence()
+        cuda.atomic.add(count, 0, 5000)
+    else:
+        while cuda.atomic.add(count, 0, 0) < 10000:
+            pass
+        cuda.threadfence()
+        out[0] = slot[0] + slot[1] + slot[2]  # BUG
+
+
+@fine(4, 1, numbers(3), zeros(3), ints(1), zeros(1))
+def all_three_large_steps(x, slot, count, out):
+    b = cuda.blockIdx.x
+    if b < 3:
+        slot[b] = x[b]
+        cuda.threadfence()
+        cuda.atomic.add(count, 0, 5000)
+    else:
+        while cuda.atomic.add(count, 0, 0) <= 10000:
+            pass
+        cuda.threadfence()
+        out[0] = slot[0] + slot[1] + slot[2]
+
+
+@bug(RACES, 5, 1, numbers(4), zeros(4), zeros(1), zeros(1))
+def three_halves_of_four_will_do(x, slot, count, out):
+    b = cuda.blockIdx.x
+    if b < 4:
+        slot[b] = x[b]  # BUG
+        cuda.threadfence()
+        cuda.atomic.add(count, 0, 0.5)
+    else:
+        while cuda.atomic.add(count, 0, 0.0) <= 1.0:
+            pass
+        cuda.threadfence()
+        out[0] = slot[0] + slot[1] + slot[2] + slot[3]  # BUG
+
+
+@fine(5, 1, numbers(4), zeros(4), zeros(1), zeros(1))
+def all_four_halves(x, slot, count, out):
+    b = cuda.blockIdx.x
+    if b < 4:
+        slot[b] = x[b]
+        cuda.threadfence()
+        cuda.atomic.add(count, 0, 0.5)
+    else:
+        while cuda.atomic.add(count, 0, 0.0) <= 1.5:
+            pass
+        cuda.threadfence()
+        out[0] = slot[0] + slot[1] + slot[2] + slot[3]

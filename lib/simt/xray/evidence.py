@@ -10,9 +10,10 @@ It must hold for every value that would have passed the same comparisons: ``whil
 others would have stored counts, too, had they come first: the second ``exch(flag, 0, 1)`` changes nothing in this run.
 """
 
+import math
+
 _ADDS = ("add", "sub", "inc", "dec")
 _STORES = ("exch", "cas", "max", "min", "nanmax", "nanmin")
-MOST_COUNTED = 4096  # a counter's values that are tried
 
 
 class Evidence:
@@ -34,7 +35,7 @@ class Evidence:
         self.changed = 0  # the changes, and what their threads did later (bits)
         for m in self.changes:
             self.changed |= order.from_on[m.number]
-        self._locks, self._before = {}, (None, 0)
+        self._locks, self._asked_of, self._found = {}, None, ()
 
     def proves(self, w, e):
         """Whether ``e`` can only have gone on as it did because ``w`` came before it."""
@@ -44,8 +45,8 @@ class Evidence:
             return True
         if self.counter:
             return False
-        if e.new != e.old and not accepts(e, e.new) and accepts(e, w.new) and self._is_lock(e):
-            return True
+        if e.new != e.old and not accepts(e, e.new) and self._is_lock(e):
+            return accepts(e, w.new)
         if self.bits:
             without = 0
             for m in self.bits:
@@ -59,22 +60,25 @@ class Evidence:
         return bool(self.seen[m.number] & self.order.from_on[e.number]) if m.number in self.seen else False
 
     def _certain(self, e):
-        """What came before ``e`` for certain (bits). It is asked of one atomic after the other."""
-        if self._before[0] is not e:
-            self._before = e, self.order.seen_before(e)
-        return self._before[1]
+        """(what came before ``e`` in every run, what was stored over before it came), as bits."""
+        if self._asked_of is not e:  # it is asked of one atomic after the other
+            before, over = self.order.seen_before(e), 0
+            for c in self.changes:
+                if before & self.order.from_on[c.number]:
+                    over |= self.seen[c.number]
+            self._asked_of, self._found = e, (before, over)
+        return self._found
 
     # -- flags --------------------------------------------------------------------------------------------------------
 
     def _stored_after(self, w, e, value):
-        before = self._certain(e)
+        before, over = self._certain(e)
         if value == self.start and not before & self.changed:
             return False  # it may still have been there
         for m in self.stores:  # one that adds to what it finds may come to any value
-            if m is w or (m.name in _STORES and m.value != value) or self._after(m, e) or self._after(m, w):
+            if m is w or m is e or (m.name in _STORES and m.value != value) or self._after(m, e) or self._after(m, w):
                 continue
-            stale = any(before & self.order.from_on[c.number] and self._after(c, m) for c in self.changes)
-            if not stale and not self.order.as_good(m, w):
+            if not over & self.order.from_on[m.number] and not self.order.as_good(m, w):
                 return False
         return True
 
@@ -100,7 +104,7 @@ class Evidence:
 
     def _counted(self, w, e):
         """Whether the count that ``e`` found cannot be reached without ``w``, since it was last set for certain."""
-        before = self._certain(e)
+        before, _ = self._certain(e)
         past = [r for r in self.resets if before & self.order.from_on[r.number]]
         if any(r not in past and not self._after(r, e) for r in self.resets):
             return False  # it may have been set to anything
@@ -116,12 +120,22 @@ class Evidence:
         return most < self._least(e, self.start if begin is None else begin.new)
 
     def _least(self, e, start):
-        """The smallest count, from ``start`` on, that would have done as well as what ``e`` found."""
-        count = abs(e.old - start)
-        step = 1 if e.old >= start else -1
-        if not e.tests or not 0 < count <= MOST_COUNTED or count != int(count):
+        """The smallest count, from ``start`` on, that would have done as well as what ``e`` found.
+
+        It is 0, or it stands beside a bound of the comparisons."""
+        count, step = abs(e.old - start), 1 if e.old >= start else -1
+        if not e.tests:
             return count
-        return next(n for n in range(int(count) + 1) if accepts(e, start + step * n))
+        beside = [(value - start) * step for _, bound, _ in e.tests for value in _neighbours(bound, e.old)]
+        return min((n for n in (0, *beside) if 0 <= n <= count and accepts(e, start + step * n)), default=count)
+
+
+def _neighbours(bound, like):
+    """A bound of a comparison and the numbers next to it, of the kind of an atomic's value."""
+    if isinstance(like, int):
+        whole = math.floor(bound)
+        return whole - 1, whole, whole + 1
+    return bound, math.nextafter(bound, -math.inf), math.nextafter(bound, math.inf)
 
 
 def _stored(m):

@@ -83,12 +83,13 @@ class Order:
             if place not in asked:
                 continue  # nobody looks at what is there: a sum
             e = Event()
-            e.row, e.old, e.new, e.name, e.value, e.number, e.known = row, old, new, name, value, len(events), 0
+            e.row, e.name, e.number, e.known = row, name, len(events), 0
+            e.old, e.new, e.value = (x.item() if isinstance(x, np.generic) else x for x in (old, new, value))
             e.place, e.block = self._place(row), int(trace.block[row])
             e.thread, e.epoch, _ = e.place
             e.address = (place, e.block) if trace.space[row] else (place, -1)  # shared memory is each block's own
             e.node = nodes.get(int(trace.site[row])) if nodes.get(int(trace.site[row])) in tested else None
-            e.delta = 1 if name == "inc" else -1 if name == "dec" else new - old
+            e.delta = 1 if name == "inc" else -1 if name == "dec" else e.new - e.old
             e.tests = []
             events.append(e)
         return _without_repetitions(events)
