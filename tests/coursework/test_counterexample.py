@@ -1,6 +1,7 @@
 """Inputs on which a program fails: the specification decides, for every kind of program; what is not allowed is refused."""
 
 import inspect
+import re
 import threading
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from coursework.definition import Case, Slip, random_values, unwritten
 from coursework.kinds.compiled import CompiledTask
 from coursework.kinds.counterexample import CounterexampleTask, Flaw
 from coursework.kinds.data import Choice, Numbers, Refused, Whole, in_words, outcome_of
+from coursework.kinds.detective import DetectiveTask
 from coursework.kinds.function import FunctionTask
 from coursework.kinds.parallel import ParallelTask
 from coursework.kinds.thread import ThreadTask
@@ -378,6 +380,20 @@ def test_a_message_of_a_program_names_no_line_of_the_course():
         said == "n = 6: element [4], which belongs to thread 4 of block 0, was written by nobody; expected 1.23."
         or (said.startswith("n = 6: element [4] was written by nobody; expected "))
     )
+
+
+@pytest.mark.quick
+def test_what_is_found_in_the_courses_programs_names_no_line():
+    """It would be a line of the course's own file, and another one with each change there."""
+    seen = 0
+    for path in build.masters(ROOT):
+        for cell in build.read(path).cells:
+            task = re.match(r"(\d\d-[a-z]+)-check$", cell.id)
+            if task and type(definition.find(task[1])) in (CounterexampleTask, DetectiveTask):
+                said = "".join(output.data["text/plain"] for output in cell.outputs)
+                assert not re.search(r"\blines? \d", said), cell.id
+                seen += "right" in said
+    assert seen >= 20
 
 
 def test_open_fields_are_gaps_and_misspelt_names_are_told():

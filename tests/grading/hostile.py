@@ -33,6 +33,7 @@ class Row:
     points: int
     status: str = "graded"
     flag: str = ""
+    may: str = ""  # a flag that a busy machine adds
     rlimit: bool = True  # also right, and safe, with rlimits alone
     night: bool = False  # another row that is graded every time goes the same way
 
@@ -242,7 +243,7 @@ def data_that_is_huge(nb):
     data(nb, "first={'n': 10 ** 100_000, 'blocks': 1 << 63, 'threads': -1}")
 
 
-@row(ALL)
+@row(ALL, may="time limit: fails")
 def data_of_all_memory(nb):
     data(nb, "fourth={'x': np.full(1 << 27, 100.0)}")
 
@@ -557,7 +558,7 @@ def leaves_a_daemon_behind(nb):
     )
 
 
-@row(ALL - LAUNCH, rlimit=False)
+@row(ALL - LAUNCH, may="time limit: launch", rlimit=False)
 def fork_bomb(nb):
     launch(
         nb,

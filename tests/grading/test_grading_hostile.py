@@ -120,7 +120,8 @@ def test_row(graded, name):
     if row.flag == "equal the public solution":
         return  # found out when the whole class is known: test_flags
     assert row.flag in "; ".join(result["flags"])
-    assert bool(row.flag) or not result["flags"], result["flags"]
+    more = [flag for flag in result["flags"] if not (row.may and flag.startswith(row.may))]
+    assert bool(row.flag) or not more, result["flags"]
 
 
 def test_flags_of_the_whole_class(graded):

@@ -112,6 +112,29 @@ def test_a_kernel_that_dies_before_it_begins_is_started_once_more(ended, monkeyp
         assert len(starts) == 2
 
 
+def test_what_lay_there_before_is_not_held_against_the_next(tmp_path, monkeypatch):
+    """Who counts many files may still count when the process is ended and the folder empty."""
+    with sandbox.Sandbox("rlimit", LIMITS) as box, sandbox.Sandbox("rlimit", LIMITS) as clean:
+        looks = watch.Watch(box, clean)
+        looks._before, looks._grader = set(), 1 << 40
+        usual = watch._files
+
+        def slowly(folder):
+            found = usual(folder)
+            if wiped:
+                box.wipe()
+            return found
+
+        monkeypatch.setattr(watch, "_files", slowly)
+        for wiped in (False, True):
+            for number in range(5):
+                (box.folder / f"{number}").write_bytes(bytes(LIMITS.folder // 4))
+            looks._look()
+            assert bool(box.why_ended()) is not wiped
+            box.wipe()
+        assert not list(box.folder.iterdir())
+
+
 @pytest.mark.parametrize("mode", [BWRAP])
 @pytest.mark.parametrize("name", ATTACKS)
 def test_what_a_submission_does_as_a_whole_is_limited(ended, name, mode):

@@ -7,7 +7,7 @@ import pytest
 
 import dlkernels
 from dlkernels import conv2d, conv2d_backward, cuda, implementations, max_pool2d
-from dlkernels.convolution import choose, gpu, kept, reference
+from dlkernels.convolution import choose, gpu, kept, lanes, reference
 
 from . import torch_references as torch_says
 
@@ -245,7 +245,8 @@ LAYERS = {
     "conv2d_pointwise": (((2, 8, 9, 10), (5, 8, 1, 1)), {}),
     "conv2d_tile": (((2, 8, 9, 10), (3, 8, 3, 3)), {"padding": 1}),
     "conv2d_implicit": (((2, 8, 9, 10), (40, 8, 3, 3)), {"padding": 1}),
-    "conv2d_depthwise": (((2, 8, 9, 10), (8, 1, 3, 3)), {"groups": 8}),
+    "conv2d_depthwise": (((2, 3, 9, 10), (3, 1, 3, 3)), {"groups": 3}),  # fewer channels than any vector has lanes
+    "conv2d_depthwise_lanes": (((2, 32, 9, 10), (32, 1, 3, 3)), {"groups": 32, "stride": 2}),
 }
 
 
@@ -263,7 +264,7 @@ def test_conv2d_says_what_it_does(rung):
 
 
 @pytest.mark.parametrize("size", [(9, 10), (80, 90)], ids=["one thread", "all threads"])
-@pytest.mark.parametrize("rung", ["conv2d_tile", "conv2d_depthwise"])
+@pytest.mark.parametrize("rung", ["conv2d_tile", "conv2d_depthwise", "conv2d_depthwise_lanes"])
 def test_the_workspace_that_is_told_is_what_is_used(rung, size, monkeypatch):
     asked, usual = [], choose.workspace
 
@@ -271,7 +272,8 @@ def test_the_workspace_that_is_told_is_what_is_used(rung, size, monkeypatch):
         asked.append(elements * dtype.itemsize)
         return usual(dtype, elements)
 
-    monkeypatch.setattr(choose, "workspace", workspace)
+    for module in (choose, lanes):
+        monkeypatch.setattr(module, "workspace", workspace)
     ((*stack, _, _), kernel), named = LAYERS[rung]
     x, weight = (torch_says.whole_numbers(shape, 1).astype(np.float32) for shape in ((*stack, *size), kernel))
     _, choice = conv2d(x, weight, **named, explain=True)

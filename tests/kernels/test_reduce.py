@@ -11,6 +11,7 @@ import dlkernels
 from dlkernels import implementations
 from dlkernels.device import name as device_name
 from dlkernels.reduce import gpu_cumsum, gpu_histogram, gpu_sum
+from dlkernels.simd import vector_width
 from simt import xray
 
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
@@ -35,7 +36,8 @@ def test_how_exact_each_rung_is():
     off = {row.name: abs(float(row(x)) - exact) / exact for row in implementations.of("sum", "cpu")}
     eps = np.finfo(f32).eps
     assert off["sum_sequential"] > 1e4 * eps
-    assert off["sum_vectors"] < off["sum_sequential"] / 100
+    sums = 8 * vector_width(np.dtype(f32))  # each of a part so much shorter
+    assert off["sum_vectors"] < 2 * off["sum_sequential"] / sums
     assert off["sum_pairwise"] == off["sum_parallel"] <= 16 * eps
     assert off["sum_compensated"] <= eps
 

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,8 +70,10 @@ class Sandbox:
     user: int | None = None
     group: str = ""  # of groups.py: where a process enters it
     broken: tuple | None = None  # what watch.py found
+    turn: int = 0  # how often it was wiped
     lost: float = 0.0  # seconds that its processes waited for a core which others had, if watch.py looks
     _started: list = field(default_factory=list)
+    _finds: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
@@ -140,6 +143,14 @@ class Sandbox:
             else:
                 with contextlib.suppress(OSError):
                     os.unlink(entry.path)
+        with self._finds:
+            self.turn, self.broken = self.turn + 1, None
+
+    def breaks(self, turn, name, text):
+        """A limit was broken here, seen by who began to look in `turn`: what lay there before it was wiped is nobody's now."""
+        with self._finds:
+            if turn == self.turn:
+                self.broken = (name, text)
 
     def roots(self):
         """The processes that were started here."""

@@ -64,16 +64,17 @@ class Watch:
             pause = max(INTERVAL, 4 * (time.monotonic() - begun))
 
     def _look(self):
+        turns = self.notebook.turn, self.clean.turn
         parents = _parents()
         mine = set(_below(os.getpid(), parents)) - self._before
         roots = self.clean.roots()
         theirs = {pid for root in roots for pid in (root, *_below(root, parents))}
-        boxes = [(self.notebook, mine - theirs), (self.clean, mine & theirs)]
+        boxes = [(self.notebook, turns[0], mine - theirs), (self.clean, turns[1], mine & theirs)]
         lost = self._lost.since_last(mine)
-        for box, pids in boxes:
+        for box, turn, pids in boxes:
             box.lost += lost
-            self._look_at(box, pids)
-        shares = [_memory(pids) for _, pids in boxes]
+            self._look_at(box, turn, pids)
+        shares = [_memory(pids) for *_, pids in boxes]
         full, self._full = self._full, self._group.out_of_memory()
         too_much = sum(shares) > self.limits.memory and _memory(mine, exactly=True) > self.limits.memory
         if too_much or self._full > full:
@@ -84,22 +85,22 @@ class Watch:
         elif _resident(os.getpid()) - self._grader > GRADER:
             _end(*boxes[0], "OutputLimit", f"it sent more than {_shown(GRADER)} to the grader")
 
-    def _look_at(self, box, pids):
+    def _look_at(self, box, turn, pids):
         written, count = _files(box.folder)
         hidden = _deleted(pids, box.folder, self.limits.file)
         if written + hidden > self.limits.folder:
-            _end(box, pids, "FileLimit", f"it wrote more than {_shown(self.limits.folder)} of files")
+            _end(box, turn, pids, "FileLimit", f"it wrote more than {_shown(self.limits.folder)} of files")
         elif count > MOST_FILES:
-            _end(box, pids, "FileLimit", f"it made more than {MOST_FILES} files")
+            _end(box, turn, pids, "FileLimit", f"it made more than {MOST_FILES} files")
 
 
 def _shown(size):
     return f"{size >> 30} GB" if size >= 1 << 30 else f"{size >> 20} MB"
 
 
-def _end(box, pids, name, text):
-    """End the processes of a box, and let it say why."""
-    box.broken = (name, text)
+def _end(box, turn, pids, name, text):
+    """End the processes of a box, and let it say why. `turn`: of the box when somebody began to look."""
+    box.breaks(turn, name, text)
     for pid in pids:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)

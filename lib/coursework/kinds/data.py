@@ -227,7 +227,7 @@ def in_words(run, tell=True):
         return f"{case.name}: it goes wrong here."
     said = facts.get("it said") or "; ".join(f"{label} {text}" for label, text in failure.facts)
     # a line would be one of the course's file, not of the notebook
-    said = re.sub(r"(?: on| since|,) line \d+", "", said or failure.headline).rstrip(".")
+    said = re.sub(r"(?: on| since|,) lines? \d+(?: and \d+)?| \(line \d+\)", "", said or failure.headline).rstrip(".")
     return f"{case.name}: {said}."
 
 
