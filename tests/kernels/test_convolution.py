@@ -281,6 +281,22 @@ def test_the_workspace_that_is_told_is_what_is_used(rung, size, monkeypatch):
     assert asked == [choice.workspace]
 
 
+@pytest.mark.parametrize("rung", LAYERS)
+def test_the_bytes_that_are_told_are_those_of_all_arrays(rung):
+    shapes, named = LAYERS[rung]
+    x, weight = (torch_says.whole_numbers(shape, 1).astype(np.float32) for shape in shapes)
+    bias = np.ones(len(weight), np.float32)
+    result, choice = conv2d(x, weight, **named, explain=True)
+    assert choice.bytes == x.nbytes + weight.nbytes + result.nbytes
+    assert conv2d(x, weight, bias, **named, explain=True)[1].bytes == choice.bytes + bias.nbytes
+    # A view has the bytes of what it shows, and a picture without batch those of one with.
+    assert (
+        conv2d(x[:1, :, ::-1], weight, **named, explain=True)[1].bytes
+        == (x.nbytes + result.nbytes) // 2 + weight.nbytes
+    )
+    assert conv2d(x[0], weight, **named, explain=True)[1].bytes == (x.nbytes + result.nbytes) // 2 + weight.nbytes
+
+
 def test_a_convolution_of_nothing_is_explained():
     empty = np.zeros((0, 8, 9, 10), np.float32)
     result, choice = conv2d(empty, np.zeros((5, 8, 3, 3), np.float32), explain=True)

@@ -261,6 +261,7 @@ def test_conv2d_on_a_device_says_what_it_does(rung):
     assert str(choice).startswith(f"{rung}: ")
     assert choice.multiplies == result.size * weight[0].size
     assert choice.workspace == 0
+    assert choice.bytes == x.nbytes + weight.nbytes + result.size * 4
     np.testing.assert_array_equal(result.copy_to_host(), reference.conv2d(x, weight, **named))
 
 

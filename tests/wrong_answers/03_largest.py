@@ -35,6 +35,31 @@ def maximum_first(x, where):
 
 
 @njit(parallel=True)
+def an_idle_loop(x, where):
+    """wrong not-parallel: loads and stores stand outside the loop"""
+    for _ in prange(4):
+        pass
+    best = 0
+    for i in range(x.size):
+        if x[i] > x[best]:
+            best = i
+    where[0] = best
+
+
+@njit(parallel=True)
+def busy_for_nothing(x, where):
+    """wrong not-parallel: what they compute is not used"""
+    twice = np.empty(x.size)
+    for i in prange(x.size):
+        twice[i] = x[i] * 2
+    best = 0
+    for i in range(x.size):
+        if x[i] > x[best]:
+            best = i
+    where[0] = best
+
+
+@njit(parallel=True)
 def in_the_result(x, where):
     """wrong race: only to its own element"""
     where[0] = 0

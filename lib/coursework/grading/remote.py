@@ -36,7 +36,12 @@ class Remote:
         words = lists and all(isinstance(seen.get(k), str) for k in ("alone", "unset"))
         if not words or not dicts or type(seen.get("started")) is not int:
             raise AnswerFailed("NoResult", "what came back is not the report of a watched call")
-        return seen | {"after": _same_arrays(seen.get("after"), arguments)}
+        idle = seen.get("idle")
+        if idle is not None:
+            if type(idle) not in (list, tuple) or len(idle) != 2:
+                raise AnswerFailed("NoResult", "what came back is not the report of a watched call")
+            idle = idle[0], _same_arrays(idle[1], arguments)
+        return seen | {"after": _same_arrays(seen.get("after"), arguments), "idle": idle}
 
     def cost(self, arguments, wanted=()):
         said = self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))

@@ -85,6 +85,7 @@ class ParallelTask(CompiledTask):
                 result, after = attempt(self, case, lambda a=arguments, t=threads: answer.compiled_call(a, threads=t))
                 self.compare(case, arguments, after, result, lambda a: answer.compiled_call(a)[1])
         self.compare(*watched, seen["after"], seen["result"])  # not another program than the one that was compiled
+        alone = alone or self._idle(*watched, seen["idle"])
         if alone or again:
             headline = "one thread computes all of it, or nearly all" if alone else "the threads share another loop"
             facts, cause = (("it has", str(alone or again)),), self.advice.get("not-parallel", _ALONE)
@@ -94,6 +95,17 @@ class ParallelTask(CompiledTask):
             "No two iterations touch the same element where one writes; nothing is carried from one to the next.",
         )
         return (*self.said(cases, seed), *said), "Cache lines and speed were not looked at."
+
+    def _idle(self, case, arguments, without):
+        """That the loops do nothing that counts, in words; "" where they do: without them something is missing."""
+        if without is None:
+            return ""
+        result, after = without
+        try:
+            self.compare(case, arguments, after, result)
+        except Failed:
+            return ""
+        return "with no iteration of its loops over prange(...) the result is the same: what they compute is not used"
 
     def _started_again(self, times):
         most = self.watch.starts

@@ -17,13 +17,13 @@ from .report import WatchReport
 __all__ = ["Race", "SharedLine", "TooLarge", "WatchReport", "watch"]
 
 
-def watch(function, threads=2, schedule="static", chunk=None, limit=200_000):
+def watch(function, threads=2, schedule="static", chunk=None, limit=200_000, idle=False):
     """Call as `watch(function)(*arguments)`: runs the Python source of `function` and reports what its loops touch.
 
     function: made by `njit(parallel=True)`, or plain Python with numba's `prange`. threads: how many share the
     outermost prange loops. schedule: "static" (numba's own division), "cyclic" (chunks in turns), "dynamic" (the next
     chunk to the thread that did least), "guided". chunk: iterations a thread takes at a time; with "static" they are
-    handed out in turns.
+    handed out in turns. idle: leave all iterations out, to see what the loops are good for.
 
     Each array starts at a cache line of its own; a view keeps its offset. Whole-array statements outside prange loops
     count as serial, though numba may share them out. Arguments are left unchanged (see `report.arguments`).
@@ -36,9 +36,12 @@ def watch(function, threads=2, schedule="static", chunk=None, limit=200_000):
     if chunk is not None and (not isinstance(chunk, int) or chunk < 1):
         raise ValueError(f"chunk is {chunk!r}; expected a whole number from 1 on, or None")
 
+    if idle:
+        schedule, chunk = "none", None
+
     def call(*arguments):
         report = _run(function, threads, schedule, chunk, limit, arguments)
-        if report.recorder.asks_for_thread and not report.races and threads > 1:
+        if report.recorder.asks_for_thread and not report.races and threads > 1 and not idle:
             again = _run(function, threads, "cyclic", 1, limit, arguments)  # neighbours on different threads, too
             report.races = again.races
         return report

@@ -9,6 +9,7 @@ is infinite or NaN, results at the rim may be NaN or not.
 """
 
 import numbers
+from dataclasses import replace
 
 import numpy as np
 
@@ -172,7 +173,8 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
     result has the picture's size, with stride 1; where an odd number of zeros is needed, the odd one stands at the end.
     groups: input and output channels are cut into so many groups, and each group sees its own only.
     Returns a new array, (batch, out_channels, out_height, out_width), or without batch if x has none.
-    explain: True returns (result, choice): how it was computed, why so, its multiply-adds and its workspace in bytes.
+    explain: True returns (result, choice): how it was computed, why so, its multiply-adds, its workspace in bytes, and the
+    bytes that input, weights, bias and result have, as each has to be moved once.
 
     Where it is faster, host arrays go by Winograd's algorithm or by Fourier transforms. A result y of n terms is then off by
     at most  WORSE (n + 3) eps n largest|weight| largest|x|,  WORSE as `choose.WORSE` says: up to 20 times the bound of a
@@ -181,6 +183,7 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
     """
     if not explain:
         return call("conv2d", x, weight, bias, stride, padding, dilation, groups)
+    terms = 0 if bias is None else weight.shape[0]
     x, weight, bias, g, out = arguments = _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
     on_gpu = is_device_array(x)
     rung = public_rung("conv2d", "gpu" if on_gpu else "cpu", x.dtype)
@@ -188,7 +191,8 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
         choice = gpu_choose.explained(gpu.with_batch(x), weight, g, gpu.with_batch(out))
     else:
         choice = choose.explained(with_batch(plain(x)), plain(weight), g, with_batch(out))
-    return run(rung, arguments), choice
+    once = (x.size + weight.size + terms + out.size) * x.dtype.itemsize
+    return run(rung, arguments), replace(choice, bytes=once)
 
 
 def conv2d_half(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):

@@ -38,16 +38,19 @@ class Choice:
 
     multiplies: how many multiply-adds that takes, those with padded zeros included. workspace: bytes beside arguments and
     result; those not counted that any product of matrices keeps (matrix/choose.py), and copies of arguments that are not
-    contiguous.
+    contiguous. bytes: those of input, weights, bias and result, each read or written once; no way moves less if it needs
+    every pixel, and most move more.
     """
 
     rung: str
     why: str
     multiplies: int
     workspace: int
+    bytes: int = 0
 
     def __str__(self):
-        return f"{self.rung}: {self.why} {self.multiplies:,} multiply-adds, {self.workspace:,} bytes of workspace."
+        work = f"{self.multiplies:,} multiply-adds, {self.bytes:,} bytes of arguments and result"
+        return f"{self.rung}: {self.why} {work}, {self.workspace:,} bytes of workspace."
 
 
 def direct_way(weight, g, out):
