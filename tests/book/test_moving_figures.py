@@ -160,6 +160,39 @@ def test_largest_and_sum_are_those_of_the_scores_seen_so_far(opened, causal):
             press(opened, "ArrowRight")
 
 
+@pytest.mark.parametrize("opened", ["deadlock-ring.html"], indirect=True)
+@pytest.mark.parametrize("same", [False, True])
+def test_two_locks_end_in_a_ring_only_where_each_thread_has_one(opened, same):
+    """Every order of 8 presses, beside two locks of Python."""
+    ends = set()
+    for order in itertools.product("ab", repeat=8):
+        press(opened, "r")
+        if same:
+            press(opened, "o")
+        holds, taken, wants = {1: None, 2: None}, {"a": 0, "b": 0}, {"a": None, "b": None}
+        for name in order:
+            press(opened, name)
+            if taken[name] == 2:
+                taken[name] = 3
+                holds = {lock: None if who == name else who for lock, who in holds.items()}
+            elif taken[name] < 2:
+                lock = ((1, 2) if name == "a" or same else (2, 1))[taken[name]]
+                if holds[lock] is None:
+                    holds[lock], wants[name], taken[name] = name, None, taken[name] + 1
+                else:
+                    wants[name] = lock
+        shown = opened.evaluate(
+            "[...document.querySelectorAll('[data-link]')].map((e) => [e.dataset.link, e.dataset.how])"
+        )
+        expected = {f"{t.upper()}{lock}": "holds" if holds[lock] == t else "wants" if wants[t] == lock else ""
+                    for t in "ab" for lock in (1, 2)}  # fmt: skip
+        assert dict(shown) == expected, order
+        ring = wants == {"a": 2, "b": 1}
+        assert ("Nobody goes on" in opened.evaluate(CAPTION)) == ring
+        ends.add("ring" if ring else "done" if taken == {"a": 3, "b": 3} else "not yet")
+    assert ends == ({"done", "not yet"} if same else {"done", "not yet", "ring"})
+
+
 @pytest.mark.parametrize("opened", ["launch.html"], indirect=True)
 def test_every_block_waits_then_runs_once_then_is_written(opened):
     def blocks(state):
