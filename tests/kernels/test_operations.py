@@ -177,8 +177,9 @@ def of_rungs(by_day):
 
 
 def large_by_day(row):
-    """Those for tensor cores have files of their own."""
-    return row.public and not row.capability and not OPERATIONS[row.operation].backward_of
+    """Those for tensor cores have files of their own; two of attention are compiled for a minute or two, and pages run them."""
+    costly = row.name in ("attention_register_tiles", "decode_split_gpu")
+    return row.public and not costly and not row.capability and not OPERATIONS[row.operation].backward_of
 
 
 @of_rungs(by_day=large_by_day)

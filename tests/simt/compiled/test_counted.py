@@ -20,7 +20,7 @@ from simt.xray import NotLookedFor, xray
 from simt.xray.arguments import restore, same
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
-DAILY = ("matmul_wide", "sum_shuffle", "lstm_persistent")
+DAILY = ("matmul_wide", "sum_shuffle")
 WEIGHTS = np.arange(8, dtype=np.float32)
 
 
