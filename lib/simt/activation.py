@@ -15,6 +15,7 @@ import sys
 import types as python_types
 
 from .settings import wrap
+from .source.texts import keep as keep_texts
 
 _REAL = {  # modules of numba.cuda that are numba's own, or ours
     "": ".cuda",
@@ -40,6 +41,7 @@ def activate(strict=False):
     import numba
 
     wrap(not strict)
+    keep_texts()
     if _before:
         return
     loaded = [name for name in sys.modules if name == "numba.cuda" or name.startswith("numba.cuda.")]
@@ -65,6 +67,7 @@ def deactivate():
     import numba
 
     wrap(False)
+    keep_texts(False)
     if not _before:
         return
     for name in [n for n in sys.modules if n == "numba.cuda" or n.startswith("numba.cuda.")]:

@@ -9,6 +9,7 @@ from numba.np.numpy_support import from_dtype
 
 from ..intrinsics import stand_ins
 from ..numbers import numpy_dtype
+from ..source.known import as_called, known_parameters
 from ..source.names import DeviceName
 from ..source.refused import UNSUPPORTED
 from .arithmetic import MATH
@@ -36,7 +37,7 @@ class Calls:
             return self.call_device(node, stand_in, stands_in=True)
         python_function = getattr(stand_in, "py_func", None)
         if python_function is not None:
-            return self.call_device(node, python_function)
+            return self.call_device(node, as_called(self.source, node, python_function))
         if node.keywords:
             self.refuse(node, "keywords in this call")
         return self.call_value(node, function)
@@ -124,7 +125,9 @@ class Calls:
         if isinstance(function, DeviceName):
             return CALLS.get(function.path) is sync
         python_function = getattr(self.stand_in(function), "py_func", None)
-        return python_function is not None and self.unit.devices.must_inline(python_function)
+        if python_function is None:
+            return False
+        return self.unit.devices.must_inline(as_called(self.source, node, python_function))
 
     def call_device(self, node, function, stands_in=False):
         nodes = self.unit.devices.arguments(node, function, stands_in)
@@ -146,7 +149,8 @@ class Calls:
         own."""
         inner = self.unit.devices.inlined(self, node, function)
         for parameter, value in zip(inner.source.parameters, args, strict=True):
-            self.pending.append(assign(inner.local(parameter), value, node))
+            if parameter not in known_parameters(function):
+                self.pending.append(assign(inner.local(parameter), value, node))
         if self.unit.counted is not None:
             inner.visit = self.visit
             self.pending.append(inner.deeper(ast.Constant(0), node))

@@ -134,6 +134,8 @@ class Kinds:
         for name in source.locals:
             self.variables[name] = _NOT_YET
         for index, name in enumerate(source.parameters):
+            if name in source.aliases:
+                continue
             self.variables[name] = arguments[index] if index < len(arguments) else None
         for a in node.args.kwonlyargs:
             self.variables[a.arg] = None
