@@ -52,6 +52,9 @@ def activate(strict=False):
     for tail, home in _REAL.items():
         sys.modules["numba.cuda" + tail] = importlib.import_module(home, __package__)
     ours = sys.modules["numba.cuda"]
+    sys.modules["numba.cuda.compiler"] = compiler = python_types.ModuleType("numba.cuda.compiler")
+    for name in ("compile", "compile_ptx", "compile_for_current_device", "compile_ptx_for_current_device"):
+        setattr(compiler, name, _not_compiled)  # imported by files of which only some tests look at code
     config = python_types.ModuleType("numba.cuda.config")
     config.ENABLE_CUDASIM = True  # nothing is compiled for a GPU, as in numba's simulator: tests that look at code skip
     config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_WARN_ON_IMPLICIT_COPY = 0
@@ -60,6 +63,10 @@ def activate(strict=False):
     sys.modules["numba.cuda.core"].errors = sys.modules["numba.cuda.core.errors"]
     sys.modules["numba.cuda.np"].numpy_support = sys.modules["numba.cuda.np.numpy_support"]
     numba.cuda = ours
+
+
+def _not_compiled(*_, **__):
+    raise NotImplementedError("nothing is compiled for a GPU here: that needs the gpu extra (numba-cuda)")
 
 
 def deactivate():

@@ -1,6 +1,7 @@
 """What a device function gets that is known before the kernel runs: functions, types, sizes of its arrays."""
 
 import ast
+import operator
 
 import numpy as np
 import pytest
@@ -201,3 +202,35 @@ def test_plain_numbers_make_no_functions_of_their_own():
     known = known_parameters(source.callee(calls["counted"]))
     assert known == {"size": 32, "kind": int32, "change": cuda.atomic.add, "prepare": twice}
     assert source.callee(calls["counted"]) is source.callee(calls["counted"])
+
+
+@pytest.mark.parametrize("engine", [simt.run, compiled.run], ids=["executor", "compiled"])
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "ge", "ne"])
+def test_functions_of_operator_are_the_operators(name, engine):
+    function = getattr(operator, name)
+
+    @cuda.jit(device=True)
+    def applied(x, y, op):
+        return op(x, y)
+
+    @cuda.jit
+    def kernel(x, y, z):
+        i = cuda.grid(1)
+        z[i, 0] = function(x[i], y[i])
+        z[i, 1] = applied(x[i], y[i], function)
+
+    x, y, z = np.arange(1.0, 9), np.arange(9.0, 1, -1) / 2, np.zeros((8, 2))
+    engine(kernel, 1, 8, (x, y, z))
+    np.testing.assert_allclose(z, np.stack([function(x, y)] * 2, 1))
+
+
+@pytest.mark.parametrize("engine", [simt.run, compiled.run], ids=["executor", "compiled"])
+def test_bits_are_counted_by_the_method_too(engine):
+    @cuda.jit
+    def kernel(x, y):
+        i = cuda.grid(1)
+        y[i] = x[i].bit_count() + operator.not_(i == 0)
+
+    x, y = np.arange(8, dtype=np.uint32), np.zeros(8)
+    engine(kernel, 1, 8, (x, y))
+    assert y.tolist() == [v.bit_count() + (v > 0) for v in range(8)]

@@ -11,6 +11,7 @@ from ..intrinsics import stand_ins
 from ..numbers import numpy_dtype
 from ..source.known import as_called, known_parameters
 from ..source.names import DeviceName
+from ..source.operators import written_out
 from ..source.refused import UNSUPPORTED
 from .arithmetic import MATH
 from .casts import caster, is_known
@@ -40,6 +41,8 @@ class Calls:
             return self.call_device(node, as_called(self.source, node, python_function))
         if node.keywords:
             self.refuse(node, "keywords in this call")
+        if (operation := written_out(node, function)) is not None:
+            return self.expression(operation)
         return self.call_value(node, function)
 
     def call_value(self, node, function):
@@ -85,6 +88,8 @@ class Calls:
                 return ast.Constant(None)
             if self.stand_in_context(node.func.value):
                 return self.call_wide(node, method)
+            if method == "bit_count" and not node.args:
+                return call("_popc", self.expression(node.func.value))
             if method == "conjugate":
                 return ast.Call(ast.Attribute(self.expression(node.func.value), method, ast.Load()), [], [])
             self.refuse(node, f"the method .{method}()")

@@ -13,6 +13,7 @@ from ..errors import NotOnAGpu
 from ..intrinsics import stand_ins, warp_names
 from ..source.known import as_called, known_parameters, parameters_of
 from ..source.names import DeviceName
+from ..source.operators import written_out
 from ..source.syntax import make_call, make_name
 from ..vectors import VectorType
 from .device_names import CALLS, FULL
@@ -43,6 +44,8 @@ class Calls:
             )
         if python_function is not None:
             return self.call_function(node, python_function)
+        if (operation := written_out(node, function)) is not None:
+            return self.expression(operation)
         name = self.value_function(node, function)
         args = [self.expression(a) for a in node.args]
         if node.keywords:
@@ -160,6 +163,8 @@ class Calls:
         if method in ("reshape", "ravel", "transpose", "view") and not node.keywords:
             args = [self.expression(a) for a in node.args]
             return make_call("_view", self.expression(value), method, self.site(node, "load"), *args)
+        if method == "bit_count" and not node.args:
+            return make_call("_popc", self.expression(value))
         if method == "conjugate" and not node.args:
             return make_call("_conjugate", self.expression(value))
         return self.source.refuse(node, f"the method .{method}() cannot be used in a kernel")

@@ -10,6 +10,7 @@ from numba.core import types as nb
 from ..intrinsics import stand_ins
 from ..source.known import as_called, known_parameters
 from ..source.names import DeviceName, python_of
+from ..source.operators import written_out
 from .values import (
     BLOCK,
     GRID,
@@ -46,6 +47,8 @@ class Calls:
             return self.call(node, stand_in, dict(zip(names, given, strict=True)), state)
         function = stand_in
         python = python_of(function)
+        if (operation := written_out(node, function)) is not None:
+            return self.value(operation, state)
         if python is None:
             return self.call_plain(node, function, [self.value(a, state) for a in node.args])
         python = as_called(source, node, python)
