@@ -68,6 +68,8 @@ PROJECTS = {
 #: why a test did not pass: the first that is found in its message
 CAUSES = {
     "took longer than a minute": "TookTooLong",
+    "a process of their own, without this package in it": "CalledProcessError",
+    "code for a GPU to look at": "inspect_|nothing is compiled for a GPU",
     "modules and names inside numba": r"No module named 'numba\.cuda|cannot import name|has no '|has no attribute 'CUDA_",
     "records: what they do besides reading a field": r"[Rr]ecord|a void cannot|ndarray cannot be indexed|ndarray cannot be changed",
     "an error raised in a kernel: its type, its text": r"MyError|ValueError: |ValueError$|not raised|index out of range' not",
@@ -238,4 +240,5 @@ def said(report):
     crash = getattr(text, "reprcrash", None)
     lines = crash.message if crash else str(text)
     errors = [line[1:].strip() for line in lines.splitlines() if line.startswith("E ")]
-    return (errors or [line for line in lines.splitlines() if line.strip()] or [""])[-1 if errors else 0][:300]
+    line = (errors or [line for line in lines.splitlines() if line.strip()] or [""])[-1 if errors else 0]
+    return re.sub(r"(/[^\s'\"/]+)+/", "", line)[:300]  # the folders of this machine are nobody's business

@@ -43,7 +43,7 @@ def as_called(source, call, python_function):
             continue
         size = source.constant_shape(node)
         if size is not None:
-            sizes = _sizes(python_function) if sizes is None else sizes
+            sizes = _sizes(type(source)(python_function)) if sizes is None else sizes
             if parameter in sizes:
                 known[parameter] = size if isinstance(node, ast.Tuple) or _is_tuple(source, node) else size[0]
     if known:
@@ -73,11 +73,9 @@ def parameters_of(python_function):
     return [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
 
 
-def _sizes(python_function, seen=()):
-    """Parameters that are sizes of a shared or local array, in the device function or in one that it hands them to."""
-    from .function import Source
-
-    source = Source(python_function)
+def _sizes(source, seen=()):
+    """Parameters that are sizes of a shared or local array, in a device function or in one that it hands them to."""
+    python_function = source.python_function
     parameters, found = parameters_of(python_function), set()
     for call in (node for node in ast.walk(source.node) if isinstance(node, ast.Call)):
         if source.is_local(call.func) or not isinstance(call.func, ast.Name | ast.Attribute):
@@ -87,7 +85,7 @@ def _sizes(python_function, seen=()):
         if isinstance(called, DeviceName) and called.kind == "array":
             of_sizes = source.bind(call, called)[:1]
         elif (inner := python_of(called)) and inner not in seen and inner is not python_function:
-            wanted = _sizes(inner, (*seen, python_function))
+            wanted = _sizes(type(source)(inner), (*seen, python_function))
             names = [*parameters_of(inner)[: len(call.args)], *(k.arg for k in call.keywords)]
             of_sizes = [node for node, name in zip(given, names, strict=False) if name in wanted]
         else:
