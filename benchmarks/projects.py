@@ -72,7 +72,7 @@ CAUSES = {
     "code for a GPU to look at": "inspect_|nothing is compiled for a GPU",
     "modules and names inside numba": r"No module named 'numba\.cuda|cannot import name|has no '|has no attribute 'CUDA_",
     "records: what they do besides reading a field": r"[Rr]ecord|a void cannot|ndarray cannot be indexed|ndarray cannot be changed",
-    "an error raised in a kernel: its type, its text": r"MyError|ValueError: |ValueError$|not raised|index out of range' not",
+    "errors: which one comes, and what it says": r"MyError|ValueError: |ValueError$|not raised|index out of range' not",
     "functions of math that numba has for GPUs only": r"is not defined in a kernel",
 }
 
