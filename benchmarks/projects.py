@@ -241,4 +241,5 @@ def said(report):
     lines = crash.message if crash else str(text)
     errors = [line[1:].strip() for line in lines.splitlines() if line.startswith("E ")]
     line = (errors or [line for line in lines.splitlines() if line.strip()] or [""])[-1 if errors else 0]
+    line = re.sub(r"(CalledProcessError).*", r"\1", line)  # what follows is the code that the process was given
     return re.sub(r"(/[^\s'\"/]+)+/", "", line)[:300]  # the folders of this machine are nobody's business
