@@ -15,6 +15,7 @@ import sys
 import types as python_types
 
 from .settings import wrap
+from .source.texts import keep as keep_texts
 
 _REAL = {  # modules of numba.cuda that are numba's own, or ours
     "": ".cuda",
@@ -40,6 +41,7 @@ def activate(strict=False):
     import numba
 
     wrap(not strict)
+    keep_texts()
     if _before:
         return
     loaded = [name for name in sys.modules if name == "numba.cuda" or name.startswith("numba.cuda.")]
@@ -50,6 +52,9 @@ def activate(strict=False):
     for tail, home in _REAL.items():
         sys.modules["numba.cuda" + tail] = importlib.import_module(home, __package__)
     ours = sys.modules["numba.cuda"]
+    sys.modules["numba.cuda.compiler"] = compiler = python_types.ModuleType("numba.cuda.compiler")
+    for name in ("compile", "compile_ptx", "compile_for_current_device", "compile_ptx_for_current_device"):
+        setattr(compiler, name, _not_compiled)  # imported by files of which only some tests look at code
     config = python_types.ModuleType("numba.cuda.config")
     config.ENABLE_CUDASIM = True  # nothing is compiled for a GPU, as in numba's simulator: tests that look at code skip
     config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_WARN_ON_IMPLICIT_COPY = 0
@@ -60,11 +65,16 @@ def activate(strict=False):
     numba.cuda = ours
 
 
+def _not_compiled(*_, **__):
+    raise NotImplementedError("nothing is compiled for a GPU here: that needs the gpu extra (numba-cuda)")
+
+
 def deactivate():
     """``numba.cuda`` is numba's again, for imports that follow."""
     import numba
 
     wrap(False)
+    keep_texts(False)
     if not _before:
         return
     for name in [n for n in sys.modules if n == "numba.cuda" or n.startswith("numba.cuda.")]:

@@ -33,6 +33,10 @@ class Dispatcher(Kernel):
             return lambda *arguments: None
         return self.configure((ntasks + threads - 1) // threads, threads, stream, sharedmem)
 
+    def specialize(self, *arguments):
+        """The kernel: it is lowered for the types of each launch anyway."""
+        return self
+
     def __call__(self, *arguments, **keywords):
         if self.device:
             return self.py_func(*arguments, **keywords)

@@ -226,3 +226,51 @@ def wrong_vector(y):
 def test_a_vector_of_the_wrong_length_is_told():
     with pytest.raises(simt.KernelError, match="takes 4 values, 2 came"):
         wrong_vector[1, 1](np.zeros(1))
+
+
+@pytest.fixture
+def active():
+    simt.activate()
+    yield
+    simt.deactivate()
+
+
+def test_a_kernel_made_from_text_is_followed(active):
+    """Templates that are filled in and run are how some projects make kernels for each operation."""
+    kernels = {}
+    for operation in ("add", "max"):
+        names = {"cuda": cuda}
+        exec(f"def kernel(x):\n    cuda.atomic.{operation}(x, 0, cuda.grid(1))\n", names)
+        kernels[operation] = cuda.jit(names["kernel"])
+    for operation, expected in (("add", 496), ("max", 31)):
+        for run in (simt.run, simt.compiled.run):
+            x = np.zeros(1, np.int64)
+            run(kernels[operation], 1, 32, (x,))
+            assert x[0] == expected
+
+
+def test_an_error_in_a_kernel_made_from_text_shows_its_line(active):
+    names = {"cuda": cuda}
+    exec("@cuda.jit\ndef kernel(x):\n    i = cuda.grid(1)\n    x[i] = 1\n", names)
+    with pytest.raises(simt.OutOfBounds, match=r"x\[i\]") as caught:
+        names["kernel"][1, 32](np.zeros(8))
+    assert caught.value.line == 4
+
+
+def test_exec_is_still_that_of_python(active):
+    def inner():
+        here = 5
+        exec("def f():\n    return 7\nhere_too = here + f()")  # the caller's own names
+        return locals()
+
+    assert inner().get("here") == 5
+    names = {}
+    exec(compile("a = 1", "<code>", "exec"), names)
+    exec("b = a + 1", names, names)
+    assert names["b"] == 2
+    with pytest.raises(SyntaxError):
+        exec("def f(:", {})
+    with pytest.raises(TypeError):
+        exec(5)
+    simt.deactivate()
+    assert type(exec).__name__ == "builtin_function_or_method"

@@ -294,6 +294,8 @@ def test_warp_reduction_with_syncwarp():
         ("or_", np.uint32, 6, 3, 7), ("xor", np.int64, 6, 3, 5), ("exch", np.int32, 6, 3, 3), ("inc", np.uint32, 6, 9, 7),
         ("inc", np.uint32, 9, 9, 0), ("dec", np.uint32, 6, 9, 5), ("dec", np.uint32, 0, 9, 9), ("dec", np.uint64, 12, 9, 9),
         ("add", np.int32, 2**31 - 1, 1, -(2**31)),
+        ("max", np.float64, math.nan, 2, math.nan), ("max", np.float32, 5, math.nan, 5),
+        ("min", np.float32, math.nan, 2, math.nan), ("min", np.float64, 5, math.nan, 5),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("space", ["global", "shared"])
@@ -311,7 +313,7 @@ def test_atomics_return_the_old_value(name, dtype, start, value, expected, space
     x, old = np.full((1, 2), start, dtype), np.zeros(1, dtype)
     kernel[1, 1](x, old, dtype(value))
     np.testing.assert_equal(old[0], dtype(start))
-    assert x[0, 1] == expected
+    np.testing.assert_equal(x[0, 1], dtype(expected))
 
 
 def numba_type(dtype):

@@ -39,8 +39,9 @@ def _new_value(name, builder, kind, old, operand):
         return operand
     if name in ("max", "min", "nanmax", "nanmin"):
         better = less(old, operand) if name.endswith("max") else less(operand, old)
-        chosen = b.select(b.or_(better, nan(old)), operand, old)
-        return b.select(nan(operand), old if name.startswith("nan") else operand, chosen)
+        if not name.startswith("nan"):  # a nan on either side changes nothing
+            return b.select(better, operand, old)
+        return b.select(nan(operand), old, b.select(b.or_(better, nan(old)), operand, old))
     one, zero = old.type(1), old.type(0)
     if name == "inc":
         return b.select(b.icmp_unsigned(">=", old, operand), zero, b.add(old, one))

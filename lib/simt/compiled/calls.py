@@ -9,7 +9,9 @@ from numba.np.numpy_support import from_dtype
 
 from ..intrinsics import stand_ins
 from ..numbers import numpy_dtype
+from ..source.known import as_called, known_parameters
 from ..source.names import DeviceName
+from ..source.operators import written_out
 from ..source.refused import UNSUPPORTED
 from .arithmetic import MATH
 from .casts import caster, is_known
@@ -36,9 +38,11 @@ class Calls:
             return self.call_device(node, stand_in, stands_in=True)
         python_function = getattr(stand_in, "py_func", None)
         if python_function is not None:
-            return self.call_device(node, python_function)
+            return self.call_device(node, as_called(self.source, node, python_function))
         if node.keywords:
             self.refuse(node, "keywords in this call")
+        if (operation := written_out(node, function)) is not None:
+            return self.expression(operation)
         return self.call_value(node, function)
 
     def call_value(self, node, function):
@@ -84,6 +88,8 @@ class Calls:
                 return ast.Constant(None)
             if self.stand_in_context(node.func.value):
                 return self.call_wide(node, method)
+            if method == "bit_count" and not node.args:
+                return call("_popc", self.expression(node.func.value))
             if method == "conjugate":
                 return ast.Call(ast.Attribute(self.expression(node.func.value), method, ast.Load()), [], [])
             self.refuse(node, f"the method .{method}()")
@@ -124,7 +130,9 @@ class Calls:
         if isinstance(function, DeviceName):
             return CALLS.get(function.path) is sync
         python_function = getattr(self.stand_in(function), "py_func", None)
-        return python_function is not None and self.unit.devices.must_inline(python_function)
+        if python_function is None:
+            return False
+        return self.unit.devices.must_inline(as_called(self.source, node, python_function))
 
     def call_device(self, node, function, stands_in=False):
         nodes = self.unit.devices.arguments(node, function, stands_in)
@@ -146,7 +154,8 @@ class Calls:
         own."""
         inner = self.unit.devices.inlined(self, node, function)
         for parameter, value in zip(inner.source.parameters, args, strict=True):
-            self.pending.append(assign(inner.local(parameter), value, node))
+            if parameter not in known_parameters(function):
+                self.pending.append(assign(inner.local(parameter), value, node))
         if self.unit.counted is not None:
             inner.visit = self.visit
             self.pending.append(inner.deeper(ast.Constant(0), node))

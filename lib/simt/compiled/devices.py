@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numba import njit
 
 from ..source.function import Source
+from ..source.known import known_parameters
 from ..source.refused import UNSUPPORTED
 from . import storage
 from .core import assign, call
@@ -64,9 +65,11 @@ class DeviceFunctions:
             return node.args
         signature = inspect.signature(function)
         bound = signature.bind(*node.args, **{k.arg: k.value for k in node.keywords})
-        nodes = []
+        nodes, known = [], known_parameters(function)
         for parameter in signature.parameters.values():
-            if parameter.name in bound.arguments:
+            if parameter.name in known:
+                nodes.append(ast.copy_location(ast.Constant(None), node))
+            elif parameter.name in bound.arguments:
                 nodes.append(bound.arguments[parameter.name])
             else:
                 constant = ast.Constant(None)

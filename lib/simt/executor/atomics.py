@@ -23,8 +23,8 @@ def _smallest(old, value):
 OPERATIONS = {
     "add": (_NUMBERS, lambda old, value: old + value),
     "sub": (_NUMBERS, lambda old, value: old - value),
-    "max": (_NUMBERS, lambda old, value: value if value != value else _largest(old, value)),
-    "min": (_NUMBERS, lambda old, value: value if value != value else _smallest(old, value)),
+    "max": (_NUMBERS, lambda old, value: value if value > old else old),  # a nan on either side changes nothing
+    "min": (_NUMBERS, lambda old, value: value if value < old else old),
     "nanmax": (_NUMBERS, lambda old, value: old if value != value else _largest(old, value)),
     "nanmin": (_NUMBERS, lambda old, value: old if value != value else _smallest(old, value)),
     "and_": (_INTEGERS, lambda old, value: old & value),

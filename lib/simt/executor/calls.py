@@ -11,7 +11,9 @@ from numba.core.dispatcher import Dispatcher as NumbaDispatcher
 from .. import numbers
 from ..errors import NotOnAGpu
 from ..intrinsics import stand_ins, warp_names
+from ..source.known import as_called, known_parameters, parameters_of
 from ..source.names import DeviceName
+from ..source.operators import written_out
 from ..source.syntax import make_call, make_name
 from ..vectors import VectorType
 from .device_names import CALLS, FULL
@@ -42,6 +44,8 @@ class Calls:
             )
         if python_function is not None:
             return self.call_function(node, python_function)
+        if (operation := written_out(node, function)) is not None:
+            return self.expression(operation)
         name = self.value_function(node, function)
         args = [self.expression(a) for a in node.args]
         if node.keywords:
@@ -104,14 +108,21 @@ class Calls:
         """A device function: lowered too, with this thread (and visit) passed on."""
         if python_function in warp_names:
             return self.call_warp(node, warp_names[python_function])
+        python_function = as_called(self.source, node, python_function)
+        known = known_parameters(python_function)
         callee = self.program.function(python_function, [self.kinds.of(a) for a in node.args])
         recursive = self.program.is_recursive(callee)
         name = f"_device{len(self.lowered.callees)}"
         self.lowered.callees[name] = callee
         site = self.site(node, "call")
         hidden = [make_name("_t")] + ([make_call("_visit", self.visit, site, 0)] if self.traced else [])
-        call = make_call(name, *hidden, *(self.expression(a) for a in node.args))
-        call.keywords = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
+        named = [
+            *zip(parameters_of(python_function), node.args, strict=False),
+            *((k.arg, k.value) for k in node.keywords),
+        ]
+        given = [ast.Constant(None) if parameter in known else self.expression(a) for parameter, a in named]
+        call = make_call(name, *hidden, *given[: len(node.args)])
+        call.keywords = [ast.keyword(k.arg, v) for k, v in zip(node.keywords, given[len(node.args) :], strict=False)]
         try:
             signature = inspect.signature(python_function)
             signature.bind(*node.args, **{k.arg: k for k in node.keywords})
@@ -152,6 +163,8 @@ class Calls:
         if method in ("reshape", "ravel", "transpose", "view") and not node.keywords:
             args = [self.expression(a) for a in node.args]
             return make_call("_view", self.expression(value), method, self.site(node, "load"), *args)
+        if method == "bit_count" and not node.args:
+            return make_call("_popc", self.expression(value))
         if method == "conjugate" and not node.args:
             return make_call("_conjugate", self.expression(value))
         return self.source.refuse(node, f"the method .{method}() cannot be used in a kernel")

@@ -12,7 +12,7 @@ An atomic is known by the ``id`` of its node in the syntax tree, which lives as 
 import ast
 
 from ..source.function import Source
-from ..source.names import DeviceName, python_of
+from ..source.names import DeviceName
 from ..source.syntax import names_in, stored_names
 
 _NONE = frozenset()
@@ -80,7 +80,7 @@ class Gates:
         return isinstance(function, DeviceName) and function.kind == "atomic"
 
     def _callee(self, node):
-        function = python_of(self._static(node))
+        function = self.source.callee(node)
         return None if function is None else gates_of(function, self.known)
 
     # -- in the order of the source -----------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import ast
 import types
 
 from ..source.function import Source
-from ..source.names import python_of
 from ..source.sites import Sites
 from .gates import gates_of
 from .lowering import Lowering
@@ -59,8 +58,8 @@ class Program:
         while open_:
             here = open_.pop()
             for node in ast.walk(here.node):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not here.is_local(node.func):
-                    function = python_of(here.static(node.func)[1])
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                    function = here.callee(node)
                     if function is source.python_function:
                         return True
                     if function is not None and function not in seen:
@@ -76,7 +75,7 @@ class Program:
             value = source.static(call.func)[1]
             if getattr(value, "kind", None) == "barrier":
                 return True
-            function = python_of(value)
+            function = source.callee(call)
             if function is not None and function not in seen:
                 inner = Source(function)
                 if self.holds_barrier(inner.node, inner, (*seen, function)):

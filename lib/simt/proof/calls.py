@@ -8,7 +8,9 @@ import numpy as np
 from numba.core import types as nb
 
 from ..intrinsics import stand_ins
+from ..source.known import as_called, known_parameters
 from ..source.names import DeviceName, python_of
+from ..source.operators import written_out
 from .values import (
     BLOCK,
     GRID,
@@ -45,8 +47,11 @@ class Calls:
             return self.call(node, stand_in, dict(zip(names, given, strict=True)), state)
         function = stand_in
         python = python_of(function)
+        if (operation := written_out(node, function)) is not None:
+            return self.value(operation, state)
         if python is None:
             return self.call_plain(node, function, [self.value(a, state) for a in node.args])
+        python = as_called(source, node, python)
         return self.call(node, python, self.bound(node, python, state), state)
 
     def stands_in(self, function):
@@ -57,9 +62,8 @@ class Calls:
 
     def bound(self, node, python, state):
         signature = inspect.signature(python)
-        given = [self.value(a, state) for a in node.args]
-        keywords = {k.arg: self.value(k.value, state) for k in node.keywords}
-        known = signature.bind(*given, **keywords).arguments
+        nodes = signature.bind(*node.args, **{k.arg: k.value for k in node.keywords}).arguments
+        known = {n: self.value(a, state) for n, a in nodes.items() if n not in known_parameters(python)}
         defaults = {n: of_object(p.default) for n, p in signature.parameters.items() if p.default is not p.empty}
         names = dict(zip(signature.parameters, self.source_of(python).parameters, strict=False))
         return {names.get(n, n): v for n, v in {**defaults, **known}.items()}

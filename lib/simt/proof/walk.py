@@ -8,6 +8,7 @@ import ast
 import functools
 
 from ..source.function import Source
+from ..source.known import as_called
 from ..source.names import DeviceName, python_of
 from ..source.sites import Site
 from .expressions import Expressions
@@ -240,6 +241,7 @@ class Walk(Loops, Expressions):
                     return True
                 continue
             function = python_of(self.stands_in(value))
+            function = function and as_called(source, call, function)
             if function is not None and function not in seen:
                 inner = self.source_of(function)
                 if self.meets([inner.node], inner, (*seen, function)):

@@ -7,7 +7,8 @@ import numbers as abstract_numbers
 import numpy as np
 
 from ..errors import NotOnAGpu
-from .names import DeviceName, Scope, member
+from .known import as_called, known_parameters
+from .names import DeviceName, Scope, member, python_of
 from .sites import site_of
 from .syntax import local_names, root_name
 from .tree import tree_of
@@ -17,7 +18,7 @@ class Source:
     """One function's source.
 
     node: its syntax tree. locals: names of its variables. aliases: variable -> the function that it is another name
-    for (not among the locals then). in_inner: whether names are read as a function inside this one sees them.
+    for, or parameter -> what is known of it (known.py); not among the locals then. in_inner: whether names are read as a function inside this one sees them.
     """
 
     def __init__(self, python_function):
@@ -26,7 +27,8 @@ class Source:
         self.scope = Scope(python_function)
         self.locals = local_names(self.node)
         self.in_inner = False
-        self.aliases = {}
+        self.aliases = dict(known_parameters(python_function))
+        self.locals -= set(self.aliases)
         self._find_aliases()
 
     @property
@@ -127,6 +129,13 @@ class Source:
         if missing:
             self.refuse(node, f"{ast.unparse(node.func)}() misses the argument {missing[0]!r}")
         return [given.get(p) for p in name.parameters]
+
+    def callee(self, call):
+        """The Python function of the device function that a call calls, as it is called here; None for anything else."""
+        if self.is_local(call.func) or not isinstance(call.func, ast.Name | ast.Attribute):
+            return None
+        function = python_of(self.static(call.func)[1])
+        return None if function is None else as_called(self, call, function)
 
     def constant_shape(self, node):
         """The shape as a tuple of ints, or None where it is not a constant in numba's eyes."""

@@ -14,6 +14,7 @@ from numba.core.errors import NumbaError
 
 from .. import numbers
 from .names import DeviceName
+from .operators import written_out
 
 _NOT_YET = "?"
 _TYPES = {"s": nb.int64, "i": nb.int64, "f": nb.float32, "d": nb.float64}
@@ -134,6 +135,8 @@ class Kinds:
         for name in source.locals:
             self.variables[name] = _NOT_YET
         for index, name in enumerate(source.parameters):
+            if name in source.aliases:
+                continue
             self.variables[name] = arguments[index] if index < len(arguments) else None
         for a in node.args.kwonlyargs:
             self.variables[a.arg] = None
@@ -305,6 +308,8 @@ class Kinds:
             return None
         if isinstance(function, DeviceName):
             return self._of_device_call(node, function.kind)
+        if (operation := written_out(node, function)) is not None:
+            return self._value(operation)
         kinds = [self._value(a) for a in node.args]
         if any(kind == _NOT_YET for kind in kinds):
             return _NOT_YET
@@ -349,5 +354,5 @@ _TYPED_BUILTINS = (min, max, abs, int, float)
 def _of_dtype(name):
     try:
         return as_kind(numbers.numba_type(np.dtype(name).type))
-    except (TypeError, ValueError, NotImplementedError, NumbaError):  # a record, too
+    except (TypeError, ValueError, SyntaxError, NotImplementedError, NumbaError):  # a record, too
         return None

@@ -43,8 +43,8 @@ def tree_of(function):
     if len(candidates) != 1:
         raise SourceNotFound(
             f"the source of {code.co_name!r} was not found at {code.co_filename}:{code.co_firstlineno}. "
-            "The executor follows a kernel through its source: define it in a file or a notebook cell (not in a string "
-            "given to exec), and if you edited the file, import it again.",
+            "The executor follows a kernel through its source: define it in a file or a notebook cell, and if you edited "
+            "the file, import it again. Of text given to exec it knows only what ran after simt.activate().",
             kernel=code.co_name,
         )
     return _with_other_names(candidates[0], code)
