@@ -234,3 +234,19 @@ def test_bits_are_counted_by_the_method_too(engine):
     x, y = np.arange(8, dtype=np.uint32), np.zeros(8)
     engine(kernel, 1, 8, (x, y))
     assert y.tolist() == [v.bit_count() + (v > 0) for v in range(8)]
+
+
+@pytest.mark.parametrize("engine", [simt.run, compiled.run], ids=["executor", "compiled"])
+def test_variables_that_are_each_others_are_no_sizes(engine):
+    @cuda.jit
+    def kernel(x, a, b):
+        t = cuda.threadIdx.x
+        if t < 2:
+            a = b
+        else:
+            b = a
+        x[t] = twice(a) + twice(b)
+
+    x = np.zeros(4)
+    engine(kernel, 1, 4, (x, 1.0, 3.0))
+    assert x.tolist() == [12, 12, 4, 4]

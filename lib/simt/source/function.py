@@ -137,19 +137,21 @@ class Source:
         function = python_of(self.static(call.func)[1])
         return None if function is None else as_called(self, call, function)
 
-    def constant_shape(self, node):
-        """The shape as a tuple of ints, or None where it is not a constant in numba's eyes."""
+    def constant_shape(self, node, seen=()):
+        """The shape as a tuple of ints, or None where it is not a constant in numba's eyes. seen: variables on the way here."""
         if isinstance(node, ast.Tuple):
-            parts = [self.constant_shape(e) for e in node.elts]
+            parts = [self.constant_shape(e, seen) for e in node.elts]
             return None if any(p is None or len(p) != 1 for p in parts) else tuple(p[0] for p in parts)
         if isinstance(node, ast.BinOp) and all(isinstance(n, ast.Constant) for n in (node.left, node.right)):
             return _as_shape(eval(compile(ast.Expression(node), "shape", "eval"), {"__builtins__": {}}))
         if self.is_local(node):
+            if node.id in seen:  # a = b, b = a
+                return None
             names = [n for n in ast.walk(self.node) if isinstance(n, ast.Name) and n.id == node.id]
             stores = [n for n in names if isinstance(n.ctx, ast.Store)]
             for n in ast.walk(self.node):
                 if isinstance(n, ast.Assign) and len(stores) == 1 and n.targets == stores:
-                    return self.constant_shape(n.value)
+                    return self.constant_shape(n.value, (*seen, node.id))
             return None
         known, value = self.static(node)
         return _as_shape(value) if known else None
