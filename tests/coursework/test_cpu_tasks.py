@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from coursework import checking, feedback, playing
+from coursework import checking, definition, feedback, playing
 from coursework.answer import Local
+from coursework.checking import arguments_of
 from coursework.definition import Budget, Case, Slip
 from coursework.events import Events, Played
 from coursework.kinds.parallel import ParallelTask, Watch
@@ -299,6 +300,28 @@ def test_either_spec_or_judge():
 
 
 # ParallelTask ------------------------------------------------------------------------------------------------------
+
+
+@njit(parallel=True)
+def largest(x, where):
+    candidates = np.zeros(2, np.int64)
+    for part in prange(2):
+        best = part * x.size // 2
+        for i in range(best, (part + 1) * x.size // 2):
+            if x[i] > x[best]:
+                best = i
+        candidates[part] = best
+    where[0] = candidates[1] if x[candidates[1]] > x[candidates[0]] else candidates[0]
+
+
+def test_a_loop_whose_result_was_there_by_chance_is_not_idle():
+    """Where the first element is the largest, zeros are right without the loop; other draws tell."""
+    task = definition.find("03-largest")
+    seeds = [seed for seed in range(100) if arguments_of(task.cases[0], seed, 2000)[0].argmax() == 0]
+    assert len(seeds) >= 5
+    for seed in seeds[:5]:
+        assert checking.check(task, Local(largest), seed).status == "right", seed
+
 
 HISTOGRAM = ParallelTask(
     id="99-histogram",

@@ -245,9 +245,8 @@ def test_ragged(case):
     np.testing.assert_allclose(PATCHES(q, k, v, is_causal=causal), expected, rtol=1e-4, atol=1e-5)
 
 
-BY_NIGHT = [
-    pytest.param(case, marks=pytest.mark.slow) for case in (RAGGED[0], RAGGED[2])
-]  # each is compiled for a minute
+#: Each is compiled for a minute.
+BY_NIGHT = [pytest.param(case, marks=pytest.mark.slow) for case in (RAGGED[0], RAGGED[2])]
 
 
 @pytest.mark.parametrize("case", [RAGGED[1], ((2,), 7, 66, 13, 11, True), *BY_NIGHT], ids=str)

@@ -37,7 +37,7 @@ def test_how_exact_each_rung_is():
     eps = np.finfo(f32).eps
     assert off["sum_sequential"] > 1e4 * eps
     sums = 8 * vector_width(np.dtype(f32))  # each of a part so much shorter
-    assert off["sum_vectors"] < 2 * off["sum_sequential"] / sums
+    assert off["sum_vectors"] < 1.25 * off["sum_sequential"] / sums
     assert off["sum_pairwise"] == off["sum_parallel"] <= 16 * eps
     assert off["sum_compensated"] <= eps
 

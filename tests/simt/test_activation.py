@@ -268,6 +268,9 @@ def test_exec_is_still_that_of_python(active):
     exec(compile("a = 1", "<code>", "exec"), names)
     exec("b = a + 1", names, names)
     assert names["b"] == 2
+    if sys.version_info >= (3, 13):
+        exec("def f(): pass", globals=names)
+        assert names["f"]() is None
     with pytest.raises(SyntaxError):
         exec("def f(:", {})
     with pytest.raises(TypeError):

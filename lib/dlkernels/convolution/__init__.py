@@ -183,7 +183,7 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
     """
     if not explain:
         return call("conv2d", x, weight, bias, stride, padding, dilation, groups)
-    terms = 0 if bias is None else weight.shape[0]
+    with_bias = bias is not None
     x, weight, bias, g, out = arguments = _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
     on_gpu = is_device_array(x)
     rung = public_rung("conv2d", "gpu" if on_gpu else "cpu", x.dtype)
@@ -191,7 +191,7 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
         choice = gpu_choose.explained(gpu.with_batch(x), weight, g, gpu.with_batch(out))
     else:
         choice = choose.explained(with_batch(plain(x)), plain(weight), g, with_batch(out))
-    once = (x.size + weight.size + terms + out.size) * x.dtype.itemsize
+    once = (x.size + weight.size + with_bias * weight.shape[0] + out.size) * x.dtype.itemsize
     return run(rung, arguments), replace(choice, bytes=once)
 
 

@@ -24,12 +24,13 @@ def keep(on=True):
     builtins.exec = _kept if on else _exec
 
 
-def _kept(source, globals=None, locals=None, /, **rest):
+def _kept(source, /, globals=None, locals=None, **rest):
     """Python's own exec."""
     caller = sys._getframe(1)
     if globals is None:
         globals = caller.f_globals
-        locals = caller.f_locals if locals is None else locals
+        if locals is None:  # of a function: a copy, from Python 3.13 on, too
+            locals = caller.f_locals if isinstance(caller.f_locals, dict) else dict(caller.f_locals)
     if isinstance(source, str) and "def " in source:
         file = f"<text {next(_numbers)}, run by {caller.f_code.co_filename}:{caller.f_lineno}>"
         flags = caller.f_code.co_flags & _INHERITED
