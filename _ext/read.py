@@ -7,8 +7,8 @@ that waits says so and loads itself again when it is ready; one that fails shows
 kept.
 
 Most of a page's time goes into compiling, so while one page runs, another is run ahead. No page disturbs what another
-measures: while one does, by the functions of cpulab.measure, the other's process is stopped (turns.py); a page that looks at
-the clock itself, or that failed before, runs when no other does.
+measures: while one does, by the functions of cpulab.measure or in a cell that looks at the clock, the other's process is
+stopped (turns.py). A page that failed before runs when no other does.
 
 Sphinx runs in a thread, the pages ahead in another and the web server in a third, in one process; each page's code runs in a
 process of its own.
@@ -32,7 +32,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from urllib.parse import parse_qs, urlsplit
 
-from turns import Turns
+from turns import Turns, look_at_the_clock
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGUN = (
@@ -52,7 +52,6 @@ out otherwise there. <span id="live-state"></span></p>
 <pre tabindex="0">%s</pre>
 </aside>
 """
-LOOKS_AT_THE_CLOCK = re.compile(r"perf_counter|process_time|thread_time|nanoseconds|Timeline|new_log")
 TRIES = 2  # of a page that fails: on a machine that was busy the second goes well
 SCRIPT = """<script>
 (() => {
@@ -151,11 +150,12 @@ class Pages:
 class Book:
     """The book's Sphinx application, which builds what it is told to, with or without running it."""
 
-    def __init__(self, root, out, pages, log, builder="html"):
+    def __init__(self, root, out, pages, turns, log, builder="html"):
         logging.getLogger("traitlets").setLevel(logging.WARNING)  # that each page is begun
         from sphinx.application import Sphinx
 
-        self.pages, self.run, self.errors, self.tried, self.texts = pages, None, {}, Counter(), {}
+        self.pages, self.turns = pages, turns
+        self.run, self.errors, self.tried, self.texts = None, {}, Counter(), {}
         trees = out.parent / ".doctrees"
         self.app = Sphinx(root, root, out, trees, builder, status=None, warning=log, freshenv=True)
         self.config = self.app.env.mystnb_config
@@ -185,8 +185,6 @@ class Book:
             get_cache(self.config.execution_cache_path).match_cache_notebook(notebook)
             return "cache", "live"
         self.texts[page] = text
-        if LOOKS_AT_THE_CLOCK.search(text):
-            self.pages.alone.add(page)
         return "off", "waiting"
 
     def notebook(self, page, text):
@@ -198,22 +196,36 @@ class Book:
         excluded = any(PurePosixPath(path).match(pattern) for pattern in self.config.execution_excludepatterns)
         return None if excluded or reader is None else reader.read(text)
 
-    def run_ahead(self, page):
+    def execute(self, page):
         """Run a page as Sphinx would, into the cache, where Sphinx finds it; whether that went well."""
         from jupyter_cache import get_cache
         from jupyter_cache.base import CacheBundleIn
-        from jupyter_cache.executors.utils import single_nb_execution
+        from nbclient import NotebookClient
 
         notebook, path = self.notebook(page, self.texts[page]), self.app.env.doc2path(page)
+        timed = look_at_the_clock([cell.source if cell.cell_type == "code" else "" for cell in notebook.cells])
+
+        def turn(change):
+            return lambda cell_index, **_: timed[cell_index] and change(client.km.provisioner.pid)
+
+        client = NotebookClient(
+            notebook,
+            timeout=self.config.execution_timeout,
+            record_timing=False,
+            resources={"metadata": {"path": os.path.dirname(path)}},
+            on_cell_execute=turn(self.turns.take),
+            on_cell_executed=turn(self.turns.give),
+        )
+        self.turns.wait()
+        began = time.monotonic()
         try:
-            done = single_nb_execution(notebook, os.path.dirname(path), self.config.execution_timeout, False)
-        except Exception:  # the kernel died, say: Sphinx runs the page itself, and the page says why
+            client.execute()
+        except Exception:  # a cell failed, the kernel died: when Sphinx runs the page itself, the page says why
             return False
-        if done.err is None:
-            bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": done.time})
-            cache = get_cache(self.config.execution_cache_path)
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-        return done.err is None
+        bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": time.monotonic() - began})
+        cache = get_cache(self.config.execution_cache_path)
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        return True
 
     def note(self, app, page, template, context, doctree):
         """Say at the top of a page that it waits, or that it failed."""
@@ -243,10 +255,10 @@ class Book:
 
     def live(self, page):
         """Run one page and write it again; its state then."""
-        self.run = page
-        self.tried[page] += 1
-        self.errors.pop(page, None)
-        self.pages.set(page, "running")
+        self.begin(page)
+        if page not in self.pages.ready and self.tried[page] < TRIES and not self.execute(page):
+            return self.end(page, "again")
+        self.run = page  # Sphinx finds the results, or runs the page itself, whose error it shows
         try:
             self.app.build()
         except Stopped:
@@ -257,16 +269,24 @@ class Book:
         finally:
             self.run = None
         failed = page in self.errors or self.failure(page) is not None
-        state = self.state_if_failed(page) if failed else "live"
-        self.pages.set(page, state)
-        return state
+        return self.end(page, self.state_if_failed(page) if failed else "live")
 
     def run_only(self, page):
         """Run one page for its results, where no page is written; its state then."""
+        self.begin(page)
+        went_well = page in self.pages.ready or self.execute(page)
+        return self.end(page, "live" if went_well else self.state_if_failed(page))
+
+    def begin(self, page):
+        if self.pages.stopping:
+            raise Stopped
         self.tried[page] += 1
+        self.errors.pop(page, None)
         self.pages.set(page, "running")
-        went_well = page in self.pages.ready or self.run_ahead(page)
-        state = "live" if went_well else self.state_if_failed(page)
+
+    def end(self, page, state):
+        if self.pages.stopping:
+            raise Stopped
         self.pages.set(page, state)
         return state
 
@@ -277,9 +297,9 @@ class Book:
 class Builder(threading.Thread):
     """Builds the book behind the server."""
 
-    def __init__(self, root, out, pages, say, builder="html"):
+    def __init__(self, root, out, pages, turns, say, builder="html"):
         super().__init__(daemon=True)
-        self.root, self.out, self.pages, self.say, self.builder = root, out, pages, say, builder
+        self.root, self.out, self.pages, self.turns, self.say, self.builder = root, out, pages, turns, say, builder
         self.complete = False  # every page is live
 
     def run(self):
@@ -289,7 +309,7 @@ class Builder(threading.Thread):
         log.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(log, "w", encoding="utf-8") as warnings, patch_docutils(self.root), docutils_namespace():
-                self.build(Book(self.root, self.out, self.pages, warnings, self.builder))
+                self.build(Book(self.root, self.out, self.pages, self.turns, warnings, self.builder))
         except Exception as error:
             if not self.pages.stopping:
                 self.say(f"The book could not be built: {type(error).__name__}: {error}  (more in {log})")
@@ -319,7 +339,7 @@ class Builder(threading.Thread):
         while page := self.pages.next_ahead():
             went_well = False
             try:
-                went_well = book.run_ahead(page)
+                went_well = book.execute(page)
             finally:
                 self.pages.was_run_ahead(page, went_well)
 
@@ -405,7 +425,7 @@ def main(arguments=None):
     if not options.results:
         say(f"The book is open at {address}  (Ctrl-C to stop)")
     os.environ["CPULAB_TURNS"] = address  # for the processes that pages run in
-    builder = Builder(options.root.resolve(), out, pages, say, "dummy" if options.results else "html")
+    builder = Builder(options.root.resolve(), out, pages, turns, say, "dummy" if options.results else "html")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell had it ignored
     builder.start()

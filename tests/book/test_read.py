@@ -18,7 +18,7 @@ from built import ROOT
 from cpulab.measure.turns import ADDRESS, alone
 
 sys.path.insert(0, str(ROOT / "_ext"))
-from turns import Turns
+from turns import Turns, look_at_the_clock
 
 CONF = f"""
 import sys
@@ -33,31 +33,41 @@ CELL = "```{code-cell} ipython3\n%s\n```\n"
 START = "# Start\n\n```{toctree}\n%s\n```\n"
 MEASURES = """import time
 from pathlib import Path
+from threading import Event
 from cpulab.measure.turns import alone
 while not Path("ticks.txt").exists():
-    time.sleep(0.05)
+    Event().wait(0.05)
 with alone():
     begun = time.time()
-    time.sleep(1)
+    Event().wait(1)
     ended = time.time()
 open("measured.txt", "w").write(f"{begun} {ended}")
 """
 WORKS = """import time
 from pathlib import Path
+from threading import Event
 while not Path("measured.txt").exists() or time.time() < Path("measured.txt").stat().st_mtime + 0.5:
     open("ticks.txt", "a").write(f"{time.time()}\\n")
-    time.sleep(0.01)
+    Event().wait(0.01)
 """
 TOUCHES = """import time
 begun = time.time()
 time.perf_counter(), time.sleep(1)
 open("%s.txt", "w").write(f"{begun} {time.time()}")
 """
-WAITS = """import time
-from pathlib import Path
+WAITS = """from pathlib import Path
+from threading import Event
 Path("%s").touch()
 while not Path("%s").exists():
-    time.sleep(0.05)
+    Event().wait(0.05)
+"""
+CLOCK = """import time
+def span(begun):
+    return f"{begun} {time.perf_counter() - begun}"
+"""
+USES = """begun = time.time()
+span(begun), Event().wait(1)
+open("measured.txt", "w").write(f"{begun} {time.time()}")
 """
 COUNTED = "open('runs.txt', 'a').write('x'); print(6 * 7)"
 
@@ -178,7 +188,7 @@ def test_results_alone(small):
     assert (small / "runs.txt").read_text() == "x", "a page that was kept is run again"
 
 
-def test_a_page_that_looks_at_the_clock_runs_alone(small):
+def test_a_cell_that_looks_at_the_clock_runs_alone(small):
     for name in ("good", "wrong"):
         (small / f"{name}.md").write_text(page(name, TOUCHES % name))
     (small / "dead.md").write_text(page("Third", TOUCHES.replace("perf_counter", "monotonic") % "dead"))
@@ -186,6 +196,36 @@ def test_a_page_that_looks_at_the_clock_runs_alone(small):
         reading.wait("All pages are live")
     spans = sorted([float(t) for t in (small / f"{n}.txt").read_text().split()] for n in ("good", "wrong", "dead"))
     assert all(before[1] < after[0] for before, after in itertools.pairwise(spans)), spans
+
+
+def test_beside_the_other_cells_of_its_page_another_page_runs(small):
+    cells = CLOCK, MEASURES.split("with")[0], "Path('begun').touch()", WAITS % ("met", "ticks.txt"), USES
+    (small / "good.md").write_text(page("Uses the clock", *cells))
+    (small / "wrong.md").write_text(page("Works", WORKS))
+    (small / "index.md").write_text(START % "good\nwrong")
+    (small / "dead.md").unlink()
+    with Reading(small, "--once") as reading:
+        reading.wait("All pages are live")
+    begun, ended = map(float, (small / "measured.txt").read_text().split())
+    ticks = [float(line) for line in (small / "ticks.txt").read_text().split()]
+    assert any(tick < begun for tick in ticks), "they ran one after the other"
+    assert any(tick > ended for tick in ticks)
+    assert not [tick for tick in ticks if begun < tick < ended]
+
+
+def test_which_cells_look_at_the_clock():
+    cells = [
+        ("import time\nx = np.zeros(3)", False),
+        ("def span(f):\n    start = time.perf_counter()\n    f()\n    return time.perf_counter() - start", True),
+        ("def spanner(): pass", False),  # another name
+        ("both = span(one), span(other)", True),
+        ("plot(both)", False),
+        ("class Twice:\n    def run(self): return 2 * span(self.f)", True),
+        ("print(Twice(one).run())", True),
+        ("lock.acquire(timeout=1)", True),
+        ("measure.times({})", False),  # asks for its turn itself
+    ]
+    assert look_at_the_clock([text for text, _ in cells]) == [seen for _, seen in cells]
 
 
 def wait_until(holds):
@@ -215,8 +255,17 @@ def test_who_may_measure():
         asked.join(10)
         assert granted == [other.pid]
         wait_until(lambda: other.status() != "stopped")
+        turns.take(other.pid)  # a function that measures, in a cell that looks at the clock
         turns.give(other.pid)
-        assert turns.holder is None
+        assert turns.holders == [other.pid]
+        waits = threading.Thread(target=lambda: (turns.wait(), granted.append("free")), daemon=True)
+        waits.start()
+        waits.join(0.3)
+        assert granted == [other.pid]
+        turns.give(other.pid)
+        waits.join(10)
+        assert granted == [other.pid, "free"]
+        assert not turns.holders
     finally:
         for process in (one, other):
             with suppress(psutil.NoSuchProcess):
