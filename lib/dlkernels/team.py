@@ -238,7 +238,7 @@ def _make_room(team, helpers):
             team[place] = -1
 
 
-@inner_njit()
+@cached_njit(nogil=True)
 def _lead(task, arguments, tasks, threads, least, team):
     """The caller's part of a job."""
     if threads < 2 or tasks < 2 or tasks > MOST_TASKS or not compare_and_swap(team, BUSY, 0, 1):
