@@ -70,7 +70,7 @@ release: $(READY)  ## pack the exercises for a class, without answers and hidden
 
 test: $(READY) .venv/.compiled lint html  ## all that CI runs: lint, library, grading, notebooks, the book in a browser
 	@$(PYTEST) tests $(FILES) $(PATIENCE) -m "not slow" -q --durations=15
-	@$(PYTEST) --nbval solutions $(PATIENCE) -p no:cacheprovider -q
+	@$(PYTEST) --nbval solutions -n $(JOBS) --dist loadfile $(PATIENCE) -p no:cacheprovider -q
 
 nightly: $(READY) build/nbgrader build/dask  ## the tests that take long: a class of 200, nbgrader, Dask, all architectures
 	@DLKERNELS_NBGRADER=build/nbgrader $(PYTEST) tests $(FILES) -m slow
