@@ -32,6 +32,7 @@ from ..simd import lanes, load, maximum, store, vector_bytes, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
+from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_scale, tile_store, tile_zeros
 from ..team import share
 from .exponential import LOG2_E, exp2
@@ -168,20 +169,22 @@ def _tile(everything, head, tile, who):
 @inner_njit()
 def transpose_in(source, at, width, count, scale, line, to, across):
     """line[c, i] = scale * source[i, c] for `count` rows; zeros for the lanes that are left."""
+    pack(source, at, 1, width, width, count, line, to, across)
     for c in range(width):
         for i in range(count):
-            line[to + c * across + i] = scale * source[at + i * width + c]
+            line[to + c * across + i] *= scale
         for i in range(count, across):
             line[to + c * across + i] = 0
 
 
 @inner_njit()
 def transpose_out(line, result, across, width, count, factors, factor, out, to):
-    """out[i, c] = factor[i] * result[c, i] for `count` rows."""
-    for i in range(count):
-        f = factors[factor + i]
+    """out[i, c] = factor[i] * result[c, i] for `count` rows; the result is changed."""
+    for v in range(0, across, lanes(line)):
+        scale = load(factors, factor + v)
         for c in range(width):
-            out[to + i * width + c] = f * line[result + c * across + i]
+            store(line, result + c * across + v, scale * load(line, result + c * across + v))
+    pack(line, result, 1, across, count, width, out, to, width)
 
 
 @inner_njit()
