@@ -328,9 +328,11 @@ def weigh(line, scores, across, keys, top, summed, factor):
     width = lanes(line)
     for v in range(0, across, width):
         before = load(line, top + v)
-        new = before
-        for r in range(keys):
-            new = maximum(new, load(line, scores + r * across + v))
+        new, odd = before, before  # two chains: each maximum waits for the one before it
+        for r in range(keys // 2):
+            new = maximum(new, load(line, scores + 2 * r * across + v))
+            odd = maximum(odd, load(line, scores + (2 * r + 1) * across + v))
+        new = maximum(maximum(new, odd), load(line, scores + (keys - 1) * across + v))
         store(line, top + v, new)
         correction = exp2(before - new)
         total = correction * load(line, summed + v)
