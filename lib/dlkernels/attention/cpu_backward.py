@@ -12,8 +12,10 @@ The ladder                                   what the rung adds
     attention_backward_tiles    weights are computed again, tile by tile, from the logarithm of each query's sum: nothing
                                 that grows with queries x keys is ever kept (Dao and others 2022, section 3.1)
 
-The tiles are walked through twice: with queries in the lanes for the gradient of q, with keys in the lanes for those of k and
-v. So nobody adds to what another thread adds to, at the price of computing scores and gradients of weights twice.
+Where there are heads enough for all threads, a head is a task. Its tiles are walked through once, with keys in the lanes; the
+gradient of q grows in memory. Otherwise they are walked through twice: with queries in the lanes for the gradient of q, with
+keys in the lanes for those of k and v. So nobody adds to what another thread adds to, at the price of computing scores and
+gradients of weights twice.
 """
 
 import math
@@ -23,16 +25,19 @@ import numpy as np
 from .. import team
 from ..implementations import implementation
 from ..matrix.backward import product
-from ..simd import lanes, load, store
+from ..simd import lanes, load, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
+from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
 from . import flash
 from .cpu import terms_of
 from .exponential import LOG2_E, exp2
-from .flash import KEYS, QUERIES, add_products, hide_later, products, tiles_of, transpose_in, transpose_out
+from .flash import KEYS, QUERIES, ROWS, add_products, hide_later, products, tiles_of, transpose_in, transpose_out
 from .rows import plain
+
+VECTORS = 2  # of columns in a tile of the gradient of q
 
 
 def collected(part, places, size, shape):
@@ -123,8 +128,26 @@ def attention_backward_tiles(mask, shape, g, grad, q, k, v):
         tiles = -(-g.queries // across), -(-g.keys // across)
         tasks = tuple(g.heads * flash.rows_of_tiles(count, g.causal) for count in tiles)
         shared = *lines, terms, g, q.dtype.type(g.scale), masked, sums, inner, work_lines, each
+        if g.heads % threads == 0 and g.width % (VECTORS * vector_width(q.dtype)) == 0:
+            _backward_by_heads(shared, *parts, tiles[1], threads, work // 250, team.members())
+            return of_all(g, parts, q, k, v)
         _backward(shared, *parts, tiles, tasks, threads, work // 200, team.members())
     return of_all(g, parts, q, k, v)
+
+
+@cached_njit(error_model="numpy")
+def _backward_by_heads(shared, of_q, of_k, of_v, tiles, threads, least, team):
+    share(_head, (shared, of_q, of_k, of_v, tiles), shared[5].heads, threads, least, team)
+
+
+@inner_njit(error_model="numpy")
+def _head(arguments, task, who):
+    shared, of_q, of_k, of_v, tiles = arguments
+    for tile in range(tiles):
+        _tile_for_k(shared, of_q, of_k, of_v, task, tile, who)
+    g, scale = shared[5], shared[6]
+    for i in range(task * g.queries * g.width, (task + 1) * g.queries * g.width):
+        of_q[i] *= scale
 
 
 @cached_njit(error_model="numpy")
@@ -146,9 +169,9 @@ def _rows_for_q(arguments, task, who):
 def _rows_for_k(arguments, task, who):
     shared, of_k, of_v, tiles = arguments
     head, tile, other = tiles_of(task, tiles, shared[5].causal)
-    _tile_for_k(shared, of_k, of_v, head, tile, who)
+    _tile_for_k(shared, of_k[:0], of_k, of_v, head, tile, who)
     if other != tile:
-        _tile_for_k(shared, of_k, of_v, head, other, who)
+        _tile_for_k(shared, of_k[:0], of_k, of_v, head, other, who)
 
 
 @inner_njit(error_model="numpy")
@@ -197,8 +220,10 @@ def _tile_for_q(shared, of_q, head, tile, who):
 
 
 @inner_njit(error_model="numpy")
-def _tile_for_k(shared, of_k, of_v, head, tile, who):
-    """The gradients of a tile of keys and their values: they are the lanes, queries go by."""
+def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
+    """The gradients of a tile of keys and their values: they are the lanes, queries go by.
+
+    What it adds to that of q, but for the scale, is added to of_q, if this has any elements."""
     q, k, v, grad, mask, g, scale, masked, sums, inner, lines, each = shared
     line, across, one = memory(lines), QUERIES * lanes(lines), lines.dtype.type(1)
     first = tile * across
@@ -237,11 +262,32 @@ def _tile_for_k(shared, of_k, of_v, head, tile, who):
                 store(line, slopes + i, weight * (load(line, slopes + i) - along))
         add_products(memory(grad), arrived, g.values, here, line, scores, for_v, ones, across)
         add_products(memory(q), queries, g.width, here, line, slopes, for_k, ones, across)
+        if of_q.size:
+            keys = g.of_k[head] + first * g.width
+            add_to_rows(memory(of_q), row * g.width, g.width, here, line, slopes, across, count, memory(k), keys)
     to = head * g.keys + first
     transpose_out(line, for_v, across, g.values, count, line, ones, memory(of_v), to * g.values)
     for i in range(across):
         line[ones + i] = scale
     transpose_out(line, for_k, across, g.width, count, line, ones, memory(of_k), to * g.width)
+
+
+@inner_njit()
+def add_to_rows(out, to, columns, rows, line, at, across, depth, matrix, other):
+    """out[r, :] from `to` on += the sum over p < depth of line[at + r across + p] * matrix[p, :] from `other` on.
+
+    columns: of out and matrix, a multiple of VECTORS vectors.
+    """
+    for c in range(0, columns, VECTORS * lanes(line)):
+        whole = rows - rows % ROWS
+        for r in range(0, whole, ROWS):
+            acc = tile_load(out, to + r * columns + c, columns, ROWS, VECTORS)
+            acc = tile_multiply_add(acc, depth, line, at + r * across, (across, 1), matrix, other + c, columns)
+            tile_store(out, to + r * columns + c, columns, acc)
+        for r in range(whole, rows):
+            one = tile_load(out, to + r * columns + c, columns, 1, VECTORS)
+            one = tile_multiply_add(one, depth, line, at + r * across, (across, 1), matrix, other + c, columns)
+            tile_store(out, to + r * columns + c, columns, one)
 
 
 @inner_njit()
