@@ -232,3 +232,19 @@ def test_wrong_dimensions_and_weights():
         dlkernels.layer_norm(np.zeros((3, 4)), np.ones(3))
     with pytest.raises(ValueError, match=r"eps is -1\.0; expected a number that is not negative"):
         dlkernels.rms_norm(np.zeros((3, 4)), eps=-1)
+
+
+@pytest.mark.parametrize(("causal", "masked"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize(("heads", "width"), [(1, 32), (2, 64), (3, 32), (4, 96), (2, 40)])
+def test_both_walks_through_the_tiles_give_the_gradients(heads, width, causal, masked):
+    """A head is a task (heads and vectors in whole numbers), or tiles are: ragged, over several tiles, keys shared by heads."""
+    random, (queries, keys) = np.random.default_rng(heads), (131, 150 if not causal else 131)
+    q, grad = (random.standard_normal((heads, queries, n)) for n in (width, 24))
+    k, v = (random.standard_normal((1, keys, n)) for n in (width, 24))
+    mask = random.standard_normal((queries, keys)) if masked else None
+    exact = reference.scaled_dot_product_attention_backward(grad, q, k, v, mask, causal, enable_gqa=heads > 1)
+    single = [None if x is None else x.astype(np.float32) for x in (grad, q, k, v, mask)]
+    for arguments, near in (((grad, q, k, v, mask), 1e-12), (single, 1e-4)):
+        found = dlkernels.scaled_dot_product_attention_backward(*arguments, causal, enable_gqa=heads > 1)
+        for one, right in zip(found, exact, strict=True):
+            np.testing.assert_allclose(one, right, rtol=near, atol=near)
