@@ -348,7 +348,7 @@ KERNELS = [
         "fma(nearer, AA, fma(farther, BB, s5))",
         "fma(nearer, AA, farther * BB)",
         WINOGRAD,
-        "errors_are_within_the_bound and 4x4",
+        "test_errors_are_within_the_bound and 4x4",
     ),
     Fault(
         "Winograd: the row of tiles that reaches over the lower rim is left out",
@@ -425,7 +425,7 @@ KERNELS = [
         "first = np.where(begin < 0, begin % dilation, begin)",
         "first = np.maximum(begin, 0)",
         CONVOLUTION,
-        "same_poolings and max_pool2d_columns",
+        "test_pytorch_gives_the_same_poolings and max_pool2d_columns",
     ),
     Fault(
         "mean: a window's length with padding reaches over the padding",
