@@ -27,7 +27,7 @@ SHAPES = {  # where that would leave a kernel's tiles mostly empty
     "scan": (2000,),
     "rotary": (64, 64),
 } | dict.fromkeys(("softmax", "log_softmax", "layer_norm", "rms_norm"), (64, 64))
-SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
+SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
 #: (shape, seed) of each call of a rung that such an example would lead past a kernel of its own. The seed chooses among the
 #: settings of the operation's examples, as a dimension or a mask.
 MASKED, MASKED_GROUPS, ALONG_COLUMNS, WITH_START, DEPTHWISE = 2, 5, 2, 3, 4

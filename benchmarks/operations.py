@@ -214,7 +214,15 @@ PEERS = {
     "conv2d_winograd": {"PyTorch": torch_function("conv2d")},
     **{
         name: {"PyTorch": torch_function(name)}
-        for name in ("conv2d", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "softmax", "log_softmax")
+        for name in (
+            "conv2d",
+            "max_pool2d",
+            "avg_pool2d",
+            "adaptive_max_pool2d",
+            "adaptive_avg_pool2d",
+            "softmax",
+            "log_softmax",
+        )
     },
     "layer_norm": {"PyTorch": torch_layer_norm},
     "rms_norm": {"PyTorch": torch_rms_norm},

@@ -12,7 +12,8 @@ from dlkernels.convolution import choose, gpu, kept, lanes, reference
 from . import torch_references as torch_says
 
 RECORD = torch_says.recorded()
-POOLINGS = ("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d")
+POOLINGS = ("max_pool2d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d")
+MEANS = ("avg_pool2d", "adaptive_avg_pool2d")
 
 
 def possible(name):
@@ -81,20 +82,25 @@ def test_an_infinite_number_of_a_depthwise_convolution_stays_with_its_terms(wher
 @pytest.mark.parametrize(("name", "way"), [pytest.param(n, *w.values, id=w.id) for n in POOLINGS for w in ways(n)])
 def test_pytorch_gives_the_same_poolings(name, way):
     for case in possible(name):
-        assert torch_says.told(way(torch_says.pixels(case)[0], **torch_says.options(case))) == case["result"], case
+        x, _ = torch_says.pixels(case, name in MEANS)
+        assert torch_says.told(way(x, **torch_says.options(case))) == case["result"], case
 
 
-@pytest.mark.parametrize("way", ways("max_pool2d_with_indices"))
-def test_pytorch_finds_the_largest_in_the_same_places(way):
-    for case in possible("max_pool2d"):
-        told = [torch_says.told(part) for part in way(torch_says.pixels(case)[0], **torch_says.options(case))]
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [pytest.param(n, *w.values, id=w.id) for n in POOLINGS if n not in MEANS for w in ways(f"{n}_with_indices")],
+)
+def test_pytorch_finds_the_largest_in_the_same_places(name, way):
+    for case in possible(name):
+        x, _ = torch_says.pixels(case, mean=False)
+        told = [torch_says.told(part) for part in way(x, **torch_says.options(case))]
         assert told == [case["result"], case["indices"]], case
 
 
 @pytest.mark.parametrize("name", POOLINGS)
 def test_pytorch_gives_the_same_gradients_of_poolings(name):
     for case in possible(name):
-        x, arriving = torch_says.pixels(case)
+        x, arriving = torch_says.pixels(case, name in MEANS)
         grad = arriving(case["result"]["shape"])
         for module in (reference, dlkernels):
             gradient = getattr(module, f"{name}_backward")(grad, x, **torch_says.options(case))
@@ -169,7 +175,7 @@ def test_the_record_has_all_kinds():
 def test_what_pytorch_refuses_is_refused_with_a_sentence(name):
     assert len(refused(name)) > 10
     for case in refused(name):
-        arrays = torch_says.inputs(case) if name == "conv2d" else torch_says.pixels(case)[:1]
+        arrays = torch_says.inputs(case) if name == "conv2d" else torch_says.pixels(case, name in MEANS)[:1]
         with pytest.raises((ValueError, TypeError), match=r"expected .+\.$"):
             getattr(dlkernels, name)(*arrays, **torch_says.options(case))
 
@@ -227,6 +233,10 @@ WRONG_ELSEWHERE = {
     "a divisor beyond all": (dlkernels.avg_pool2d, (X, 2), {"divisor_override": -(2**70)}, ValueError, r"divisor_override is -\d+; expected at most"),
     "half a divisor": (dlkernels.avg_pool2d, (X, 2), {"divisor_override": 0.5}, TypeError, r"divisor_override is 0\.5; expected a whole"),
     "three sizes": (dlkernels.adaptive_avg_pool2d, (X, (1, 2, 3)), {}, TypeError, r"output_size is \(1, 2, 3\); expected a whole number or None"),
+    "no sizes": (dlkernels.adaptive_max_pool2d, (X, (0, None)), {}, ValueError, r"output_size is \[0, 6\]; expected at least 1"),
+    "half a size": (dlkernels.adaptive_max_pool2d_with_indices, (X, 1.5), {}, TypeError, r"output_size is \[1\.5, 1\.5\]; expected a whole number"),
+    "a flat picture shared out": (dlkernels.adaptive_max_pool2d, (X[0, 0], 2), {}, ValueError, r"x has shape \(5, 6\).*One picture without channels is x\[None\]"),
+    "a gradient of other windows": (dlkernels.adaptive_max_pool2d_backward, (X, X, 2), {}, ValueError, r"grad has shape \(2, 4, 5, 6\); expected \(2, 4, 2, 2\)"),
     "a flat picture": (max_pool2d, (X[0, 0], 2), {}, ValueError, r"x has shape \(5, 6\).*One picture without channels is x\[None\]"),
 }  # fmt: skip
 

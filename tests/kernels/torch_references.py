@@ -16,7 +16,7 @@ import numpy as np
 
 FILE = Path(__file__).with_suffix(".json")
 TORCH = "2.13.0"
-COUNTS = {"conv2d": 900, "max_pool2d": 250, "avg_pool2d": 200, "adaptive_avg_pool2d": 60}
+COUNTS = {"conv2d": 900, "max_pool2d": 250, "avg_pool2d": 200, "adaptive_max_pool2d": 60, "adaptive_avg_pool2d": 60}
 DIVISIBLE = 360360  # by all numbers to 13: a mean of multiples of its square is a whole number
 
 
@@ -55,9 +55,9 @@ def inputs(case):
     return whole_numbers(case["x"], 1), whole_numbers(case["weight"], 2), bias
 
 
-def pixels(case):
+def pixels(case, mean):
     """The pictures of a recorded pooling, and what may arrive at the result when their gradient is computed."""
-    factor = 1 if "dilation" in case else DIVISIBLE**2
+    factor = DIVISIBLE**2 if mean else 1
     return factor * whole_numbers(case["x"], 5), lambda shape: factor * whole_numbers(shape, 6)
 
 
@@ -164,13 +164,13 @@ def pooled(name, case):
     """The same for a pooling; None where a dilated window has no pixel, for which PyTorch names one that does not exist."""
     import torch
 
-    values, arriving = pixels(case)
+    values, arriving = pixels(case, mean="avg" in name)
     x, more = torch.from_numpy(values).requires_grad_(), {}
     try:
-        result = getattr(torch.nn.functional, name)(x, **options(case))
-        if name == "max_pool2d":
-            indices = torch.nn.functional.max_pool2d(x, **options(case), return_indices=True)[1]
-            more = {"indices": told(indices.numpy())}
+        pool = getattr(torch.nn.functional, name)
+        result = pool(x, **options(case))
+        if "max" in name:
+            more = {"indices": told(pool(x, **options(case), return_indices=True)[1].numpy())}
     except RuntimeError:
         return case | {"refused": True}
     if torch.isinf(result).any():
@@ -180,7 +180,7 @@ def pooled(name, case):
 
 
 def cases(name):
-    make = {"conv2d": a_convolution, "max_pool2d": a_maximum, "avg_pool2d": a_mean, "adaptive_avg_pool2d": shares}[name]
+    make = {"conv2d": a_convolution, "max_pool2d": a_maximum, "avg_pool2d": a_mean}.get(name, shares)
     draw, found = random.Random(9), []
     while len(found) < COUNTS[name]:
         case = make(draw)

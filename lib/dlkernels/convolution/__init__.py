@@ -252,14 +252,36 @@ def _result_shape(x, sizes):
     return (*tuple(x.shape)[:-2], *sizes)
 
 
-def _prepare_max(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+def _result_of(x, down, across):
+    """A new array for a result of each window."""
+    return output(None, _result_shape(x, (len(down), len(across))), x.dtype, x=x)
+
+
+def max_windows(x, kernel_size, stride, padding, dilation, ceil_mode):
+    """(windows along y, along x) of a max pooling."""
     check_pictures(x)
-    g, sizes = geometry.pooling(tuple(x.shape)[-2:], kernel_size, stride, padding, dilation, ceil_mode)
-    return x, g, output(None, _result_shape(x, sizes), x.dtype, x=x)
+    picture = tuple(x.shape)[-2:]
+    g, sizes = geometry.pooling(picture, kernel_size, stride, padding, dilation, ceil_mode)
+    return geometry.places(picture, sizes, g)
+
+
+def _prepare_max(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    down, across = max_windows(x, kernel_size, stride, padding, dilation, ceil_mode)
+    return x, down, across, _result_of(x, down, across)
 
 
 operation("max_pool2d", reference.max_pool2d, examples.MAX_POOL2D)(_prepare_max)
 operation("max_pool2d_with_indices", reference.max_pool2d_with_indices, examples.MAX_POOL2D)(_prepare_max)
+
+
+def _prepare_adaptive_max(x, output_size):
+    check_pictures(x)
+    down, across = geometry.adaptive_places(tuple(x.shape)[-2:], output_size)
+    return x, down, across, _result_of(x, down, across)
+
+
+for _name in ("adaptive_max_pool2d", "adaptive_max_pool2d_with_indices"):
+    operation(_name, getattr(reference, _name), examples.ADAPTIVE_MAX_POOL2D)(_prepare_adaptive_max)
 
 
 def mean_windows(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
@@ -285,22 +307,34 @@ def _prepare_avg(
     down, across, divisor = mean_windows(
         x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
-    return x, down, across, divisor, output(None, _result_shape(x, (len(down), len(across))), x.dtype, x=x)
+    return x, down, across, divisor, _result_of(x, down, across)
 
 
 @operation("adaptive_avg_pool2d", reference.adaptive_avg_pool2d, examples.ADAPTIVE_AVG_POOL2D)
 def _prepare_adaptive(x, output_size):
     check_pictures(x)
     down, across = geometry.adaptive_windows(tuple(x.shape)[-2:], output_size)
-    return x, down, across, 0, output(None, _result_shape(x, (len(down), len(across))), x.dtype, x=x)
+    return x, down, across, 0, _result_of(x, down, across)
 
 
 @operation("max_pool2d_backward", reference.max_pool2d_backward, examples.MAX_POOL2D_BACKWARD, backward_of="max_pool2d")
 def _prepare_max_backward(grad, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    down, across = max_windows(x, kernel_size, stride, padding, dilation, ceil_mode)
+    check_gradient(grad, _result_shape(x, (len(down), len(across))), x=x)
+    return down, across, grad, x
+
+
+@operation(
+    "adaptive_max_pool2d_backward",
+    reference.adaptive_max_pool2d_backward,
+    examples.ADAPTIVE_MAX_POOL2D_BACKWARD,
+    backward_of="adaptive_max_pool2d",
+)
+def _prepare_adaptive_max_backward(grad, x, output_size):
     check_pictures(x)
-    g, sizes = geometry.pooling(tuple(x.shape)[-2:], kernel_size, stride, padding, dilation, ceil_mode)
-    check_gradient(grad, _result_shape(x, sizes), x=x)
-    return g, grad, x
+    down, across = geometry.adaptive_places(tuple(x.shape)[-2:], output_size)
+    check_gradient(grad, _result_shape(x, (len(down), len(across))), x=x)
+    return down, across, grad, x
 
 
 @operation("avg_pool2d_backward", reference.avg_pool2d_backward, examples.AVG_POOL2D_BACKWARD, backward_of="avg_pool2d")
@@ -357,6 +391,20 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_in
     return call("avg_pool2d", x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
+def adaptive_max_pool2d(x, output_size, return_indices=False):
+    """The largest pixels of windows that share each picture out, as torch.nn.functional.adaptive_max_pool2d.
+
+    output_size: as for `adaptive_avg_pool2d`; return_indices: as for `max_pool2d`.
+    """
+    name = "adaptive_max_pool2d_with_indices" if return_indices else "adaptive_max_pool2d"
+    return call(name, x, output_size)
+
+
+def adaptive_max_pool2d_with_indices(x, output_size):
+    """(result, indices) of `adaptive_max_pool2d`."""
+    return call("adaptive_max_pool2d_with_indices", x, output_size)
+
+
 def adaptive_avg_pool2d(x, output_size):
     """Means of windows that share each picture out, as torch.nn.functional.adaptive_avg_pool2d.
 
@@ -369,6 +417,11 @@ def adaptive_avg_pool2d(x, output_size):
 def max_pool2d_backward(grad, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     """The gradient of x, given `grad`, the one with respect to max_pool2d(...): it goes to the largest of each window."""
     return call("max_pool2d_backward", grad, x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def adaptive_max_pool2d_backward(grad, x, output_size):
+    """The gradient of x, given `grad`, the one with respect to adaptive_max_pool2d(...)."""
+    return call("adaptive_max_pool2d_backward", grad, x, output_size)
 
 
 def avg_pool2d_backward(

@@ -27,7 +27,7 @@ from . import choose, im2col
 from .depthwise_backward import add_gradients
 from .im2col import inside
 from .pictures import plain, with_batch
-from .pooling import PARALLEL_FROM, largest_of, planes
+from .pooling import largest_of, planes, put, threads_for
 from .sizes import sizes
 
 CONTRACT = {"contract"}
@@ -235,32 +235,39 @@ def product(a, b):
 
 @inner_njit()
 def _max_back(arguments, task, who):
-    g, grad, x, of_x = arguments
+    down, across, grad, x, of_x = arguments
     picture, target = x[task], of_x[task]
     for y in range(grad.shape[1]):
         for z in range(grad.shape[2]):
-            place = largest_of(picture, g, y, z)[1]
+            place = largest_of(picture, down, across, y, z)[1]
             if place >= 0:
                 target[place // picture.shape[1], place % picture.shape[1]] += grad[task, y, z]
 
 
 @cached_njit()
-def _max_planes_back(g, grad, x, of_x, threads, team):
-    share(_max_back, (g, grad, x, of_x), of_x.shape[0], threads, 0, team)
+def _max_planes_back(down, across, grad, x, of_x, threads, team):
+    share(_max_back, (down, across, grad, x, of_x), of_x.shape[0], threads, 0, team)
 
 
-@implementation(
-    "max_pool2d_backward",
-    device="cpu",
-    adds="the largest of each window is looked for again, not kept: it gets what arrives; all cores, each some planes",
-    public=True,
-)
-def max_pool2d_backward_planes(g, grad, x):
+MAX_ADDS = "the largest of each window is looked for again, not kept: it gets what arrives; all cores, each some planes"
+
+
+@implementation("max_pool2d_backward", device="cpu", adds=MAX_ADDS, public=True)
+def max_pool2d_backward_planes(down, across, grad, x):
     of_x = np.zeros(x.shape, x.dtype)
     if x.size:
-        threads = 1 if grad.size * g.kernel_y * g.kernel_x < PARALLEL_FROM else team.size()
-        _max_planes_back(g, planes(grad), planes(x), planes(of_x), threads, team.members())
+        threads = threads_for(grad.size * int(down[:, 1].max() * across[:, 1].max()))
+        _max_planes_back(down, across, planes(grad), planes(x), planes(of_x), threads, team.members())
     return of_x
+
+
+put(
+    "adaptive_max_pool2d_backward",
+    "adaptive_max_pool2d_backward_planes",
+    max_pool2d_backward_planes,
+    MAX_ADDS,
+    public=True,
+)
 
 
 @inner_njit()
@@ -282,19 +289,13 @@ def _mean_planes_back(down, across, divisor, grad, of_x, threads, team):
 def mean_backward(down, across, divisor, grad, x):
     of_x = np.zeros(x.shape, x.dtype)
     if x.size:
-        threads = 1 if x.size + grad.size < PARALLEL_FROM else team.size()
+        threads = threads_for(x.size + grad.size)
         _mean_planes_back(down, across, divisor, planes(grad), planes(of_x), threads, team.members())
     return of_x
 
 
-ADDS = "each window gives what arrives in equal parts to its pixels; all cores, each some planes"
+MEAN_ADDS = "each window gives what arrives in equal parts to its pixels; all cores, each some planes"
 
 
-@implementation("avg_pool2d_backward", device="cpu", adds=ADDS, public=True)
-def avg_pool2d_backward_planes(down, across, divisor, grad, x):
-    return mean_backward(down, across, divisor, grad, x)
-
-
-@implementation("adaptive_avg_pool2d_backward", device="cpu", adds=ADDS, public=True)
-def adaptive_avg_pool2d_backward_planes(down, across, divisor, grad, x):
-    return mean_backward(down, across, divisor, grad, x)
+for _name in ("avg_pool2d", "adaptive_avg_pool2d"):
+    put(f"{_name}_backward", f"{_name}_backward_planes", mean_backward, MEAN_ADDS, public=True)

@@ -280,6 +280,7 @@ def pooled(make, allowed, values):
 
 MAX_POOL2D = pooled(window, no_error, ("normal", "tiny", "huge", "special"))
 AVG_POOL2D = pooled(mean_window, mean_error(reference.avg_pool2d), VALUES)
+ADAPTIVE_MAX_POOL2D = pooled(shares, no_error, MAX_POOL2D.values)
 ADAPTIVE_AVG_POOL2D = pooled(shares, mean_error(reference.adaptive_avg_pool2d), VALUES)
 
 
@@ -312,4 +313,5 @@ def _share_sizes(picture, output_size):
 
 MAX_POOL2D_BACKWARD = pooled_gradient(window, _sizes, reference.max_pool2d)
 AVG_POOL2D_BACKWARD = pooled_gradient(mean_window, _mean_sizes, reference.avg_pool2d)
+ADAPTIVE_MAX_POOL2D_BACKWARD = pooled_gradient(shares, _share_sizes, reference.adaptive_max_pool2d)
 ADAPTIVE_AVG_POOL2D_BACKWARD = pooled_gradient(shares, _share_sizes, reference.adaptive_avg_pool2d)

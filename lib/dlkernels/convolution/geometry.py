@@ -6,6 +6,7 @@ Output (y, x) sees the input pixels (y stride + ky dilation - top, x stride + kx
 picture count as zeros for a convolution, and not at all for a maximum.
 """
 
+import functools
 import numbers
 from collections import namedtuple
 
@@ -93,6 +94,21 @@ def _places(steps, stride, last, ceil_mode):
 
 
 # ---- windows of a pooling --------------------------------------------------------------------------------------------
+# For each axis an array with a row for each window: of a mean (first, last, length), of a maximum (first, count, step).
+# For a small picture, making it takes longer than the pooling; so it is kept, and nobody may write to it.
+
+
+def kept(make):
+    """Let `make`, which makes such an array of whole numbers, keep it for the next call with the same numbers."""
+
+    @functools.lru_cache(maxsize=64)
+    @functools.wraps(make)
+    def made(*numbers):
+        windows = make(*numbers)
+        windows.flags.writeable = False
+        return windows
+
+    return made
 
 
 def pooling(picture, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
@@ -112,7 +128,7 @@ def pooling(picture, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=
 
 
 def windows(picture, sizes, g, count_include_pad):
-    """For each axis an array of (first, last, length): the pixels of each window, and what its sum is divided by.
+    """For each axis the (first, last, length) of means: the pixels of each window, and what its sum is divided by.
 
     length: with the padding, as far as the picture is padded, or of the pixels alone.
     """
@@ -120,6 +136,7 @@ def windows(picture, sizes, g, count_include_pad):
     return tuple(_clipped(*axis, count_include_pad) for axis in axes)
 
 
+@kept
 def _clipped(pixels, count, kernel, stride, padding, count_include_pad):
     first = np.arange(count) * stride - padding
     last = np.minimum(first + kernel, pixels + padding)
@@ -128,16 +145,50 @@ def _clipped(pixels, count, kernel, stride, padding, count_include_pad):
     return np.stack([*inside, length], axis=1)
 
 
+def places(picture, sizes, g):
+    """For each axis the (first, count, step) of maxima: the pixels of each window that stand on the picture.
+
+    A dilated window may have none of them; its count is 0.
+    """
+    down = picture[0], sizes[0], g.kernel_y, g.stride_y, g.top, g.dilation_y
+    return _on_the_picture(*down), _on_the_picture(picture[1], sizes[1], g.kernel_x, g.stride_x, g.left, g.dilation_x)
+
+
+@kept
+def _on_the_picture(pixels, count, kernel, stride, padding, dilation):
+    begin = np.arange(count) * stride - padding
+    first = np.where(begin < 0, begin % dilation, begin)
+    last = np.minimum(begin + extent(kernel, dilation), pixels)
+    return np.stack([first, np.maximum(0, -((first - last) // dilation)), np.full(count, dilation)], axis=1)
+
+
 def adaptive_windows(picture, output_size):
-    """The same for windows that share a picture out among so many results; None: as many as there are pixels."""
+    """Those of means that share a picture out among so many results; None: as many as there are pixels."""
+    return tuple(_shares(*axis) for axis in _to_share(picture, output_size))
+
+
+def adaptive_places(picture, output_size):
+    """Those of maxima that do the same."""
+    return tuple(_shared_places(*axis) for axis in _to_share(picture, output_size))
+
+
+def _to_share(picture, output_size):
+    """For each axis (pixels, windows)."""
     wanted = output_size if isinstance(output_size, tuple | list) else (output_size, output_size)
     if len(wanted) != 2:
         raise TypeError(f"output_size is {output_size!r}; expected a whole number or None, or two of them.")
     sizes = pair("output_size", [p if w is None else w for p, w in zip(picture, wanted, strict=True)], 1)
-    return tuple(_shares(pixels, count) for pixels, count in zip(picture, sizes, strict=True))
+    return zip(picture, sizes, strict=True)
 
 
+@kept
 def _shares(pixels, count):
     y = np.arange(count)
     first, last = y * pixels // count, -(-(y + 1) * pixels // count)
     return np.stack([first, last, last - first], axis=1)
+
+
+@kept
+def _shared_places(pixels, count):
+    first, _, length = _shares(pixels, count).T
+    return np.stack([first, length, np.ones_like(first)], axis=1)

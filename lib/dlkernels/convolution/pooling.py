@@ -5,6 +5,8 @@ The ladders                               what the rung adds
     *_columns      the columns of a row of windows first, then along the row: k + k pixels for each result, not k k; all cores
 """
 
+import functools
+
 import numpy as np
 
 from .. import team
@@ -24,43 +26,61 @@ def planes(x):
     return x.reshape(-1, *x.shape[-2:])
 
 
-def threads_for(out, g):
-    return 1 if out.size * (g.kernel_y + g.kernel_x) < PARALLEL_FROM else team.size()
+def threads_for(looks):
+    return 1 if looks < PARALLEL_FROM else team.size()
 
+
+def put(of, name, function, adds, public=False):
+    """A function as a rung of an operation: it serves several, whose windows are lists."""
+
+    @functools.wraps(function)
+    def rung(*arguments):
+        return function(*arguments)
+
+    rung.__name__ = name
+    implementation(of, device="cpu", adds=adds, public=public)(rung)
+
+
+DIRECT = "each window by itself, as the formula is written"
 
 # ---- the largest -------------------------------------------------------------------------------------------------
+# Windows are given by (first, count, step) along each axis: the pixels of each that stand on the picture.
+
+
+def most_looks(out, down, across):
+    """How many pixels are looked at, if columns come first."""
+    return out.size * int(down[:, 1].max() + across[:, 1].max())
 
 
 @inner_njit()
-def largest_of(picture, g, y, z):
+def largest_of(picture, down, across, y, z):
     """(largest pixel of window (y, z), where it stands): NaN if there is one; the first of several, the last NaN.
 
     -inf and -1 where a dilated window has all its pixels in the padding.
     """
     best, place = -np.inf, -1
-    for ky in range(g.kernel_y):
-        i = y * g.stride_y + ky * g.dilation_y - g.top
-        for kx in range(g.kernel_x):
-            j = z * g.stride_x + kx * g.dilation_x - g.left
-            if 0 <= i < picture.shape[0] and 0 <= j < picture.shape[1]:
-                pixel = picture[i, j]
-                if pixel > best or pixel != pixel or place < 0:
-                    best, place = pixel, i * picture.shape[1] + j
+    for ky in range(down[y, 1]):
+        i = down[y, 0] + ky * down[y, 2]
+        for kx in range(across[z, 1]):
+            j = across[z, 0] + kx * across[z, 2]
+            pixel = picture[np.uint64(i), np.uint64(j)]  # what might be negative would be looked at first
+            if pixel > best or pixel != pixel or place < 0:
+                best, place = pixel, i * picture.shape[1] + j
     return best, place
 
 
 @cached_njit()
-def _max_direct(x, g, out):
+def _max_direct(x, down, across, out):
     for p in range(out.shape[0]):
         for y in range(out.shape[1]):
             for z in range(out.shape[2]):
-                out[p, y, z] = largest_of(x[p], g, y, z)[0]
+                out[p, y, z] = largest_of(x[p], down, across, y, z)[0]
 
 
-@implementation("max_pool2d", device="cpu", adds="each window by itself, as the formula is written")
-def max_pool2d_direct(x, g, out):
+@implementation("max_pool2d", device="cpu", adds=DIRECT)
+def max_pool2d_direct(x, down, across, out):
     if out.size:
-        _max_direct(planes(x), g, planes(out))
+        _max_direct(planes(x), down, across, planes(out))
     return out
 
 
@@ -74,69 +94,69 @@ def _larger(line, source):
 
 @inner_njit()
 def _max_of_plane(arguments, task, who):
-    x, work, g, out = arguments
+    x, work, down, across, out = arguments
     picture, result = x[task], out[task]
-    high, wide = picture.shape
+    wide = picture.shape[1]
     line = work[who * wide : (who + 1) * wide]
     for y in range(result.shape[0]):
         line[:] = -np.inf
-        for ky in range(g.kernel_y):
-            i = y * g.stride_y + ky * g.dilation_y - g.top
-            if 0 <= i < high:
-                _larger(line, picture[i])
+        for ky in range(down[y, 1]):
+            _larger(line, picture[down[y, 0] + ky * down[y, 2]])
         for z in range(result.shape[1]):
             best = line.dtype.type(-np.inf)
-            for kx in range(g.kernel_x):
-                j = z * g.stride_x + kx * g.dilation_x - g.left
-                if 0 <= j < wide:
-                    pixel = line[j]
-                    best = pixel if pixel > best or pixel != pixel else best
+            for kx in range(across[z, 1]):
+                pixel = line[np.uint64(across[z, 0] + kx * across[z, 2])]
+                best = pixel if pixel > best or pixel != pixel else best
             result[y, z] = best
 
 
 @cached_njit()
-def _max_planes(x, work, g, out, threads, team):
-    share(_max_of_plane, (x, work, g, out), out.shape[0], threads, 0, team)
+def _max_planes(x, work, down, across, out, threads, team):
+    share(_max_of_plane, (x, work, down, across, out), out.shape[0], threads, 0, team)
 
 
-@implementation(
-    "max_pool2d",
-    device="cpu",
-    adds="the largest of each column first, for a row of windows, then along the row: k + k pixels, not k k; all cores",
-    public=True,
+MAX_COLUMNS = (
+    "the largest of each column first, for a row of windows, then along the row: k + k pixels, not k k; all cores"
 )
-def max_pool2d_columns(x, g, out):
+
+
+@implementation("max_pool2d", device="cpu", adds=MAX_COLUMNS, public=True)
+def max_pool2d_columns(x, down, across, out):
     if out.size:
-        threads = threads_for(out, g)
+        threads = threads_for(most_looks(out, down, across))
         work = workspace(out.dtype, threads * x.shape[-1])
-        _max_planes(planes(x), work, g, planes(out), threads, team.members())
+        _max_planes(planes(x), work, down, across, planes(out), threads, team.members())
     return out
 
 
 @inner_njit()
 def _places_of_plane(arguments, task, who):
-    x, g, places, out = arguments
+    x, down, across, places, out = arguments
     for y in range(out.shape[1]):
         for z in range(out.shape[2]):
-            out[task, y, z], places[task, y, z] = largest_of(x[task], g, y, z)
+            out[task, y, z], places[task, y, z] = largest_of(x[task], down, across, y, z)
 
 
 @cached_njit()
-def _max_with_places(x, g, places, out, threads, team):
-    share(_places_of_plane, (x, g, places, out), out.shape[0], threads, 0, team)
+def _max_with_places(x, down, across, places, out, threads, team):
+    share(_places_of_plane, (x, down, across, places, out), out.shape[0], threads, 0, team)
 
 
-@implementation(
-    "max_pool2d_with_indices",
-    device="cpu",
-    adds="each window by itself, and where its largest stands; all cores",
-    public=True,
-)
-def max_pool2d_places(x, g, out):
+PLACES = "each window by itself, and where its largest stands; all cores"
+
+
+@implementation("max_pool2d_with_indices", device="cpu", adds=PLACES, public=True)
+def max_pool2d_places(x, down, across, out):
     places = np.empty(out.shape, np.int64)
     if out.size:
-        _max_with_places(planes(x), g, planes(places), planes(out), threads_for(out, g), team.members())
+        threads = threads_for(most_looks(out, down, across))
+        _max_with_places(planes(x), down, across, planes(places), planes(out), threads, team.members())
     return out, places
+
+
+put("adaptive_max_pool2d", "adaptive_max_pool2d_direct", max_pool2d_direct, DIRECT)
+put("adaptive_max_pool2d", "adaptive_max_pool2d_columns", max_pool2d_columns, MAX_COLUMNS, public=True)
+put("adaptive_max_pool2d_with_indices", "adaptive_max_pool2d_places", max_pool2d_places, PLACES, public=True)
 
 
 # ---- the mean ------------------------------------------------------------------------------------------------------
@@ -191,23 +211,15 @@ def mean_direct(x, down, across, divisor, out):
 def mean_columns(x, down, across, divisor, out):
     if out.size:
         looks = out.size * int((down[:, 1] - down[:, 0]).max() + (across[:, 1] - across[:, 0]).max())
-        threads = 1 if looks < PARALLEL_FROM else team.size()
+        threads = threads_for(looks)
         work = workspace(out.dtype, threads * x.shape[-1])
         _mean_planes(planes(x), work, down, across, divisor, planes(out), threads, team.members())
     return out
 
 
-def _put(of, name, function, adds, public=False):
-    def rung(x, down, across, divisor, out):
-        return function(x, down, across, divisor, out)
-
-    rung.__name__ = name
-    implementation(of, device="cpu", adds=adds, public=public)(rung)
-
-
 for _name in ("avg_pool2d", "adaptive_avg_pool2d"):
-    _put(_name, f"{_name}_direct", mean_direct, "each window by itself, as the formula is written")
-    _put(
+    put(_name, f"{_name}_direct", mean_direct, DIRECT)
+    put(
         _name,
         f"{_name}_columns",
         mean_columns,

@@ -17,7 +17,8 @@ conv2d_backward      with r the gradient of the loss with respect to the result:
                      of weight[o, c, ky, kx]: the sum of input[...] r[n, o, y, x] over n, y, x; of bias[o]: of r alone
 max_pool2d           the largest pixel of each window; NaN if there is one
 avg_pool2d           the mean of each window, divided by the pixels with or without padding, or by a number of its own
-adaptive_avg_pool2d  window y of h reaches from floor(y height / h) to ceil((y + 1) height / h)
+adaptive_max_pool2d, adaptive_avg_pool2d
+                     the same where window y of h reaches from floor(y height / h) to ceil((y + 1) height / h)
 """
 
 import numpy as np
@@ -108,10 +109,26 @@ def max_pool2d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, 
     g, (height, width) = geometry.pooling(x.shape[-2:], kernel_size, stride, padding, dilation, ceil_mode)
     i = np.arange(height) * g.stride_y - g.top
     j = np.arange(width) * g.stride_x - g.left
-    best = np.full((*x.shape[:-2], height, width), -np.inf)
+    rows = i[:, None] + np.arange(g.kernel_y) * g.dilation_y
+    return largest(x, rows, j[:, None] + np.arange(g.kernel_x) * g.dilation_x)
+
+
+def adaptive_max_pool2d_with_indices(x, output_size):
+    """The same for windows that share each picture out."""
+    x, seen = _double(x), []
+    for axis in geometry.adaptive_windows(x.shape[-2:], output_size):
+        pixels = axis[:, :1] + np.arange(axis[:, 2].max())
+        seen.append(np.where(pixels < axis[:, 1:2], pixels, -1))
+    return largest(x, *seen)
+
+
+def largest(x, rows, columns):
+    """(largest, its place) of each window. rows: those that each window sees, one after the other; columns: likewise.
+    What is not on the picture is not seen."""
+    best = np.full((*x.shape[:-2], len(rows), len(columns)), -np.inf)
     places = np.full(best.shape, -1)
-    for ky, kx in np.ndindex(g.kernel_y, g.kernel_x):
-        down, across = (i + ky * g.dilation_y)[:, None], j + kx * g.dilation_x
+    for ky, kx in np.ndindex(rows.shape[1], columns.shape[1]):
+        down, across = rows[:, ky, None], columns[:, kx]
         there = (down >= 0) & (down < x.shape[-2]) & (across >= 0) & (across < x.shape[-1])
         pixel = x[..., np.clip(down, 0, x.shape[-2] - 1), np.clip(across, 0, x.shape[-1] - 1)]
         better = there & ((pixel > best) | np.isnan(pixel) | (places < 0))
@@ -122,6 +139,10 @@ def max_pool2d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, 
 
 def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     return max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+
+def adaptive_max_pool2d(x, output_size):
+    return adaptive_max_pool2d_with_indices(x, output_size)[0]
 
 
 def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
@@ -144,8 +165,15 @@ def means(x, down, across, divisor):
 
 
 def max_pool2d_backward(grad, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
-    x = _double(x)
-    places = max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[1]
+    return to_places(grad, x, max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[1])
+
+
+def adaptive_max_pool2d_backward(grad, x, output_size):
+    return to_places(grad, x, adaptive_max_pool2d_with_indices(x, output_size)[1])
+
+
+def to_places(grad, x, places):
+    """What each maximum got, to the pixel that it came from."""
     planes, windows = x[..., 0, 0].size, places.shape[-2] * places.shape[-1]
     of_x = np.zeros((planes, x.shape[-2] * x.shape[-1]))
     plane, window = np.nonzero(places.reshape(planes, windows) >= 0)
