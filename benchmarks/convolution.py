@@ -3,9 +3,6 @@
     TORCH_PYTHON=.../bin/python python benchmarks/run.py convolution           all, recorded in results/convolution.json
     TORCH_PYTHON=.../bin/python python benchmarks/run.py convolution --quick   a few layers, not recorded
 
-3x3 layers with stride 1 go by Winograd's algorithm. By direct sums they are timed once more, forward, as the kind "3x3 direct",
-which has no part in the means over all layers.
-
 float32, NCHW, no bias, PyTorch as a user calls it: `torch.nn.functional.conv2d` on plain tensors. sides.py says how it is timed.
 """
 
@@ -26,7 +23,6 @@ LAYERS = (
         (32, 112, 1), (96, 112, 2), (144, 56, 1), (192, 28, 1), (384, 14, 1), (960, 7, 1))),
     *(("MobileNetV2", "1x1", ins, outs, edge, 1, 1, 1) for ins, outs, edge in ((16, 96, 112), (144, 24, 56), (64, 384, 14), (960, 160, 7))),
 )  # fmt: skip
-DIRECT = "3x3 direct"
 QUICK = tuple(
     layer
     for layer in LAYERS
@@ -36,18 +32,11 @@ QUICK = tuple(
 
 def benchmark(quick=False):
     """Rows for every layer, and geometric means over them; see sides.compare."""
-    layers = QUICK if quick else LAYERS
     cases = [
         described(layer, batch, passes)
-        for layer in layers
+        for layer in (QUICK if quick else LAYERS)
         for batch in BATCHES
         for passes in (sides.FORWARD, sides.BOTH)
-    ]
-    cases += [
-        described(layer, batch, sides.FORWARD) | {"kind": DIRECT, "apart": True}
-        for layer in layers
-        if layer[1] == "3x3"
-        for batch in BATCHES
     ]
     return sides.compare(__file__, cases, label, quick)
 
@@ -94,9 +83,6 @@ def ours(case):
     from dlkernels import conv2d, conv2d_backward
 
     x, weight, grad, named = arrays(case)
-    if case["kind"] == DIRECT:
-        rung = fastest_direct(x, weight, named)
-        return lambda: rung(x, weight, **named), rung.name, [rung(x, weight, **named)]
     y, choice = conv2d(x, weight, **named, explain=True)
     if case["passes"] == sides.FORWARD:
         return lambda: conv2d(x, weight, **named), choice.rung, [y]
@@ -105,16 +91,6 @@ def ours(case):
         return conv2d(x, weight, **named), *conv2d_backward(grad, x, weight, **named)
 
     return both, choice.rung, both()
-
-
-def fastest_direct(x, weight, named):
-    """The rung that `conv2d` would take if there were no Winograd."""
-    from dlkernels import implementations
-    from dlkernels.convolution import check_convolution, choose
-
-    g, shape = check_convolution(x, weight, None, dilation=1, **named)
-    name = choose.direct_way(weight, g, np.empty(shape, x.dtype))
-    return next(rung for rung in implementations.of("conv2d", "cpu") if rung.name == name)
 
 
 def pytorch(case):

@@ -12,9 +12,8 @@ TORCH_PYTHON names a Python that has PyTorch 2.13.0 (`pip install torch==2.13.0`
 Python's own is taken.
 
 A benchmark is a script with its cases, dicts of what a row shall say and what is to be computed: "kind", "passes" ("forward" or
-"forward and backward") and "work", the operations of it. What is "apart" repeats a case of another kind in another way: it has
-a mean of its own, and no part in that of "all". Each of its two functions ours(case) and pytorch(case) gives (a function
-without arguments, what it is called, its results); warm() what our threads are pinned on.
+"forward and backward") and "work", the operations of it. Each of its two functions ours(case) and pytorch(case) gives (a
+function without arguments, what it is called, its results); warm() what our threads are pinned on.
 """
 
 import contextlib
@@ -115,7 +114,7 @@ def summary(rows, label):
     for key in dict.fromkeys(tuple(row[name] for name in KEY) for row in rows):
         here = [row for row in rows if tuple(row[name] for name in KEY) == key]
         for kind in ("all", *dict.fromkeys(row["kind"] for row in here)):
-            chosen = [row for row in here if kind == row["kind"] or (kind == "all" and not row.get("apart"))]
+            chosen = [row for row in here if kind in ("all", row["kind"])]
             lowest = min(chosen, key=lambda row: row["ratio"])
             line = dict(zip(KEY, key, strict=True)) | {"kind": kind, "layers": len(chosen)}
             line["mean"] = math.exp(statistics.fmean(math.log(row["ratio"]) for row in chosen))
