@@ -445,7 +445,7 @@ def test_a_record_names_the_rungs_that_run(network, monkeypatch):
         assert sorted(way.split(", ")) == sorted(ran)
 
 
-@pytest.mark.parametrize("name", ["convolution", "attention", "recurrent"])
+@pytest.mark.parametrize("name", ["convolution", "convolution_direct", "attention", "recurrent"])
 def test_what_is_compared_with_pytorch_is_what_the_record_says(name, monkeypatch):
     """Every case is plain data, its arrays have its sizes, and the recorded means are those of the recorded rows."""
     from cpulab.measure import recorded
