@@ -6,7 +6,7 @@ from numba.core import sigutils, types
 
 from .executor.program import Program
 from .source import kinds
-from .typed import refusal, signature_of
+from .typed.refusals import refusal, signature_of
 
 
 class Kernel:

@@ -160,7 +160,7 @@ class Calls:
             return ast.Yield(ast.Tuple(meeting, ast.Load()))
         if method in ("sum", "prod", "min", "max", "mean") and not node.args and not node.keywords:
             return make_call("_reduce", self.expression(value), method, self.site(node, "load"), *self.visited())
-        if method in ("reshape", "ravel", "transpose", "view") and not node.keywords:
+        if method in ("reshape", "transpose", "view") and not node.keywords:
             args = [self.expression(a) for a in node.args]
             return make_call("_view", self.expression(value), method, self.site(node, "load"), *args)
         if method == "bit_count" and not node.args:

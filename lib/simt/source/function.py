@@ -153,7 +153,7 @@ class Source:
                 if isinstance(n, ast.Assign) and len(stores) == 1 and n.targets == stores:
                     return self.constant_shape(n.value, (*seen, node.id))
             return None
-        known, value = self.static(node)
+        known, value = self.static_item(node) if isinstance(node, ast.Subscript) else self.static(node)
         return _as_shape(value) if known else None
 
     def assigned_name(self, call):

@@ -7,9 +7,5 @@ numba's own, with types for the names of ``numba.cuda`` and without what only a 
 ``context.py``       those, the functions of ``math``, and device functions, which are inferred for the types of each call
 ``words.py``         what to say where there are none
 
-``refusal(function, types)`` is asked once for each kernel and types of arguments, by whichever engine comes first.
+``refusals.refusal(function, values)`` is asked once for each kernel and types of arguments, by whichever engine comes first.
 """
-
-from .refusals import refusal, signature_of
-
-__all__ = ["refusal", "signature_of"]

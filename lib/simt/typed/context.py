@@ -1,9 +1,14 @@
 """A typing context with what a GPU has, and the inference of a function in it."""
 
+import ast
+import copy
+import functools
 import inspect
+import operator
 import threading
 from types import FunctionType
 
+import numpy as np
 from numba.core import compiler, types
 from numba.core.compiler_machinery import PassManager
 from numba.core.errors import NumbaError, TypingError
@@ -15,8 +20,9 @@ from numba.core.typing.templates import fold_arguments, signature
 
 from ..intrinsics import Intrinsic, stand_ins
 from ..source.names import DeviceName, DeviceNamespace, canonical
-from ..vectors import VectorType
-from .device_names import TYPES, registry
+from ..source.refused import OURS
+from ..source.tree import tree_of
+from .device_names import TYPES, UFUNCS, Print, registry
 
 
 class DeviceFunction(types.Callable, types.Type):
@@ -58,12 +64,41 @@ class Context(BaseContext):
             return DeviceFunction(value.py_func)
         if _has_types_elsewhere(value):
             self.inference.unknown = True
-        return super().resolve_value_type(value)
+        if isinstance(value, np.ufunc) and value.__name__ not in UFUNCS and not self.inference.in_stand_in:
+            raise ValueError(f"np.{value.__name__} does not exist in a kernel")
+        return types.Function(Print) if value is print else super().resolve_value_type(value)
+
+    def resolve_function_type(self, function, args, kws):
+        """The signature of a call, or of an operation; what numba types, but does not compile for a GPU, has none."""
+        key = getattr(function, "typing_key", function)
+        if key in (min, max) and len(args) == 1 and not isinstance(args[0], types.BaseTuple):
+            raise TypingError(f"{OURS}{key.__name__}() of one value takes a tuple, {types.unliteral(args[0])} came")
+        if key is operator.contains and isinstance(args[0], types.Array):
+            raise TypingError(f"{OURS}`in` does not search an array here: write the loop")
+        try:
+            found = super().resolve_function_type(function, args, kws)
+        except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise TypingError(f"{function} does not take {args}: {error}") from None  # as for len()
+        if isinstance(getattr(found, "return_type", None), types.Array) and (isinstance(key, np.ufunc) or key in _ARITHMETIC):
+            raise TypingError(f"{OURS}a whole array cannot be used in arithmetic in a kernel: work on its elements")
+        if function is operator.getitem and isinstance(args[1], types.NoneType):
+            raise TypingError(f"{OURS}an index must be a whole number, None came")
+        return found
+
+
+_ARITHMETIC = {
+    getattr(operator, name)
+    for name in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor", "neg", "pos", "invert",
+        "lt", "le", "gt", "ge", "eq", "ne", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift",
+        "iand", "ior", "ixor",
+    )
+}  # fmt: skip
 
 
 def _has_types_elsewhere(value):
     """Whether it is an intrinsic or a vector, which only the compiler for GPUs has types for."""
-    if isinstance(value, Intrinsic | VectorType):
+    if isinstance(value, Intrinsic) or getattr(value, "types_elsewhere", False):
         return True
     try:
         return value in stand_ins
@@ -106,13 +141,18 @@ class Inference:
     def __init__(self):
         self.unknown, self.failed, self._under_way = False, None, []
 
+    @property
+    def in_stand_in(self):
+        """Whether the function under way is one of ours, which stands for an instruction of the GPU."""
+        return bool(self._under_way) and self._under_way[-1].__module__.startswith(__package__.partition(".")[0] + ".")
+
     def run(self, function, argument_types):
-        """The type that the function returns. NumbaError where it has no types."""
+        """The state of numba's pipeline for the function. NumbaError where it has no types."""
         with _lock:
-            context = _context()
+            context = context_of_kernels()
             before, context.inference = context.inference, self
             try:
-                return infer(function, argument_types, context).return_type
+                return infer(_as_written(function), argument_types, context)
             finally:
                 context.inference = before
 
@@ -130,7 +170,7 @@ class Inference:
             raise TypingError(f"{function.__name__} calls itself")
         self._under_way.append(function)
         try:
-            result = self.run(function, args)
+            result = self.run(function, args).return_type
         except NumbaError as error:
             self.failed = self.failed or (function, error)
             raise
@@ -140,15 +180,35 @@ class Inference:
         return signature(result, *args).replace(pysig=python_signature)
 
 
+def _as_written(function):
+    """The function compiled from its source, where something else was made of it: pytest rewrites what asserts."""
+    code = function.__code__
+    if not any(name.startswith("@") for name in (*code.co_names, *code.co_varnames)):
+        return function
+    node = copy.deepcopy(tree_of(function))
+    node.decorator_list = []
+    outer = ast.FunctionDef(
+        "make", ast.arguments([], [ast.arg(name) for name in code.co_freevars], None, [], [], None, []),
+        [node, ast.Return(ast.Name(node.name, ast.Load()))], [], None, type_params=[],
+    )  # fmt: skip
+    module = ast.fix_missing_locations(ast.Module([ast.copy_location(outer, node)], []))
+    scope = {}
+    exec(compile(module, code.co_filename, "exec", dont_inherit=True), function.__globals__, scope)
+    written = scope["make"](*(cell.cell_contents for cell in function.__closure__ or ()))
+    written.__defaults__, written.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return written
+
+
 def _no_star(*_):
     raise TypingError("*args are not possible in a kernel")
 
 
 _lock = threading.RLock()
-_made = []
 
 
-def _context():
-    if not _made:
-        _made.append(Context())
-    return _made[0]
+@functools.cache
+def context_of_kernels():
+    """The one typing context of all kernels."""
+    context = Context()
+    context.refresh()
+    return context

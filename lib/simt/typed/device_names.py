@@ -64,6 +64,33 @@ class _Group(AttributeTemplate):
         return None if args or kws else signature(i4, recvr=of)
 
 
+@registry.register_attr
+class _Bits(AttributeTemplate):
+    key = types.Integer
+
+    @bound_function("int.bit_count")
+    def resolve_bit_count(self, of, args, kws):
+        return None if args or kws else signature(types.unliteral(of), recvr=of)
+
+
+class Print(AbstractTemplate):
+    """``print()``: numbers, text, places, and tuples of them."""
+
+    key = print
+
+    def generic(self, args, kws):
+        for kind in args:
+            if not _printed(kind):
+                raise TypingError(f"{OURS}print() in a kernel takes numbers and text, {types.unliteral(kind)} came")
+        return None if kws else signature(types.none, *args)
+
+
+def _printed(kind):
+    if isinstance(kind, types.BaseTuple):
+        return all(map(_printed, kind))
+    return isinstance(kind, types.Integer | types.Float | types.Boolean | types.StringLiteral | Dim3)
+
+
 #: DeviceName -> its type, for each that has one
 TYPES = {NAMES[path]: dim3 for path in ("threadIdx", "blockIdx", "blockDim", "gridDim")}
 TYPES |= {NAMES["laneid"]: i4, NAMES["warpsize"]: i4}
@@ -121,6 +148,8 @@ class _Array(CallableTemplate):
                 return None
             if not (alignment is None or isinstance(alignment, types.IntegerLiteral | types.NoneType)):
                 raise RequireLiteralValue("alignment must be a constant integer")
+            if isinstance(alignment, types.IntegerLiteral) and alignment.literal_value.bit_count() != 1:
+                raise TypingError(f"{OURS}the alignment of an array is a power of 2, {alignment.literal_value} came")
             ndim, dtype = parse_shape(shape), parse_dtype(dtype)
             return None if ndim is None or dtype is None else types.Array(dtype, ndim, "C")
 
@@ -277,6 +306,14 @@ class _CompareAndSwap(AbstractTemplate):
 
 
 _given("atomic.compare_and_swap", _CompareAndSwap)
+
+
+#: NumPy's functions of numbers that a kernel can call; of the others ``math`` has what corresponds
+UFUNCS = frozenset(
+    "arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor conjugate cos cosh deg2rad degrees "
+    "divide equal fmax fmin greater greater_equal hypot invert isnan left_shift less less_equal log log10 log2 logical_and "
+    "logical_not logical_or logical_xor maximum minimum not_equal rad2deg radians right_shift sin sinh tan tanh".split()
+)
 
 
 # -- math --------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """Whether a kernel has types, and what is said of one that has none."""
 
 import ast
+import operator
 import re
 
 import numpy as np
 from numba import typeof
-from numba.core import types
+from numba.core import ir, types
 from numba.core.errors import NumbaError
 from numba.np.numpy_support import from_dtype
 
@@ -49,7 +50,7 @@ def refusal(python_function, values):
     if any("float16" in str(kind) for kind in argument_types):  # of which numba knows nothing on a CPU
         return None
     try:
-        result = inference.run(python_function, argument_types)
+        state = inference.run(python_function, argument_types)
     except NumbaError as error:
         if inference.unknown or "float16" in str(error):
             return None
@@ -57,9 +58,29 @@ def refusal(python_function, values):
         return _refusal(Source(function), error, python_function.__name__)
     except Exception:  # of numba's own making, and numba-cuda's passes are not the same to the letter
         return None
-    if result not in (types.none, types.void):
-        what = "CUDA kernel must have void return type: write results to an array argument"
-        return NotOnAGpu(what, site=Source(python_function).site(Source(python_function).node, "refused"))
+    source = Source(python_function)
+    if state.return_type != types.none:
+        return _at(source, None, ast.AST, "CUDA kernel must have void return type: write results to an array argument")
+    line = _divided_in_place(state)
+    if line is not None:
+        what = "`/=` gives a float, and this array holds whole numbers: numba-cuda fails on it. Write a[i] = int32(a[i] / b), or `//=`"
+        return _at(source, line, ast.AugAssign, what)
+    return None
+
+
+def _divided_in_place(state):
+    """The line of an element of an integer array that is divided in place by an integer."""
+    floats = set()
+    for block in state.func_ir.blocks.values():
+        for step in block.body:
+            value = getattr(step, "value", None)
+            in_place = isinstance(value, ir.Expr) and value.op == "inplace_binop"
+            if in_place and value.fn is operator.itruediv:
+                if not any(isinstance(t, types.Float | types.Complex) for t in state.calltypes[value].args):
+                    floats.add(step.target.name)
+            if isinstance(step, ir.SetItem | ir.StaticSetItem) and value.name in floats:
+                if isinstance(getattr(state.typemap[step.target.name], "dtype", None), types.Integer | types.Boolean):
+                    return step.loc.line
     return None
 
 
@@ -71,21 +92,23 @@ _SYMBOLS = {
     "neg": "-", "pos": "+", "invert": "~", "contains": "in", "is_": "is", "is_not": "is not", "matmul": "@", "not_": "not",
 }  # fmt: skip
 _UNIFY = re.compile(r"Cannot unify (.+?) and (.+?) for '([^']+)'", re.DOTALL)
-_CALL = re.compile(r">>> (\S+?)\((.*)\)\n", re.DOTALL)
+_CALL = re.compile(r">>> (\S+?)\((.*)\)$", re.MULTILINE)
 _LITERAL = re.compile(r"Literal\[(\w+)\]\((.*?)\)")
 
 
 def _refusal(source, error, kernel):
-    said = str(error)
+    said = re.sub("\x1b\\[[0-9;]*m", "", str(error))
     _, ours, reason = said.partition(OURS)
-    line = getattr(getattr(error, "loc", None), "line", None)
-    here = [n for n in ast.walk(source.node) if getattr(n, "lineno", None) == line]
-    if ours:
-        what, wanted = reason.split("\n")[0], ast.Call
-    else:
-        what, wanted = _words(said)
+    what, wanted = (reason.split("\n")[0], ast.Call | ast.Subscript | ast.BinOp) if ours else _words(said)
+    return _at(source, getattr(getattr(error, "loc", None), "line", None), wanted, what, kernel)
+
+
+def _at(source, line, wanted, what, kernel=None):
+    """The `NotOnAGpu` with the first node of a kind that stands on a line."""
+    here = [n for n in ast.walk(source.node) if line is not None and getattr(n, "lineno", None) == line]
     node = next((n for n in here if isinstance(n, wanted)), here[0] if here else source.node)
-    return NotOnAGpu(what, site=source.site(node, "refused"), kernel=kernel)
+    named = f"array {ast.unparse(node.value)!r}" if isinstance(node, ast.Subscript) else "the array"
+    return NotOnAGpu(what.replace("{array}", named), site=source.site(node, "refused"), kernel=kernel or source.name)
 
 
 def _words(said):
@@ -103,11 +126,18 @@ def _words(said):
         name, given = found.group(1).rpartition(".")[2], _parts(found.group(2))
         return _of_call(name, given)
     if found := re.search(r"Unknown attribute '([^']+)' of type (.+)", said):
-        return f"{_a(found.group(2))} has no attribute {found.group(1)!r} in a kernel", ast.Attribute
+        owner = re.sub(r"Module\(<module '([\w.]+)'.*", r"\1", found.group(2))
+        owner = owner if owner != found.group(2) else _a(owner)
+        return f"{owner} has no {found.group(1)!r} in a kernel", ast.Attribute
+    if found := re.search(r"unsupported NumPy function '(\S+)'", said):
+        name = found.group(1).replace("numpy.", "np.")
+        return f"{name}() does not exist in a kernel: of numbers, math has it; of arrays, write the loop", ast.Call
+    if "getiter" in said:
+        return "a loop in a kernel goes over a range, an array, or a tuple whose items have one type", ast.For
     if found := re.search(r"[Nn]ame '(\w+)' is not defined|[Vv]ariable '(\w+)' is not defined", said):
         return f"{found.group(1) or found.group(2)!r} has no value here on any way", ast.Name
     lines = (line.strip() for line in said.splitlines())
-    line = next((n for n in lines if n and not n.startswith("Failed in nopython")), "no types")
+    line = next((n for n in lines if n and not n.startswith("Failed in ")), "no types")
     return f"numba finds no types for this: {line}", ast.AST
 
 
@@ -128,14 +158,22 @@ def _of_call(name, given):
 
 
 def _of_item(name, given):
+    """What is wrong with an index, or with what is stored; ``{array}`` stands for the array by its name."""
     array, index, *value = given
+    if array.startswith("readonly array(") and value:
+        return "{array} is read-only: the kernel may not write to it"
+    array = array.removeprefix("readonly ")
     if not array.startswith("array("):
         what = "cannot be changed" if value else "cannot be indexed"
         return f"{_a(array)} {what} in a kernel{'' if value else f' with {_a(index)}'}"
-    dtype = _parts(array[6:-1])[0]
-    if not re.search("float|complex|bool|unicode|none", index) and value:
-        return f"cannot store {_a(value[0])} in an array of {dtype}"
-    return f"an index must be a whole number, {_a(index)} came"
+    dtype, axes, *_ = _parts(array[6:-1])
+    uniform = re.fullmatch(r"UniTuple\(.* x (\d+)\)", index)
+    count = int(uniform[1]) if uniform else len(_parts(index[6:-1])) if index.startswith("Tuple(") else 1
+    if count > int(axes[:-1]):
+        return f"{{array}} has {axes[:-1]} ax{'i' if axes == '1d' else 'e'}s, but {count} indices came"
+    if value and not re.search("float|complex|bool|unicode|str|none|array", index):
+        return f"cannot store {_a(value[0])} in {{array}} of {dtype}"
+    return f"{{array}} is indexed with {_a(index)}: an index must be a whole number"
 
 
 def _parts(text):
