@@ -6,14 +6,15 @@ import functools
 import inspect
 import operator
 import threading
-from types import FunctionType
+from types import CodeType, FunctionType
 
 import numpy as np
 from numba.core import compiler, types
+from numba.core import untyped_passes as untyped
 from numba.core.compiler_machinery import PassManager
 from numba.core.errors import NumbaError, TypingError
 from numba.core.registry import cpu_target
-from numba.core.target_extension import target_override
+from numba.core.target_extension import target_override, target_registry
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import fold_arguments, signature
@@ -45,7 +46,17 @@ class DeviceFunction(types.Callable, types.Type):
 class Context(BaseContext):
     """numba's builtins, NumPy's functions of numbers, ``math`` and the names of cuda. ``inference``: the one under way."""
 
-    inference = None
+    inference, _loaded = None, False
+
+    def __init__(self):
+        self._resolved = {}
+        super().__init__()
+
+    def refresh(self):
+        """Once: numba's pipeline asks for it again with each function."""
+        if not self._loaded:
+            self._loaded = True
+            super().refresh()
 
     def load_additional_registries(self):
         from numba.core.typing import cmathdecl, enumdecl, npydecl
@@ -69,7 +80,16 @@ class Context(BaseContext):
         return types.Function(Print) if value is print else super().resolve_value_type(value)
 
     def resolve_function_type(self, function, args, kws):
-        """The signature of a call, or of an operation; what numba types, but does not compile for a GPU, has none."""
+        """The signature of a call, or of an operation. Remembered: kernels do the same few things again and again."""
+        if kws or type(function) is not types.Function:
+            return self._resolve(function, args, kws)
+        question = function, tuple(args)
+        if question not in self._resolved:
+            self._resolved[question] = self._resolve(function, args, kws)
+        return self._resolved[question]
+
+    def _resolve(self, function, args, kws):
+        """As numba has it; but what it types and does not compile for a GPU has no signature."""
         key = getattr(function, "typing_key", function)
         if key in (min, max) and len(args) == 1 and not isinstance(args[0], types.BaseTuple):
             raise TypingError(f"{OURS}{key.__name__}() of one value takes a tuple, {types.unliteral(args[0])} came")
@@ -117,18 +137,50 @@ class _OnlyTypes(compiler.CompilerBase):
         return [manager]
 
 
-def infer(function, argument_types, typing=None):
+class _Needed(compiler.CompilerBase):
+    """The same without the passes that have nothing to do: they take as long as the rest."""
+
+    def define_pipelines(self):
+        code = self.state.func_id.code
+        inner = any(isinstance(constant, CodeType) for constant in code.co_consts)
+        if inner or _UNROLLED & set(code.co_names):
+            return _OnlyTypes.define_pipelines(self)
+        manager = PassManager("types")
+        for each in (
+            untyped.TranslateByteCode, untyped.FixupArgs, untyped.IRProcessing, untyped.RewriteSemanticConstants,
+            untyped.DeadBranchPrune, untyped.GenericRewrites, untyped.RewriteDynamicRaises, untyped.ReconstructSSA,
+            untyped.DeadBranchPrune, NopythonTypeInference,
+        ):  # fmt: skip
+            manager.add_pass(each, each.__name__)
+        manager.finalize()
+        return [manager]
+
+
+_UNROLLED = {"literal_unroll", "literally"}
+
+
+class _NoTarget:
+    """Stands for what the types are later compiled for: nothing is. A target of numba's takes half a second to load."""
+
+    target, enable_nrt, call_conv = target_registry["cpu"], False, None
+
+    def refresh(self):
+        """Nothing to load."""
+
+    def subtarget(self, **_):
+        return self
+
+
+def infer(function, argument_types, typing=None, target=None, pipeline=_OnlyTypes):
     """The state of numba's pipeline, with the types of all variables of a Python function. NumbaError if it has none."""
     flags = compiler.Flags()
     flags.error_model, flags.nrt = "numpy", False
     with target_override("cpu"):
-        typing, target = typing or cpu_target.typing_context, cpu_target.target_context
-        typing.refresh()
-        target.refresh()
-        pipeline = _OnlyTypes(typing, target, None, argument_types, None, flags, {})
-        pipeline.state.cr = "only types"  # what the pipeline asks for at its end
-        pipeline.compile_extra(function)
-    return pipeline.state
+        typing, target = typing or cpu_target.typing_context, target or cpu_target.target_context
+        made = pipeline(typing, target, None, argument_types, None, flags, {})
+        made.state.cr = "only types"  # what the pipeline asks for at its end
+        made.compile_extra(function)
+    return made.state
 
 
 class Inference:
@@ -152,7 +204,7 @@ class Inference:
             context = context_of_kernels()
             before, context.inference = context.inference, self
             try:
-                return infer(_as_written(function), argument_types, context)
+                return infer(_as_written(function), argument_types, context, _NoTarget(), _Needed)
             finally:
                 context.inference = before
 
