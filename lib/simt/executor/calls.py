@@ -163,6 +163,9 @@ class Calls:
         if method in ("reshape", "transpose", "view") and not node.keywords:
             args = [self.expression(a) for a in node.args]
             return make_call("_view", self.expression(value), method, self.site(node, "load"), *args)
+        if method == "fill" and len(node.args) == 1 and not node.keywords:
+            key, filled = ast.Tuple([ast.Constant(Ellipsis)], ast.Load()), self.expression(node.args[0])
+            return make_call("_storen", self.expression(value), key, filled, self.site(node, "store"), *self.visited())
         if method == "bit_count" and not node.args:
             return make_call("_popc", self.expression(value))
         if method == "conjugate" and not node.args:

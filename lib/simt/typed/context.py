@@ -23,7 +23,8 @@ from ..intrinsics import Intrinsic, stand_ins
 from ..source.names import DeviceName, DeviceNamespace, canonical
 from ..source.refused import OURS
 from ..source.tree import tree_of
-from .device_names import TYPES, UFUNCS, Print, registry
+from .device_names import TYPES, UFUNCS, Dim3, Print, registry
+from .words import a
 
 
 class DeviceFunction(types.Callable, types.Type):
@@ -60,6 +61,8 @@ class Context(BaseContext):
 
     def load_additional_registries(self):
         from numba.core.typing import cmathdecl, enumdecl, npydecl
+        from numba.cpython import builtins, enumimpl, iterators, numbers, rangeobj, tupleobj, unicode  # noqa: F401
+        from numba.np import arraymath, arrayobj  # noqa: F401 - types of methods and functions, given as they are imported
 
         for each in (cmathdecl.registry, enumdecl.registry, npydecl.registry, registry):
             self.install_registry(each)
@@ -79,6 +82,12 @@ class Context(BaseContext):
             raise ValueError(f"np.{value.__name__} does not exist in a kernel")
         return types.Function(Print) if value is print else super().resolve_value_type(value)
 
+    def resolve_setattr(self, target, attr, value):
+        """Nothing in a kernel has attributes that can be set, but for records."""
+        if isinstance(target, Dim3 | types.Array | types.BaseTuple):
+            raise TypingError(f"{OURS}attributes of {a(str(target))} cannot be changed in a kernel")
+        return super().resolve_setattr(target, attr, value)
+
     def resolve_function_type(self, function, args, kws):
         """The signature of a call, or of an operation. Remembered: kernels do the same few things again and again."""
         if kws or type(function) is not types.Function:
@@ -92,13 +101,13 @@ class Context(BaseContext):
         """As numba has it; but what it types and does not compile for a GPU has no signature."""
         key = getattr(function, "typing_key", function)
         if key in (min, max) and len(args) == 1 and not isinstance(args[0], types.BaseTuple):
-            raise TypingError(f"{OURS}{key.__name__}() of one value takes a tuple, {types.unliteral(args[0])} came")
+            raise TypingError(f"{OURS}{key.__name__}() of one value takes a tuple, {a(str(types.unliteral(args[0])))} came")
         if key is operator.contains and isinstance(args[0], types.Array):
             raise TypingError(f"{OURS}`in` does not search an array here: write the loop")
         try:
             found = super().resolve_function_type(function, args, kws)
         except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise TypingError(f"{function} does not take {args}: {error}") from None  # as for len()
+            raise TypingError(f"{getattr(key, '__name__', key)}() does not take these arguments: {error}") from None
         if isinstance(getattr(found, "return_type", None), types.Array) and (isinstance(key, np.ufunc) or key in _ARITHMETIC):
             raise TypingError(f"{OURS}a whole array cannot be used in arithmetic in a kernel: work on its elements")
         if function is operator.getitem and isinstance(args[1], types.NoneType):

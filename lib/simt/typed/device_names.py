@@ -17,6 +17,7 @@ from numba.core.typing.templates import (
 
 from ..source.names import NAMES
 from ..source.refused import OURS, not_counted, not_shuffled, not_voted
+from .words import a as _a
 
 registry = Registry()
 
@@ -81,7 +82,7 @@ class Print(AbstractTemplate):
     def generic(self, args, kws):
         for kind in args:
             if not _printed(kind):
-                raise TypingError(f"{OURS}print() in a kernel takes numbers and text, {types.unliteral(kind)} came")
+                raise TypingError(f"{OURS}print() in a kernel takes numbers and text, {_a(str(types.unliteral(kind)))} came")
         return None if kws else signature(types.none, *args)
 
 
@@ -193,7 +194,7 @@ def _cut(value, what):
     """A mask or a lane: the compiler cuts it down to 32 bits, which a narrower number does not have."""
     kind = types.unliteral(value)
     if kind not in _WORDS:
-        raise TypingError(f"{OURS}{what} is a whole number of 32 or 64 bits, a {kind} came")
+        raise TypingError(f"{OURS}{what} is a whole number of 32 or 64 bits, {_a(str(kind))} came")
 
 
 @_typed("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
@@ -236,7 +237,7 @@ class _Select(AbstractTemplate):
             return None
         test, a, b = args
         if types.unliteral(test) != boolean:
-            raise TypingError(f"{OURS}cuda.selp chooses by a truth value, a {types.unliteral(test)} came: write x != 0")
+            raise TypingError(f"{OURS}cuda.selp chooses by a truth value, {_a(str(types.unliteral(test)))} came: write x != 0")
         if a != b or a not in (f8, f4, i2, u2, *_WORDS):
             return None
         return signature(a, test, a, a)
@@ -260,9 +261,9 @@ def _atomic(name, kinds, operands):
             indices = index.types if isinstance(index, types.BaseTuple) else (index,)
             wrong = [t for t in indices if not isinstance(t, types.Integer)]
             if wrong:
-                raise TypingError(f"{OURS}an index must be a whole number, a {types.unliteral(wrong[0])} came")
+                raise TypingError(f"{OURS}an index must be a whole number, {_a(str(types.unliteral(wrong[0])))} came")
             if len(indices) != array.ndim or (array.ndim == 1 and isinstance(index, types.BaseTuple)):
-                raise TypingError(f"{OURS}cuda.{path} needs one index for each of the {array.ndim} axes, {index} came")
+                raise TypingError(f"{OURS}cuda.{path} needs one index for each of the {array.ndim} axes, {_a(str(index))} came")
             _check_values(path, array, values)
             return signature(array.dtype, array, index, *[array.dtype] * len(values))
 
@@ -271,7 +272,7 @@ def _atomic(name, kinds, operands):
 
 def _check_target(path, array, kinds):
     if not isinstance(array, types.Array):
-        raise TypingError(f"{OURS}cuda.{path} works on an array element, not on a {types.unliteral(array)}")
+        raise TypingError(f"{OURS}cuda.{path} works on an array element, not on {_a(str(types.unliteral(array)))}")
     if array.dtype not in kinds:
         only = ", ".join(map(str, kinds))
         raise TypingError(f"{OURS}cuda.{path} does not exist for {array.dtype}; only for {only}")
@@ -280,7 +281,7 @@ def _check_target(path, array, kinds):
 def _check_values(path, array, values):
     for value in values:
         if not isinstance(value, types.Integer | types.Float | types.Boolean):
-            raise TypingError(f"{OURS}cuda.{path} on {array.dtype} cannot take a {types.unliteral(value)}")
+            raise TypingError(f"{OURS}cuda.{path} on {array.dtype} cannot take {_a(str(types.unliteral(value)))}")
 
 
 for _name in ("add", "sub", "max", "min", "nanmax", "nanmin"):
