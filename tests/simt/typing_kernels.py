@@ -60,22 +60,34 @@ ARGUMENTS = {
     "i": np.int32(3), "l": 2, "u": np.uint32(5), "s": np.int16(4), "q": np.uint8(6), "f": np.float32(1.5), "d": 2.5,
     "b": True, "c": np.complex64(1 + 2j), "z": 1j,
 }  # fmt: skip
+#: what the kernels find outside of themselves
 NAMES = {
-    name: value for name, value in globals().items() if name in (
-        "TILE", "SIZES", "FLOAT", "TABLE", "GRID", "twice", "chosen", "first_of", "put", "both", "plain", "math", "np", "cuda",
-        "complex64", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64",
-    )
+    "TILE": TILE, "SIZES": SIZES, "FLOAT": FLOAT, "TABLE": TABLE, "GRID": GRID, "twice": twice, "chosen": chosen,
+    "first_of": first_of, "put": put, "both": both, "plain": plain, "math": math, "np": np, "cuda": cuda,
+    "complex64": complex64, "float32": float32, "float64": float64, "int8": int8, "int16": int16, "int32": int32,
+    "int64": int64, "uint8": uint8, "uint32": uint32, "uint64": uint64,
 }  # fmt: skip
-INTEGERS, FLOATS, COMPLEX = ("i", "l", "u", "s", "q"), ("f", "d"), ("c", "z")
+INTEGERS, FLOATS = ("i", "l", "u", "s", "q"), ("f", "d")
 ARRAYS_1 = ("af", "ad", "ai", "al", "au", "av", "ab", "as_", "a8", "ac", "az")
-REAL_1 = ("af", "ad", "ai", "al", "au", "av")
 BINARY = ("+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^")
 COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 TYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64", "complex64", "np.float32",
     "np.int64", "np.uint8", "np.float64", "int", "float", "bool", "complex",
 )  # fmt: skip
-DTYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64", "int8", "np.float32", "np.int32", "complex64", "np.bool_")
+DTYPES = (
+    "float32",
+    "float64",
+    "int32",
+    "int64",
+    "uint32",
+    "uint64",
+    "int8",
+    "np.float32",
+    "np.int32",
+    "complex64",
+    "np.bool_",
+)
 MATH_1 = (
     "sin", "cos", "tan", "exp", "log", "sqrt", "floor", "ceil", "fabs", "isnan", "isinf", "erf", "gamma", "lgamma", "log2",
     "trunc", "asin", "expm1", "radians",
@@ -110,13 +122,17 @@ class Writer:
         """A whole number below 4, mostly."""
         if self.chance(self.odd):
             return self.pick("f", "1.0", "True", "None", "b", "d", "z", "'a'", "(1, 2)", "af", "t > 1", "1j", "t / 2")
-        return self.pick("0", "1", "2", "t & 3", "i & 3", "u & 3", "l & 3", "s % 4", "t % 4", "q & 3", "i", "3", "t // 8", "u % 4")
+        return self.pick(
+            "0", "1", "2", "t & 3", "i & 3", "u & 3", "l & 3", "s % 4", "t % 4", "q & 3", "i", "3", "t // 8", "u % 4"
+        )
 
     def whole(self, depth=0):
         if self.chance(self.odd):
             return self.anything(depth)
         if depth > 1:
-            return self.pick(*INTEGERS, "t", "1", "7", "-3", "ai[t & 3]", "al[i]", "au[1]", "as_[2]", "a8[t]", "cuda.laneid", "b")
+            return self.pick(
+                *INTEGERS, "t", "1", "7", "-3", "ai[t & 3]", "al[i]", "au[1]", "as_[2]", "a8[t]", "cuda.laneid", "b"
+            )
         if self.chance(0.4):
             return f"({self.whole(depth + 1)} {self.pick('+', '-', '*', '//', '%', '&', '|', '^')} {self.whole(depth + 1)})"
         return self.pick(
@@ -167,7 +183,9 @@ class Writer:
         if choice < 0.86:
             return f"({self.truth(depth)})"
         if choice < 0.93:
-            return self.pick("c", "z", "1j", f"ac[{self.index()}]", f"complex({self.real(2)}, {self.real(2)})", "z.real", "c.imag")
+            return self.pick(
+                "c", "z", "1j", f"ac[{self.index()}]", f"complex({self.real(2)}, {self.real(2)})", "z.real", "c.imag"
+            )
         return self.special(depth)
 
     def special(self, depth=0):
@@ -202,10 +220,14 @@ class Writer:
                 lambda: f"divmod({n(deep)}, {n(deep)})[0]",
                 lambda: f"pow({x(deep)}, {n(deep)})",
                 lambda: f"len({self.pick('af', 'f2', '(1, 2)', 'f2[0]', 'SIZES', 'i', 'f', 'TABLE')})",
-                lambda: f"{self.pick('af', 'f2', 'u3')}.{self.pick('shape[0]', 'size', 'ndim', 'strides[0]', 'nbytes', 'itemsize')}",
+                lambda: (
+                    f"{self.pick('af', 'f2', 'u3')}.{self.pick('shape[0]', 'size', 'ndim', 'strides[0]', 'nbytes', 'itemsize')}"
+                ),
                 lambda: f"{self.pick('f2', 'i2', 'u3')}.shape[{self.pick('0', '1', '-1', 'i & 1', '5', 'f')}]",
                 lambda: f"np.{self.pick('sqrt', 'exp', 'sin', 'abs', 'floor', 'rint', 'isnan', 'sign')}({e(deep)})",
-                lambda: f"np.{self.pick('maximum', 'minimum', 'add', 'arctan2', 'power', 'hypot')}({e(deep)}, {e(deep)})",
+                lambda: (
+                    f"np.{self.pick('maximum', 'minimum', 'add', 'arctan2', 'power', 'hypot')}({e(deep)}, {e(deep)})"
+                ),
                 lambda: f"f2[{self.index()}][{self.index()}]",
                 lambda: f"af[{self.pick('1:5', ':4', '2:', '::2', 'i:', '-3:')}][{self.index()}]",
                 lambda: f"f2[{self.pick(':, 1', '1, :', '0', '..., 1')}][{self.index()}]",
@@ -267,17 +289,13 @@ class Writer:
 
     def statement(self, indent=1):
         """One statement, or a small group."""
-        r = self.random.random()
         forms = [
             (0.18, self.assignment), (0.14, self.store), (0.07, self.augmented), (0.13, self.atomic), (0.1, self.warp),
             (0.08, self.own_array), (0.09, self.unified), (0.06, self.loop), (0.05, self.barrier), (0.03, self.expression),
             (0.03, self.tuples), (0.02, self.odd_one), (0.02, self.called),
         ]  # fmt: skip
-        for share, form in forms:
-            r -= share
-            if r < 0:
-                break
-        form(indent)
+        shares, writers = zip(*forms, strict=True)
+        self.random.choices(writers, shares)[0](indent)
 
     def assignment(self, indent):
         name = self.name()
@@ -298,7 +316,10 @@ class Writer:
         array = self.pick(*names, *names, *ARRAYS_1) if self.chance(0.3) else self.pick(*names)
         index = self.index()
         if self.chance(0.2):
-            array, index = self.pick("f2", "i2", "u3"), self.pick("(0, 1)", "(t & 3, i)", "0", "(0, 1, 2)", "(i, u & 3, 1)", "(1.0, 2)")
+            array, index = (
+                self.pick("f2", "i2", "u3"),
+                self.pick("(0, 1)", "(t & 3, i)", "0", "(0, 1, 2)", "(i, u & 3, 1)", "(1.0, 2)"),
+            )
         if self.chance(0.05):
             index = self.pick("(0,)", "(t & 3,)", "(0, 1)", "1:3", "-1")
         value = self.scalar(1)
@@ -320,11 +341,23 @@ class Writer:
             self.emit(call, indent)
 
     def warp(self, indent):
-        mask = MASK if self.chance(0.85) else self.pick("-1", "u", "i", "f", "q", "None", "l", "b", "True", "s", "0xFFFFFFFF + 0")
-        lane = self.pick("0", "1", "i", "l", "u", "t & 3") if self.chance(0.85) else self.pick("f", "1.0", "b", "q", "s", "None", "z")
+        mask = (
+            MASK
+            if self.chance(0.85)
+            else self.pick("-1", "u", "i", "f", "q", "None", "l", "b", "True", "s", "0xFFFFFFFF + 0")
+        )
+        lane = (
+            self.pick("0", "1", "i", "l", "u", "t & 3")
+            if self.chance(0.85)
+            else self.pick("f", "1.0", "b", "q", "s", "None", "z")
+        )
         value = self.pick("i", "l", "f", "d", "ai[t]", "af[t]", "t", "1", "2.5") if self.chance(0.7) else self.scalar(1)
         truth = self.truth(1) if self.chance(0.8) else self.scalar(1)
-        whole = self.pick("i", "l", "u", "q", "s", "1", "t", "int32(b)", "1 if b else 0") if self.chance(0.7) else self.scalar(1)
+        whole = (
+            self.pick("i", "l", "u", "q", "s", "1", "t", "int32(b)", "1 if b else 0")
+            if self.chance(0.7)
+            else self.scalar(1)
+        )
         shuffle = self.pick("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
         call = self.pick(
             f"{shuffle}({mask}, {value}, {lane})", f"{shuffle}({mask}, {value}, {lane})", f"{shuffle}({mask}, {value}, {lane})",
@@ -347,7 +380,21 @@ class Writer:
                               "int32(8)", "(TILE + 1, 4)", "[8]", "True", "t", "f2.shape[0]", "SIZES[0]")  # fmt: skip
         dtype = self.pick(*DTYPES)
         if self.chance(2 * self.odd):
-            dtype = self.pick("float", "int", "'float32'", "af.dtype", "'f4'", "None", "1", "f", "bool", "af", "complex", "np.dtype('f4')", "missing")
+            dtype = self.pick(
+                "float",
+                "int",
+                "'float32'",
+                "af.dtype",
+                "'f4'",
+                "None",
+                "1",
+                "f",
+                "bool",
+                "af",
+                "complex",
+                "np.dtype('f4')",
+                "missing",
+            )
         call = self.pick(
             f"{space}.array({shape}, {dtype})", f"{space}.array({shape}, {dtype})", f"{space}.array(shape={shape}, dtype={dtype})",
             f"{space}.array({shape}, dtype={dtype})",
@@ -356,7 +403,7 @@ class Writer:
             call = self.pick(f"{space}.array({shape})", f"{space}.array(dtype={dtype})", f"{space}.zeros({shape}, {dtype})", f"{space}.array({shape}, {dtype}, 16)",
                              "const.array_like(TABLE)", "const.array_like(af)", "const.array_like(GRID)", "const.array_like(1)")  # fmt: skip
         self.emit(f"{name} = cuda.{call}", indent)
-        two = shape.startswith("(") and "," in shape.rstrip(",)") or shape == "SIZES"
+        two = shape == "SIZES" or (shape.startswith("(") and "," in shape.rstrip(",)"))
         if self.chance(self.odd):
             two = not two
         place = f"{self.pick('1', 't & 3', 'i')}, {self.index()}" if two else self.index()
@@ -399,12 +446,25 @@ class Writer:
             if self.chance(0.2):
                 self.variables.append(name)
         elif kind == 3:
-            self.emit(f"{name} = 0\nwhile {name} < {self.pick('3', 'i', 'l', '2.5', 'u')}:\n    {name} += {self.pick('1', 'l', '1.0', 'True', 'i', 'u')}", indent)
+            self.emit(
+                f"{name} = 0\nwhile {name} < {self.pick('3', 'i', 'l', '2.5', 'u')}:\n    {name} += {self.pick('1', 'l', '1.0', 'True', 'i', 'u')}",
+                indent,
+            )
         else:
-            self.emit(f"{name} = {self.scalar(1)}\nwhile {self.truth(1)}:\n    {name} = {self.scalar(1)}\n    break", indent)
+            self.emit(
+                f"{name} = {self.scalar(1)}\nwhile {self.truth(1)}:\n    {name} = {self.scalar(1)}\n    break", indent
+            )
 
     def barrier(self, indent):
-        usual = ("syncthreads()", "syncwarp()", f"syncwarp({MASK})", "threadfence()", "threadfence_block()", "nanosleep(10)", "syncthreads()")
+        usual = (
+            "syncthreads()",
+            "syncwarp()",
+            f"syncwarp({MASK})",
+            "threadfence()",
+            "threadfence_block()",
+            "nanosleep(10)",
+            "syncthreads()",
+        )
         odd = ("syncthreads(1)", "syncwarp(f)", "nanosleep()", "nanosleep(f)", "syncthreads_all()", "threadfence(1)", "syncwarp(None)",
                "syncthreads", "cg.this_grid()", "nanosleep(i)", "syncwarp(i)", "syncwarp(u)", "syncwarp(l)", "threadfence_system()")  # fmt: skip
         self.emit(f"cuda.{self.pick(*odd) if self.chance(0.25) else self.pick(*usual)}", indent)
@@ -418,9 +478,15 @@ class Writer:
         if form == 0:
             self.emit(f"{a}, {b} = {self.scalar(1)}, {self.scalar(1)}", indent)
         elif form == 1:
-            self.emit(f"{a}, {b} = {self.pick('both(i)', 'both(i, f)', 'f2.shape', 'cuda.grid(2)', 'SIZES', 'divmod(i, 2)', 'u3.shape', '(1, 2, 3)', 'i', 'af', 'divmod(f, i)')}", indent)
+            self.emit(
+                f"{a}, {b} = {self.pick('both(i)', 'both(i, f)', 'f2.shape', 'cuda.grid(2)', 'SIZES', 'divmod(i, 2)', 'u3.shape', '(1, 2, 3)', 'i', 'af', 'divmod(f, i)')}",
+                indent,
+            )
         elif form == 2:
-            self.emit(f"{a} = ({self.scalar(1)}, {self.scalar(1)})\n{b} = {a}[{self.pick('0', '1', '1', 'i & 1', '-1', '2', 'f')}]", indent)
+            self.emit(
+                f"{a} = ({self.scalar(1)}, {self.scalar(1)})\n{b} = {a}[{self.pick('0', '1', '1', 'i & 1', '-1', '2', 'f')}]",
+                indent,
+            )
         elif form == 3:
             self.emit(f"{a} = {b} = {self.scalar(1)}", indent)
         else:

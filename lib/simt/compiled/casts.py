@@ -19,7 +19,6 @@ def is_known(kind):
     return True
 
 
-
 def _admitting(admits, reason):
     """Intrinsic (value): the same, where numba-cuda has an operation for its type; ``reason(its name)`` says why not."""
 

@@ -101,14 +101,18 @@ class Context(BaseContext):
         """As numba has it; but what it types and does not compile for a GPU has no signature."""
         key = getattr(function, "typing_key", function)
         if key in (min, max) and len(args) == 1 and not isinstance(args[0], types.BaseTuple):
-            raise TypingError(f"{OURS}{key.__name__}() of one value takes a tuple, {a(str(types.unliteral(args[0])))} came")
+            raise TypingError(
+                f"{OURS}{key.__name__}() of one value takes a tuple, {a(str(types.unliteral(args[0])))} came"
+            )
         if key is operator.contains and isinstance(args[0], types.Array):
             raise TypingError(f"{OURS}`in` does not search an array here: write the loop")
         try:
             found = super().resolve_function_type(function, args, kws)
         except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise TypingError(f"{getattr(key, '__name__', key)}() does not take these arguments: {error}") from None
-        if isinstance(getattr(found, "return_type", None), types.Array) and (isinstance(key, np.ufunc) or key in _ARITHMETIC):
+        if isinstance(getattr(found, "return_type", None), types.Array) and (
+            isinstance(key, np.ufunc) or key in _ARITHMETIC
+        ):
             raise TypingError(f"{OURS}a whole array cannot be used in arithmetic in a kernel: work on its elements")
         if function is operator.getitem and isinstance(args[1], types.NoneType):
             raise TypingError(f"{OURS}an index must be a whole number, None came")

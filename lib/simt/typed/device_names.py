@@ -82,7 +82,9 @@ class Print(AbstractTemplate):
     def generic(self, args, kws):
         for kind in args:
             if not _printed(kind):
-                raise TypingError(f"{OURS}print() in a kernel takes numbers and text, {_a(str(types.unliteral(kind)))} came")
+                raise TypingError(
+                    f"{OURS}print() in a kernel takes numbers and text, {_a(str(types.unliteral(kind)))} came"
+                )
         return None if kws else signature(types.none, *args)
 
 
@@ -225,7 +227,9 @@ def _this_grid(path):
 
 _cases("popc", *(signature(t, t) for t in _INTEGERS))
 _cases("clz", *(signature(t, t) for t in _INTEGERS))
-_cases("ffs", *(signature(u4, t) for t in (i1, i2, i4)), signature(u4, i8), *(signature(u4, t) for t in (u1, u2, u4, u8)))
+_cases(
+    "ffs", *(signature(u4, t) for t in (i1, i2, i4)), signature(u4, i8), *(signature(u4, t) for t in (u1, u2, u4, u8))
+)
 _cases("brev", signature(u4, u4), signature(u8, u8))
 _cases("fma", signature(f4, f4, f4, f4), signature(f8, f8, f8, f8))
 _cases("cbrt", signature(f4, f4), signature(f8, f8))
@@ -237,7 +241,9 @@ class _Select(AbstractTemplate):
             return None
         test, a, b = args
         if types.unliteral(test) != boolean:
-            raise TypingError(f"{OURS}cuda.selp chooses by a truth value, {_a(str(types.unliteral(test)))} came: write x != 0")
+            raise TypingError(
+                f"{OURS}cuda.selp chooses by a truth value, {_a(str(types.unliteral(test)))} came: write x != 0"
+            )
         if a != b or a not in (f8, f4, i2, u2, *_WORDS):
             return None
         return signature(a, test, a, a)
@@ -263,7 +269,9 @@ def _atomic(name, kinds, operands):
             if wrong:
                 raise TypingError(f"{OURS}an index must be a whole number, {_a(str(types.unliteral(wrong[0])))} came")
             if len(indices) != array.ndim or (array.ndim == 1 and isinstance(index, types.BaseTuple)):
-                raise TypingError(f"{OURS}cuda.{path} needs one index for each of the {array.ndim} axes, {_a(str(index))} came")
+                raise TypingError(
+                    f"{OURS}cuda.{path} needs one index for each of the {array.ndim} axes, {_a(str(index))} came"
+                )
             _check_values(path, array, values)
             return signature(array.dtype, array, index, *[array.dtype] * len(values))
 
@@ -310,11 +318,12 @@ _given("atomic.compare_and_swap", _CompareAndSwap)
 
 
 #: NumPy's functions of numbers that a kernel can call; of the others ``math`` has what corresponds
-UFUNCS = frozenset(
-    "arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor conjugate cos cosh deg2rad degrees "
-    "divide equal fmax fmin greater greater_equal hypot invert isnan left_shift less less_equal log log10 log2 logical_and "
-    "logical_not logical_or logical_xor maximum minimum not_equal rad2deg radians right_shift sin sinh tan tanh".split()
-)
+UFUNCS = frozenset((
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "conjugate", "cos", "cosh", "deg2rad", "degrees", "divide", "equal", "fmax", "fmin", "greater", "greater_equal", "hypot",
+    "invert", "isnan", "left_shift", "less", "less_equal", "log", "log10", "log2", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "maximum", "minimum", "not_equal", "rad2deg", "radians", "right_shift", "sin", "sinh", "tan", "tanh",
+))  # fmt: skip
 
 
 # -- math --------------------------------------------------------------------------------------------------------------
