@@ -36,6 +36,7 @@ DIFFERENT = [
     ("af[0] = np.sum(af)", "makes or reads whole arrays", "the same"),
     ("af[0] = af.argmax()", "the method .argmax() cannot be used", "the same"),
     ("x = cuda.shared.array(8, np.dtype('f4'))", "makes or reads whole arrays", "a dtype that is made in the kernel"),
+    ("x, y = af", "cannot unpack", "an array is no tuple: its length is not known before it runs"),
     ("global TILE", "a kernel cannot use global", "nothing can be assigned to a global variable, so nobody says global"),
     ("cuda.atomic.add(af, 1.5, 1)", "index must be a whole number", "numba-cuda cuts the index of an atomic off, as it does nowhere else"),
     ("cuda.atomic.add(f2, (b, 0), 1)", "index must be a whole number", "the same"),
@@ -146,6 +147,8 @@ def test_kernels_are_of_both_kinds():
         ("cuda.atomic.exch(af, 0, 1)", "cuda.atomic.exch does not exist for float32; only for int32, uint32, int64, uint64"),
         ("x = cuda.shfl_sync(q, i, 0)", "the mask of a shuffle is a whole number of 32 or 64 bits, a uint8 came"),
         ("af[0] = cuda.selp(i, f, f)", "cuda.selp chooses by a truth value, an int32 came"),
+        ("x = SIZES[2]", "the tuple has no item of this number"),
+        ("x, y = u3.shape", "as many names as the tuple has items"),
         ("print(af)", "print() in a kernel takes numbers and text"),
         ("put(af, 0, 1j)", "cannot store a complex128 in array 'values' of float32"),
         ("if t > 99:\n    x = f & 1", "`&` does not exist for a float32 and an int64"),  # though no thread comes there

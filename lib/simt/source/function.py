@@ -75,7 +75,7 @@ class Source:
         known, value = self.static(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else (False, None)
         if known and isinstance(value, tuple):
             known, index = self.static(node.slice)
-            if known and isinstance(index, int):
+            if known and isinstance(index, int) and -len(value) <= index < len(value):
                 return True, value[index]
         return False, None
 

@@ -34,6 +34,10 @@ def words(said):
     if found := re.search(r"unsupported NumPy function '(\S+)'", said):
         name = found.group(1).replace("numpy.", "np.")
         return f"{name}() does not exist in a kernel: of numbers, math has it; of arrays, write the loop", ast.Call
+    if "tuple index out of range" in said:
+        return "the tuple has no item of this number", ast.Subscript
+    if "wrong tuple length" in said:
+        return "as many names as the tuple has items are needed to take it apart", ast.Assign
     if "getiter" in said:
         return "a loop in a kernel goes over a range, an array, or a tuple whose items have one type", ast.For
     if found := re.search(r"[Nn]ame '(\w+)' is not defined|[Vv]ariable '(\w+)' is not defined", said):
