@@ -10,7 +10,7 @@ from numba.core import ir, types
 from numba.core.errors import NumbaError
 from numba.np.numpy_support import from_dtype
 
-from ..errors import NotOnAGpu
+from ..errors import NoTypes
 from ..source.function import Source
 from ..source.refused import OURS
 from .context import Inference
@@ -42,7 +42,7 @@ def _type(value):
 
 
 def refusal(python_function, values):
-    """The `NotOnAGpu` of a kernel that has no types for these arguments; None where it has, or where nobody knows."""
+    """The `NoTypes` of a kernel that has no types for these arguments; None where it has, or where nobody knows."""
     inference = Inference()
     try:
         argument_types = tuple(map(_type, values))
@@ -93,8 +93,8 @@ def _refusal(source, error, kernel):
 
 
 def _at(source, line, wanted, what, kernel=None):
-    """The `NotOnAGpu` with the first node of a kind that stands on a line."""
+    """The `NoTypes` with the first node of a kind that stands on a line."""
     here = [n for n in ast.walk(source.node) if line is not None and getattr(n, "lineno", None) == line]
     node = next((n for n in here if isinstance(n, wanted)), here[0] if here else source.node)
     named = f"array {ast.unparse(node.value)!r}" if isinstance(node, ast.Subscript) else "the array"
-    return NotOnAGpu(what.replace("{array}", named), site=source.site(node, "refused"), kernel=kernel or source.name)
+    return NoTypes(what.replace("{array}", named), site=source.site(node, "refused"), kernel=kernel or source.name)
