@@ -661,6 +661,20 @@ EXECUTOR = [
         "test_negative_indices_are_errors_in_every_space",
     ),
     Fault(
+        "types: a kernel that has none runs",
+        "raise self._refusals[key].with_traceback(None)",
+        "pass",
+        "tests/simt/test_typing.py",
+        "test_nothing_runs_before_types_are_known",
+    ),
+    Fault(
+        "types: a shuffle takes any mask",
+        '_cut(mask, "the mask of a shuffle")',
+        "pass",
+        "tests/simt/test_typing.py",
+        "test_what_is_said",
+    ),
+    Fault(
         "executor: shared memory starts with zeros",
         "block.memory = np.full(self.shared_capacity, 0xFF, np.uint8)",
         "block.memory = np.full(self.shared_capacity, 0x00, np.uint8)",

@@ -18,7 +18,7 @@ from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome
 
 # What the check itself says of an answer: it would not end, or uses what the task is to build.
 SAID = dict.fromkeys(("TooManyIterations", "TraceFull", "TimeLimit"), "it went on and on")
-SAID |= dict.fromkeys(("Spoils", "NotAdmitted", "NotOnAGpu", "NotCompiled"), "it was not run")
+SAID |= dict.fromkeys(("Spoils", "NotAdmitted", "NotOnAGpu", "NoTypes", "NotCompiled"), "it was not run")
 _COMPILING = "TypingError", "LoweringError", "UnsupportedError", "UnsupportedRewriteError"
 SAID |= dict.fromkeys(_COMPILING, "numba could not compile it")
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
@@ -153,7 +153,9 @@ def attempt(task, case, run):
             raise Failed(Failure("unsolved", task.not_begun), UNSOLVED) from None
         facts = [("it said", error.text or error.name), ("at the line", error.line), ("happened in", error.place)]
         facts = [fact for fact in facts if fact[1]]
-        kind = "raised-" + error.name
+        kind = "raised-" + (
+            "TypeError" if error.name == "NoTypes" else error.name
+        )  # found before the kernel runs, or there
         cause = task.advice.get(kind) or task.causes.get(error.name, "")
         said = SAID.get(error.name, f"it stopped with {error.name}")
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause)) from None

@@ -197,7 +197,7 @@ RAISED = frozenset(
     | {"NotCompiled", "KernelDied", "BadMessage", "NoResult"}
     | {"LoweringError", "UnsupportedError", "UnsupportedBytecodeError", "UnsupportedRewriteError"}
     | {"NumbaTypeError", "NumbaValueError"}
-    | {"KernelError", "LaunchError", "Deadlock", "NotOnAGpu", "Unsupported", "NotFollowed", "SourceNotFound"}
+    | {"KernelError", "LaunchError", "Deadlock", "NotOnAGpu", "NoTypes", "Unsupported", "NotFollowed", "SourceNotFound"}
     | {"Empty", "Full", "BrokenBarrierError", "CancelledError", "InvalidStateError", "BrokenExecutor"}
 )
 

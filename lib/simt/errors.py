@@ -47,6 +47,10 @@ class NotOnAGpu(KernelError, TypeError):
     """The kernel uses Python that cannot be compiled for a GPU. Raised at the launch, before any thread runs."""
 
 
+class NoTypes(NotOnAGpu):
+    """The kernel's variables and operations have no types, for the arguments of this launch."""
+
+
 class Deadlock(KernelError):
     """Threads wait for one another and can never go on: a divergent barrier or warp operation."""
 

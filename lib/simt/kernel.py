@@ -6,6 +6,7 @@ from numba.core import sigutils, types
 
 from .executor.program import Program
 from .source import kinds
+from .typed.refusals import refusal, signature_of
 
 
 class Kernel:
@@ -21,7 +22,7 @@ class Kernel:
         self.is_kernel = not device
         self.targetoptions = dict(options or {}, device=device)
         self.declared = [_declared(s) for s in signatures]
-        self._programs = {}
+        self._programs, self._refusals = {}, {}
         self.compiled = {}  # what the compiled engine has made of it, by the kind of launch
         self.__defaults__ = py_func.__defaults__
 
@@ -31,7 +32,16 @@ class Kernel:
         key = tuple(argument_kinds), traced, counted
         if key not in self._programs:
             self._programs[key] = Program(self.py_func, argument_kinds, traced, counted)
+        self._refuse_without_types(values)
         return self._programs[key]
+
+    def _refuse_without_types(self, values):
+        """Raise what numba's types say of the kernel for such arguments; asked once for each kind of them."""
+        key = signature_of(values)
+        if key not in self._refusals:
+            self._refusals[key] = refusal(self.py_func, values)
+        if self._refusals[key] is not None:
+            raise self._refusals[key].with_traceback(None)
 
 
 def kernel_of(function):

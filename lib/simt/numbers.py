@@ -22,23 +22,18 @@ _PYTHON = {int: types.int64, float: types.float64, bool: types.boolean, complex:
 
 
 def numpy_dtype(dtype):
-    """The NumPy dtype of what a kernel gives as dtype: a numba type, a NumPy type, or an array's dtype."""
+    """The NumPy dtype of what a kernel gives as dtype: a numba type, a NumPy type or its name, or an array's dtype."""
     if isinstance(dtype, np.dtype):
         return dtype
-    if isinstance(dtype, type) and issubclass(dtype, np.generic):
+    if isinstance(dtype, str) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
         return np.dtype(dtype)
     return as_dtype(dtype)
 
 
-@cache
 def _context():
-    from numba.core.registry import cpu_target
+    from .typed.context import context_of_kernels
 
-    cpu_target.typing_context.refresh()
-    return cpu_target.typing_context
-
-
-_AS_PYTHON_ON_CPU = frozenset((math.floor, math.ceil, math.trunc, math.fmod))
+    return context_of_kernels()
 
 
 @cache
@@ -57,11 +52,6 @@ def numba_type(kind):
 def resolve(function, argument_types):
     """(types the arguments are cast to, type of the result), by numba's rules. TypeError where numba has no rule."""
     from numba.core.errors import NumbaError
-
-    if function in _AS_PYTHON_ON_CPU:  # numba types these as Python does on the CPU, as C does for a GPU
-        narrow = all(t == types.float32 for t in argument_types)
-        float_type = types.float32 if narrow else types.float64
-        return (float_type,) * len(argument_types), float_type
 
     try:
         signature = _context().resolve_function_type(function, argument_types, {})
@@ -214,6 +204,8 @@ _DIRECT = frozenset((operator.add, operator.sub, operator.mul))
 @cache
 def rule(function, *kinds):
     """The function that computes ``function`` for operands of these Python classes."""
+    if function is operator.add and all(issubclass(kind, tuple) for kind in kinds):
+        return operator.add
     given = tuple(numba_type(kind) for kind in kinds)
     cast_types, result = resolve(function, given)
     if cast_types == given and result == given[0] and isinstance(result, types.Float) and function in _DIRECT:

@@ -14,6 +14,8 @@ AXES = "xyzw"
 class VectorType:
     """``cuda.float32x4``: makes a `Vector` inside a kernel."""
 
+    types_elsewhere = True  # numba-cuda has them
+
     def __init__(self, base, length):
         self.base, self.length = base, length
         self.__name__ = f"{base}x{length}"

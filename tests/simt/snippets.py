@@ -451,7 +451,7 @@ def module_constants(a):
     a[0] = np.pi + math.pi + np.inf
 
 
-@snippet(False, words="fill")
+@snippet(True)
 def array_fill(a):
     a.fill(1)
 

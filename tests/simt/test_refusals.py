@@ -49,10 +49,11 @@ import simt.cuda
 import simt
 simt.cuda = cuda
 import numba, snippets
+from simt.xray.compiler import lto_ir
 for function, signature, accepted, words in snippets.SNIPPETS:
     types = tuple(eval(s, {**vars(numba)}) for s in signature)
     try:
-        cuda.compile_ptx(function, types, cc=(8, 0))
+        lto_ir(function, types, (8, 0))
         print(function.__name__, "True")
     except Exception as error:
         print(function.__name__, "False")

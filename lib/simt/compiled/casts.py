@@ -7,7 +7,7 @@ from numba.core import datamodel, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from ..source.refused import not_counted, not_shuffled, not_voted
+from ..source.refused import OURS, not_counted, not_shuffled, not_voted
 
 
 def is_known(kind):
@@ -17,9 +17,6 @@ def is_known(kind):
     except (KeyError, NotImplementedError):
         return False
     return True
-
-
-OURS = "not on a GPU: "  # before a reason of ours in what numba says
 
 
 def _admitting(admits, reason):

@@ -8,13 +8,10 @@ has in each piece the type that numba gives it.
 
 import ast
 
-from numba.core import compiler, types
-from numba.core.compiler_machinery import PassManager
-from numba.core.registry import cpu_target
-from numba.core.target_extension import target_override
-from numba.core.typed_passes import NopythonTypeInference
+from numba.core import types
 from numba.extending import intrinsic
 
+from ..typed.context import infer as types_of
 from .core import assign, call, name
 from .splitting import Agree, Any, Collective, Region, ScalarBreak, ScalarFor, ScalarIf, ScalarWhile
 
@@ -27,36 +24,16 @@ def probe(typing, number, value):
     return types.void(number, value), generate
 
 
-class _OnlyTypes(compiler.CompilerBase):
-    """numba's pipeline up to the types."""
-
-    def define_pipelines(self):
-        manager = PassManager("types")
-        untyped = compiler.DefaultPassBuilder.define_untyped_pipeline(self.state)
-        manager.passes.extend(untyped.passes)
-        manager.add_pass(NopythonTypeInference, "nopython frontend")
-        manager.finalize()
-        return [manager]
-
-
 def infer(function, argument_types):
     """(types of the probes by number, types of every variable by name) of a Python function. NumbaError if it has
     none."""
-    flags = compiler.Flags()
-    flags.error_model, flags.nrt = "numpy", False
-    with target_override("cpu"):
-        typing, target = cpu_target.typing_context, cpu_target.target_context
-        typing.refresh()
-        target.refresh()
-        pipeline = _OnlyTypes(typing, target, None, argument_types, None, flags, {})
-        pipeline.state.cr = "only types"  # what the pipeline asks for at its end
-        pipeline.compile_extra(function)
+    state = types_of(function, argument_types)
     probes = {}
-    for expression, signature in pipeline.state.calltypes.items():
-        if signature is not None and len(signature.args) == 2 and _is_probe(pipeline.state.typemap, expression):
+    for expression, signature in state.calltypes.items():
+        if signature is not None and len(signature.args) == 2 and _is_probe(state.typemap, expression):
             probes[signature.args[0].literal_value] = types.unliteral(signature.args[1])
     variables = {}
-    for identifier, kind in pipeline.state.typemap.items():
+    for identifier, kind in state.typemap.items():
         if not identifier.startswith(("$", "arg.")):
             variables.setdefault(identifier.partition(".")[0], set()).add(types.unliteral(kind))
     return probes, variables

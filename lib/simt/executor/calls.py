@@ -160,9 +160,12 @@ class Calls:
             return ast.Yield(ast.Tuple(meeting, ast.Load()))
         if method in ("sum", "prod", "min", "max", "mean") and not node.args and not node.keywords:
             return make_call("_reduce", self.expression(value), method, self.site(node, "load"), *self.visited())
-        if method in ("reshape", "ravel", "transpose", "view") and not node.keywords:
+        if method in ("reshape", "transpose", "view") and not node.keywords:
             args = [self.expression(a) for a in node.args]
             return make_call("_view", self.expression(value), method, self.site(node, "load"), *args)
+        if method == "fill" and len(node.args) == 1 and not node.keywords:
+            key, filled = ast.Tuple([ast.Constant(Ellipsis)], ast.Load()), self.expression(node.args[0])
+            return make_call("_storen", self.expression(value), key, filled, self.site(node, "store"), *self.visited())
         if method == "bit_count" and not node.args:
             return make_call("_popc", self.expression(value))
         if method == "conjugate" and not node.args:

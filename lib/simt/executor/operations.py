@@ -13,6 +13,9 @@ SYNC = {"block": 0, "warp": 1, "grid": 2, "wait": 3}
 # -- plain values --------------------------------------------------------------------------------------------------
 
 
+_EQUAL = (operator.eq, operator.ne)
+
+
 def _comparison(function):
     compute = numbers.dispatch(function)
 
@@ -20,7 +23,8 @@ def _comparison(function):
         try:
             return compute(a, b)
         except TypeError:
-            if function in (operator.eq, operator.ne) and not isinstance(a, Array) and not isinstance(b, Array):
+            tuples = isinstance(a, tuple) and isinstance(b, tuple)
+            if tuples or (function in _EQUAL and not isinstance(a, Array) and not isinstance(b, Array)):
                 return function(a, b)
             raise
 

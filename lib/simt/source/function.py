@@ -75,7 +75,7 @@ class Source:
         known, value = self.static(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else (False, None)
         if known and isinstance(value, tuple):
             known, index = self.static(node.slice)
-            if known and isinstance(index, int):
+            if known and isinstance(index, int) and -len(value) <= index < len(value):
                 return True, value[index]
         return False, None
 
@@ -153,7 +153,7 @@ class Source:
                 if isinstance(n, ast.Assign) and len(stores) == 1 and n.targets == stores:
                     return self.constant_shape(n.value, (*seen, node.id))
             return None
-        known, value = self.static(node)
+        known, value = self.static_item(node) if isinstance(node, ast.Subscript) else self.static(node)
         return _as_shape(value) if known else None
 
     def assigned_name(self, call):

@@ -10,6 +10,10 @@ from types import ModuleType
 from numba.core import types
 
 
+class OutsideOfAKernel(RuntimeError, AttributeError):
+    """A name of the device is used where there is no thread. (To getattr and hasattr: there is no such attribute.)"""
+
+
 class DeviceName:
     """A name such as ``cuda.syncthreads``: used inside a kernel, it is replaced; outside, it is an error.
 
@@ -24,7 +28,7 @@ class DeviceName:
         return f"<cuda.{self.path}>"
 
     def _refuse(self):
-        raise RuntimeError(f"cuda.{self.path} can only be used inside a kernel or device function (@cuda.jit).")
+        raise OutsideOfAKernel(f"cuda.{self.path} can only be used inside a kernel or device function (@cuda.jit).")
 
     def __call__(self, *args, **kwargs):
         self._refuse()

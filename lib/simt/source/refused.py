@@ -2,6 +2,8 @@
 
 import ast
 
+OURS = "not on a GPU: "  # before a reason of ours in what numba says
+
 #: Python that cannot be compiled for a GPU: no engine takes it
 REFUSED = {
     ast.ListComp: "a list comprehension: a GPU thread has no heap; write a loop, or use cuda.local.array",

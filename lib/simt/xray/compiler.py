@@ -131,11 +131,7 @@ def compiled(kernel, signature, arch="sm_90", fastmath=False):
     if not callable(function):
         raise TypeError(f"kernel is a {type(kernel).__name__}; expected a function made by @cuda.jit.")
     parameters = _types(signature)
-    target = retarget(function, tools.cuda)
-    with _pretend_device(cc):
-        codes, _ = tools.cuda.compile_all(
-            target, parameters, device=False, abi="numba", cc=cc, output="ltoir", fastmath=fastmath
-        )
+    codes = lto_ir(function, parameters, cc, fastmath)
     cubin, log = _link(tools.nvjitlink, codes, cc)
     return Compiled(
         kernel=function.__name__,
@@ -144,6 +140,16 @@ def compiled(kernel, signature, arch="sm_90", fastmath=False):
         **_resources(log),
         code=sass.Code(partial(_disassemble, tools.nvdisasm, cubin)),
     )
+
+
+def lto_ir(function, parameters, cc, fastmath=False):
+    """What numba-cuda makes of a kernel before it is linked: several pieces of code. Its errors where it does not take it."""
+    cuda = importlib.import_module("numba.cuda")
+    target = retarget(function, cuda)
+    with _pretend_device(cc):
+        return cuda.compile_all(
+            target, parameters, device=False, abi="numba", cc=cc, output="ltoir", fastmath=fastmath
+        )[0]
 
 
 def available():

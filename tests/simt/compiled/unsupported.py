@@ -109,11 +109,11 @@ def lambda_inside(x):
     x[0] = g(x[0])
 
 
-@refused("attribute .dtype", np.zeros(32))
+@refused("an array of this type", np.zeros(32))
 def dtype_as_a_value(x):
     y = x
-    s = cuda.shared.array(4, float32)
-    s[0] = y.dtype.itemsize  # HERE
+    s = cuda.shared.array(4, y.dtype)  # HERE
+    s[0] = 1
     x[0] = s[0]
 
 
@@ -134,8 +134,8 @@ def least_of_a_tuple(x):
 
 @refused("cuda.blockDim as a value", np.zeros(32))
 def extents_in_a_variable(x):
-    extents = cuda.blockDim
-    x[0] = extents[0]  # HERE
+    extents = cuda.blockDim, cuda.gridDim  # HERE
+    x[0] = extents[0].x
 
 
 @refused("a str from outside", np.zeros(32))
@@ -181,12 +181,6 @@ def positive(v):
 @refused("`raise` in a device function", np.zeros(32))
 def raise_in_a_device_function(x):
     x[0] = positive(x[1])
-
-
-@refused("a warp operation on a tuple", np.zeros(32))
-def shuffle_of_a_tuple(x):
-    pair = (x[0], x[1])
-    x[0] = cuda.shfl_sync(0xFFFFFFFF, pair, 0)[0]  # HERE
 
 
 @refused("method .reshape()", np.zeros(32))

@@ -1,0 +1,112 @@
+"""What numba says of a kernel without types, in words for its author."""
+
+import ast
+import re
+
+_SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "lshift": "<<",
+    "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+    "neg": "-", "pos": "+", "invert": "~", "contains": "in", "is_": "is", "is_not": "is not", "matmul": "@", "not_": "not",
+}  # fmt: skip
+_UNIFY = re.compile(r"Cannot unify (.+?) and (.+?) for '([^']+)'", re.DOTALL)
+_CALL = re.compile(r">>> (\S+?)\((.*)\)$", re.MULTILINE)
+_LITERAL = re.compile(r"Literal\[(\w+)\]\((.*?)\)")
+
+
+def words(said):
+    """(what is wrong, in words; the kind of node that it is about) for what numba says."""
+    if found := _UNIFY.search(said):
+        first, second, variable = found.groups()
+        variable = variable.partition(".")[0]
+        if variable.startswith("$"):
+            return f"one value that is {a(first)} on one way and {a(second)} on another: give both one type", ast.expr
+        return (
+            f"{variable!r} is {a(first)} on one way and {a(second)} on another, and a variable in a kernel has one type: "
+            "convert one of them, or use two names"
+        ), (ast.Assign, ast.AugAssign, ast.For)
+    if found := _CALL.search(said):
+        name, given = found.group(1).rpartition(".")[2], _parts(found.group(2))
+        return _of_call(name, given)
+    if found := re.search(r"Unknown attribute '([^']+)' of type (.+)", said):
+        owner = re.sub(r"Module\(<module '([\w.]+)'.*", r"\1", found.group(2))
+        owner = owner if owner != found.group(2) else a(owner)
+        return f"{owner} has no {found.group(1)!r} in a kernel", ast.Attribute
+    if found := re.search(r"unsupported NumPy function '(\S+)'", said):
+        name = found.group(1).replace("numpy.", "np.")
+        return f"{name}() does not exist in a kernel: of numbers, math has it; of arrays, write the loop", ast.Call
+    if "tuple index out of range" in said:
+        return "the tuple has no item of this number", ast.Subscript
+    if "wrong tuple length" in said:
+        return "as many names as the tuple has items are needed to take it apart", ast.Assign
+    if "getiter" in said:
+        return "a loop in a kernel goes over a range, an array, or a tuple whose items have one type", ast.For
+    if found := re.search(r"[Nn]ame '(\w+)' is not defined|[Vv]ariable '(\w+)' is not defined", said):
+        return f"{found.group(1) or found.group(2)!r} has no value here on any way", ast.Name
+    lines = (line.strip() for line in said.splitlines())
+    line = next((n for n in lines if n and not n.startswith("Failed in ")), "no types")
+    return f"numba finds no types for this: {line}", ast.AST
+
+
+def _of_call(name, given):
+    arrays = [t for t in given if t.startswith("array(")]
+    if name in ("getitem", "setitem", "static_getitem", "static_setitem") and given:
+        return _of_item(name.removeprefix("static_"), given), ast.Subscript
+    if name in _SYMBOLS:
+        nodes = ast.BinOp | ast.UnaryOp | ast.Compare | ast.AugAssign
+        if arrays:
+            return "a whole array cannot be used in arithmetic in a kernel: work on its elements", nodes
+        operands = " and ".join(map(a, given))
+        return f"`{_SYMBOLS[name]}` does not exist for {operands} in a kernel: convert, as in int32(x)", nodes
+    if arrays and name in ("min", "max", "abs", "round", "int", "float", "bool", "complex"):
+        return f"{name}() of a whole array cannot be used in a kernel: work on its elements", ast.Call
+    came = f" for {', '.join(map(a, given))}" if given else " without arguments"
+    return f"{name}() does not exist{came} in a kernel", ast.Call
+
+
+def _of_item(name, given):
+    """What is wrong with an index, or with what is stored; ``{array}`` stands for the array by its name."""
+    array, index, *value = given
+    if array.startswith("readonly array(") and value:
+        return "{array} is read-only: the kernel may not write to it"
+    array = array.removeprefix("readonly ")
+    if not array.startswith("array("):
+        what = "cannot be changed" if value else "cannot be indexed"
+        return f"{a(array)} {what} in a kernel{'' if value else f' with {a(index)}'}"
+    dtype, axes, *_ = _parts(array[6:-1])
+    uniform = re.fullmatch(r"UniTuple\(.* x (\d+)\)", index)
+    count = int(uniform[1]) if uniform else len(_parts(index[6:-1])) if index.startswith("Tuple(") else 1
+    if count > int(axes[:-1]):
+        return f"{{array}} has {axes[:-1]} ax{'i' if axes == '1d' else 'e'}s, but {count} indices came"
+    if value and not re.search("float|complex|bool|unicode|str|none|array", index):
+        return f"cannot store {a(value[0])} in {{array}} of {dtype}"
+    return f"{{array}} is indexed with {a(index)}: an index must be a whole number"
+
+
+def _parts(text):
+    """The types of a signature as numba writes it."""
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([<{") - (letter in ")]>}")
+        if letter == "," and not depth:
+            parts.append(text[start:place])
+            start = place + 1
+    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
+
+
+_NAMES = {
+    "none": "None", "NoneType(none)": "None", "unicode_type": "a text", "bool": "a truth value", "Dim3": "a place of three axes",
+}  # fmt: skip
+
+
+def a(kind):
+    kind = kind.strip()
+    if found := _LITERAL.fullmatch(kind):
+        return f"a{'n' if found[1] == 'int' else ''} {found[1].replace('int', 'int64')}"
+    if kind.startswith("array("):
+        dtype, axes, *_ = _parts(kind[6:-1])
+        return f"an array of {dtype} with {axes[:-1]} ax{'i' if axes == '1d' else 'e'}s"
+    if kind.startswith(("Tuple(", "UniTuple(")):
+        return f"a tuple ({kind.partition('(')[2][:-1]})"
+    if kind in _NAMES:
+        return _NAMES[kind]
+    return f"a{'n' if kind[:1] in 'aeio' else ''} {kind}"
