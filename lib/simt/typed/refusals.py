@@ -3,6 +3,7 @@
 import ast
 import operator
 import re
+from types import FunctionType
 
 import numpy as np
 from numba import typeof
@@ -93,8 +94,12 @@ def _refusal(source, error, kernel):
 
 
 def _at(source, line, wanted, what, kernel=None):
-    """The `NoTypes` with the first node of a kind that stands on a line."""
+    """The `NoTypes` with the first node on a line that is of a kind, or of which a function `wanted` says so."""
     here = [n for n in ast.walk(source.node) if line is not None and getattr(n, "lineno", None) == line]
-    node = next((n for n in here if isinstance(n, wanted)), here[0] if here else source.node)
+    fits = wanted if isinstance(wanted, FunctionType) else lambda n: isinstance(n, wanted)
+    items = (
+        n for n in here if fits is wanted and isinstance(n, ast.Subscript)
+    )  # an index that is a tuple by another name
+    node = next(filter(fits, here), next(items, here[0] if here else source.node))
     named = f"array {ast.unparse(node.value)!r}" if isinstance(node, ast.Subscript) else "the array"
     return NoTypes(what.replace("{array}", named), site=source.site(node, "refused"), kernel=kernel or source.name)

@@ -14,7 +14,7 @@ _LITERAL = re.compile(r"Literal\[(\w+)\]\((.*?)\)")
 
 
 def words(said):
-    """(what is wrong, in words; the kind of node that it is about) for what numba says."""
+    """(what is wrong, in words; the kind of node that it is about, or a test of one) for what numba says."""
     if found := _UNIFY.search(said):
         first, second, variable = found.groups()
         variable = variable.partition(".")[0]
@@ -34,6 +34,9 @@ def words(said):
     if found := re.search(r"unsupported NumPy function '(\S+)'", said):
         name = found.group(1).replace("numpy.", "np.")
         return f"{name}() does not exist in a kernel: of numbers, math has it; of arrays, write the loop", ast.Call
+    if found := re.search(r"failed to unpack (\w+)", said):
+        one = f"{a(found.group(1))} is one value, which cannot be taken apart into several names"
+        return f"{one}: cuda.grid(1) is one number, cuda.grid(2) a tuple of two", ast.Assign
     if "tuple index out of range" in said:
         return "the tuple has no item of this number", ast.Subscript
     if "wrong tuple length" in said:
@@ -50,7 +53,8 @@ def words(said):
 def _of_call(name, given):
     arrays = [t for t in given if t.startswith("array(")]
     if name in ("getitem", "setitem", "static_getitem", "static_setitem") and given:
-        return _of_item(name.removeprefix("static_"), given), ast.Subscript
+        context = ast.Store if name.endswith("setitem") else ast.Load
+        return _of_item(name.removeprefix("static_"), given), _item(context, _count(given[1]))
     if name in _SYMBOLS:
         nodes = ast.BinOp | ast.UnaryOp | ast.Compare | ast.AugAssign
         if arrays:
@@ -63,6 +67,23 @@ def _of_call(name, given):
     return f"{name}() does not exist{came} in a kernel", ast.Call
 
 
+def _item(context, count):
+    """Whether a node is an element of an array, loaded or stored, with so many indices."""
+
+    def fits(node):
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, context):
+            return False
+        return count == (len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1)
+
+    return fits
+
+
+def _count(index):
+    """Of an index, by its type as numba writes it: how many numbers it is."""
+    uniform = re.fullmatch(r"UniTuple\(.* x (\d+)\)", index)
+    return int(uniform[1]) if uniform else len(_parts(index[6:-1])) if index.startswith("Tuple(") else 1
+
+
 def _of_item(name, given):
     """What is wrong with an index, or with what is stored; ``{array}`` stands for the array by its name."""
     array, index, *value = given
@@ -73,8 +94,7 @@ def _of_item(name, given):
         what = "cannot be changed" if value else "cannot be indexed"
         return f"{a(array)} {what} in a kernel{'' if value else f' with {a(index)}'}"
     dtype, axes, *_ = _parts(array[6:-1])
-    uniform = re.fullmatch(r"UniTuple\(.* x (\d+)\)", index)
-    count = int(uniform[1]) if uniform else len(_parts(index[6:-1])) if index.startswith("Tuple(") else 1
+    count = _count(index)
     if count > int(axes[:-1]):
         return f"{{array}} has {axes[:-1]} ax{'i' if axes == '1d' else 'e'}s, but {count} indices came"
     if value and not re.search("float|complex|bool|unicode|str|none|array", index):
