@@ -138,6 +138,7 @@ def test_kernels_are_of_both_kinds():
         ("af[i, 1] = 1", "array 'af' has 1 axis, but 2 indices came"),
         ("f2[i, 0] = af[i] + ai[i, 1]", "array 'ai' has 1 axis, but 2 indices came"),
         ("x, y = cuda.grid(1)", "an int64 is one value, which cannot be taken apart into several names"),
+        ("af[0] = (x := i + 3) + 1", "numba cannot tell the type of a value on this line: write it in several steps"),
         ("x = af[af[1]]", "an index must be a whole number, not a truth value or a float"),
         ("x = af[None]", "an index must be a whole number, None came"),
         ("TABLE[0] = 1", "array 'TABLE' is read-only: the kernel may not write to it"),

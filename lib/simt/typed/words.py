@@ -45,6 +45,10 @@ def words(said):
         return "a loop in a kernel goes over a range, an array, or a tuple whose items have one type", ast.For
     if found := re.search(r"[Nn]ame '(\w+)' is not defined|[Vv]ariable '(\w+)' is not defined", said):
         return f"{found.group(1) or found.group(2)!r} has no value here on any way", ast.Name
+    if found := re.search(r"[Vv]ariable '(\S+)' cannot be determined", said):
+        name = found.group(1).partition(".")[0]
+        which = "a value on this line" if name.startswith("$") else repr(name)
+        return f"numba cannot tell the type of {which}: write it in several steps, without `:=`", ast.AST
     lines = (line.strip() for line in said.splitlines())
     line = next((n for n in lines if n and not n.startswith("Failed in ")), "no types")
     return f"numba finds no types for this: {line}", ast.AST

@@ -436,7 +436,7 @@ def a_member_behind_its_guard(x, y):
     i, k = cuda.grid(1), 0
     if i < 70 and x[i] in (1, 8, 15):
         y[i] = 1
-    if i >= 70 or x[i] not in (1, 2, x[i] + 1):
+    if i >= 70 or x[i] not in (1.0, 2.0, x[i] + 1.0):
         y[i] += 2
     while i + k < 70 and 2 < x[i + k] < 22:
         k += 1
@@ -488,8 +488,8 @@ def an_assignment_inside_a_statement(x, y):
     t = cuda.threadIdx.x
     q = i = t % 4
     y[t] = 0 < q < (q := q + 1)
-    x[t // 4 * 4 + i] += (i := 3) + q
-    y[t] += i
+    x[t // 4 * 4 + i] += (i := t)
+    y[t] += i + q
 
 
 @edge(1, 1, zeros(4, dtype=np.int32), zeros(4))
