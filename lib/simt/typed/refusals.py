@@ -96,6 +96,7 @@ def _refusal(source, error, kernel):
 def _at(source, line, wanted, what, kernel=None):
     """The `NoTypes` with the first node on a line that is of a kind, or of which a function `wanted` says so."""
     here = [n for n in ast.walk(source.node) if line is not None and getattr(n, "lineno", None) == line]
+    here.sort(key=lambda n: n.col_offset)  # as they are typed
     fits = wanted if isinstance(wanted, FunctionType) else lambda n: isinstance(n, wanted)
     items = (
         n for n in here if fits is wanted and isinstance(n, ast.Subscript)
