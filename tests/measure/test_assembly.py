@@ -42,7 +42,7 @@ def test_a_sum_is_vectorised_only_where_its_order_may_change():
     assert (strict.vectorised, strict.bytes) == (False, 0)
     assert strict.scalar >= 1
     assert (free.vectorised, free.scalar) == (True, 0)
-    assert free.bytes == vector_bytes()
+    assert free.bytes in (32, vector_bytes())  # LLVM prefers 32 bytes on Intel processors that have 64
 
 
 def test_what_depends_on_the_element_before_is_not_vectorised():
