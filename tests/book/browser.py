@@ -16,6 +16,7 @@ import select
 import shutil
 import tempfile
 import time
+import warnings
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MISSING = (
@@ -35,9 +36,22 @@ def find():
 
 
 class Browser:
-    """One process for all pages. Each opened page is loaded in the same tab, which starts afresh."""
+    """One process for all pages. Each opened page is loaded in the same tab, which starts afresh.
+
+    A process that ended since the last page (Chromium may, and a machine short of memory ends it) is started again,
+    with a warning that says how it ended. One that ends while a page is open fails that page's test.
+    """
 
     def __enter__(self):
+        self._start()
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(OSError):  # it may have crashed: then there is nothing to close
+            self.call("Browser.close")
+        self._end()
+
+    def _start(self):
         self.profile = tempfile.mkdtemp(prefix="book-chromium-")
         read_commands, self.commands = os.pipe()
         self.answers, write_answers = os.pipe()
@@ -67,15 +81,18 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable", self.session)
-        return self
 
-    def __exit__(self, *_):
-        with contextlib.suppress(OSError):  # it may have crashed: then there is nothing to close
-            self.call("Browser.close")
+    def _end(self):
+        """Let go of the process, which has ended or was asked to; the status it ended with, as `waitpid` gives it."""
         os.close(self.commands)
         os.close(self.answers)
-        os.waitpid(self.process, 0)
+        _, status = os.waitpid(self.process, 0)
         shutil.rmtree(self.profile, ignore_errors=True)
+        return status
+
+    def _alive(self):
+        # WNOWAIT: the status stays for _end to take
+        return os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def call(self, method, session=None, **params):
         """Send one command and wait for its result; events that come first are kept."""
@@ -110,6 +127,10 @@ class Browser:
 
     def open(self, url, width=1280, height=900, dark=False):
         """Load `url` in a window `width` pixels wide, in the reader's dark mode or not, until it stands still."""
+        if not self._alive():
+            code = os.waitstatus_to_exitcode(self._end())  # below zero: the signal that ended it
+            warnings.warn(f"Chromium had ended with {code} since the page before; it was started again.", stacklevel=2)
+            self._start()
         self.call(
             "Emulation.setDeviceMetricsOverride",
             self.session,
