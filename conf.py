@@ -26,7 +26,6 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx_design",
     "sphinx_book_theme",
-    "sphinx_exercise",
     "book",
     "predict",
     "sphinxcontrib.bibtex",
@@ -71,7 +70,7 @@ nb_execution_raise_on_error = False
 nb_execution_timeout = 300
 nb_merge_streams = True
 nb_output_stderr = "error"
-numfig = True
+numfig = False
 project = "From Threads to Attention"
 pygments_style = "sphinx"
 suppress_warnings = ["myst.domains"]

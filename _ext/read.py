@@ -53,6 +53,12 @@ out otherwise there. <span id="live-state"></span></p>
 </aside>
 """
 TRIES = 2  # of a page that fails: on a machine that was busy the second goes well
+FILES = (
+    "js_files",
+    "css_files",
+    "_js_files",
+    "_css_files",
+)  # what Sphinx's registry and builder know of pages' scripts, styles
 SCRIPT = """<script>
 (() => {
   const said = document.getElementById("live-state"), page = %s, shown = %s;
@@ -162,6 +168,7 @@ class Book:
         self.app.connect("source-read", self.choose)
         self.app.connect("env-get-outdated", lambda *_: [self.run] if self.run else [])
         self.app.connect("html-page-context", self.note, priority=950)
+        format_references_once(self.app.env.domains.get("cite"))
 
     def choose(self, app, page, source):
         """Before a page is read: is its code run, are its results taken from the cache, or stays it without?"""
@@ -250,8 +257,16 @@ class Book:
 
     def text(self):
         """Write all pages, with the results that are kept."""
-        self.app.build(force_all=True)
+        self.build(force_all=True)
         self.pages.order = [page for page in self.app.env.collect_relations() if page in self.pages.states]
+
+    def build(self, **how):
+        # what the theme adds to one page's scripts and styles would stay with all pages of the next build
+        keepers = [(at, name) for at in (self.app.registry, self.app.builder) for name in FILES if hasattr(at, name)]
+        before = [list(getattr(*keeper)) for keeper in keepers]
+        self.app.build(**how)
+        for keeper, files in zip(keepers, before, strict=True):
+            getattr(*keeper)[:] = files
 
     def live(self, page):
         """Run one page and write it again; its state then."""
@@ -260,12 +275,12 @@ class Book:
             return self.end(page, "again")
         self.run = page  # Sphinx finds the results, or runs the page itself, whose error it shows
         try:
-            self.app.build()
+            self.build()
         except Stopped:
             raise
         except Exception as error:  # the kernel died, a file is missing ...: the page stays text, and says why
             self.errors[page] = f"{type(error).__name__}: {error}"
-            self.app.build()
+            self.build()
         finally:
             self.run = None
         failed = page in self.errors or self.failure(page) is not None
@@ -292,6 +307,24 @@ class Book:
 
     def state_if_failed(self, page):
         return "again" if self.tried[page] < TRIES else "failed"
+
+
+def format_references_once(domain):
+    """Let sphinxcontrib-bibtex's `domain` format the references when pages cite others than before, not for each page that is
+    written: results cite nothing."""
+    if domain is None:
+        return
+    format_all, before = domain.env_updated, []
+
+    def env_updated():
+        now = [{(ref.docname, target.key) for ref in domain.citation_refs for target in ref.targets}]
+        now += domain.bibliographies.values()  # one that was read again is another
+        if now[:1] != before[:1] or list(map(id, now[1:])) != list(map(id, before[1:])):
+            format_all()
+            before[:] = now
+        return []
+
+    domain.env_updated = env_updated
 
 
 class Builder(threading.Thread):

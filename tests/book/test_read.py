@@ -175,6 +175,39 @@ def test_a_page_that_measures_stops_the_other(small):
     assert not [tick for tick in ticks if begun < tick < ended]
 
 
+THEME = """extensions += ["sphinxcontrib.bibtex"]
+bibtex_bibfiles = ["works.bib"]
+def setup(app):
+    app.connect("html-page-context", lambda app, page, *_: app.add_js_file(None, body=f"page = '{page}'"))
+"""
+CITES = "\nAs shown {cite}`%s`.\n"
+
+
+def test_a_page_that_became_live_is_what_it_would_be_if_all_were_built_at_once(tmp_path):
+    (tmp_path / "conf.py").write_text(CONF + THEME)
+    (tmp_path / "works.bib").write_text("".join(
+        f"@misc{{{key}, author={{{key.title()}, A.}}, title={{Work {key}}}, year={{19{i}0}}}}\n"
+        for i, key in enumerate(("amdahl", "flynn", "unread"))
+    ))  # fmt: skip
+    (tmp_path / "index.md").write_text(START % "one\ntwo\nworks")
+    (tmp_path / "one.md").write_text(page("One", COUNTED) + CITES % "amdahl")
+    (tmp_path / "two.md").write_text(page("Two", COUNTED) + CITES % "flynn" + CITES % "amdahl")
+    (tmp_path / "works.md").write_text("# Works\n\n```{bibliography}\n```\n")
+    written = []
+    for _ in range(2):  # the second time all results are there
+        with Reading(tmp_path, "--once") as reading:
+            reading.wait("All pages are live")
+            assert reading.process.wait(20) == 0
+        written.append({name: (tmp_path / f"_build/html/{name}.html").read_text() for name in ("one", "two", "works")})
+    live, at_once = ({k: re.sub(r"\?v=\w+", "", v) for k, v in pages.items()} for pages in written)
+    assert live == at_once
+    for name in ("one", "two"):
+        assert re.findall(r"page = '(\w+)'", live[name]) == [name]
+    assert "Amd00" in live["one"]
+    assert "Fly10" in live["two"]
+    assert "unread" not in live["works"]
+
+
 def test_results_alone(small):
     """What `make html` runs first: the results are kept, no page is written; what fails is said, and by the status."""
     command = [sys.executable, ROOT / "_ext" / "read.py", "--root", small, "--port", "0", "--results"]
