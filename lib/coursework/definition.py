@@ -5,6 +5,7 @@ The kinds of task stand in `kinds/`, one file each.
 
 import builtins
 import difflib
+import functools
 import importlib
 import pkgutil
 import re
@@ -227,8 +228,12 @@ def chapters():
     """The chapters that have tasks: two digits each, and a letter where a chapter has a second notebook."""
     from . import tasks
 
-    names = {info.name for info in pkgutil.iter_modules(tasks.__path__)}
-    return sorted(name.removeprefix("chapter_") for name in names)
+    return _chapters_in(tuple(tasks.__path__))
+
+
+@functools.cache
+def _chapters_in(folders):
+    return tuple(sorted(info.name.removeprefix("chapter_") for info in pkgutil.iter_modules(folders)))
 
 
 def chapter_of(name):

@@ -17,6 +17,7 @@ from cpulab.files import write_text
 MAX_JSON = 1 << 20
 MAX_ARRAY = 64 << 20
 MAX_DEPTH = 20
+MAX_ARRAYS = 10_000
 MARK = "__array__"
 
 
@@ -24,9 +25,9 @@ class BadData(ValueError):
     """What came out of the sandbox is not plain data of a sensible size."""
 
 
-def pack(value, folder, stem, depth=0):
-    """`value` as something json can write; arrays go to `folder/stem-K.npy`. Raises TypeError for anything else."""
-    counter = iter(range(10_000))
+def pack(value, folder, stem, arrays):
+    """`value` as something json can write; arrays go to `folder/stem-K.npy`, whose paths are added to `arrays`. Raises
+    TypeError for anything else."""
 
     def plain(x, depth):
         if depth > MAX_DEPTH:
@@ -40,17 +41,19 @@ def pack(value, folder, stem, depth=0):
         if isinstance(x, np.ndarray):
             if x.dtype.kind not in "biufc":
                 raise TypeError(f"an array of dtype {x.dtype} is not an array of numbers")
-            name = f"{stem}-{next(counter)}.npy"
-            with _new(Path(folder) / name) as file:
+            if len(arrays) == MAX_ARRAYS:
+                raise TypeError(f"it has more than {MAX_ARRAYS} arrays")
+            arrays.append(Path(folder) / f"{stem}-{len(arrays)}.npy")
+            with _new(arrays[-1]) as file:
                 npy.write_array(file, np.asarray(x), allow_pickle=False)
-            return {MARK: name}
+            return {MARK: arrays[-1].name}
         if type(x) in (list, tuple):
             return [plain(y, depth + 1) for y in x]
         if type(x) is dict and all(type(k) is str for k in x):
             return {k: plain(y, depth + 1) for k, y in x.items()}
         raise TypeError(f"a {type(x).__name__} is not plain data (numbers, text, lists, arrays)")
 
-    return plain(value, depth)
+    return plain(value, 0)
 
 
 def _new(path):
@@ -60,14 +63,16 @@ def _new(path):
 
 
 def write(value, folder, stem):
-    """Write `value` as folder/stem.json (and its arrays), the JSON file last and at once, over whatever lies in wait there.
+    """Write `value` as folder/stem.json (and its arrays), the JSON file last and at once, over whatever lies in wait there;
+    the paths of all.
 
     Raises OSError for what cannot be replaced, such as a folder.
     """
-    path = Path(folder) / f"{stem}.json"
-    text = json.dumps(pack(value, folder, stem))
+    path, arrays = Path(folder) / f"{stem}.json", []
+    text = json.dumps(pack(value, folder, stem, arrays))
     path.unlink(missing_ok=True)  # write_text refuses a pipe: a student's own files are not replaced
     write_text(path, text)
+    return [path, *arrays]
 
 
 def opened(path, limit):

@@ -5,6 +5,7 @@ first line `# grade_id: NAME`. Changed, deleted and duplicated cells do no harm;
 split and paste copy its metadata) is the student's own cell, unless it says what was handed out.
 """
 
+import functools
 from dataclasses import dataclass, field
 
 import nbformat
@@ -31,7 +32,12 @@ class Merged:
 
 
 def canonical(path):
-    """The master as it is graded: answers taken out, hidden checks left in."""
+    """The master as it is graded: answers taken out, hidden checks left in. Its cells are shared: nobody changes them."""
+    return _canonical(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=32)
+def _canonical(path, changed):
     master = build.annotate(nbformat.read(path, as_version=4), path.name)
     shipped = build.exercise_of(master)
     return [cell for cell in master.cells if cell.cell_type == "code"], {cell.id: cell for cell in shipped.cells}

@@ -7,6 +7,7 @@ Nothing that is written here is believed by the grader without a look; see excha
 """
 
 import builtins
+import gc
 import linecache
 import sys
 
@@ -83,6 +84,7 @@ def main(folder):
 
     Kernels and compiled functions keep no state, so the same sources are not compiled again for the next request.
     """
+    gc.set_threshold(50_000, 20, 20)  # a compiler makes much that lives as long as the process: a fifteenth of its time
     known, namespace = None, None
     out, sys.stdout = sys.stdout, sys.stderr  # so that a print in an answer cannot be taken for a reply
     extraction.prelude()

@@ -228,8 +228,7 @@ class Session:
         return f"the whole submission used up its {self.limits.total_seconds:g} seconds" if self._last else said
 
     def _send(self, sandbox, request):
-        exchange.write(request, sandbox.folder, f"req-{self._number}")
-        for path in sandbox.folder.glob(f"req-{self._number}*"):
+        for path in exchange.write(request, sandbox.folder, f"req-{self._number}"):
             sandbox.own(path)
 
     def _receive(self, sandbox):

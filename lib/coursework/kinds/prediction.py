@@ -1,5 +1,6 @@
 """Numbers that the student predicts before anything runs."""
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -73,7 +74,7 @@ class PredictionTask(Task):
         )
 
     def examine(self, answer, cases, seed):
-        truths = {question.name: question.truth() for question in self.questions}
+        truths = {question.name: _truth(question.truth) for question in self.questions}
         missing = [q.name for q in self.questions if answer[q.name] is None or answer[q.name] is ...]
         if missing:
             raise Failed(Failure("unsolved", self.not_begun, (("missing", ", ".join(missing)),)), UNSOLVED)
@@ -109,6 +110,12 @@ def _near(said, truth, tolerance):
     if said == truth or not tolerance:
         return said == truth
     return abs(said) < 1e300 and abs(said - truth) <= tolerance * abs(truth)  # beyond, a whole number is no float
+
+
+@functools.lru_cache(256)
+def _truth(compute):
+    """Counted once in a process: a class asks it hundreds of times."""
+    return compute()
 
 
 def _slip(question, said, truth):
