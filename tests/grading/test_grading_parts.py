@@ -58,6 +58,13 @@ def test_anything_else_does_not(tmp_path, value):
         exchange.write(value, tmp_path, "x")
 
 
+def test_not_more_arrays_than_files_may_be_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(exchange, "MAX_ARRAYS", 2)
+    assert [path.name for path in exchange.write([np.zeros(1)] * 2, tmp_path, "x")] == ["x.json", "x-0.npy", "x-1.npy"]
+    with pytest.raises(TypeError, match="more than 2 arrays"):
+        exchange.write([np.zeros(1)] * 3, tmp_path, "y")
+
+
 def test_only_regular_files_of_limited_size_are_read(tmp_path):
     (tmp_path / "real").write_text("1")
     (tmp_path / "link.json").symlink_to(tmp_path / "real")

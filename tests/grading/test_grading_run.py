@@ -253,3 +253,14 @@ def test_results_hold_every_check(tmp_path):
     assert [(t["task"], t["part"]) for t in result["tasks"]] == parts
     assert {t["status"] for t in result["tasks"]} == {"unsolved"}
     assert Path(tmp_path / "out" / "grades.json").exists()
+
+
+@pytest.mark.quick
+def test_the_page_says_how_long_the_recorded_class_took_in_a_memory_that_stayed_flat():
+    kept = json.loads((hostile.ROOT / "benchmarks" / "results" / "grading.json").read_text(encoding="utf-8"))["data"]
+    seconds, size, resident = kept["seconds"], kept["submissions"], kept["resident_bytes_by_quarter"]
+    assert size == 200
+    assert max(resident[2:]) < 1.05 * max(resident[:2])
+    page = " ".join((hostile.ROOT / "chapters" / "instructors.md").read_text(encoding="utf-8").split())
+    said = f"{size} submissions of 07 with every task answered take {seconds / 60:.1f} minutes, {seconds / size:.1f} seconds"
+    assert f"{said} each, and the grader's own processes no more than {max(resident) / 1e6:.0f} MB, at the end" in page

@@ -206,7 +206,7 @@ def _user_of(process):
 
 
 def _launcher(wish):
-    return [sys.executable, "-I", str(Path(__file__).with_name("confine.py")), json.dumps(wish)]
+    return [sys.executable, "-I", "-S", str(Path(__file__).with_name("confine.py")), json.dumps(wish)]
 
 
 def stop(process):
