@@ -22,6 +22,7 @@ import numpy as np
 from . import limited, unset
 
 PRINTED_LINES = 20
+PRINTED_MOST = 20_000_000  # characters of one call: nobody reads them, and memory ends
 SMALL = 3000  # elements that a function can go through as Python, without anybody waiting
 
 
@@ -319,18 +320,36 @@ def _step(report, excess):
 _DRAWN = {"sectors_per_request": "global", "efficiency": "global", "bank_ways": "shared"}  # measure: memory
 
 
+class _Printed(io.TextIOBase):
+    """Keeps the first lines of what is printed, and counts the others. OutputLimit when it is too much to go on."""
+
+    def __init__(self, most):
+        self.most, self.kept, self.lines, self.size, self.begun = most, io.StringIO(), 0, 0, False
+
+    def write(self, text):
+        if self.lines < self.most:
+            self.kept.write(text)
+        self.lines += text.count("\n")
+        self.size += len(text)
+        self.begun = not text.endswith("\n")  # a line
+        if self.size > PRINTED_MOST:
+            raise AnswerFailed("OutputLimit", f"it had printed {PRINTED_MOST:,} characters")
+        return len(text)
+
+
 @contextlib.contextmanager
 def few_lines(most=PRINTED_LINES):
     """Let through the first lines that the block prints: a print in a kernel is a line for each thread and case."""
-    printed = io.StringIO()
+    printed = _Printed(most)
     try:
         with contextlib.redirect_stdout(printed):
             yield
     finally:
-        lines = printed.getvalue().splitlines()
+        lines = printed.kept.getvalue().splitlines()[:most]
         if lines:
-            more = [f"... and {len(lines) - most:,} more lines"] if len(lines) > most else []
-            print(*lines[:most], *more, sep="\n", file=sys.stdout)
+            more = printed.lines + printed.begun - most
+            more = [f"... and {more:,} more lines"] if more > 0 else []
+            print(*lines, *more, sep="\n", file=sys.stdout)
 
 
 def _picture(report, excess):

@@ -18,6 +18,7 @@ from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome
 
 # What the check itself says of an answer: it would not end, or uses what the task is to build.
 SAID = dict.fromkeys(("TooManyIterations", "TraceFull", "TimeLimit"), "it went on and on")
+SAID["OutputLimit"] = "it printed and printed"
 SAID |= dict.fromkeys(("Spoils", "NotAdmitted", "NotOnAGpu", "NoTypes", "NotCompiled"), "it was not run")
 _COMPILING = "TypingError", "LoweringError", "UnsupportedError", "UnsupportedRewriteError"
 SAID |= dict.fromkeys(_COMPILING, "numba could not compile it")

@@ -108,6 +108,7 @@ class Task:
         "TypingError": "A type does not fit. Is a whole array used where one element is meant, x for x[i], or an element where an "
         "array is?",
         "NotAdmitted": "Kernels of this course keep to plain Python, math and cuda, which run alike here and on a GPU.",
+        "OutputLimit": "The check stopped it here. Is there a loop that never ends, or a print in one that runs millions of times?",
         "TooManyIterations": "A right answer needs far fewer rounds, so the check stopped it here.",
         "TraceFull": "It uses memory far more often than a right answer. Does every loop end where it should?",
         "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",
@@ -228,7 +229,7 @@ def chapters():
     """The chapters that have tasks: two digits each, and a letter where a chapter has a second notebook."""
     from . import tasks
 
-    return _chapters_in(tuple(tasks.__path__))
+    return list(_chapters_in(tuple(tasks.__path__)))
 
 
 @functools.cache

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from coursework.answer import Local
+from coursework import answer
+from coursework.answer import AnswerFailed, Local
 from dlkernels import cuda
 from simt import kernel as kernels
 
@@ -31,3 +32,27 @@ def test_an_admitted_kernel_is_lowered_once_and_a_notebook_s_as_it_is_now(monkey
         results.append(out[0])
     assert len(lowered) == made
     assert admitted or results == [2, 3]
+
+
+def test_the_first_lines_of_what_is_printed_are_let_through_and_the_others_counted(capsys):
+    def talks():
+        print(*range(25), sep="\n")
+        print("and", "more", end="")
+
+    Local(talks).call(())
+    assert capsys.readouterr().out.split("\n") == [*map(str, range(20)), "... and 6 more lines", ""]
+
+
+def test_what_prints_on_and_on_is_stopped_before_memory_ends(capsys, monkeypatch):
+    monkeypatch.setattr(answer, "PRINTED_MOST", 1000)
+    printed = []
+
+    def floods():
+        while True:
+            print("x" * 100)
+            printed.append(1)
+
+    with pytest.raises(AnswerFailed, match="1,000 characters") as failed:
+        Local(floods).call(())
+    assert failed.value.name == "OutputLimit"
+    assert len(printed) == 9

@@ -112,6 +112,15 @@ def test_a_kernel_that_dies_before_it_begins_is_started_once_more(ended, monkeyp
         assert len(starts) == 2
 
 
+@pytest.mark.parametrize("mode", ["rlimit", BWRAP])
+def test_a_giant_message_ends_its_kernel_and_never_reaches_the_grader(ended, mode):
+    before = psutil.Process().memory_info().rss
+    _, flags, x = ended("print('x' * 20_000_000)", mode)
+    assert x == 7
+    assert flags == ["limit of output: cell bad: it printed or sent more than 1 MB"]
+    assert psutil.Process().memory_info().rss - before < 25_000_000
+
+
 def test_what_lay_there_before_is_not_held_against_the_next(tmp_path, monkeypatch):
     """Who counts many files may still count when the process is ended and the folder empty."""
     with sandbox.Sandbox("rlimit", LIMITS) as box, sandbox.Sandbox("rlimit", LIMITS) as clean:

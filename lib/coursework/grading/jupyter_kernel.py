@@ -48,8 +48,10 @@ class SandboxKernel(RunningKernel):
         sandbox.own(file)
         with open(os.devnull, "w") as null:
             self.km.start_kernel(cwd=str(sandbox.folder), env=sandbox.environment(), stdout=null, stderr=null)
-        self.kc = self.km.client()
+        self.kc = self.km.client(context=self._context)
         self.kc.start_channels()
+        # a message of more than _MAX_MESSAGE never arrives: the socket hangs up, and connects again
+        self._hung_up = self.kc.iopub_channel.socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         try:
             self.kc.wait_for_ready(timeout=startup_timeout)
         except RuntimeError as error:
@@ -66,10 +68,12 @@ class SandboxKernel(RunningKernel):
             except Empty:
                 self._drain()
                 self._look()
+                self._no_giant()
                 if deadline.left() <= 0:
                     raise
                 continue
             if message["parent_header"].get("msg_id") == msg_id:
+                self._no_giant()
                 self.reply = message["content"]
                 payload = self.reply.get("payload") or ()
                 self.exiting |= any(isinstance(p, dict) and p.get("source") == "ask_exit" for p in payload)
@@ -99,9 +103,15 @@ class SandboxKernel(RunningKernel):
         self._output += len(str(message["content"])) + len(str(message["metadata"]))
         self._output += sum(memoryview(buffer).nbytes for buffer in message["buffers"])
         if self._output > self.sandbox.limits.output:
-            self._iopub.clear()
-            self.stop()
-            raise KernelGone("OutputLimit", f"it printed or sent more than {self.sandbox.limits.output >> 20} MB")
+            self._too_much()
+
+    def _no_giant(self):
+        if self._hung_up.poll(0) and self.is_alive():
+            self._too_much()
+
+    def _too_much(self):
+        self.stop()
+        raise KernelGone("OutputLimit", f"it printed or sent more than {self.sandbox.limits.output >> 20} MB")
 
     def _look(self):
         if not self.is_alive():

@@ -134,7 +134,7 @@ class Session:
                 error = KernelGone("BadMessage", f"the kernel said something strange ({type(error).__name__})")
             raise self.flag(name, error) from None
         try:
-            return self._receive(self.sandbox)
+            return self._receive(self.sandbox, name)
         except AnswerFailed as error:
             if error.name == "NoResult":  # tampered with: go on with a fresh one
                 self._stop_kernel()
@@ -194,7 +194,7 @@ class Session:
             self._clean = None
             why = self.clean_sandbox.why_ended() or ("KernelDied", "the process ended")
             raise self.flag(name, error if isinstance(error, KernelGone) else KernelGone(*why)) from None
-        return self._receive(self.clean_sandbox)
+        return self._receive(self.clean_sandbox, name)
 
     def _await_line(self, seconds):
         deadline = Deadline(seconds, self.clean_sandbox)
@@ -231,12 +231,15 @@ class Session:
         for path in exchange.write(request, sandbox.folder, f"req-{self._number}"):
             sandbox.own(path)
 
-    def _receive(self, sandbox):
+    def _receive(self, sandbox, asked):
         try:
             reply = exchange.read(sandbox.folder, f"res-{self._number}")
             if "failed" in reply:
                 name, text, line, place = (str(part)[:2000] for part in reply["failed"])
-                raise AnswerFailed(name, text, line, place)
+                failure = AnswerFailed(name, text, line, place)
+                if name == "OutputLimit":
+                    self.flag(asked, failure)
+                raise failure
             return reply["value"]
         except (exchange.BadData, KeyError, TypeError, ValueError) as error:
             said = json.dumps(str(error))[1:-1]
