@@ -6,6 +6,7 @@ noticed at once, the reply is kept, and output beyond the limit ends the kernel.
 """
 
 import os
+import time
 from collections import deque
 from queue import Empty
 
@@ -73,10 +74,11 @@ class SandboxKernel(RunningKernel):
                     raise
                 continue
             if message["parent_header"].get("msg_id") == msg_id:
-                self._no_giant()
                 self.reply = message["content"]
                 payload = self.reply.get("payload") or ()
                 self.exiting |= any(isinstance(p, dict) and p.get("source") == "ask_exit" for p in payload)
+                if not self.exiting:
+                    self._no_giant()
                 return
 
     def get_message(self, stream, timeout=None):
@@ -106,7 +108,9 @@ class SandboxKernel(RunningKernel):
             self._too_much()
 
     def _no_giant(self):
-        if self._hung_up.poll(0) and self.is_alive():
+        if self._hung_up.poll(0):
+            time.sleep(_STEP)  # a process that ends hangs up, too, a moment before it is gone
+            self._look()
             self._too_much()
 
     def _too_much(self):
