@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import hostile
 import psutil
@@ -12,7 +13,19 @@ import pytest
 
 from coursework import build
 from coursework.answer import AnswerFailed
-from coursework.grading import exchange, flags, grade, groups, plugin, results, sandbox, session, similarity, watch
+from coursework.grading import (
+    confine,
+    exchange,
+    flags,
+    grade,
+    groups,
+    plugin,
+    results,
+    sandbox,
+    session,
+    similarity,
+    watch,
+)
 from coursework.grading.session import Session
 
 NO_BWRAP = sandbox.why_no_bwrap()
@@ -119,6 +132,20 @@ def test_a_giant_message_ends_its_kernel_and_never_reaches_the_grader(ended, mod
     assert x == 7
     assert flags == ["limit of output: cell bad: it printed or sent more than 1 MB"]
     assert psutil.Process().memory_info().rss - before < 25_000_000
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_who_grades_is_told_which_limits_the_system_holds(monkeypatch, there):
+    monkeypatch.setattr(groups, "place", lambda: Path("/sys/fs/cgroup") if there else None)
+    monkeypatch.setattr(confine, "seccomp", lambda: object() if there else None)
+    controller = object.__new__(plugin._Controller)
+    controller.state = SimpleNamespace(submissions=[], mode="bwrap")
+    said = controller.pytest_report_header()[-1]
+    if there:
+        assert said.endswith("memory and processes held by a control group; system calls filtered")
+    else:
+        assert "memory and processes watched (no control group" in said
+        assert said.endswith("system calls not filtered (libseccomp is not installed)")
 
 
 def test_what_lay_there_before_is_not_held_against_the_next(tmp_path, monkeypatch):

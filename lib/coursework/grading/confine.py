@@ -60,18 +60,28 @@ _REFUSED = (
 _ALLOW, _ERRNO, _NEW_USER = 0x7FFF0000, 0x00050000, 0x10000000
 
 
+def seccomp():
+    """libseccomp, or None where it is not installed."""
+    import ctypes
+
+    try:
+        return ctypes.CDLL("libseccomp.so.2")
+    except OSError:
+        return None
+
+
 def _filter():
     """Refuse system calls by libseccomp, where it is there; bubblewrap's walls stand without it, too."""
     import ctypes
     import errno
 
+    library = seccomp()
+    if library is None:
+        return
+
     class Compare(ctypes.Structure):
         _fields_ = (("arg", ctypes.c_uint), ("op", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64))
 
-    try:
-        library = ctypes.CDLL("libseccomp.so.2")
-    except OSError:
-        return
     library.seccomp_init.restype = ctypes.c_void_p
     rules = ctypes.c_void_p(library.seccomp_init(ctypes.c_uint32(_ALLOW)))
 

@@ -11,6 +11,7 @@ there.
 Under nbval, checks of a notebook that raise fail also where their tag lets Jupyter and nbconvert go on.
 """
 
+import sys
 import time
 from pathlib import Path
 
@@ -233,6 +234,15 @@ class PointsLost(AssertionError):
     """With --grade-strict: the submission did not get all points."""
 
 
+def _held_by():
+    """In words, which of the walls that not every system has are there."""
+    from . import confine, groups
+
+    memory = "held by a control group" if groups.place() else "watched (no control group may be made here)"
+    calls = "filtered" if confine.seccomp() else "not filtered (libseccomp is not installed)"
+    return f"memory and processes {memory}; system calls {calls}"
+
+
 class _Controller:
     """Lives in the process the instructor started: progress while it runs, reports when it ends."""
 
@@ -247,6 +257,7 @@ class _Controller:
             f"grading {len(state.submissions)} notebooks of {students} students; sandbox: {state.mode}",
             *(["warning: the sandbox rlimit does not keep an answer from reading or changing your files"]
               if state.mode == "rlimit" else []),
+            *([f"limits of a submission: {_held_by()}"] if sys.platform == "linux" else []),
         ]  # fmt: skip
 
     def pytest_collection_finish(self, session):
