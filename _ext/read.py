@@ -53,12 +53,8 @@ out otherwise there. <span id="live-state"></span></p>
 </aside>
 """
 TRIES = 2  # of a page that fails: on a machine that was busy the second goes well
-FILES = (
-    "js_files",
-    "css_files",
-    "_js_files",
-    "_css_files",
-)  # what Sphinx's registry and builder know of pages' scripts, styles
+# The lists in which Sphinx's registry and builder keep the scripts and styles of pages.
+FILES = ("js_files", "css_files", "_js_files", "_css_files")
 SCRIPT = """<script>
 (() => {
   const said = document.getElementById("live-state"), page = %s, shown = %s;
@@ -264,9 +260,11 @@ class Book:
         # what the theme adds to one page's scripts and styles would stay with all pages of the next build
         keepers = [(at, name) for at in (self.app.registry, self.app.builder) for name in FILES if hasattr(at, name)]
         before = [list(getattr(*keeper)) for keeper in keepers]
-        self.app.build(**how)
-        for keeper, files in zip(keepers, before, strict=True):
-            getattr(*keeper)[:] = files
+        try:
+            self.app.build(**how)
+        finally:
+            for keeper, files in zip(keepers, before, strict=True):
+                getattr(*keeper)[:] = files
 
     def live(self, page):
         """Run one page and write it again; its state then."""

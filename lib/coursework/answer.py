@@ -326,14 +326,17 @@ class _Printed(io.TextIOBase):
     def __init__(self, most):
         self.most, self.kept, self.lines, self.size, self.begun = most, io.StringIO(), 0, 0, False
 
+    def writable(self):
+        return True
+
     def write(self, text):
+        self.size += len(text)
+        if self.size > PRINTED_MOST:  # nothing more is kept, also of an answer that goes on
+            raise AnswerFailed("OutputLimit", f"it had printed {PRINTED_MOST:,} characters")
         if self.lines < self.most:
             self.kept.write(text)
         self.lines += text.count("\n")
-        self.size += len(text)
-        self.begun = not text.endswith("\n")  # a line
-        if self.size > PRINTED_MOST:
-            raise AnswerFailed("OutputLimit", f"it had printed {PRINTED_MOST:,} characters")
+        self.begun = not text.endswith("\n") if text else self.begun  # a line
         return len(text)
 
 

@@ -1,5 +1,7 @@
 """What a check makes of an answer, and for how long it keeps that."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -37,10 +39,12 @@ def test_an_admitted_kernel_is_lowered_once_and_a_notebook_s_as_it_is_now(monkey
 def test_the_first_lines_of_what_is_printed_are_let_through_and_the_others_counted(capsys):
     def talks():
         print(*range(25), sep="\n")
-        print("and", "more", end="")
+        print("one more", end="\n")
+        print("begun", end="")
+        print(end="")
 
     Local(talks).call(())
-    assert capsys.readouterr().out.split("\n") == [*map(str, range(20)), "... and 6 more lines", ""]
+    assert capsys.readouterr().out.split("\n") == [*map(str, range(20)), "... and 7 more lines", ""]
 
 
 def test_what_prints_on_and_on_is_stopped_before_memory_ends(capsys, monkeypatch):
@@ -56,3 +60,15 @@ def test_what_prints_on_and_on_is_stopped_before_memory_ends(capsys, monkeypatch
         Local(floods).call(())
     assert failed.value.name == "OutputLimit"
     assert len(printed) == 9
+
+
+def test_what_goes_on_printing_keeps_no_more(capsys, monkeypatch):
+    monkeypatch.setattr(answer, "PRINTED_MOST", 1000)
+
+    def floods_on():
+        for _ in range(1000):
+            with contextlib.suppress(Exception):
+                print("x" * 100, end="")
+
+    Local(floods_on).call(())
+    assert len(capsys.readouterr().out) == 1001

@@ -206,6 +206,7 @@ def _user_of(process):
 
 
 def _launcher(wish):
+    # -S: it imports nothing but the standard library
     return [sys.executable, "-I", "-S", str(Path(__file__).with_name("confine.py")), json.dumps(wish)]
 
 
