@@ -8,6 +8,7 @@ import contextlib
 from dataclasses import dataclass
 
 import numpy as np
+from gpu_timing import kernel_times
 
 ROUNDS = 7
 
@@ -74,10 +75,17 @@ def rows(product, keep, event_times, rounds):
     if not right:
         return
     measured, host = event_times(right, cuda, rounds=rounds)
+    kernels = kernel_times(right, cuda)
     for name, seconds in measured.seconds.items():
         row = {**vars(product), "name": name, "seconds": seconds, "launch_seconds": host[name]}
         row["flops"] = 2 * product.m * product.n * product.k * product.count / seconds
         row["error_of_allowed"] = errors[name]
+        if name in kernels:
+            row |= {"kernel_seconds": kernels[name]["seconds"], "kernels": kernels[name]["kernels"]}
+            row["kernel_flops"] = 2 * product.m * product.n * product.k * product.count / row["kernel_seconds"]
+            for peer in ("cuBLAS", "PyTorch"):
+                if peer in kernels:
+                    row[f"kernel_ratio_to_{peer}"] = kernels[peer]["seconds"] / row["kernel_seconds"]
         for peer in ("cuBLAS", "PyTorch"):
             if peer in right:
                 ratio = measured.ratio(peer, name)

@@ -1,31 +1,39 @@
-"""Record what only a GPU can tell: ``make gpu-record``, on a machine that has one. Takes under ten minutes.
+"""Record what only a GPU can tell: ``make gpu-record``, on a machine that has one. Takes about ten minutes.
 
-    tests      the tests marked `gpu`, and every kernel against its reference, on the GPU
-    matmul     every rung of the matrix product, checked, then timed with events against cuBLAS and PyTorch
-    times      every element-wise GPU rung, against PyTorch, cuBLAS and a plain copy of memory
-    transfers  the copies of a vector add, pageable and pinned, and its kernel, for several lengths
-    counters   Nsight Compute's counts of requests and sectors beside those of the x-ray
+    tests        the tests marked `gpu`, and every kernel against its reference, on the GPU
+    matmul       every rung of the matrix product, checked, then timed with events against cuBLAS and PyTorch
+    times        every element-wise GPU rung, against PyTorch, cuBLAS and a plain copy of memory
+    memory       sums, scans, transposes and histograms; convolution, attention, recurrent: the ladders of chapters 9 to 11
+    transfers    the copies of a vector add, pageable and pinned, and its kernel, for several lengths
+    experiments  what the chapters count, put to the clock: strides, banks, branches, waves, races
+    counters     Nsight Compute's counts of requests, sectors and wavefronts beside those of the x-ray
 
-``--dry-run`` needs no GPU: it runs the sections matmul and transfers in the executor on tiny sizes, and records nothing.
+``--dry-run`` needs no GPU: it runs the sections that time on tiny sizes in the executor, and records nothing.
 
 Each section runs in a process of its own with a time limit, and what it has found so far is kept if it crashes or
-runs out of time. The result is results/gpu.json. Nothing is downloaded; what is not installed is left out and named.
+runs out of time. Sections that time run side by side, as most of their time is the compiler's, and take turns on the GPU.
+The result is results/gpu.json. Nothing is downloaded; what is not installed is left out and named.
 """
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = {"tests": 200, "matmul": 150, "times": 125, "transfers": 20, "counters": 100}  # name -> seconds it may take
+#: name -> seconds it may take; those of TIMED together
+SECTIONS = {"tests": 200, "counters": 280}
+TIMED = ("matmul", "times", "memory", "convolution", "attention", "recurrent", "transfers", "experiments")
+SECTIONS |= dict.fromkeys(TIMED, 400)
 NEEDED = (
     "A GPU is needed: run this on a machine with an NVIDIA GPU and its driver, where `nvidia-smi` works and the "
     "extra is installed (pip install -e '.[gpu]'); numba found none here."
@@ -36,10 +44,17 @@ with contextlib.suppress(ImportError):
 if "dlkernels" not in sys.modules:  # not installed, as on a borrowed machine: use the working copy
     sys.path.insert(0, str(ROOT / "lib"))
 
+import gpu_counters  # noqa: E402
+import gpu_operations  # noqa: E402
+import gpu_timing  # noqa: E402
+from gpu_timing import event_times  # noqa: E402
+
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Record tests, times and counters of a GPU.")
-    parser.add_argument("--only", choices=SECTIONS, help="run one section, and record it beside the others")
+    parser.add_argument(
+        "--only", nargs="+", choices=SECTIONS, help="run some sections, and record them beside the others"
+    )
     parser.add_argument("--dry-run", action="store_true", help="without a GPU: tiny sizes, nothing recorded")
     parser.add_argument("--child", nargs=2, metavar=("SECTION", "FILE"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -58,12 +73,23 @@ def main(arguments=None):
     if options.only:
         with contextlib.suppress(FileNotFoundError):
             found = recorded("gpu").data
-    for section in [options.only] if options.only else SECTIONS:
-        found[section] = run_section(section, SECTIONS[section])
-        print(f"{section}: {found[section]['status']}, {len(found[section]['lines'])} results\n", flush=True)
-        path = record("gpu", found, command="make gpu-record")
+    for together in (["tests"], TIMED, ["counters"]):
+        wanted = [section for section in together if not options.only or section in options.only]
+        for section, result in run_sections(wanted):
+            found[section] = result
+            print(f"{section}: {result['status']}, {len(result['lines'])} results\n", flush=True)
+            path = record("gpu", found, command="make gpu-record")
     print(f"Recorded in {path.name}.")
     return 0 if all(found[section]["status"] == "complete" for section in found) else 1
+
+
+def run_sections(names):
+    """(name, result) of each section as it ends. They run side by side, and time in turns."""
+    with tempfile.NamedTemporaryFile() as lock, ThreadPoolExecutor(max(1, len(names))) as pool:
+        os.environ[gpu_timing.LOCK] = lock.name
+        running = {pool.submit(run_section, name, SECTIONS[name]): name for name in names}
+        for one in as_completed(running):
+            yield running[one], one.result()
 
 
 def run_section(section, limit):
@@ -107,34 +133,47 @@ def run_child(section, file):
         def keep(result):
             print(json.dumps(result), file=lines, flush=True)
 
+        section, _, part = section.partition(":")
+        if section in ("launch", "expect"):
+            return getattr(gpu_counters, f"{section}_share")(part, keep)
+        if section in gpu_operations.CALLS:
+            return measure_operations(section, keep)
         return {
             "tests": tests,
             "matmul": measure_products,
             "times": measure_times,
             "transfers": measure_transfers,
+            "experiments": measure_experiments,
             "counters": counters,
-            "launch": launch_all,
-            "expect": expect,
         }[section](keep)
 
 
 # ---- tests ------------------------------------------------------------------------------------------------
 
 
+#: Tests of kernels that run on whatever device there is; those about the stand-ins for a GPU skip themselves.
+ON_GPU = "gpu or test_recurrent or test_reduce or test_persistent or test_decoding or test_transpose or test_vector"
+
+
 def tests(keep):
-    """The tests that need a GPU, then all kernels against their references with the GPU as device."""
-    limit = SECTIONS["tests"] / 2 - 5
-    for what in (["-m", "gpu", "tests"], ["-m", "not gpu and not book", "tests/kernels"]):
-        command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", *what]
-        code, output = run_limited(command, limit, DLKERNELS_DEVICE="gpu")
-        outcomes = re.findall(r"^(tests\S*::.*?) (PASSED|FAILED|ERROR|SKIPPED)", output, flags=re.M)
-        counts = {name: sum(one == name for _, one in outcomes) for name in ("PASSED", "FAILED", "ERROR", "SKIPPED")}
-        failed = [test for test, outcome in outcomes if outcome in ("FAILED", "ERROR")]
-        result = {"pytest": " ".join(what), "exit_code": code, **counts, "failed": failed[:50]}
-        if code not in (0, 5):  # 5: no test is selected
-            result["output"] = output[-4000:].replace(str(ROOT), "")
-        keep(result)
-        print(f"pytest {' '.join(what)}: {counts}", file=sys.stderr)
+    """Every kernel against its reference, with the GPU as device."""
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "tests/kernels"]
+    command += ["-k", ON_GPU, "--ignore", "tests/kernels/test_on_gpus.py"]
+    if importlib.util.find_spec("xdist"):
+        command += ["-n", str(max(1, (os.cpu_count() or 1) - 2)), "--dist", "worksteal"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tests.xml"
+        code, output = run_limited([*command, f"--junitxml={file}"], SECTIONS["tests"] - 10, DLKERNELS_DEVICE="gpu")
+        cases = ElementTree.parse(file).iter("testcase") if file.exists() else []
+        outcomes = [(one.get("name"), {part.tag for part in one}) for one in cases]
+    failed = [name for name, tags in outcomes if tags & {"failure", "error"}]
+    skipped = sum("skipped" in tags for _, tags in outcomes)
+    result = {"exit_code": code, "passed": len(outcomes) - len(failed) - skipped, "skipped": skipped}
+    result |= {"failed": failed[:50]}
+    if code:
+        result["output"] = output[-4000:].replace(str(ROOT), "")
+    keep(result)
+    print(f"tests: {result['passed']} passed, {len(failed)} failed, {skipped} skipped", file=sys.stderr)
     return 0
 
 
@@ -158,6 +197,7 @@ def measure_products(keep):
 
 def dry_run():
     """Every candidate of tiny products and transfers, in the executor: 0 if all are right. Its times mean nothing."""
+    import gpu_experiments
     import gpu_matmul
     import gpu_transfers
 
@@ -167,7 +207,10 @@ def dry_run():
         return event_times(found, cuda, rounds=1, sample=0, first=1)
 
     gpu_matmul.measure(lines.append, times_once, gpu_matmul.TINY)
+    for chapter, calls in gpu_operations.TINY.items():
+        gpu_operations.measure(chapter, lines.append, times_once, calls)
     gpu_transfers.measure(lines.append, times_once, gpu_transfers.TINY)
+    gpu_experiments.measure(lines.append, times_once, gpu_experiments.TINY)
     for line in lines:
         print(json.dumps(line))
     return 1 if any("error" in line for line in lines) else 0
@@ -187,7 +230,8 @@ def measure_times(keep):
         for n in SIZES:
             try:
                 arguments, out, found = gpu_candidates(case, n, cuda, implementations)
-                measured, host = event_times(found, cuda)
+                measured, host = event_times(found, cuda, rounds=9)
+                kernels = gpu_timing.kernel_times(found, cuda)
             except Exception as error:  # one operation that does not run must not hide the others
                 keep({"operation": case.operation, "size": n, "error": f"{type(error).__name__}: {error}"[:500]})
                 continue
@@ -195,6 +239,9 @@ def measure_times(keep):
                 row = {"operation": case.operation, "size": n, "name": name, "launch_seconds": host[name]}
                 row |= measured.ratio("copy", name).to_dict()
                 row["bandwidth"] = (2 * 4 * n if name == "copy" else case.traffic(n)) / row["seconds"]
+                if name in kernels:
+                    row["kernel_seconds"] = kernels[name]["seconds"]
+                    row["kernel_bandwidth"] = row["bandwidth"] * row["seconds"] / row["kernel_seconds"]
                 for peer in ("PyTorch", "cuBLAS"):
                     if peer in found:
                         row[f"ratio_to_{peer}"] = measured.ratio(peer, name).ratio
@@ -257,41 +304,6 @@ def torch_on_gpu(case, there, result, cuda):
     return run
 
 
-def event_times(found, cuda, rounds=15, sample=0.01, first=3):
-    """`Times` by CUDA events, candidates interleaved; and the host's seconds to queue one call of each.
-
-    Where queueing takes longer than the work, the time is that of the queueing: compare ``launch_seconds``.
-    """
-    from cpulab.measure import Times
-
-    begin, end = cuda.event(timing=True), cuda.event(timing=True)
-
-    def once(function, calls):
-        begin.record()
-        start = time.perf_counter()
-        for _ in range(calls):
-            function()
-        queued = time.perf_counter() - start
-        end.record()
-        end.synchronize()
-        return cuda.event_elapsed_time(begin, end) / 1000 / calls, queued / calls
-
-    calls, host, samples = {}, {}, {name: [] for name in found}
-    for name, function in found.items():
-        function()  # compiles
-        cuda.synchronize()
-        seconds, host[name] = once(function, first)
-        calls[name] = max(1, min(500, round(sample / max(seconds, 1e-6))))
-    names = list(found)
-    for turn in range(rounds):
-        for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            once(found[name], 1)
-            seconds, queued = once(found[name], calls[name])
-            samples[name].append(seconds)
-            host[name] = min(host[name], queued)
-    return Times(samples), host
-
-
 # ---- transfers --------------------------------------------------------------------------------------------
 
 
@@ -309,122 +321,56 @@ def measure_transfers(keep):
     return 0
 
 
-# ---- counters ---------------------------------------------------------------------------------------------
-
-SMALL = 4099  # elements: ragged, and small enough for the x-ray
-COMPARED = ("global_load_requests", "global_store_requests", "global_load_sectors", "global_store_sectors")
+# ---- operations and experiments ----------------------------------------------------------------------------
 
 
-def rungs():
-    """(case, rung) of every GPU rung that takes float32, in a fixed order."""
-    from dlkernels import implementations
+def measure_operations(chapter, keep):
+    from cpulab.measure import with_unit
 
-    for case in cases():
-        for rung in implementations.of(case.operation, device="gpu"):
-            if "float32" in rung.dtypes:
-                yield case, rung
+    def keep_and_show(row):
+        keep(row)
+        said = row.get("error") or (
+            f"{with_unit(row['seconds'], 's'):>9}, kernels {with_unit(row.get('kernel_seconds', float('nan')), 's'):>9}"
+            f"  {row.get('kernel_ratio_to_PyTorch', float('nan')):6.2f} of PyTorch"
+        )
+        print(f"{row['operation']} ({row['label']}) {row.get('name', '')}: {said}", file=sys.stderr)
 
-
-def launch(case, rung):
-    """Run a rung once, on arrays of its device."""
-    arguments, out = case.prepare(SMALL // 1024 * 1024 if case.operation == "bias_activation" else SMALL)
-    rung(*arguments, out=out)
-
-
-def launch_all(keep):
-    """What runs under Nsight Compute: each rung once, one kernel each."""
-    for case, rung in rungs():
-        keep({"name": rung.name})
-        launch(case, rung)
+    gpu_operations.measure(chapter, keep_and_show, event_times)
     return 0
 
 
-def expect(keep):
-    """What runs with the executor as device: the x-ray's counts for each rung."""
-    for case, rung in rungs():
-        try:
-            keep({"name": rung.name, "counts": counted(case, rung)})
-        except Exception as error:
-            keep({"name": rung.name, "error": f"{type(error).__name__}: {error}"[:500]})
+def measure_experiments(keep):
+    import gpu_experiments
+
+    def keep_and_show(row):
+        keep(row)
+        print(row, file=sys.stderr)
+
+    gpu_experiments.measure(keep_and_show, event_times)
     return 0
 
 
-def counted(case, rung):
-    """Sums over the launches that the rung makes, each run under the x-ray instead."""
-    from unittest import mock
-
-    from simt.xray import xray
-
-    total = dict.fromkeys(COMPARED, 0)
-
-    def bind(kernel, configuration):
-        grid, block, _stream, shared = (*configuration, 0, 0)[:4] if len(configuration) < 4 else configuration
-
-        def run(*arguments):
-            report = xray(kernel, grid, block, shared_bytes=shared)(*arguments)
-            for name in COMPARED:
-                total[name] += report.total[name]
-
-        return run
-
-    with mock.patch.object(type(rung.kernels[0][0]), "__getitem__", bind):
-        launch(case, rung)
-    return total
+# ---- counters ----------------------------------------------------------------------------------------------
 
 
 def counters(keep):
-    from simt.xray.metrics import NSIGHT
+    limit = SECTIONS["counters"] - 20
 
-    metrics = {NSIGHT[name]: name for name in COMPARED}
-    expected = {one["name"]: one for one in child_lines("expect", 60, DLKERNELS_DEVICE="executor")}
-    # The clocks are left alone: counts do not depend on them.
-    ncu = ["ncu", "--csv", "--print-units", "base", "--clock-control", "none", "--metrics", ",".join(metrics)]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "lines"
-        file.touch()
-        try:
-            _, output = run_limited([*ncu, sys.executable, __file__, "--child", "launch", str(file)], 100)
-        except FileNotFoundError:
-            keep({"error": "Nsight Compute (ncu) is not installed or not on the PATH"})
-            return 0
-        launched = [json.loads(line)["name"] for line in file.read_text(encoding="utf-8").splitlines()]
-    measured = parse_ncu(output, metrics)
-    if "ERR_NVGPUCTRPERM" in output:
-        keep({"error": "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)"})
-        return 0
-    if not measured or len(measured) != len(launched):  # which kernel belongs to which rung is not known
-        keep({"error": f"ncu saw {len(measured)} kernels of {len(launched)}", "output": output[-1000:]})
-        return 1
-    for name, (kernel, counts) in zip(launched, measured, strict=True):
-        ours = expected.get(name, {"error": "the executor did not run"})
-        result = {"name": name, "kernel": kernel, "nsight": counts, "xray": ours.get("counts")}
-        result |= {"agrees": ours.get("counts") == counts} if "counts" in ours else {"error": ours["error"]}
-        keep(result)
-        print(f"{name:<28} {result.get('agrees', result.get('error'))} {counts}", file=sys.stderr)
-    return 0
+    def profiled(command):
+        return run_limited(command, limit)[1]
+
+    return gpu_counters.measure(
+        keep, lambda section, **environment: child_lines(section, limit, **environment), profiled
+    )
 
 
 def child_lines(section, limit, **environment):
+    """The lines that a child process has written."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "lines"
         file.touch()
         run_limited([sys.executable, __file__, "--child", section, str(file)], limit, sys.stderr, **environment)
         return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-def parse_ncu(output, metrics):
-    """[(kernel name, {our name: count})] in launch order, from the CSV that follows ncu's own messages."""
-    import csv
-
-    lines = output.splitlines()
-    first = next((k for k, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
-    kernels = {}
-    for row in csv.DictReader(line for line in lines[first:] if line.startswith('"')):
-        if row["Metric Name"] in metrics:
-            value = float(row["Metric Value"].replace(",", ""))
-            _, counts = kernels.setdefault(int(row["ID"]), (row["Kernel Name"], {}))
-            counts[metrics[row["Metric Name"]]] = int(value)
-    return [kernels[k] for k in sorted(kernels)]
 
 
 if __name__ == "__main__":

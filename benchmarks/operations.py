@@ -99,9 +99,15 @@ def conv2d_in_float32(x, weight, *rest):
 
 
 def tensors(*arguments):
+    """Arrays as tensors that share their memory, of the host or of a GPU; what is no array as it is."""
     import torch
 
-    made = [torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    def tensor(x):
+        if isinstance(x, np.ndarray):
+            return torch.from_numpy(x)
+        return torch.as_tensor(x, device="cuda") if hasattr(x, "copy_to_host") else x
+
+    made = map(tensor, arguments)
     return [x.view(torch.bfloat16) if getattr(x, "dtype", None) == torch.uint16 else x for x in made]
 
 
@@ -189,6 +195,7 @@ def torch_network(kind):
         network = getattr(torch.nn, kind)(x.shape[2], weights[1].shape[1])
         for name, weight in zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), weights, strict=True):
             getattr(network, f"{name}_l0").data = weight
+        network.flatten_parameters()  # cuDNN wants them side by side; nothing to do on a CPU
         (x,), before = tensors(x), tuple(states) if count == 2 else states[0]
 
         def run():
