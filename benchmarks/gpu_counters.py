@@ -20,7 +20,13 @@ COMPARED = (
     "shared_load_requests",
     "shared_store_requests",
     "shared_wavefronts",
+    "bank_conflicts",
 )
+#: Counts of ours that are sums of theirs: of loads and of stores, each by itself.
+SUMS = {
+    "shared_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
+    "bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum",
+}
 #: Sizes where that of the examples is long to look at; others: the second smallest that is timed.
 SMALLER = {
     **dict.fromkeys(("rnn", "lstm", "gru"), (3, 3, 64, 64)),
@@ -31,10 +37,10 @@ SMALLER = {
     **dict.fromkeys(("decode_attention",), (1, 8, 1, 1000, 64)),
     **dict.fromkeys(("sum", "histogram"), (70000,)),
     "transpose": (130, 70),
-    **{
-        name: (1, 1, 128, 128, 64, 64)
-        for name in ("scaled_dot_product_attention", "scaled_dot_product_attention_backward", "attention_half")
-    },
+    **dict.fromkeys(
+        ("scaled_dot_product_attention", "scaled_dot_product_attention_backward", "attention_half"),
+        (1, 1, 128, 128, 64, 64),
+    ),
     "matmul_half": (128, 128, 128),
 }
 SLICES = 6  # processes at a time: most of their time is the compiler's
@@ -91,7 +97,8 @@ def measure(keep, child, profiled):
     """child(section, **environment) -> the lines of a child process; profiled(command) -> the output of ncu, or None."""
     from simt.xray.metrics import NSIGHT
 
-    metrics = {NSIGHT[name]: name for name in COMPARED}
+    metrics = {NSIGHT[name]: name for name in COMPARED if name not in SUMS}
+    metrics |= {pattern.format(which): name for name, pattern in SUMS.items() for which in ("ld", "st")}
     parts = [f"{k}/{SLICES}" for k in range(SLICES)]
     with ThreadPoolExecutor(2 * SLICES) as pool:
         expecting = [pool.submit(child, f"expect:{part}", DLKERNELS_DEVICE="executor") for part in parts]
@@ -170,5 +177,6 @@ def parse_ncu(output, metrics):
         if row["Metric Name"] in metrics:
             value = float(row["Metric Value"].replace(",", ""))
             _, counts = kernels.setdefault(int(row["ID"]), (row["Kernel Name"], {}))
-            counts[metrics[row["Metric Name"]]] = int(value)
+            name = metrics[row["Metric Name"]]
+            counts[name] = counts.get(name, 0) + int(value)
     return [kernels[k] for k in sorted(kernels)]

@@ -17,8 +17,8 @@ PyTorch can read them, else those of events.
 from dataclasses import dataclass
 
 import numpy as np
-from gpu_timing import alone, kernel_times
-from numba import float32, int32
+from gpu_timing import kernel_times
+from numba import float32, uint32
 
 from dlkernels import cuda
 from dlkernels.wide import load4
@@ -36,11 +36,12 @@ class Sizes:
     repeats: int = 1 << 12
     tiles: tuple = tuple(range(33, 33 * 33, 33))
     depth: int = 2048
-    runs: int = 200
-    product: int = 1024
+    runs: int = 50
+    products: tuple = (32, 64, 128, 256, 512, 1024)
+    texts: tuple = (64, 256, 1024, 4096)
 
 
-TINY = Sizes(512, 8, (256, 1024), 4, (1, 2), 8, 2, 32)
+TINY = Sizes(512, 8, (256, 1024), 4, (1, 2), 8, 2, (32,), (64,))
 
 
 def measure(keep, event_times, sizes=None):
@@ -133,24 +134,30 @@ def latency(sizes, event_times):
 
 @cuda.jit
 def spread(a, step, shift, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = a[i * step + shift]
+    """Four loads for each store, so that loads are what takes time."""
+    i, quarter = cuda.grid(1), out.size
+    if i < quarter:
+        p = a[i * step + shift]
+        q = a[(i + quarter) * step + shift]
+        r = a[(i + 2 * quarter) * step + shift]
+        s = a[(i + 3 * quarter) * step + shift]
+        out[i] = p + q + r + s
 
 
 def strides(sizes, event_times):
-    """out[i] = a[i * step + shift]: bytes used are the same, sectors are not."""
+    """The numbers a[k * step + shift]: as many bytes are used, but not as many sectors are asked for."""
     n = sizes.numbers
-    a = np.arange(32 * n + 1, dtype=np.float32)
-    there, out = cuda.to_device(a), cuda.device_array(n, np.float32)
-    grid = -(-n // THREADS)
+    a = np.arange(32 * n + 1) % 1024
+    there, out = cuda.to_device(a.astype(np.float32)), cuda.device_array(n // 4, np.float32)
+    grid = -(-(n // 4) // THREADS)
     for step, shift in ((1, 0), (1, 1), (2, 0), (4, 0), (8, 0), (16, 0), (32, 0), (0, 0)):
 
         def run(step=step, shift=shift):
             spread[grid, THREADS](there, step, shift, out)
 
         took = seconds({"it": run}, event_times)["it"]
-        same(out, a[shift : shift + step * n : step][:n] if step else np.full(n, a[0]), f"step {step}")
+        wanted = a[np.arange(n) * step + shift].reshape(4, -1).sum(0)
+        same(out, wanted.astype(np.float32), f"step {step}")
         lanes = np.arange(32) * step + shift
         yield {"step": step, "shift": shift, "numbers": n, "sectors": len(np.unique(4 * lanes // 32)), "seconds": took}
 
@@ -217,13 +224,13 @@ def records(sizes, event_times):
 @cuda.jit
 def to_and_fro(step, repeats, out):
     """Each lane reads where to read next; what it finds is where it was. Lanes stand `step` words apart."""
-    words = cuda.shared.array(1024, int32)
+    words = cuda.shared.array(1024, uint32)
     for k in range(cuda.threadIdx.x, 1024, cuda.blockDim.x):
         words[k] = k
     cuda.syncthreads()
-    at = cuda.threadIdx.x % 32 * step
-    for _ in range(repeats):
-        at = words[at]
+    at = uint32(cuda.threadIdx.x % 32 * step)  # unsigned: no question whether it is negative
+    for _ in range(repeats // 8):
+        at = words[words[words[words[words[words[words[words[at]]]]]]]]
     out[cuda.grid(1)] = at
 
 
@@ -233,13 +240,13 @@ def processors():
 
 
 def banks(sizes, event_times):
-    """A block of 1024 threads on each multiprocessor reads shared memory, with lanes `ways` words apart."""
+    """Two blocks of 1024 threads on each multiprocessor read shared memory, with lanes `ways` words apart."""
     count = processors()
-    out = cuda.device_array(1024 * count, np.int32)
+    out = cuda.device_array(2048 * count, np.uint32)
     for ways in (1, 2, 4, 8, 16, 32):
-        took = seconds({"it": lambda w=ways: to_and_fro[count, 1024](w, sizes.repeats, out)}, event_times)["it"]
-        same(out, np.tile(np.arange(32, dtype=np.int32) * ways, 32 * count), f"{ways} ways")
-        yield {"ways": ways, "requests": 32 * sizes.repeats, "processors": count, "seconds": took}
+        took = seconds({"it": lambda w=ways: to_and_fro[2 * count, 1024](w, sizes.repeats, out)}, event_times)["it"]
+        same(out, np.tile(np.arange(32, dtype=np.uint32) * ways, 64 * count), f"{ways} ways")
+        yield {"ways": ways, "requests": 64 * sizes.repeats, "processors": count, "seconds": took}
 
 
 @cuda.jit
@@ -329,8 +336,10 @@ def waves(sizes, event_times):
 
 
 @cuda.jit
-def lossy(bins):
-    bins[0] = bins[0] + 1
+def lossy(bins, values):
+    i = cuda.grid(1)
+    if i < values.size:
+        bins[values[i]] = bins[values[i]] + 1
 
 
 def hasty(barrier):
@@ -358,30 +367,60 @@ def hasty(barrier):
 
 def races(sizes, event_times):
     """Of so many runs, how many gave a wrong result, and how many of its numbers were wrong in all."""
-    bins = cuda.to_device(np.zeros(1, np.int32))
-    counted = []
-    with alone():
+    for n in (4096, sizes.numbers):
+        bins, values, counted = cuda.device_array(32, np.int32), cuda.to_device(np.full(n, 7, np.int32)), []
         for _ in range(min(sizes.runs, 20)):
-            bins.copy_to_device(np.zeros(1, np.int32))
-            lossy[64, 64](bins)
-            counted.append(int(bins.copy_to_host()[0]))
-    yield {"name": "lost updates", "threads": 64 * 64, "counted": counted}
+            bins.copy_to_device(np.zeros(32, np.int32))
+            lossy[-(-n // THREADS), THREADS](bins, values)
+            counted.append(int(bins.copy_to_host()[7]))
+        yield {"name": "lost updates", "threads": n, "counted": counted}
     rng = np.random.default_rng(0)
-    for n in (32, sizes.product):
+    for n in sizes.products:
         a, b = rng.integers(-4, 5, (2, n, n)).astype(np.float32)  # so that every order of sums gives the same
-        expected, out = a @ b, cuda.device_array((n, n), np.float32)
-        there = [cuda.to_device(x) for x in (a, b)]
+        out, there = cuda.device_array((n, n), np.float32), [cuda.to_device(x) for x in (a, b)]
         for barrier in (True, False):
-            kernel, wrong, numbers = hasty(barrier), 0, 0
-            with alone():
-                for _ in range(sizes.runs):
-                    kernel[(n // 16, n // 16), (16, 16)](*there, out)
-                    bad = int((out.copy_to_host() != expected).sum())
-                    wrong, numbers = wrong + (bad > 0), numbers + bad
-            if barrier and wrong:
-                raise ArithmeticError("with its barrier the product is wrong")
-            row = {"name": "product", "n": n, "barrier": barrier, "runs": sizes.runs}
-            yield row | {"wrong_runs": wrong, "wrong_numbers": numbers}
+            kernel = hasty(barrier)
+
+            def run(kernel=kernel, n=n, there=there, out=out):
+                kernel[(n // 16, n // 16), (16, 16)](*there, out)
+
+            row = {"name": "product", "n": n, "barrier": barrier, **wrong(run, out, a @ b, 0, sizes.runs)}
+            yield row
+    for n in sizes.texts:
+        q, k, v = (rng.standard_normal((8, n, 64), np.float32) for _ in range(3))
+        for barrier in (True, False):
+            run, out, expected = flash(q, k, v, barrier)
+            yield {"name": "attention", "n": n, "barrier": barrier, **wrong(run, out, expected, 1e-4, sizes.runs)}
+
+
+def flash(q, k, v, barrier):
+    """Attention by tiles in shared memory, with the last barrier of its loop or without; see chapter 11.3."""
+    from dlkernels.attention import gpu, reference
+    from dlkernels.attention.geometry import geometry
+
+    _, g = geometry(q, k, v, None, False, None, False)
+    out = cuda.device_array(q.shape, np.float32)
+    kernel, lines = gpu.tiles_kernel(*gpu.SHAPES[0], barrier), [cuda.to_device(x.reshape(-1)) for x in (q, k, v)]
+    no_mask, offsets = (
+        cuda.to_device(np.zeros(1, np.float32)),
+        [cuda.to_device(x) for x in (g.of_q, g.of_k, g.of_v, g.of_mask)],
+    )
+    grid = q.shape[0] * -(-q.shape[1] // (gpu.SHAPES[0][0] * gpu.SIDE))
+
+    def run():
+        kernel[grid, (gpu.SIDE, gpu.SIDE)](*lines, no_mask, *offsets, out.reshape(-1), *gpu.numbers(g))
+
+    return run, out, reference.scaled_dot_product_attention(q, k, v)
+
+
+def wrong(run, out, expected, allowed, runs):
+    """Counts over so many runs: those with a wrong number, and all wrong numbers."""
+    bad = []
+    for _ in range(runs):
+        out.copy_to_device(np.full(out.shape, np.nan, np.float32))
+        run()
+        bad.append(int((~(np.abs(out.copy_to_host() - expected) <= allowed)).sum()))
+    return {"runs": runs, "wrong_runs": sum(n > 0 for n in bad), "wrong_numbers": sum(bad), "numbers": expected.size}
 
 
 EXPERIMENTS = (launches, latency, strides, records, banks, branches, flight, waves, races)

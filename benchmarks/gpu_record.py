@@ -11,8 +11,7 @@
 ``--dry-run`` needs no GPU: it runs the sections that time on tiny sizes in the executor, and records nothing.
 
 Each section runs in a process of its own with a time limit, and what it has found so far is kept if it crashes or
-runs out of time. Sections that time run side by side, as most of their time is the compiler's, and take turns on the GPU.
-The result is results/gpu.json. Nothing is downloaded; what is not installed is left out and named.
+runs out of time. The result is results/gpu.json. Nothing is downloaded; what is not installed is left out and named.
 """
 
 import argparse
@@ -25,15 +24,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
-#: name -> seconds it may take; those of TIMED together
-SECTIONS = {"tests": 200, "counters": 280}
-TIMED = ("matmul", "times", "memory", "convolution", "attention", "recurrent", "transfers", "experiments")
-SECTIONS |= dict.fromkeys(TIMED, 400)
+SECTIONS = {  # name -> seconds it may take
+    "tests": 200,
+    "matmul": 150,
+    "times": 125,
+    "memory": 100,
+    "convolution": 100,
+    "attention": 150,
+    "recurrent": 100,
+    "transfers": 30,
+    "experiments": 150,
+    "counters": 280,
+}
 NEEDED = (
     "A GPU is needed: run this on a machine with an NVIDIA GPU and its driver, where `nvidia-smi` works and the "
     "extra is installed (pip install -e '.[gpu]'); numba found none here."
@@ -73,23 +79,12 @@ def main(arguments=None):
     if options.only:
         with contextlib.suppress(FileNotFoundError):
             found = recorded("gpu").data
-    for together in (["tests"], TIMED, ["counters"]):
-        wanted = [section for section in together if not options.only or section in options.only]
-        for section, result in run_sections(wanted):
-            found[section] = result
-            print(f"{section}: {result['status']}, {len(result['lines'])} results\n", flush=True)
-            path = record("gpu", found, command="make gpu-record")
+    for section in options.only or SECTIONS:
+        found[section] = run_section(section, SECTIONS[section])
+        print(f"{section}: {found[section]['status']}, {len(found[section]['lines'])} results\n", flush=True)
+        path = record("gpu", found, command="make gpu-record")
     print(f"Recorded in {path.name}.")
     return 0 if all(found[section]["status"] == "complete" for section in found) else 1
-
-
-def run_sections(names):
-    """(name, result) of each section as it ends. They run side by side, and time in turns."""
-    with tempfile.NamedTemporaryFile() as lock, ThreadPoolExecutor(max(1, len(names))) as pool:
-        os.environ[gpu_timing.LOCK] = lock.name
-        running = {pool.submit(run_section, name, SECTIONS[name]): name for name in names}
-        for one in as_completed(running):
-            yield running[one], one.result()
 
 
 def run_section(section, limit):
@@ -293,11 +288,9 @@ def torch_on_gpu(case, there, result, cuda):
         raise RuntimeError("no peer in PyTorch")
     tensors = [torch.as_tensor(x, device="cuda") if hasattr(x, "copy_to_host") else x for x in there]
     target = torch.as_tensor(result, device="cuda")
-    stream = torch.cuda.ExternalStream(0)  # numba's default stream, the one that the events are recorded on
 
     def run():
-        with torch.cuda.stream(stream):
-            case.torch(torch, target, *tensors)
+        case.torch(torch, target, *tensors)  # on its default stream, which is numba's, too
 
     run()
     cuda.synchronize()

@@ -2,12 +2,10 @@
 
 `event_times` queues calls one after another, as a program does. A short kernel ends before Python has queued the next one;
 then what is measured is the queueing. `kernel_times` is what the profiler of PyTorch (CUPTI) has seen on the GPU: the
-kernels' own durations, whoever launched them. Both hold a lock, so that other processes may compile meanwhile but not run.
+kernels' own durations, whoever launched them.
 """
 
-import contextlib
 import json
-import os
 import statistics
 import tempfile
 import time
@@ -15,22 +13,7 @@ from pathlib import Path
 
 from cpulab.measure import Times
 
-LOCK = "DLKERNELS_GPU_LOCK"  # an environment variable with the path of a file that processes lock in turns
 CALLS = 12  # that are profiled, of each candidate
-
-
-@contextlib.contextmanager
-def alone():
-    """Nobody else who asks for this runs on the GPU meanwhile."""
-    path = os.environ.get(LOCK)
-    if not path:
-        yield
-        return
-    import fcntl
-
-    with open(path, "a", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def event_times(found, cuda, rounds=15, sample=0.01, first=3):
@@ -50,21 +33,19 @@ def event_times(found, cuda, rounds=15, sample=0.01, first=3):
         end.synchronize()
         return cuda.event_elapsed_time(begin, end) / 1000 / calls, queued / calls
 
-    for function in found.values():
-        function()  # compiles
-    cuda.synchronize()
     calls, host, samples = {}, {}, {name: [] for name in found}
-    with alone():
-        for name, function in found.items():
-            seconds, host[name] = once(function, first)
-            calls[name] = max(1, min(500, round(sample / max(seconds, 1e-6))))
-        names = list(found)
-        for turn in range(rounds):
-            for name in names[turn % len(names) :] + names[: turn % len(names)]:
-                once(found[name], 1)
-                seconds, queued = once(found[name], calls[name])
-                samples[name].append(seconds)
-                host[name] = min(host[name], queued)
+    for name, function in found.items():
+        function()  # compiles
+        cuda.synchronize()
+        seconds, host[name] = once(function, first)
+        calls[name] = max(1, min(500, round(sample / max(seconds, 1e-6))))
+    names = list(found)
+    for turn in range(rounds):
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            once(found[name], 1)
+            seconds, queued = once(found[name], calls[name])
+            samples[name].append(seconds)
+            host[name] = min(host[name], queued)
     return Times(samples), host
 
 
@@ -80,7 +61,7 @@ def kernel_times(found, cuda, calls=CALLS):
         return {}
     if not torch.cuda.is_available():
         return {}
-    with tempfile.TemporaryDirectory() as folder, alone():
+    with tempfile.TemporaryDirectory() as folder:
         with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
             for name, function in found.items():
                 with record_function(f"candidate {name}"):
