@@ -175,7 +175,7 @@ def each(kernels):
             yield pytest.param(kernel, run, id=f"{name}-{way}", marks=marks)
 
 
-@pytest.mark.parametrize(("kernel", "run"), each(GLOBAL))
+@pytest.mark.parametrize(("kernel", "run"), list(each(GLOBAL)))
 def test_in_global_memory_subnormal_numbers_are_zeros(kernel, run):
     x, old = BEFORE.copy(), np.full_like(BEFORE, 7)
     run(kernel, 1, 64, [x, ADDED.copy(), old])
@@ -183,7 +183,7 @@ def test_in_global_memory_subnormal_numbers_are_zeros(kernel, run):
     same(old, BEFORE)  # what was there comes back as it was
 
 
-@pytest.mark.parametrize(("kernel", "run"), each(SHARED))
+@pytest.mark.parametrize(("kernel", "run"), list(each(SHARED)))
 def test_in_shared_memory_they_are_numbers(kernel, run):
     x, old = BEFORE.copy(), np.full_like(BEFORE, 7)
     run(kernel, 1, 64, [x, ADDED.copy(), old])
