@@ -4,6 +4,8 @@ The ladder of softmax                      what the rung adds
     softmax_thread_per_row    one thread takes a row through its three passes
     softmax_block_per_row     a block for each row: neighbouring threads read neighbouring numbers; the threads of a warp
                               add up by shuffles, the warps of a block in shared memory
+in gpu_row_warps.py
+    softmax_warp_per_row      a warp for each row, which it keeps in registers: no barrier, and each number moves once
 
 The sums for the gradients of weight and bias run down columns: one thread for each, so that neighbouring threads read
 neighbouring numbers there, too.
@@ -162,7 +164,6 @@ BLOCK_PER_ROW = [(block_per_row_kernel, [f"void({MATRIX}, {MATRIX}, boolean)"])]
     adds="a block for each row: neighbouring threads read neighbouring numbers; warps add up by shuffles",
     dtypes=("float32",),
     kernels=BLOCK_PER_ROW,
-    public=True,
 )
 @on_rows
 def softmax_block_per_row(x, out):
@@ -170,12 +171,7 @@ def softmax_block_per_row(x, out):
 
 
 @implementation(
-    "log_softmax",
-    "gpu",
-    adds="a block for each row, as for softmax",
-    dtypes=("float32",),
-    kernels=BLOCK_PER_ROW,
-    public=True,
+    "log_softmax", "gpu", adds="a block for each row, as for softmax", dtypes=("float32",), kernels=BLOCK_PER_ROW
 )
 @on_rows
 def log_softmax_block_per_row(x, out):
@@ -208,15 +204,13 @@ SOFTMAX_GRADIENT = [(softmax_gradient_kernel, [f"void({MATRIX}, {MATRIX}, {MATRI
 AGAIN = "a block for each row; softmax is computed again, not kept"
 
 
-@implementation(
-    "softmax_backward", "gpu", adds=AGAIN, dtypes=("float32",), kernels=SOFTMAX_GRADIENT, public=True
-)  # fmt: skip
+@implementation("softmax_backward", "gpu", adds=AGAIN, dtypes=("float32",), kernels=SOFTMAX_GRADIENT)
 @on_rows
 def softmax_backward_block_per_row(grad, x, out):
     launch(softmax_gradient_kernel, *tuple(x.shape), grad, x, out, False)
 
 
-@implementation("log_softmax_backward", "gpu", adds=AGAIN, dtypes=("float32",), kernels=SOFTMAX_GRADIENT, public=True)
+@implementation("log_softmax_backward", "gpu", adds=AGAIN, dtypes=("float32",), kernels=SOFTMAX_GRADIENT)
 @on_rows
 def log_softmax_backward_block_per_row(grad, x, out):
     launch(softmax_gradient_kernel, *tuple(x.shape), grad, x, out, True)
@@ -268,12 +262,12 @@ def norm(weight, bias, eps, x, centred):
     return out
 
 
-@implementation("layer_norm", "gpu", adds="a block for each row", dtypes=("float32",), kernels=NORM, public=True)
+@implementation("layer_norm", "gpu", adds="a block for each row", dtypes=("float32",), kernels=NORM)
 def layer_norm_block_per_row(weight, bias, eps, x):
     return norm(weight, bias, eps, x, True)
 
 
-@implementation("rms_norm", "gpu", adds="a block for each row", dtypes=("float32",), kernels=NORM, public=True)
+@implementation("rms_norm", "gpu", adds="a block for each row", dtypes=("float32",), kernels=NORM)
 def rms_norm_block_per_row(weight, bias, eps, x):
     return norm(weight, bias, eps, x, False)
 
