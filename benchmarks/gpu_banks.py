@@ -1,15 +1,15 @@
 """Wavefronts of single shared-memory accesses: Nsight Compute's counts beside the x-ray's. Part of what is recorded on a GPU.
 
-    python benchmarks/gpu_banks.py OUT.json
+    python benchmarks/gpu_banks.py             recorded in results/gpu_banks.json
 
 Each launch is one warp that makes one access of 4, 8 or 16 bytes, with the lanes' elements and the inactive lanes given by
 a pattern. The patterns are made to tell rules apart by which parts of a warp share a wavefront: parts that want the same,
 that want the same in pairs (lanes i and i^1, i and i^2, ...), almost do, or have inactive lanes. They are the same in
 every run.
 
-The output: {"device": name, "wrong": number of launches with another result than expected, "rows": [...]}, each row with
-"kind" (load or store), "bytes", "name", "pattern" (each lane's element, -1: inactive), "nsight" (wavefronts and conflicts, less
-those of a launch with no active lane) and "xray" (the wavefronts of its model).
+The record: {"device": name, "wrong": number of launches with another result than expected, "rows": [...]}, each row with
+"kind" (load or store), "bytes", "name", "pattern" (each lane's element, -1: inactive) and "nsight" (wavefronts and conflicts, less
+those of a launch with no active lane). tests/xray/test_traffic.py holds the x-ray's model to it.
 """
 
 import json
@@ -295,11 +295,13 @@ def compare(measured, expected, table):
         counts = {name: counts[name, kind] for name in ("wavefronts", "conflicts")}
         base = none.setdefault((kind, size), counts)
         theirs = {name: counts[name] - base[name] for name in counts}
-        what = {"kind": kind, "bytes": size, "name": names[row], "pattern": values[row].tolist()}
+        what = {"kind": kind, "bytes": size, "name": names[row], "pattern": " ".join(map(str, values[row]))}
         yield {**what, "nsight": theirs, "xray": ours}
 
 
-def main(target):
+def main():
+    from cpulab.measure import record
+
     ncu = ["ncu", "--csv", "--print-units", "base", "--clock-control", "none", "--metrics", ",".join(METRICS)]
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / side for side in ("launch", "expect")]
@@ -313,15 +315,15 @@ def main(target):
     if not measured:
         raise SystemExit(f"ncu saw no kernel: {outputs[0][-2000:]}")
     rows = list(compare(measured, expected, patterns()))
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    head = json.dumps(launched)[:-1]
-    Path(target).write_text(f'{head}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
     differs = sum(row["nsight"]["wavefronts"] != row["xray"] for row in rows)
+    for row in rows:
+        del row["xray"]  # of today's model; the record is what the model is held to
+    record("gpu_banks", {**launched, "rows": rows}, command="python benchmarks/gpu_banks.py")
     print(f"{len(rows)} launches, {launched['wrong']} with wrong results; wavefronts differ in {differs}")
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--child":
+    if sys.argv[1:2] == ["--child"]:
         {"launch": launch_all, "expect": expect_all}[sys.argv[2]](Path(sys.argv[3]))
     else:
-        main(sys.argv[1])
+        main()

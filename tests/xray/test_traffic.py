@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cpulab.measure import recorded
 from simt.trace import SHARED
 from simt.xray import analysis, races, traffic
 from simt.xray import columns as grouping
@@ -52,12 +53,20 @@ def test_sectors_and_bytes(requests):
     assert traffic.bytes_used(active, address, size).tolist() == [len(t) for t in touched]
 
 
+def neighbours_agree(accesses):
+    """Whether all lanes i and i^1 want the same, or all i and i^2."""
+    wanted = dict(accesses)
+    return any(all(wanted.get(lane ^ apart, a) == a for lane, a in accesses) for apart in (1, 2))
+
+
 @settings(max_examples=300, deadline=None)
-@given(patterns())
-def test_bank_passes(requests):
+@given(patterns(), st.booleans())
+def test_bank_passes(requests, load):
     wavefronts, least, ways = [], [], []
     for size, accesses in requests:
         lanes_at_once = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}[size]
+        if load and neighbours_agree(accesses):
+            lanes_at_once = min(32, 2 * lanes_at_once)
         passes = []
         for start in range(0, 32, lanes_at_once):
             part = [(l, a) for l, a in accesses if start <= l < start + lanes_at_once]
@@ -68,7 +77,20 @@ def test_bank_passes(requests):
         wavefronts.append(sum(passes))
         least.append(len(passes))
         ways.append(max(passes))
-    assert [column.tolist() for column in traffic.bank_passes(*matrices(requests))] == [wavefronts, least, ways]
+    loads = np.full(len(requests), load)
+    assert [column.tolist() for column in traffic.bank_passes(*matrices(requests), loads)] == [wavefronts, least, ways]
+
+
+def test_a_gpu_counts_the_same_wavefronts_and_conflicts():
+    """Single loads and stores of one warp, whose wavefronts Nsight Compute counted on a GPU (benchmarks/gpu_banks.py)."""
+    rows = recorded("gpu_banks").data["rows"]
+    found = [(row["bytes"], np.array(row["pattern"].split(), int)) for row in rows]
+    requests = [(size, [(l, size * e) for l, e in enumerate(elements) if e >= 0]) for size, elements in found]
+    loads = np.array([row["kind"] == "load" for row in rows])
+    wavefronts, least, _ = traffic.bank_passes(*matrices(requests), loads)
+    assert len(rows) > 1000
+    assert wavefronts.tolist() == [row["nsight"]["wavefronts"] for row in rows]
+    assert (wavefronts - least).tolist() == [row["nsight"]["conflicts"] for row in rows]
 
 
 @settings(max_examples=200, deadline=None)
@@ -96,7 +118,7 @@ def test_whole_traces_give_the_same(requests, random):
     )  # fmt: skip
     table, found = analysis.requests(trace)
     assert found.tolist() == number.tolist()
-    wavefronts, least, ways = traffic.bank_passes(*matrices(requests))
+    wavefronts, least, ways = traffic.bank_passes(*matrices(requests), np.ones(len(requests), bool))  # kind 0: loads
     assert table.wavefronts.tolist() == wavefronts.tolist()
     assert table.least_wavefronts.tolist() == least.tolist()
     assert table.ways.tolist() == ways.tolist()
@@ -121,7 +143,9 @@ def test_whole_traces_give_the_same(requests, random):
     ],
 )
 def test_known_strides(size, stride, wavefronts, ways):
-    got = traffic.bank_passes(*matrices([(size, [(lane, lane * stride * size) for lane in range(32)])]))
+    got = traffic.bank_passes(
+        *matrices([(size, [(lane, lane * stride * size) for lane in range(32)])]), np.ones(1, bool)
+    )
     assert (got[0][0], got[2][0]) == (wavefronts, ways)
 
 

@@ -7,7 +7,7 @@ from numba import njit
 from ..limits import BANK_BYTES as WORD
 from ..limits import BANKS
 from ..limits import SECTOR_BYTES as SECTOR
-from ..trace import ATOMIC, CONST, LOCAL, SHARED, WARP
+from ..trace import ATOMIC, CONST, LOAD, LOCAL, SHARED, WARP
 from .slots import (
     ADDRESSES,
     ALL_LANES,
@@ -70,7 +70,10 @@ def tally(words, p):
     words[row + 2] += addresses * size
     words[row + 7] += addresses
     if space == SHARED:
-        wavefronts, least, ways = bank_passes(words, lane, n, size, step, rising)
+        at_once = min(WARP, max(1, WARP * WORD // max(size, WORD)))
+        if kind == LOAD and at_once < WARP and (paired(words, lane, n, 1) or paired(words, lane, n, 2)):
+            at_once *= 2
+        wavefronts, least, ways = bank_passes(words, lane, n, size, step, rising, at_once)
         words[row + 4] += wavefronts
         words[row + 5] += least
         words[row + 6] = max(words[row + 6], ways)
@@ -151,8 +154,19 @@ def sectors(words, n, size, step, rising):
 
 
 @compiled
-def bank_passes(words, lane, n, size, step, rising):
-    """(wavefronts, least wavefronts, ways) of an access to shared memory. lane: where the lanes' numbers stand."""
+def paired(words, lane, n, apart):
+    """Whether each lane wants the same address as lane ``i ^ apart``, or that one is not active; they stand in order."""
+    for k in range(n):
+        for j in range(k + 1, min(n, k + 1 + apart)):
+            if words[lane + j] == words[lane + k] ^ apart and words[ADDRESSES + j] != words[ADDRESSES + k]:
+                return False
+    return True
+
+
+@compiled
+def bank_passes(words, lane, n, size, step, rising, at_once):
+    """(wavefronts, least wavefronts, ways) of an access to shared memory. lane: where the lanes' numbers stand. at_once: how
+    many lanes are served in a pass."""
     if size == WORD and rising and words[ADDRESSES] & 3 == 0:
         if words[ADDRESSES + n - 1] - words[ADDRESSES] < WORD * BANKS:
             return 1, 1, 1
@@ -160,7 +174,6 @@ def bank_passes(words, lane, n, size, step, rising):
             banks = BANKS // math.gcd(step >> 2, BANKS)
             ways = (n + banks - 1) // banks
             return ways, 1, ways
-    at_once = min(WARP, max(1, WARP * WORD // max(size, WORD)))
     wavefronts = least = ways = k = 0
     while k < n:
         part, most = words[lane + k] // at_once, 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ..trace import ATOMIC, GLOBAL, KINDS, LOCAL, SHARED
+from ..trace import ATOMIC, GLOBAL, KINDS, LOAD, LOCAL, SHARED
 from . import columns, traffic
 
 STATIC_SHARED_LIMIT = 48 * 1024
@@ -115,7 +115,7 @@ def _measure(trace, order, start, lanes):
     some = (space == GLOBAL) | (space == LOCAL)
     measures["sectors"][some] = traffic.sectors(active[some], address[some], size[some])
     some = space == SHARED
-    banks = traffic.bank_passes(active[some], lane[some], address[some], size[some])
+    banks = traffic.bank_passes(active[some], lane[some], address[some], size[some], kind[some] == LOAD)
     for name, values in zip(("wavefronts", "least_wavefronts", "ways"), banks, strict=True):
         measures[name][some] = values
     some = kind == ATOMIC

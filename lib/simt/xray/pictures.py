@@ -6,6 +6,7 @@ Each returns a `svg.Picture`. By default the costliest request of the chosen exp
 import numpy as np
 
 from .. import show
+from ..trace import LOAD
 from . import columns, traffic
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
 
@@ -214,7 +215,9 @@ def _sector_use(trace, rows):
 def _bank_stacks(trace, rows):
     """({bank: [(word, lanes)]}, ways, which part of the warp) of the worst pass of one request."""
     lane, size = trace.lane[rows], int(trace.size[rows[0]])
-    lanes_at_once = int(traffic.lanes_at_once(size))
+    everyone = np.ones((1, len(rows)), bool)
+    pairs = traffic.paired(everyone, lane[None], trace.address[rows][None]) & (trace.kind[rows[0]] == LOAD)
+    (lanes_at_once,) = traffic.lanes_at_once(np.array([[size]]), pairs).tolist()
     index, word = columns.spread(trace.address[rows], trace.size[rows], traffic.BANK_BYTES)
     worst, ways, which = {}, 0, 0
     for part in np.unique(lane // lanes_at_once).tolist():

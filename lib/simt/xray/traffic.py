@@ -12,7 +12,9 @@ and return one value per row. Nothing here loops over accesses.
 Sources: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" (32-byte transactions); CUDA C++
 Programming Guide, "Shared Memory" (32 banks, 4 bytes wide, one word served to any number of lanes at once)
 and "Local Memory" (consecutive words of a thread lie 32 words apart). A warp moves at most 128 bytes of
-shared memory in one pass, so 8-byte accesses go by half warps and 16-byte accesses by quarter warps.
+shared memory in one pass, so 8-byte accesses go by half warps and 16-byte accesses by quarter warps. Loads of 8 and 16
+bytes take twice as many lanes at once where neighbours want the same (`paired`): found on an H200, whose own counts of
+wavefronts for 1284 patterns are kept in benchmarks/results/gpu_banks.json, and agree with these functions in all.
 """
 
 import numpy as np
@@ -48,14 +50,14 @@ def local_address(offset, lane):
     return (offset // BANK_BYTES * WARP + lane) * BANK_BYTES + offset % BANK_BYTES
 
 
-def bank_passes(active, lane, address, size):
-    """Shared memory: (wavefronts, least wavefronts, ways) of each request.
+def bank_passes(active, lane, address, size, load):
+    """Shared memory: (wavefronts, least wavefronts, ways) of each request. load: whether it is one, for each row.
 
     wavefronts: passes the banks need. least: passes needed without any conflict, one for each part of the
-    warp (whole, half or quarter, for 4, 8 or 16 bytes) with an active lane. ways: most different 4-byte words
-    that one bank must serve within a part; 1 is free of conflicts. A word shared by lanes counts once.
+    warp (`lanes_at_once`) with an active lane. ways: most different 4-byte words that one bank must serve within a part;
+    1 is free of conflicts. A word shared by lanes counts once.
     """
-    part = lane // lanes_at_once(size)
+    part = lane // lanes_at_once(size, load & paired(active, lane, address))[:, None]
     wavefronts, least, ways = (np.zeros(len(active), np.int64) for _ in range(3))
     for number in range(int(part.max(initial=0)) + 1):
         words = np.sort(_pieces(active & (part == number), address, size, BANK_BYTES), axis=1)
@@ -68,9 +70,23 @@ def bank_passes(active, lane, address, size):
     return wavefronts, least, ways
 
 
-def lanes_at_once(size):
-    """Lanes of a warp that shared memory serves in one pass: 32 up to 4 bytes, 16 for 8, 8 for 16."""
-    return np.clip(WARP * BANK_BYTES // np.maximum(size, BANK_BYTES), 1, WARP)
+def lanes_at_once(size, pairs):
+    """Lanes of a warp that shared memory serves in one pass, for each row: 32 up to 4 bytes, 16 for 8, 8 for 16; twice as
+    many where ``pairs`` says so."""
+    return np.clip(WARP * BANK_BYTES // np.maximum(size[:, 0], BANK_BYTES) * (1 + pairs), 1, WARP)
+
+
+def paired(active, lane, address):
+    """Whether over the whole warp each lane wants the same address as its neighbour (lane i as i^1, or each i as i^2), or
+    one of both is not active."""
+    wanted = np.full((len(active), WARP), -1, np.int64)
+    row = np.broadcast_to(np.arange(len(active))[:, None], active.shape)
+    wanted[row[active], lane[active]] = address[active]
+    found = np.zeros(len(active), bool)
+    for apart in (1, 2):
+        other = wanted[:, np.arange(WARP) ^ apart]
+        found |= ((wanted == other) | (wanted < 0) | (other < 0)).all(axis=1)
+    return found
 
 
 def _pieces(active, address, size, unit):
