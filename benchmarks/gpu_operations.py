@@ -173,7 +173,7 @@ def described(call):
 
 
 def lines(call, keep, event_times, rounds):
-    from dlkernels import cuda
+    from dlkernels import cuda, implementations
 
     arguments = call.arguments()
     there = [cuda.to_device(x) if isinstance(x, np.ndarray) else x for x in arguments]
@@ -201,9 +201,12 @@ def lines(call, keep, event_times, rounds):
             measured, queued = event_times(some, cuda, rounds=times, first=1 if some is slow else 3)
             seconds, host = seconds | measured.seconds, host | queued
             kernels |= kernel_times(some, cuda, calls)
+    numbers = {rung.name: rung.rung for rung in implementations.of(call.operation, "gpu")}
     for name in seconds:
         row = {**described(call), "name": name, "seconds": seconds[name], "launch_seconds": host[name], "bytes": moved}
         row |= {"flops": call.flops, "difference": errors[name]}
+        if name in numbers:
+            row["rung"] = numbers[name]
         if name in kernels:
             row |= {"kernel_seconds": kernels[name]["seconds"], "kernels": kernels[name]["kernels"]}
             row |= {"longest_kernel": kernels[name]["longest"]}
