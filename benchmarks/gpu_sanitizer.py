@@ -1,10 +1,12 @@
 """NVIDIA's compute-sanitizer beside our x-ray, on kernels whose fault is known and on right ones: the zoo of tests/zoo.
 
-    python benchmarks/gpu_sanitizer.py build/sanitizer.json --seconds 140          on a machine with an NVIDIA GPU
-    python benchmarks/gpu_sanitizer.py /tmp/s.json --device executor --limit 10    without: no tool runs, the rest does
+    python benchmarks/gpu_sanitizer.py --seconds 140                            on a machine with an NVIDIA GPU: the record
+    python benchmarks/gpu_sanitizer.py --file build/s.json                      elsewhere, with all that was found
+    python benchmarks/gpu_sanitizer.py --file /tmp/s.json --device executor     no GPU: no tool runs, the rest does
 
 Each kernel runs once under each tool (memcheck, racecheck, initcheck, synccheck) and, in a process of its own on the CPU,
-under the x-ray. A row is a kernel: its fault (none if it is right), the kinds that the x-ray finds, and for each tool the
+under the x-ray. A row is a kernel: its fault (none if it is right), the kinds that the x-ray finds and in which memory,
+and for each tool the
 number of errors with the first message, "clean", or "failed: ..." where it did not run to its end. Kernels that wait
 for ever by design are left out.
 
@@ -36,6 +38,7 @@ MODULES = (
     "zoo_buggy", "zoo_kinds", "zoo_unset", "zoo_masks", "zoo_chapters", "zoo_protocols", "zoo_turns", "zoo_handshakes",
     "zoo_correct",
 )  # fmt: skip
+NAME = "gpu_sanitizer"
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 LEFT_OUT = "waits-for-ever"
 #: faults with which a kernel may kill its context, or never end: each in a process of its own
@@ -53,7 +56,7 @@ NO_RECORD = (
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("file", type=Path, help="where the results go, as JSON")
+    parser.add_argument("--file", type=Path, help="where the results go, as JSON; without, they become the record")
     parser.add_argument("--seconds", type=float, default=140, help="time for all")
     parser.add_argument("--limit", type=int, default=20, help="seconds for one kernel under one tool")
     parser.add_argument("--workers", type=int, default=max(1, min(15, (os.cpu_count() or 2) - 1)))
@@ -72,7 +75,30 @@ def main(arguments=None):
     run = Run(options)
     run.all()
     print(run.summary())
+    if options.file is None:
+        from cpulab.measure import record
+
+        print(record(NAME, compact(run.result())))
     return 0
+
+
+def compact(result):
+    """What the record keeps of each kernel: no names that the compiler made, no messages but those of failures."""
+    return {**{name: result[name] for name in ("about", "seconds", "processes")}, "rows": [*map(short, result["rows"])]}
+
+
+def short(row):
+    """A row of the record. A tool's answer is "clean", "failed: ...", or a dict with its errors and the kind of the first."""
+    tools = {}
+    for tool, answer in row["tools"].items():
+        if isinstance(answer, dict):
+            first = answer["first"].partition(" at ")[0]  # behind it stands the kernel's name, as compiled
+            answer = {"errors": answer["errors"], "first": first[:80], "at_line": answer.get("at_line", False)}
+        elif answer != "clean":
+            answer = re.sub(r"\x1b\[\d*m", "", answer)[:160]
+        tools[tool] = answer
+    xray = {name: row["xray"][name] for name in ("kinds", "spaces", "at_line", "error") if name in row["xray"]}
+    return {"kernel": row["kernel"], "fault": row["fault"], "tools": tools, "xray": xray}
 
 
 def zoo():
@@ -226,7 +252,7 @@ class Run:
     def child_command(self, what, file, names):
         lines = ["--no-lines"] if self.options.no_lines else []
         limit = str(self.options.limit)
-        command = [sys.executable, "-W", "ignore", __file__, "-", "--limit", limit, *lines, "--child", what, str(file)]
+        command = [sys.executable, "-W", "ignore", __file__, "--limit", limit, *lines, "--child", what, str(file)]
         return [*command, "--kernels", *names]
 
     def tool_command(self, tool, log, slot):
@@ -251,8 +277,8 @@ class Run:
             if code != 0:
                 self.problems.append(f"x-ray: exit code {code}: {output[-500:]}")
 
-    def save(self):
-        result = {
+    def result(self):
+        return {
             "about": self.about,
             "seconds": round(time.monotonic() - self.start, 1),
             "processes": self.processes,
@@ -261,9 +287,13 @@ class Run:
             "unattributed": self.unattributed[:50],
             "rows": list(self.rows.values()),
         }
+
+    def save(self):
+        if self.options.file is None:
+            return
         self.options.file.parent.mkdir(parents=True, exist_ok=True)
         passing = self.options.file.with_suffix(".part")
-        passing.write_text(json.dumps(result, indent=1), encoding="utf-8")
+        passing.write_text(json.dumps(self.result(), indent=1), encoding="utf-8")
         passing.replace(self.options.file)
 
     def table(self):
@@ -417,9 +447,10 @@ def look(options, keep):
             keep(kernel=name, kinds=[], error=f"{type(error).__name__}: {error}"[:300])
             continue
         lines = {line for finding in report.findings for line in finding.lines}
+        spaces = {e.space for finding in report.findings for e in report.expressions if e.array == finding.array}
         kinds = sorted({finding.kind for finding in report.findings})
         first = report.findings[0].message[:300] if report.findings else ""
-        keep(kernel=name, kinds=kinds, first=first, at_line=bool(lines & animal.lines))
+        keep(kernel=name, kinds=kinds, spaces=sorted(spaces), first=first, at_line=bool(lines & animal.lines))
 
 
 if __name__ == "__main__":
