@@ -43,7 +43,7 @@ SMALLER = {
     ),
     "matmul_half": (128, 128, 128),
 }
-SLICES = 6  # processes at a time: most of their time is the compiler's
+SLICES = 8  # processes at a time: most of their time is the compiler's
 
 
 def rungs():

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from gpu_timing import kernel_times
-from numba import float32, uint32
+from numba import float32, int32, uint32
 
 from dlkernels import cuda
 from dlkernels.wide import load4
@@ -234,6 +234,19 @@ def to_and_fro(step, repeats, out):
     out[cuda.grid(1)] = at
 
 
+@cuda.jit
+def to_and_fro_busy(step, repeats, out):
+    """The same with a signed index, one at a time: before each read it is asked whether it is negative, and widened."""
+    words = cuda.shared.array(1024, int32)
+    for k in range(cuda.threadIdx.x, 1024, cuda.blockDim.x):
+        words[k] = k
+    cuda.syncthreads()
+    at = cuda.threadIdx.x % 32 * step
+    for _ in range(repeats):
+        at = words[at]
+    out[cuda.grid(1)] = at
+
+
 def processors():
     """Multiprocessors of the GPU; 1 in the executor."""
     return getattr(cuda.get_current_device(), "MULTIPROCESSOR_COUNT", 1)
@@ -242,11 +255,16 @@ def processors():
 def banks(sizes, event_times):
     """Two blocks of 1024 threads on each multiprocessor read shared memory, with lanes `ways` words apart."""
     count = processors()
-    out = cuda.device_array(2048 * count, np.uint32)
-    for ways in (1, 2, 4, 8, 16, 32):
-        took = seconds({"it": lambda w=ways: to_and_fro[2 * count, 1024](w, sizes.repeats, out)}, event_times)["it"]
-        same(out, np.tile(np.arange(32, dtype=np.uint32) * ways, 64 * count), f"{ways} ways")
-        yield {"ways": ways, "requests": 64 * sizes.repeats, "processors": count, "seconds": took}
+    for kernel, busy in ((to_and_fro, False), (to_and_fro_busy, True)):
+        out = cuda.device_array(2048 * count, np.uint32)
+        for ways in (1, 2, 4, 8, 16, 32):
+
+            def run(kernel=kernel, ways=ways, out=out):
+                kernel[2 * count, 1024](ways, sizes.repeats, out)
+
+            took = seconds({"it": run}, event_times)["it"]
+            same(out, np.tile(np.arange(32, dtype=np.uint32) * ways, 64 * count), f"{ways} ways")
+            yield {"ways": ways, "busy": busy, "requests": 64 * sizes.repeats, "processors": count, "seconds": took}
 
 
 @cuda.jit

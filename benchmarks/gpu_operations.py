@@ -5,12 +5,15 @@ compared with PyTorch's, or where it has no such function with that of the last 
 compare all of them with float64.
 """
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 from gpu_timing import kernel_times
 
 ROUNDS = 7
+SLOW = 0.03  # seconds of one call, above which two rounds are enough
+CALLS_SEEN = 8  # by the profiler
 ALLOWED = {"float32": 5e-4, "float16": 5e-3, "bfloat16": 3e-2}  # of the norm of the result
 UNTIMED = {"conv2d_constant"}  # compiled anew for the weights of each layer
 
@@ -175,7 +178,7 @@ def lines(call, keep, event_times, rounds):
     arguments = call.arguments()
     there = [cuda.to_device(x) if isinstance(x, np.ndarray) else x for x in arguments]
     found = candidates(call, there)
-    right, errors, expected, moved = {}, {}, None, 0
+    right, slow, errors, expected, moved = {}, {}, {}, None, 0
     for name, run in found.items():
         try:
             got = results(run(), call.operation.endswith("backward"))
@@ -185,22 +188,27 @@ def lines(call, keep, event_times, rounds):
             errors[name] = max(difference(one, other) for one, other in zip(got, expected, strict=True))
             if not errors[name] <= ALLOWED[call.dtype]:
                 raise ArithmeticError(f"differs by {errors[name]:.3g} of its norm from {next(iter(found))}")
+            start = time.perf_counter()
+            run()
+            cuda.synchronize()
         except Exception as error:
             keep({**described(call), "name": name, "error": f"{type(error).__name__}: {error}"[:500]})
             continue
-        right[name] = run
-    if not right:
-        return
-    measured, host = event_times(right, cuda, rounds=rounds)
-    kernels = kernel_times(right, cuda)
-    for name, seconds in measured.seconds.items():
-        row = {**described(call), "name": name, "seconds": seconds, "launch_seconds": host[name], "bytes": moved}
+        (slow if time.perf_counter() - start > SLOW else right)[name] = run
+    seconds, host, kernels = {}, {}, {}
+    for some, times, calls in ((right, rounds, CALLS_SEEN), (slow, 2, 1)):
+        if some:
+            measured, queued = event_times(some, cuda, rounds=times, first=1 if some is slow else 3)
+            seconds, host = seconds | measured.seconds, host | queued
+            kernels |= kernel_times(some, cuda, calls)
+    for name in seconds:
+        row = {**described(call), "name": name, "seconds": seconds[name], "launch_seconds": host[name], "bytes": moved}
         row |= {"flops": call.flops, "difference": errors[name]}
         if name in kernels:
             row |= {"kernel_seconds": kernels[name]["seconds"], "kernels": kernels[name]["kernels"]}
             row |= {"longest_kernel": kernels[name]["longest"]}
-        if "PyTorch" in right:
-            row["ratio_to_PyTorch"] = measured.ratio("PyTorch", name).ratio
+        if "PyTorch" in seconds:
+            row["ratio_to_PyTorch"] = seconds["PyTorch"] / seconds[name]
             if name in kernels and "PyTorch" in kernels:
                 row["kernel_ratio_to_PyTorch"] = kernels["PyTorch"]["seconds"] / kernels[name]["seconds"]
         keep(row)
@@ -214,11 +222,11 @@ def candidates(call, there):
     peer = peer_of(call, operation, there)
     if peer:
         found["PyTorch"] = peer
-    prepared = operation.prepare(*there)
     largest = max(x.size for x in there if hasattr(x, "size"))
     for rung in reversed(implementations.of(call.operation, device="gpu")):
         if rung.name not in UNTIMED and (rung.largest is None or largest <= rung.largest):
-            found[rung.name] = lambda rung=rung: rung.function(*prepared)
+            prepared = operation.prepare(*there)  # for each rung, as some add to a result that is prepared as zero
+            found[rung.name] = lambda rung=rung, prepared=prepared: rung.function(*prepared)
     return found
 
 

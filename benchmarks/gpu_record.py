@@ -198,7 +198,7 @@ def dry_run():
 
     lines = []
 
-    def times_once(found, cuda, rounds):
+    def times_once(found, cuda, rounds=1, first=1):
         return event_times(found, cuda, rounds=1, sample=0, first=1)
 
     gpu_matmul.measure(lines.append, times_once, gpu_matmul.TINY)

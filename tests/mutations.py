@@ -652,6 +652,7 @@ KERNELS = [
 
 LAUNCH, NAMES, NUMBERS = "tests/simt/test_launch.py", "tests/simt/test_names.py", "tests/simt/test_numbers.py"
 ZOO = "tests/zoo/test_zoo.py"
+SUBNORMAL = "tests/simt/test_subnormal.py"
 EXECUTOR = [
     Fault(
         "executor: a negative index wraps",
@@ -745,6 +746,20 @@ EXECUTOR = [
         "test_fma_rounds_once",
     ),
     Fault(
+        "executor: an atomic in shared memory takes subnormal numbers for zeros",
+        'flush = _flushed if array.space == "global" and flushes(name, dtype) else lambda x: x',
+        "flush = _flushed if flushes(name, dtype) else lambda x: x",
+        SUBNORMAL,
+        "test_in_shared_memory_they_are_numbers and executor",
+    ),
+    Fault(
+        "executor: the difference of an atomic is flushed as a sum is",
+        'return name == "add" and str(dtype) == "float32"',
+        'return name in ("add", "sub") and str(dtype) == "float32"',
+        SUBNORMAL,
+        "test_other_atomics_of_floats_lose_nothing",
+    ),
+    Fault(
         "executor: the budget of iterations is compared the wrong way round",
         "if thread.steps > most or self.steps > altogether:",
         "if thread.steps < most or self.steps > altogether:",
@@ -811,6 +826,34 @@ COMPILED = [
         'b.icmp_signed("<", x, y)',
         EDGES,
         "test_the_same_as_the_executor and the_largest_unsigned_number",
+    ),
+    Fault(
+        "compiled: a device function takes subnormal numbers in shared memory for zeros",
+        "return builder.select(builder.and_(small, where), zero, value)",
+        "return builder.select(small, zero, value)",
+        SUBNORMAL,
+        "test_in_shared_memory_they_are_numbers and compiled",
+    ),
+    Fault(
+        "compiled: an atomic adds subnormal numbers, if their sum is none",
+        "old, operand = (_flushed(builder, value, flush) for value in (old, operand))",
+        "pass",
+        SUBNORMAL,
+        "test_in_global_memory_subnormal_numbers_are_zeros and compiled",
+    ),
+    Fault(
+        "compiled: a zero that was a negative subnormal number has no sign",
+        "zero = builder.bitcast(builder.and_(bits, _SIGN), value.type)",
+        "zero = value.type(0.0)",
+        SUBNORMAL,
+        "test_in_global_memory_subnormal_numbers_are_zeros and compiled",
+    ),
+    Fault(
+        "counted: memory of all blocks counts as a block's own",
+        'return b.icmp_unsigned("==", b.load(b.gep(watch.counter, [info])), INDEX(SPACES.index("global")))',
+        'return b.icmp_unsigned("==", b.load(b.gep(watch.counter, [info])), INDEX(SPACES.index("shared")))',
+        SUBNORMAL,
+        "test_in_global_memory_subnormal_numbers_are_zeros and counted",
     ),
     Fault(
         "compiled: what a warp operation gives counts as uniform",

@@ -100,6 +100,8 @@ class Examples:
     rungs change their way of working (blocks, threads). timed: for the benchmark.
     dtypes: of the arguments. values, layouts: which of VALUES (or "few") and LAYOUTS it has to bear.
     seeds: how many calls it takes to see each choice of `draw.one_of`. in_place: `out` may be an argument.
+    terms: (arguments) -> how many numbers each element of the result is the sum of, where a rung adds them by atomics: it
+    may lose the smallest normal number with each, beyond `allowed` (implementations.py, ``flushes``).
     """
 
     arguments: Callable
@@ -112,6 +114,7 @@ class Examples:
     layouts: tuple = LAYOUTS
     seeds: int = 1
     in_place: bool = False
+    terms: Callable | None = None
 
     def make(self, shape, seed=0, **kind):
         """Arguments of one call; kind: dtype, layout, values as for `Draw`."""

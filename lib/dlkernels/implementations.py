@@ -54,7 +54,8 @@ class Implementation:
     beyond which nobody would wait for it (None: no bound); ``kernels`` are the CUDA kernels it launches, each
     with the numba signatures under which it is compiled for GPUs without one. ``public``: the operation's function
     takes it; of several, the last one that has the dtype. ``capability``: the oldest GPU that has its instructions, such
-    as (8, 0), and ``instead`` what to use on an older one.
+    as (8, 0), and ``instead`` what to use on an older one. ``flushes``: it adds float32 by atomics in global memory, where a
+    GPU takes subnormal numbers for zeros: with each number that is added, a result may lose up to the smallest normal one.
 
     On a GPU a rung gets C-contiguous arrays: what is not was copied before (`run`). It need not begin at a multiple of
     16 bytes, as a slice of a device array may not.
@@ -73,6 +74,7 @@ class Implementation:
     public: bool = False
     capability: tuple | None = None
     instead: str = ""
+    flushes: bool = False
 
     def __call__(self, *args, **kwargs):
         prepared = OPERATIONS[self.operation].prepare(*args, **kwargs)
@@ -131,6 +133,7 @@ def implementation(
     public=False,
     capability=None,
     instead="",
+    flushes=False,
 ):
     """Put the decorated function into the table as the next rung of operation `of` on `device`.
 
@@ -147,7 +150,7 @@ def implementation(
         if any(rung.name == function.__name__ for rung in ladder):
             raise ValueError(f"{of} has an implementation named {function.__name__} on {device} already")
         row = (of, device, function.__name__, len(ladder) + 1, adds, function, tuple(dtypes), limits, largest)
-        ladder.append(Implementation(*row, tuple(kernels), public, capability, instead))
+        ladder.append(Implementation(*row, tuple(kernels), public, capability, instead, flushes))
         public_rung.cache_clear()
         return function
 

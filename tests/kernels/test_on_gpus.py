@@ -77,6 +77,24 @@ def test_no_recorded_kernel_but_those_that_show_it_uses_local_memory():
     assert {view["rung"] for view in views if view["stack_bytes"] or view["spill_store_bytes"]} == set(SHOWN_WITH_LOCAL)
 
 
+def with_atomics():
+    """The rungs whose machine code has atomics, and those that say so."""
+    views = recorded("compiled").data["views"]
+    found = {view["rung"] for view in views if any(kind.startswith("ATOM") for kind in view["mix"]["counts"])}
+    return [row for row in implementations.everything() if row.device == "gpu" and (row.flushes or row.name in found)]
+
+
+@pytest.mark.skipif(not available(), reason="the compiler for GPUs is not installed: run `make gpu`")
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in with_atomics()])
+def test_a_rung_that_adds_floats_by_atomics_says_what_they_lose(row):
+    """The instruction has it in its name: what it flushes to zero (FTZ), a GPU loses, and a test must allow for."""
+    listings = [compiled(kernel, signatures[0], "sm_80").sass for kernel, signatures in row.kernels]
+    assert any(".ADD.F32.FTZ" in listing for listing in listings) == row.flushes
+    assert not row.flushes or implementations.OPERATIONS[row.operation].examples.terms, (
+        "how many, the examples must say"
+    )
+
+
 @functools.cache
 def same_compiler():
     """Whether the compiler here is the one that made the record of compiled views."""

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from dlkernels import cuda, implementations
+from dlkernels.device import name as device_name
 from dlkernels.recurrent import gpu_persistent, reference
 from simt.xray import xray
 
+EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
 f32 = np.float32
 RUNGS = {rung.name: rung for rung in implementations.of("lstm", "gpu")}
 PERSISTENT, PARALLEL = RUNGS["lstm_persistent"], RUNGS["lstm_batch_parallel"]
@@ -47,6 +49,7 @@ def bytes_of(report, array):
     return sum(32 * e.requests * e.sectors_per_request for e in loads)
 
 
+@EXECUTOR
 @pytest.mark.parametrize(("batch", "hidden"), [(1, 32), (11, 40)])
 def test_a_step_moves_h_and_no_weights(monkeypatch, batch, hidden):
     """Weights: 16 H^2 bytes in all. h: 4 H bytes for each sequence to each block of 8 units, in full sectors."""
@@ -65,6 +68,7 @@ def test_a_step_moves_h_and_no_weights(monkeypatch, batch, hidden):
     assert moved[3]["rooms"] == 3 * moved[1]["rooms"]
 
 
+@EXECUTOR
 def test_groups_of_blocks_share_the_sequences(monkeypatch):
     given = layer(2, 19, 12)
     ((grid, report),), results = launched(monkeypatch, lambda: PARALLEL(*given))
@@ -85,6 +89,7 @@ def test_where_blocks_do_not_fit_together_the_rung_before_does_the_work(monkeypa
         np.testing.assert_allclose(one, expected, atol=1e-5)
 
 
+@EXECUTOR
 @pytest.mark.parametrize("hidden", [100, 200])
 def test_compiled_for_the_cpu_each_of_its_kernels_is_right(hidden):
     given = layer(5, 10, hidden)

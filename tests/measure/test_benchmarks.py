@@ -207,14 +207,7 @@ def test_sections_are_recorded_one_by_one(monkeypatch):
     )
     assert gpu_record.main([]) == 1
     assert recorded == [sorted(list(sections)[: k + 1]) for k in range(len(sections))]
-    assert list(sections) == [
-        "tests",
-        "matmul",
-        "times",
-        "transfers",
-        "counters",
-    ]  # what is wrong is known before it is timed
-    assert sum(gpu_record.SECTIONS.values()) < 600
+    assert next(iter(sections)) == "tests"  # what is wrong is known before it is timed
 
 
 def test_every_gpu_rung_is_timed_and_an_operation_that_fails_is_named(monkeypatch):
@@ -261,70 +254,6 @@ def test_a_copy_that_brings_something_else_is_not_timed(monkeypatch):
     rung = implementations.of("add", device="gpu")[-1]
     monkeypatch.setitem(rung.__dict__, "function", lambda a, b, out: out.copy_to_device(np.ones(out.size, np.float32)))
     assert transfers([5]) == [{"size": 5, "error": "AssertionError: what came back by pageable copies is not a + b"}]
-
-
-def test_the_csv_of_nsight_compute_is_understood():
-    metric = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
-    head = '"ID","Process ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric Value"'
-    output = f"""==PROF== Connected to process 1
-==PROF== Profiling "add_kernel" - 0: 0%....50%....100% - 1 pass
-{head}
-"0","1","add_kernel","Command line profiler metrics","{metric}","request","1,024"
-"0","1","add_kernel","Command line profiler metrics","other","","5"
-"10","1","wide","Command line profiler metrics","{metric}","request","7"
-"2","1","stride","Command line profiler metrics","{metric}","request","3"
-==PROF== Disconnected
-"""
-    parsed = script("gpu_record").parse_ncu(output, {metric: "loads"})
-    assert parsed == [("add_kernel", {"loads": 1024}), ("stride", {"loads": 3}), ("wide", {"loads": 7})]
-    assert script("gpu_record").parse_ncu("==ERROR== ERR_NVGPUCTRPERM", {}) == []
-
-
-def test_the_xray_counts_what_a_rung_launches(tmp_path):
-    """In a process of its own, as it runs on a machine with a GPU: the executor is the device there."""
-    gpu_record = script("gpu_record")
-    lines = gpu_record.child_lines("expect", 200, DLKERNELS_DEVICE="executor")
-    counts = {line["name"]: line.get("counts") for line in lines}
-    n, warps = gpu_record.SMALL, -(-gpu_record.SMALL // 32)
-    assert counts["add_one_per_element"]["global_load_requests"] == 2 * warps
-    assert counts["add_one_per_element"]["global_store_sectors"] == -(-n * 4 // 32)
-    assert not [line for line in lines if "error" in line]
-
-
-@pytest.mark.parametrize(
-    ("output", "status", "expected"),
-    [
-        (None, 0, [{"error": "Nsight Compute (ncu) is not installed or not on the PATH"}]),
-        ("ERR_NVGPUCTRPERM", 0, [{"error": "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)"}]),
-        ("", 1, [{"error": "ncu saw 0 kernels of 2", "output": ""}]),
-        (
-            '"ID","Kernel Name","Metric Name","Metric Value"\n"0","k0","{m}","5"\n"1","k1","{m}","6"\n',
-            0,
-            [
-                {"name": "a", "kernel": "k0", "nsight": {"x": 5}, "xray": {"x": 5}, "agrees": True},
-                {"name": "b", "kernel": "k1", "nsight": {"x": 6}, "xray": {"x": 7}, "agrees": False},
-            ],
-        ),
-    ],
-)
-def test_counters_are_compared_or_the_reason_is_kept(monkeypatch, output, status, expected):
-    from simt.xray import metrics
-
-    gpu_record, kept = script("gpu_record"), []
-    monkeypatch.setattr(gpu_record, "COMPARED", ("x",))
-    monkeypatch.setitem(metrics.NSIGHT, "x", "metric_x")
-    counts = [{"name": "a", "counts": {"x": 5}}, {"name": "b", "counts": {"x": 7}}]
-    monkeypatch.setattr(gpu_record, "child_lines", lambda *_, **__: counts)
-
-    def profiler(command, limit):
-        if output is None:
-            raise FileNotFoundError("ncu")
-        Path(command[-1]).write_text('{"name": "a"}\n{"name": "b"}\n')
-        return 0, output.replace("{m}", "metric_x")
-
-    monkeypatch.setattr(gpu_record, "run_limited", profiler)
-    assert gpu_record.counters(kept.append) == status
-    assert kept == expected
 
 
 def test_a_command_without_a_program_is_not_fatal():

@@ -13,6 +13,7 @@ hot_loop(function)      the innermost loop of a compiled function, as the proces
 machine_code(rung)      what the compiler for NVIDIA GPUs makes of a kernel, as it was recorded
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 recorded_transfers()    what a GPU took for a vector add with its copies, if one was recorded
+experiment(name)        what a GPU took for one of the recorded experiments; ladder(), ladder_table(): for the rungs of an operation
 Beside(name)            a recorded comparison with PyTorch: its means, its table
 """
 
@@ -25,6 +26,7 @@ from .line_picture import line_picture
 from .lines import LineMap, empty_aligned, line_bytes, line_map
 from .machine import MachineCard, machine_card
 from .machine_code import machine_code
+from .on_gpu import experiment, ladder, ladder_table
 from .pages import new_memory, page_faults
 from .peak_rates import STREAM, Peaks, peaks
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
@@ -62,10 +64,13 @@ __all__ = [
     "bandwidth_ladder",
     "draw_timelines",
     "empty_aligned",
+    "experiment",
     "fastest",
     "gustafson",
     "hot_loop",
+    "ladder",
     "ladder_picture",
+    "ladder_table",
     "latency_ladder",
     "limit_threads",
     "line_bytes",

@@ -415,23 +415,27 @@ def adaptive_avg_pool2d(x, output_size):
 
 
 def max_pool2d_backward(grad, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
-    """The gradient of x, given `grad`, the one with respect to max_pool2d(...): it goes to the largest of each window."""
+    """The gradient of x, given `grad`, the one with respect to max_pool2d(...): it goes to the largest of each window.
+
+    On a GPU atomics add what windows send to a pixel. They take what is below float32's smallest normal number, 1.2e-38,
+    for zero: such a result is lost there, and such parts of one. So in all gradients of pooling.
+    """
     return call("max_pool2d_backward", grad, x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def adaptive_max_pool2d_backward(grad, x, output_size):
-    """The gradient of x, given `grad`, the one with respect to adaptive_max_pool2d(...)."""
+    """The gradient of x, given `grad`, the one with respect to adaptive_max_pool2d(...). On a GPU: see `max_pool2d_backward`."""
     return call("adaptive_max_pool2d_backward", grad, x, output_size)
 
 
 def avg_pool2d_backward(
     grad, x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
 ):
-    """The gradient of x, given `grad`, the one with respect to avg_pool2d(...)."""
+    """The gradient of x, given `grad`, the one with respect to avg_pool2d(...). On a GPU: see `max_pool2d_backward`."""
     rest = kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     return call("avg_pool2d_backward", grad, x, *rest)
 
 
 def adaptive_avg_pool2d_backward(grad, x, output_size):
-    """The gradient of x, given `grad`, the one with respect to adaptive_avg_pool2d(...)."""
+    """The gradient of x, given `grad`, the one with respect to adaptive_avg_pool2d(...). On a GPU: see `max_pool2d_backward`."""
     return call("adaptive_avg_pool2d_backward", grad, x, output_size)

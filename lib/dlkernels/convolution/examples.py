@@ -274,8 +274,10 @@ def mean_error(function):
     return allowed
 
 
-def pooled(make, allowed, values):
-    return Examples(make, allowed, POOLED, LARGE_POOLED, TIMED_POOLED, values=values, seeds=2 * len(WINDOWS))
+def pooled(make, allowed, values, terms=None):
+    return Examples(
+        make, allowed, POOLED, LARGE_POOLED, TIMED_POOLED, values=values, seeds=2 * len(WINDOWS), terms=terms
+    )
 
 
 MAX_POOL2D = pooled(window, no_error, ("normal", "tiny", "huge", "special"))
@@ -284,8 +286,9 @@ ADAPTIVE_MAX_POOL2D = pooled(shares, no_error, MAX_POOL2D.values)
 ADAPTIVE_AVG_POOL2D = pooled(shares, mean_error(reference.adaptive_avg_pool2d), VALUES)
 
 
-def pooled_gradient(make, sizes_of, function):
-    """Examples of the gradient: what arrives, then the arguments of the operation. sizes_of: (height, width) of its result."""
+def pooled_gradient(make, sizes_of, function, counted=None):
+    """Examples of the gradient: what arrives, then the arguments of the operation. sizes_of: (height, width) of its result.
+    counted: from ones in place of what arrives, how many windows send something to each pixel; None: the gradient itself."""
 
     def made(draw, *shape):
         x, *rest = make(draw, *shape)
@@ -295,8 +298,12 @@ def pooled_gradient(make, sizes_of, function):
         grad, x, *rest = arguments
         return 20 * eps * gradient(np.abs(np.asarray(grad, np.float64)), x, *rest)
 
+    def terms(arguments):
+        grad, *rest = arguments
+        return (counted or gradient)(np.ones(grad.shape), *rest)
+
     gradient = getattr(reference, f"{function.__name__}_backward")
-    return pooled(made, allowed, ("normal", "tiny"))
+    return pooled(made, allowed, ("normal", "tiny"), terms)
 
 
 def _sizes(picture, kernel, stride, padding, dilation, ceil_mode):
@@ -311,7 +318,15 @@ def _share_sizes(picture, output_size):
     return tuple(map(len, geometry.adaptive_windows(picture, output_size)))
 
 
+def _mean_counted(ones, x, *rest):
+    return reference.avg_pool2d_backward(ones, x, *rest[:-1], divisor_override=1)
+
+
+def _shares_counted(ones, x, output_size):
+    return reference.spread(ones, x, *geometry.adaptive_windows(x.shape[-2:], output_size), 1)
+
+
 MAX_POOL2D_BACKWARD = pooled_gradient(window, _sizes, reference.max_pool2d)
-AVG_POOL2D_BACKWARD = pooled_gradient(mean_window, _mean_sizes, reference.avg_pool2d)
+AVG_POOL2D_BACKWARD = pooled_gradient(mean_window, _mean_sizes, reference.avg_pool2d, _mean_counted)
 ADAPTIVE_MAX_POOL2D_BACKWARD = pooled_gradient(shares, _share_sizes, reference.adaptive_max_pool2d)
-ADAPTIVE_AVG_POOL2D_BACKWARD = pooled_gradient(shares, _share_sizes, reference.adaptive_avg_pool2d)
+ADAPTIVE_AVG_POOL2D_BACKWARD = pooled_gradient(shares, _share_sizes, reference.adaptive_avg_pool2d, _shares_counted)

@@ -30,12 +30,12 @@ def launch(kernel, windows, *arguments):
 def put(operation, function, adds, kernel, signature):
     """A function as a rung of an operation: it serves several, whose windows are lists."""
 
-    @functools.wraps(function)
-    def rung(*arguments):
-        return function(*arguments)
-
+    rung = functools.wraps(function)(lambda *arguments: function(*arguments))
     rung.__name__ = f"{operation.replace('with_indices', 'places')}_one_per_window"
-    implementation(operation, "gpu", adds=adds, dtypes=("float32",), kernels=[(kernel, [signature])], public=True)(rung)
+    kernels = [(kernel, [signature])]
+    # In a gradient, what windows send to a pixel is added in global memory by atomics.
+    sums = operation.endswith("_backward")
+    implementation(operation, "gpu", adds, ("float32",), kernels=kernels, public=True, flushes=sums)(rung)
 
 
 # ---- the largest -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """``cuda.atomic``: in memory that other blocks see, LLVM's atomic instructions; in a block's own memory, plain ones.
 
 One CPU thread runs all threads of a block, one after the other, so a block's shared memory needs no atomic instruction.
+Where the array may be either, as in a device function, LLVM's instructions serve both.
 """
 
 from llvmlite import ir
@@ -8,18 +9,34 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from ..executor.atomics import OPERATIONS
+from ..executor.atomics import OPERATIONS, flushes
 from ..trace import ATOMIC
 from .accesses import Access, check_array, integers
 from .casts import convert
+from .counting import is_global
+from .storage import is_argument
 from .watching import Watch
 
 ORDER = "seq_cst"
 _NATIVE = {"add": "add", "sub": "sub", "and_": "and", "or_": "or", "xor": "xor", "exch": "xchg"}
+_BITS = ir.IntType(32)
+_EXPONENT, _SIGN = _BITS(0x7F800000), _BITS(0x80000000)  # of a float32
 
 
-def _new_value(name, builder, kind, old, operand):
-    """The value that an operation stores, computed as ``simt/atomics.py`` says."""
+def _flushed(builder, value, where):
+    """A float32, or where ``where`` (i1) a zero of its sign if it is subnormal."""
+    bits = builder.bitcast(value, _BITS)
+    small = builder.icmp_unsigned("==", builder.and_(bits, _EXPONENT), _BITS(0))
+    zero = builder.bitcast(builder.and_(bits, _SIGN), value.type)
+    return builder.select(builder.and_(small, where), zero, value)
+
+
+def _new_value(name, builder, kind, old, operand, flush=None):
+    """The value that an operation stores, computed as ``executor/atomics.py`` says. flush: i1, where subnormal numbers may
+    be zeros."""
+    if flush is not None:
+        old, operand = (_flushed(builder, value, flush) for value in (old, operand))
+        return _flushed(builder, _new_value(name, builder, kind, old, operand), flush)
     floating = isinstance(kind, types.Float)
     b = builder
 
@@ -49,7 +66,7 @@ def _new_value(name, builder, kind, old, operand):
     return b.select(wraps, operand, b.sub(old, one))
 
 
-def _loop(name, builder, kind, pointer, operand):
+def _loop(name, builder, kind, pointer, operand, flush):
     """Compare and exchange until nobody came between; returns the old value."""
     bits = ir.IntType(kind.bitwidth)
     raw = builder.bitcast(pointer, bits.as_pointer())
@@ -60,7 +77,7 @@ def _loop(name, builder, kind, pointer, operand):
     seen = builder.phi(bits)
     seen.add_incoming(first, before)
     old = builder.bitcast(seen, operand.type)
-    new = builder.bitcast(_new_value(name, builder, kind, old, operand), bits)
+    new = builder.bitcast(_new_value(name, builder, kind, old, operand, flush), bits)
     pair = builder.cmpxchg(raw, seen, new, ORDER, ORDER)
     seen.add_incoming(builder.extract_value(pair, 0), loop)
     builder.cbranch(builder.extract_value(pair, 1), done, loop)
@@ -68,7 +85,7 @@ def _loop(name, builder, kind, pointer, operand):
     return old
 
 
-def _update(name, builder, kind, pointer, operands, own):
+def _update(name, builder, kind, pointer, operands, own, flush):
     """One read-modify-write; returns the old value."""
     if name == "cas":
         expected, value = operands
@@ -88,7 +105,7 @@ def _update(name, builder, kind, pointer, operands, own):
             return builder.atomic_rmw(_NATIVE[name], pointer, operand, ORDER)
         if name in ("max", "min", "nanmax", "nanmin"):
             return builder.atomic_rmw(("" if kind.signed else "u") + name[-3:], pointer, operand, ORDER)
-    return _loop(name, builder, kind, pointer, operand)
+    return _loop(name, builder, kind, pointer, operand, flush)
 
 
 def _make(name, own):
@@ -112,10 +129,15 @@ def _make(name, own):
                 convert(context, builder, builder.extract_value(packed, k), t, array.dtype) for k, t in enumerate(given)
             ]
 
-            def perform():
-                return _update(name, builder, array.dtype, at.pointer(), values, own)
+            watch = Watch(context, builder, flag, args[0], site)
 
-            return Watch(context, builder, flag, args[0], site).access(at, ATOMIC, perform)
+            def perform():
+                flush = None
+                if not own and flushes(name, array.dtype):
+                    flush = is_argument(builder, at.array) if watch.counter is None else is_global(watch, at.array)
+                return _update(name, builder, array.dtype, at.pointer(), values, own, flush)
+
+            return watch.access(at, ATOMIC, perform)
 
         return array.dtype(flag, site, array, index, operands), generate
 

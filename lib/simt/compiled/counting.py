@@ -17,6 +17,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
+from ..trace import SPACES
 from .slots import (
     ARRAY_SHIFT,
     BASES,
@@ -24,6 +25,8 @@ from .slots import (
     ENTRY,
     FAILED,
     FULL,
+    INFO,
+    INFO_WORDS,
     KEPT_SLOTS,
     KEY,
     KIND_BITS,
@@ -159,6 +162,13 @@ def count(watch, array, pointer, kind, size):
     place = b.mul(b.or_(b.shl(number, INDEX(32)), INDEX(2 * watch.site + 1)), INDEX(0x9E3779B97F4A7C15))
     given = [watch.counter, b.add(watch.visit, place), meta, watch.thread, offset]
     watch.context.compile_internal(b, record, _RECORD, given)
+
+
+def is_global(watch, array):
+    """i1: an array (its structure in LLVM) lies in global memory."""
+    b = watch.builder
+    info = b.add(b.mul(b.ptrtoint(array.parent, INDEX), INDEX(INFO_WORDS)), INDEX(INFO))
+    return b.icmp_unsigned("==", b.load(b.gep(watch.counter, [info])), INDEX(SPACES.index("global")))
 
 
 def tagger(first):

@@ -37,6 +37,12 @@ def _array(context, builder, kind, pointer, shape, strides, itemsize):
     return array._getvalue()
 
 
+def is_argument(builder, array):
+    """i1: an array (its structure in LLVM) is, or is a view of, an argument. numba knows the Python object of those; what a
+    kernel makes itself has none. In a counted launch arrays have numbers there instead."""
+    return builder.icmp_unsigned("!=", builder.ptrtoint(array.parent, INDEX), INDEX(0))
+
+
 def _row_major(shape, itemsize):
     return [itemsize * prod(shape[k + 1 :]) for k in range(len(shape))]
 

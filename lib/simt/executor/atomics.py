@@ -9,6 +9,18 @@ from .memory import Array, Memory, convert
 
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
 _NUMBERS = (*_INTEGERS, "float32", "float64")
+_SMALLEST = np.finfo(np.float32).tiny  # of the normal numbers
+
+
+def flushes(name, dtype):
+    """Whether a GPU takes subnormal numbers for zeros in global memory. It has an instruction that adds float32, and only
+    that one does (PTX ISA, ``atom``); numba-cuda makes the other atomics of floats with a compare-and-swap."""
+    return name == "add" and str(dtype) == "float32"
+
+
+def _flushed(x):
+    """A float32, or a zero of its sign where it is subnormal."""
+    return np.copysign(np.float32(0), x) if abs(x) < _SMALLEST else x
 
 
 def _largest(old, value):
@@ -63,7 +75,8 @@ def atomic(memory: Memory, name, array, index, operands, site, visit=0):
     except (TypeError, ValueError):
         fault(NotOnAGpu, f"cuda.atomic.{name} on {dtype} cannot take {operands!r}", site)
     memory.note(array, key, site, visit, writes=False)
-    new = convert(compute(plain(old), *operands), dtype)
+    flush = _flushed if array.space == "global" and flushes(name, dtype) else lambda x: x
+    new = flush(convert(compute(flush(plain(old)), *map(flush, operands)), dtype))
     array.data[key] = new
     memory.note_atomic(name, old, new, operands[-1])
     if array.init is not None:

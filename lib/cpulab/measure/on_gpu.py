@@ -1,0 +1,97 @@
+"""What `make gpu-record` found on a GPU, for pages: experiments, and ladders beside the libraries."""
+
+import functools
+import itertools
+
+from .records import recorded
+from .table import Table, with_unit
+
+LADDERS = ("memory", "convolution", "attention", "recurrent")  # sections of the record
+
+
+@functools.cache
+def _record(folder=None):
+    return recorded("gpu", folder)
+
+
+def experiment(name, /, *, folder=None, **choice):
+    """The rows of one experiment, as dicts, in the order in which they ran; choice: only rows with these values."""
+    lines = _record(folder).data["experiments"]["lines"]
+    rows = [line for line in lines if line["experiment"] == name and "error" not in line]
+    chosen = [row for row in rows if all(row.get(key) == value for key, value in choice.items())]
+    if not chosen:
+        raise LookupError(f"no experiment {name!r} with {choice} is recorded")
+    return chosen
+
+
+def ladder(operation, label=None, folder=None):
+    """{name: row} of one recorded call of an operation: its library first, then the rungs in the order they are taught.
+
+    label: which call, where several sizes are recorded ("1024 x 1024 x 1024"); default the only one, or the last.
+    Each row has "time", the seconds of its kernels on the GPU, "flops", floating-point operations in each of them, and
+    "share", the library's time over its own, or None where there is no library.
+    """
+    data = _record(folder).data
+    if operation.startswith("matmul"):
+        rows = [dict(line, **_of_product(line)) for line in data["matmul"]["lines"] if "error" not in line]
+        rows = [row for row in rows if row["operation"] == operation and row["name"] != "PyTorch"]
+    else:
+        lines = [line for section in LADDERS for line in data[section]["lines"]]
+        rows = [dict(line, peer="PyTorch") for line in lines if line["operation"] == operation and "error" not in line]
+    labels = [row["label"] for row in rows]
+    label = labels[-1] if label is None and labels else label
+    found = {row["name"]: row for row in rows if row["label"] == label}
+    if not found:
+        there = ", ".join(dict.fromkeys(labels)) or "none"
+        raise LookupError(f"no {operation} {label!r} is recorded; recorded are: {there}")
+    for row in found.values():
+        peer = found.get(row["peer"])
+        row["time"] = row["kernel_seconds"]
+        row["flops"] = row.get("kernel_flops", row["flops"] / row["time"])
+        row["share"] = peer["kernel_seconds"] / row["time"] if peer else None
+    return dict(sorted(found.items(), key=_as_taught(operation)))
+
+
+def _of_product(line):
+    sides = f"{line['m']} x {line['k']} by {line['k']} x {line['n']}"
+    label = f"{line['count']} of {sides}" if line["count"] > 1 else sides
+    if line["dtype"] == "float32":
+        return {"operation": "matmul", "label": label, "peer": "cuBLAS"}
+    return {"operation": "matmul_half", "label": f"{label}, {line['dtype']}", "peer": "cuBLAS"}
+
+
+def _as_taught(operation):
+    from dlkernels import implementations
+
+    order = [rung.name for rung in implementations.of(operation, "gpu")]
+    return lambda item: order.index(item[0]) if item[0] in order else -1
+
+
+def ladder_table(operation, label=None, flops=False, folder=None):
+    """The `ladder` as a table: rung, time of its kernels, share of the library's speed; flops: their rate, too."""
+    rows = ladder(operation, label, folder)
+    peer = next(iter(rows.values()))["peer"]
+    shared = any(row["share"] is not None for row in rows.values())
+    headings = ["on an " + _gpu(folder), "kernels"]
+    headings += ["FLOP/s"] * flops + [f"share of {peer}"] * shared
+    short = _shared_words([name for name in rows if name != peer])
+    lines = []
+    for name, row in rows.items():
+        line = [name[short:] if name != peer else name, with_unit(row["time"], "s")]
+        line += [with_unit(row["flops"], "FLOP/s")] * flops
+        line += [f"{row['share']:.2f}" if row["share"] else ""] * shared
+        lines.append(line)
+    caption = next(iter(rows.values()))["label"]
+    return Table(headings, lines, f"{operation}: {caption}")
+
+
+def _shared_words(names):
+    """How many letters the names begin with that are whole words of all of them: 7 for matmul_naive, matmul_wide."""
+    words = [name.split("_")[:-1] for name in names]
+    same = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False))
+    return sum(len(column[0]) + 1 for column in same)
+
+
+def _gpu(folder=None):
+    """The name of the GPU, in short."""
+    return _record(folder).machine["GPU"].split(",")[0].removeprefix("NVIDIA ")

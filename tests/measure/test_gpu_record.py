@@ -1,0 +1,230 @@
+"""The parts of `make gpu-record` that need no GPU: its checks, its readers, and its experiments in the executor."""
+
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cpulab import measure
+from dlkernels import implementations
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def scripts(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+
+
+def script(name):
+    return importlib.import_module(name)
+
+
+def once(found, cuda, rounds=1, first=1):
+    return script("gpu_timing").event_times(found, cuda, rounds=1, sample=0, first=1)
+
+
+# ---- operations ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chapter", ["memory", "convolution", "attention", "recurrent"])
+def test_every_rung_of_a_chapter_is_checked_and_timed(chapter):
+    gpu_operations, lines = script("gpu_operations"), []
+    calls = gpu_operations.TINY[chapter]
+    gpu_operations.measure(chapter, lines.append, once, calls)
+    assert not [line["error"] for line in lines if "error" in line]
+    names = {line["name"] for line in lines}
+    for call in calls:
+        rungs = {rung.name for rung in implementations.of(call.operation, "gpu")}
+        assert rungs - gpu_operations.UNTIMED <= names
+    assert all(line["seconds"] > 0 and line["bytes"] > 0 and line["difference"] <= 5e-4 for line in lines)
+    json.dumps(lines, allow_nan=False)
+
+
+def test_calls_have_rungs_and_sizes_that_their_examples_take():
+    gpu_operations = script("gpu_operations")
+    for calls in gpu_operations.CALLS.values():
+        for call in calls:
+            assert implementations.of(call.operation, "gpu"), call
+    assert set(gpu_operations.CALLS) == set(gpu_operations.TINY) <= set(script("gpu_record").SECTIONS)
+
+
+def test_a_wrong_rung_is_named_and_not_timed(monkeypatch):
+    gpu_operations, lines = script("gpu_operations"), []
+    real = gpu_operations.candidates
+
+    def candidates(call, there):
+        found = real(call, there)
+        right = found["scan_blocks"]
+        return {"scan_blocks": right, "half": lambda: right().copy_to_host() / 2, "raises": lambda: 1 / 0}
+
+    monkeypatch.setattr(gpu_operations, "candidates", candidates)
+    monkeypatch.setattr(gpu_operations, "on_host", np.asarray)
+    gpu_operations.measure("recurrent", lines.append, once, [gpu_operations.rows("scan", 40)])
+    errors = {line["name"]: line.get("error") for line in lines}
+    assert errors["scan_blocks"] is None
+    assert "0.5 of its norm" in errors["half"]
+    assert errors["raises"].startswith("ZeroDivisionError")
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "share"),
+    [([3.0, 4.0], [3.0, 4.0], 0), ([3.0, 9.0], [3.0, 4.0], 1), ([np.nan, 4], [3, 4], np.inf), ([3.0], [3, 4], np.inf)],
+)
+def test_differences_are_shares_of_the_norm(got, expected, share):
+    assert script("gpu_operations").difference(np.array(got), np.array(expected)) == pytest.approx(share)
+
+
+# ---- kernels' own durations ---------------------------------------------------------------------------------
+
+
+def event(cat, name, ts, dur):
+    return {"ph": "X", "cat": cat, "name": name, "ts": ts, "dur": dur}
+
+
+def test_kernels_belong_to_the_candidate_in_whose_span_they_began():
+    events = [
+        event("user_annotation", "candidate a", 0, 100),
+        event("user_annotation", "candidate b", 200, 100),
+        event("user_annotation", "something else", 0, 1000),
+        event("kernel", "second", 40, 10),
+        event("kernel", "first", 10, 20),
+        event("gpu_memset", "Memset", 50, 1),
+        event("kernel", "second", 60, 14),
+        event("kernel", "other", 250, 5),  # one kernel for two calls: not to be told apart
+        event("cpu_op", "aten::add", 10, 99),
+        {"ph": "i", "name": "mark"},
+    ]
+    found = script("gpu_timing").read_trace(json.dumps({"traceEvents": events}), calls=2)
+    assert found == {"a": {"seconds": pytest.approx(22.5e-6), "kernels": 2, "longest": "first"}}
+
+
+# ---- experiments --------------------------------------------------------------------------------------------
+
+
+def test_experiments_run_and_check_their_results():
+    gpu_experiments, lines = script("gpu_experiments"), []
+    gpu_experiments.measure(lines.append, once, gpu_experiments.TINY)
+    assert not [line for line in lines if "error" in line]
+    assert {line["experiment"] for line in lines} == {one.__name__ for one in gpu_experiments.EXPERIMENTS}
+    strides = {(line["step"], line["shift"]): line["sectors"] for line in lines if line["experiment"] == "strides"}
+    assert strides == {(1, 0): 4, (1, 1): 5, (2, 0): 8, (4, 0): 16, (8, 0): 32, (16, 0): 32, (32, 0): 32, (0, 0): 1}
+    races = [line for line in lines if line["experiment"] == "races" and line["name"] == "product"]
+    assert [line["wrong_runs"] > 0 for line in races] == [False, True]  # in the executor's order the barrier is missed
+    json.dumps(lines, allow_nan=False)
+
+
+def test_an_experiment_with_a_wrong_result_is_not_timed(monkeypatch):
+    gpu_experiments, lines = script("gpu_experiments"), []
+    monkeypatch.setattr(gpu_experiments, "copy_strided", gpu_experiments.nothing_of)
+    monkeypatch.setattr(gpu_experiments, "EXPERIMENTS", (gpu_experiments.flight,))
+    gpu_experiments.measure(lines.append, once, gpu_experiments.TINY)
+    assert [list(line) for line in lines] == [["experiment", "error"]]
+
+
+# ---- counters -----------------------------------------------------------------------------------------------
+
+HEAD = '"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"'
+
+
+def test_the_csv_of_nsight_compute_is_understood():
+    output = f"""==PROF== Connected to process 1
+{HEAD}
+"0","1","add_kernel","loads.sum","request","1,024"
+"0","1","add_kernel","other","","5"
+"10","1","wide","loads.sum","request","7"
+"2","1","stride","ld.sum","request","3"
+"2","1","stride","st.sum","request","4"
+==PROF== Disconnected
+"""
+    parse = script("gpu_counters").parse_ncu
+    parsed = parse(output, {"loads.sum": "loads", "ld.sum": "both", "st.sum": "both"})
+    assert parsed == [("add_kernel", {"loads": 1024}), ("stride", {"both": 7}), ("wide", {"loads": 7})]
+    assert parse("==ERROR== ERR_NVGPUCTRPERM", {}) == []
+
+
+def counts(value):
+    return dict.fromkeys(script("gpu_counters").COMPARED, value)
+
+
+def test_kernels_go_to_rungs_by_their_order_and_name():
+    launched = [{"name": "a"}, {"name": "b"}, {"name": "c", "error": "E"}, {"name": "d"}, {"name": "e"}]
+    expected = {
+        "a": {"launches": [{"kernel": "one", **counts(1)}, {"kernel": "two", **counts(2)}]},
+        "b": {"launches": [{"kernel": "one", **counts(5)}]},
+        "d": {"launches": [{"kernel": "lost", **counts(1)}]},
+        "e": {"launches": [{"kernel": "two", **counts(4)}]},
+    }
+    names = ["void fill()", "f::one[abi]", "f::two", "f::one", "g::two"]
+    measured = [(name, counts(k)) for k, name in enumerate(names)]
+    rows = {row["name"]: row for row in script("gpu_counters").matched(launched, measured, expected)}
+    assert (rows["a"]["nsight"], rows["a"]["xray"]) == (counts(3), counts(3))
+    assert rows["a"]["differs"] == []
+    assert rows["b"]["differs"] == list(script("gpu_counters").COMPARED)
+    assert rows["c"]["error"] == "E"
+    assert "other kernels" in rows["d"]["error"]
+    assert rows["e"]["differs"] == []
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (None, "Nsight Compute (ncu) is not installed or not on the PATH"),
+        ("ERR_NVGPUCTRPERM", "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)"),
+        ("nothing", "ncu saw no kernel: nothing"),
+    ],
+)
+def test_why_nothing_was_counted_is_kept(output, said):
+    def profiled(command):
+        if output is None:
+            raise FileNotFoundError("ncu")
+        return output
+
+    kept = []
+    assert script("gpu_counters").measure(kept.append, lambda *_, **__: [], profiled) == 1
+    assert {line["error"] for line in kept} == {said}
+
+
+def test_the_xray_counts_what_a_rung_launches(monkeypatch):
+    gpu_counters, kept = script("gpu_counters"), []
+    chosen = [rung for rung in gpu_counters.rungs() if rung.name in ("add_one_per_element", "sum_shuffle")]
+    monkeypatch.setattr(gpu_counters, "rungs", lambda: chosen)
+    gpu_counters.expect_share("0/1", kept.append)
+    n = implementations.OPERATIONS["add"].examples.timed[0][0]
+    (launch,) = kept[0]["launches"]
+    assert (launch["global_load_requests"], launch["global_store_sectors"]) == (2 * n // 32, n // 8)
+    assert [one["name"] for one in kept] == ["add_one_per_element", "sum_shuffle"]
+    assert len(kept[1]["launches"]) == 2
+
+
+# ---- what pages show ----------------------------------------------------------------------------------------
+
+
+def test_a_ladder_stands_in_the_order_it_is_taught_with_the_library_first():
+    found = measure.ladder("matmul", "4096 x 4096 by 4096 x 4096")
+    assert list(found) == ["cuBLAS", *(rung.name for rung in implementations.of("matmul", "gpu"))]
+    for row in found.values():
+        assert row["share"] == pytest.approx(found["cuBLAS"]["time"] / row["time"])
+        assert row["flops"] == pytest.approx(2 * 4096**3 / row["time"])
+    text = str(measure.ladder_table("matmul", "4096 x 4096 by 4096 x 4096", flops=True))
+    assert "share of cuBLAS" in text
+    assert "\ndouble_buffered " in text
+
+
+def test_what_is_not_recorded_is_said():
+    with pytest.raises(LookupError, match="recorded are: 8192 x 8192"):
+        measure.ladder("transpose", "3 x 3")
+    with pytest.raises(LookupError, match="no experiment 'banks' with"):
+        measure.experiment("banks", ways=3)
+
+
+def test_every_rung_recorded_exists_and_every_section_is_complete():
+    data = measure.recorded("gpu").data
+    assert set(data) == set(script("gpu_record").SECTIONS)
+    assert {section["status"] for section in data.values()} == {"complete"}
+    names = {rung.name for rung in implementations.everything()}
+    counted = {line["name"] for line in data["counters"]["lines"]}
+    assert counted <= names
+    assert {rung.name for rung in script("gpu_counters").rungs()} == counted
