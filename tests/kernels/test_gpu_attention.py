@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dlkernels import attention_half, cuda, implementations
-from dlkernels.attention import gpu_decode, gpu_half, gpu_patches, gpu_rows, reference
+from dlkernels.attention import gpu_decode, gpu_half, gpu_patches, gpu_row_warps, gpu_rows, reference
 from dlkernels.attention.geometry import HALVES, geometry
 from dlkernels.convolution.reference import widened
 from dlkernels.device import name as device_name
@@ -175,6 +175,68 @@ def test_what_a_norm_asks_for(centred, warps, times):
     assert report.total["barriers"] == 2 * sums
 
 
+def rows_by_warps(kind, count):
+    """(kernel, signature) of gpu_row_warps for `count` numbers of a row in a lane."""
+    makers = {
+        "softmax": (gpu_row_warps.softmax_kernel, False, gpu_row_warps.softmax_kernels(False)),
+        "log_softmax": (gpu_row_warps.softmax_kernel, True, gpu_row_warps.softmax_kernels(True)),
+        "softmax_backward": (
+            gpu_row_warps.softmax_gradient_kernel,
+            False,
+            gpu_row_warps.softmax_gradient_kernels(False),
+        ),
+        "log_softmax_backward": (
+            gpu_row_warps.softmax_gradient_kernel,
+            True,
+            gpu_row_warps.softmax_gradient_kernels(True),
+        ),
+    }
+    if kind == "norm":
+        return gpu_row_warps.norm_kernel(count), gpu_row_warps.NORM
+    maker, logarithm, listed = makers[kind]
+    return maker(count, logarithm), listed[0][1][0]
+
+
+BY_WARPS = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward", "norm")
+
+
+@EXECUTOR
+@pytest.mark.parametrize("count", [1, 4, 32])
+@pytest.mark.parametrize("kind", BY_WARPS)
+def test_a_warp_that_keeps_its_row_moves_each_number_once(kind, count):
+    """One load and one store of each number, five exchanges for each sum or largest; no shared memory, no barrier."""
+    rows, n = gpu_row_warps.WARPS + 1, WARP * count  # the last block has idle warps
+    x, grad, out = random(rows, n), random(rows, n, seed=1), np.zeros((rows, n), f32)
+    weight, bias = random(n, seed=2), random(n, seed=3)
+    lines, sizes = [a.reshape(-1) for a in (grad, x, out)], (u32(rows), u32(n))
+    if kind == "norm":
+        arguments = lines[1], weight, bias, f32(1e-5), True, True, True, lines[2]
+        expected, reads, found = reference.layer_norm(x, weight, bias), ("x", "weight", "bias"), 2
+    elif kind.endswith("backward"):
+        arguments, expected, reads, found = lines, getattr(reference, kind)(grad, x), ("grad", "x"), 3
+    else:
+        arguments, expected, reads, found = lines[1:], getattr(reference, kind)(x), ("x",), 2
+    report = xray.xray(rows_by_warps(kind, count)[0], 2, (WARP, gpu_row_warps.WARPS))(*arguments, *sizes)
+    np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-5)
+    assert report.ok, str(report)
+    once = rows * count
+    assert requests(report, "global") == {("load", a): (once, 4) for a in reads} | {("store", "out"): (once, 4)}
+    assert shuffles(report) == rows * found * 5
+    assert report.total["barriers"] == 0
+    assert not requests(report, "shared")
+
+
+@pytest.mark.parametrize("n", [gpu_row_warps.LONGEST, gpu_row_warps.LONGEST + 1])
+def test_long_rows_are_right_too(n):
+    """On both sides of the length at which a block takes over from a warp."""
+    x, grad = random(3, n), random(3, n, seed=1)
+    for name, arguments in {"softmax": (x,), "log_softmax": (x,), "layer_norm": (x,), "rms_norm": (x, None, 1e-5),
+                            "softmax_backward": (grad, x), "log_softmax_backward": (grad, x)}.items():  # fmt: skip
+        rung = implementations.of(name, "gpu")[-1]
+        assert rung.name == f"{name}_warp_per_row"
+        np.testing.assert_allclose(rung(*arguments), getattr(reference, name)(*arguments), rtol=1e-4, atol=1e-5)
+
+
 @EXECUTOR
 @pytest.mark.parametrize("splits", [1, 4])
 def test_what_one_query_asks_for(splits):
@@ -327,6 +389,21 @@ def test_rows_and_parts_do_not_spill(kernels, threads, arch):
     view = xray.compiled(kernel, signatures[0], arch)
     assert not view.spills
     assert view.occupancy(threads).blocks_per_sm >= 2
+
+
+@COMPILER
+@pytest.mark.parametrize("arch", ["sm_75", pytest.param("sm_80", marks=pytest.mark.slow), "sm_90"])
+@pytest.mark.parametrize("kind", BY_WARPS)
+def test_a_row_stays_in_registers(kind, arch):
+    """Of each number of lanes: loops are written out, down to one instruction for each load and store in the source."""
+    for count in gpu_row_warps.COUNTS:
+        view = xray.compiled(*rows_by_warps(kind, count), arch)
+        assert not view.spills
+        assert not view.stack_bytes, "a row did not fit into registers"
+        arrays = 3 if kind == "norm" else 2 if kind.endswith("backward") else 1
+        assert (view.mix["LDG"], view.mix["STG"]) == (arrays * count, count)
+        assert view.mix["BAR"] == 0
+        assert view.occupancy(WARP * gpu_row_warps.WARPS).blocks_per_sm >= 4
 
 
 @COMPILER
