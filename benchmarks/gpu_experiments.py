@@ -36,12 +36,13 @@ class Sizes:
     repeats: int = 1 << 12
     tiles: tuple = tuple(range(33, 33 * 33, 33))
     depth: int = 2048
+    processors: int = 1 << 16  # at most
     runs: int = 50
     products: tuple = (32, 64, 128, 256, 512, 1024)
     texts: tuple = (64, 256, 1024, 4096)
 
 
-TINY = Sizes(512, 8, (256, 1024), 4, (1, 2), 8, 2, (32,), (64,))
+TINY = Sizes(512, 8, (256, 1024), 4, (1, 2), 8, 1, 2, (32,), (64,))
 
 
 def measure(keep, event_times, sizes=None):
@@ -247,14 +248,14 @@ def to_and_fro_busy(step, repeats, out):
     out[cuda.grid(1)] = at
 
 
-def processors():
-    """Multiprocessors of the GPU; 1 in the executor."""
-    return getattr(cuda.get_current_device(), "MULTIPROCESSOR_COUNT", 1)
+def processors(sizes):
+    """Multiprocessors of the GPU."""
+    return min(cuda.get_current_device().MULTIPROCESSOR_COUNT, sizes.processors)
 
 
 def banks(sizes, event_times):
     """Two blocks of 1024 threads on each multiprocessor read shared memory, with lanes `ways` words apart."""
-    count = processors()
+    count = processors(sizes)
     for kernel, busy in ((to_and_fro, False), (to_and_fro_busy, True)):
         out = cuda.device_array(2048 * count, np.uint32)
         for ways in (1, 2, 4, 8, 16, 32):
@@ -281,7 +282,7 @@ def branch(ways, width, repeats, out):
 
 def branches(sizes, event_times):
     """Lanes of each warp disagree, or whole warps do."""
-    count = processors()
+    count = processors(sizes)
     out = cuda.device_array(1024 * count, np.float32)
     expected = np.float32(0)
     for _ in range(sizes.repeats):
@@ -319,7 +320,7 @@ def copy_four(a, out):
 
 def flight(sizes, event_times):
     """A copy with one block on each multiprocessor and more: how many bytes have to be on the way?"""
-    count, n = processors(), 8 * sizes.numbers
+    count, n = processors(sizes), 8 * sizes.numbers
     a = np.arange(n, dtype=np.float32)
     there, out = cuda.to_device(a), cuda.device_array(n, np.float32)
     for at_once, kernel in ((1, copy_strided), (4, copy_four)):
@@ -347,7 +348,7 @@ def waves(sizes, event_times):
         prepared = implementations.OPERATIONS["matmul"].prepare(a, b, out)
         took = seconds({"it": lambda p=prepared: rung.function(*p)}, event_times, rounds=3)["it"]
         same(out, np.full(out.shape, np.float32(sizes.depth)), f"{tiles} tiles")
-        yield {"tiles": tiles, "processors": processors(), "depth": sizes.depth, "seconds": took}
+        yield {"tiles": tiles, "processors": processors(sizes), "depth": sizes.depth, "seconds": took}
 
 
 # ---- races -------------------------------------------------------------------------------------------------

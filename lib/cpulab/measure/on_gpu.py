@@ -82,6 +82,8 @@ def ladder_table(operation, label=None, flops=False, folder=None):
 
 def _shared_words(names):
     """How many letters the names begin with that are whole words of all of them: 7 for matmul_naive, matmul_wide."""
+    if len(names) < 2:
+        return 0
     words = [name.split("_")[:-1] for name in names]
     same = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False))
     return sum(len(column[0]) + 1 for column in same)
