@@ -110,6 +110,7 @@ gpu: $(READY)  ## add what compiles kernels for NVIDIA GPUs (Linux, Windows; als
 
 gpu-record: gpu  ## on a machine with an NVIDIA GPU: run its tests, record its speeds
 	@$(PY) benchmarks/gpu_record.py
+	@for one in banks differential sanitizer; do $(PY) benchmarks/gpu_$$one.py || exit 1; done
 
 lock: $(READY)  ## resolve requirements.in again
 	@.venv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --no-emit-index-url \

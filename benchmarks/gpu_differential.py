@@ -171,12 +171,10 @@ class Run:
         }
 
     def save(self):
-        if self.options.file is None:
-            return
-        self.options.file.parent.mkdir(parents=True, exist_ok=True)
-        passing = self.options.file.with_suffix(".part")
-        passing.write_text(json.dumps(self.result(), indent=1), encoding="utf-8")
-        passing.replace(self.options.file)
+        if self.options.file is not None:
+            from cpulab.files import write_text
+
+            write_text(self.options.file, json.dumps(self.result(), indent=1))
 
     def summary(self):
         """A few lines: how many of each outcome, and of each that is not "equal" the first ones and their messages."""

@@ -1,4 +1,5 @@
-"""Record what only a GPU can tell: ``make gpu-record``, on a machine that has one. Takes about ten minutes.
+"""Record what only a GPU can tell: ``make gpu-record``, on a machine that has one. Takes about ten minutes. The command then runs three
+scripts with records of their own: gpu_banks.py, gpu_differential.py and gpu_sanitizer.py, which take five more.
 
     tests        the tests marked `gpu`, and every kernel against its reference, on the GPU
     matmul       every rung of the matrix product, checked, then timed with events against cuBLAS and PyTorch
