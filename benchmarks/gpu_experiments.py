@@ -11,7 +11,7 @@
     races      kernels without an atomic, or without a barrier: how many of their results are wrong (6.4, 8.2)
 
 Each kernel's result is checked, but for those of `races`, where it is what is measured. Times are the kernels' own where
-PyTorch can read them, else those of events.
+PyTorch is there to read them, else those of events, which hold Python's queueing.
 """
 
 from dataclasses import dataclass
@@ -24,6 +24,8 @@ from dlkernels import cuda
 from dlkernels.wide import load4
 
 THREADS = 256
+#: Places for threads on a multiprocessor, by compute capability, where it has fewer than 2048 (CUDA C++ Programming Guide).
+THREADS_AT_ONCE = {(7, 5): 1024, (8, 6): 1536, (8, 7): 1536, (8, 9): 1536, (12, 0): 1536}
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Sizes:
     hops: int = 1 << 14
     spans: tuple = tuple(1 << k for k in range(13, 31))  # bytes
     repeats: int = 1 << 12
-    tiles: tuple = tuple(range(33, 33 * 33, 33))
+    quarters: int = 32  # of the multiprocessors: as many numbers of tiles
     depth: int = 2048
     processors: int = 1 << 16  # at most
     runs: int = 50
@@ -42,7 +44,7 @@ class Sizes:
     texts: tuple = (64, 256, 1024, 4096)
 
 
-TINY = Sizes(512, 8, (256, 1024), 4, (1, 2), 8, 1, 2, (32,), (64,))
+TINY = Sizes(512, 8, (256, 1024), 4, 2, 8, 1, 2, (32,), (64,))
 
 
 def measure(keep, event_times, sizes=None):
@@ -58,10 +60,12 @@ def measure(keep, event_times, sizes=None):
 
 
 def seconds(found, event_times, rounds=7):
-    """Name -> seconds of one call."""
+    """Name -> seconds of one call. All by one clock: it is an error if the profiler, where there is one, missed a candidate."""
     measured, _ = event_times(found, cuda, rounds=rounds)
     kernels = kernel_times(found, cuda)
-    return {name: kernels[name]["seconds"] if name in kernels else measured.seconds[name] for name in found}
+    if kernels and set(kernels) != set(found):
+        raise RuntimeError(f"the profiler did not see {', '.join(set(found) - set(kernels))}")
+    return {name: kernels[name]["seconds"] for name in found} if kernels else measured.seconds
 
 
 def same(got, expected, what):
@@ -148,8 +152,8 @@ def spread(a, step, shift, out):
 def strides(sizes, event_times):
     """The numbers a[k * step + shift]: as many bytes are used, but not as many sectors are asked for."""
     n = sizes.numbers
-    a = np.arange(32 * n + 1) % 1024
-    there, out = cuda.to_device(a.astype(np.float32)), cuda.device_array(n // 4, np.float32)
+    there = cuda.to_device(np.resize(np.arange(1024, dtype=np.float32), 32 * n + 1))  # of a GPU's memory 2 GiB
+    out = cuda.device_array(n // 4, np.float32)
     grid = -(-(n // 4) // THREADS)
     for step, shift in ((1, 0), (1, 1), (2, 0), (4, 0), (8, 0), (16, 0), (32, 0), (0, 0)):
 
@@ -157,7 +161,7 @@ def strides(sizes, event_times):
             spread[grid, THREADS](there, step, shift, out)
 
         took = seconds({"it": run}, event_times)["it"]
-        wanted = a[np.arange(n) * step + shift].reshape(4, -1).sum(0)
+        wanted = ((np.arange(n) * step + shift) % 1024).reshape(4, -1).sum(0)
         same(out, wanted.astype(np.float32), f"step {step}")
         lanes = np.arange(32) * step + shift
         yield {"step": step, "shift": shift, "numbers": n, "sectors": len(np.unique(4 * lanes // 32)), "seconds": took}
@@ -325,6 +329,8 @@ def flight(sizes, event_times):
     there, out = cuda.to_device(a), cuda.device_array(n, np.float32)
     for at_once, kernel in ((1, copy_strided), (4, copy_four)):
         for warps in (1, 2, 4, 8, 16, 32, 64):
+            if 32 * warps > THREADS_AT_ONCE.get(cuda.get_current_device().compute_capability, 2048):
+                continue  # they would take turns
             threads = min(32 * warps, 1024)
             grid = count * (32 * warps // threads)
             took = seconds({"it": lambda k=kernel, g=grid, t=threads: k[g, t](there, out)}, event_times, rounds=3)["it"]
@@ -340,7 +346,8 @@ def waves(sizes, event_times):
     from dlkernels import implementations
 
     rung = next(r for r in implementations.of("matmul", "gpu") if r.name == "matmul_double_buffered")
-    for tiles in sizes.tiles:
+    quarter = max(1, processors(sizes) // 4)
+    for tiles in range(quarter, quarter * sizes.quarters + 1, quarter):
         a, b = (
             cuda.to_device(np.ones(shape, np.float32)) for shape in ((128, sizes.depth), (sizes.depth, 128 * tiles))
         )

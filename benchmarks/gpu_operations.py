@@ -1,6 +1,7 @@
 """Every GPU rung that is no vector operation and no plain product, beside PyTorch (cuDNN, SDPA). Part of ``make gpu-record``.
 
-float32 means float32: TF32 is off on both sides. PyTorch is at its best otherwise (`cudnn.benchmark`). Each result is
+TF32 is off on both sides; PyTorch's attention in float32 multiplies on tensor cores all the same, in three steps that keep
+nearly all digits. PyTorch is at its best otherwise (`cudnn.benchmark`). Each result is
 compared with PyTorch's, or where it has no such function with that of the last rung, before it is timed; the tests
 compare all of them with float64.
 """
@@ -196,7 +197,7 @@ def lines(call, keep, event_times, rounds):
             continue
         (slow if time.perf_counter() - start > SLOW else right)[name] = run
     seconds, host, kernels = {}, {}, {}
-    for some, times, calls in ((right, rounds, CALLS_SEEN), (slow, 2, 1)):
+    for some, times, calls in ((right, rounds, CALLS_SEEN), (slow, 2, 3)):
         if some:
             measured, queued = event_times(some, cuda, rounds=times, first=1 if some is slow else 3)
             seconds, host = seconds | measured.seconds, host | queued

@@ -69,7 +69,7 @@ def main(arguments=None):
         return run_child(*options.child)
     if options.dry_run:
         return dry_run()
-    from cpulab.measure import machine_card, record, recorded
+    from cpulab.measure import machine_card, provenance, record, recorded
     from dlkernels import device
 
     if device.name != "gpu":
@@ -79,9 +79,12 @@ def main(arguments=None):
     found = {}
     if options.only:
         with contextlib.suppress(FileNotFoundError):
-            found = recorded("gpu").data
+            before = recorded("gpu")
+            if before.machine["GPU"] == machine_card()["GPU"]:  # what another one did does not stand beside this
+                found = before.data
     for section in options.only or SECTIONS:
-        found[section] = run_section(section, SECTIONS[section])
+        now = provenance()
+        found[section] = run_section(section, SECTIONS[section]) | {key: now[key] for key in ("date", "revision")}
         print(f"{section}: {found[section]['status']}, {len(found[section]['lines'])} results\n", flush=True)
         path = record("gpu", found, command="make gpu-record")
     print(f"Recorded in {path.name}.")

@@ -2,7 +2,7 @@
 
 `event_times` queues calls one after another, as a program does. A short kernel ends before Python has queued the next one;
 then what is measured is the queueing. `kernel_times` is what the profiler of PyTorch (CUPTI) has seen on the GPU: the
-kernels' own durations, whoever launched them.
+kernels' own durations, whoever launched them, with those of copies and fills between them.
 """
 
 import json

@@ -45,6 +45,10 @@ def ladder(operation, label=None, folder=None):
         there = ", ".join(dict.fromkeys(labels)) or "none"
         raise LookupError(f"no {operation} {label!r} is recorded; recorded are: {there}")
     for row in found.values():
+        if "kernel_seconds" not in row:
+            raise LookupError(
+                f"{row['name']} was recorded without its kernels' durations: that takes PyTorch with CUDA"
+            )
         peer = found.get(row["peer"])
         row["time"] = row["kernel_seconds"]
         row["flops"] = row.get("kernel_flops", row["flops"] / row["time"])
