@@ -899,10 +899,24 @@ XRAY = [
     Fault("x-ray: bank count 16", "BANKS = 32", "BANKS = 16", TRAFFIC, "test_known_strides"),
     Fault(
         "x-ray: 8 bytes are served to a whole warp at once",
-        "np.clip(WARP * BANK_BYTES // np.maximum(size, BANK_BYTES), 1, WARP)",
-        "np.clip(2 * WARP * BANK_BYTES // np.maximum(size, BANK_BYTES), 1, WARP)",
+        "BANK_BYTES // np.maximum(size[:, 0], BANK_BYTES) * (1 + pairs)",
+        "BANK_BYTES // np.maximum(size[:, 0], BANK_BYTES) * (2 + pairs)",
         TRAFFIC,
         "test_known_strides",
+    ),
+    Fault(
+        "x-ray: neighbours that want the same are not served together",
+        "part = lane // lanes_at_once(size, load & paired(active, lane, address))[:, None]",
+        "part = lane // lanes_at_once(size, load & False)[:, None]",
+        TRAFFIC,
+        "test_a_gpu_counts_the_same",
+    ),
+    Fault(
+        "compiled: only lanes next to each other are served together",
+        "(paired(words, lane, n, 1) or paired(words, lane, n, 2))",
+        "paired(words, lane, n, 1)",
+        "tests/measure/test_gpu_record.py",
+        "test_both_engines_count",
     ),
     Fault(
         "x-ray: an atomic does not race with a plain load",
