@@ -535,6 +535,7 @@ from . import (  # noqa: E402
     encodings,  # noqa: F401
     gpu,  # noqa: F401
     gpu_backward,  # noqa: F401
+    gpu_backward_patches,  # noqa: F401
     gpu_decode,  # noqa: F401
     gpu_half,  # noqa: F401
     gpu_patches,  # noqa: F401

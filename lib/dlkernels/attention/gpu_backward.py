@@ -124,7 +124,6 @@ LINES = ", ".join([LINE] * 4)
         (collect_kernel, [f"void({LINE}, {PLACES}, int64, {LINE})"]),
         TERMS,
     ],
-    public=True,
 )
 def attention_backward_threads(mask, shape, g, grad, q, k, v):
     sizes = g.queries * g.width, g.keys * g.width, g.keys * g.values

@@ -1,0 +1,272 @@
+"""Gradients of attention on the GPU, continued: tiles in shared memory, and patches of all products in registers.
+
+gpu_backward.py reads every number of a key from memory for every query. Here, as in FlashAttention-2 (Dao 2023, section
+3.1.2), blocks walk over tiles: first one for each tile of queries, then one for each tile of keys. All five products are
+made by the two device functions of gpu_patches.py, whichever of the two stands still:
+
+    block of queries   S = q k^T   A = grad v^T   of_q = sum over keys of dS k          dS = scale P (A - inner)
+    block of keys      S^T         A^T            of_v = sum over queries of P^T grad   of_k = sum of dS^T q
+
+A block of queries goes over the keys twice: what P needs, the largest score of each row and its sum, and what dS needs,
+inner = the sum over keys of P A (which is grad . out, so the result itself is not needed), are known after the first time.
+FlashAttention-2 keeps the logarithm of the sum from the way forward, and its blocks of keys add to of_q by atomics: five
+products instead of nine, with last digits that differ from run to run, and weights that lose digits where scores are large.
+"""
+
+import functools
+import math
+
+from ..device import cuda
+from ..implementations import implementation
+from ..wide import store4
+from .gpu import LINE, PLACES, TERMS, terms_of
+from .gpu_backward import attention_backward_threads, collect_kernel, collected
+from .gpu_patches import (
+    ACROSS, DOWN, KEYS, MOST, PITCH, THREADS, counted, eight_max, eight_sum, in_fours, load_rows, result_of, scores_of, u32,
+)  # fmt: skip
+from .gpu_rows import f32
+
+#: (rows of a thread, fours of columns): the most rows whose tiles fit into 48 KB, for widths of up to 32, 64 and 128.
+SHAPES = ((4, 1), (3, 2), (1, 4))
+WIDEST = KEYS * SHAPES[-1][1]
+
+
+@cuda.jit(device=True)
+def score_at(product, scale, mask, place, seen):
+    """The score of a query and a key; -inf where the one does not look at the other."""
+    return product * scale + mask[place] if seen else f32(-math.inf)
+
+
+@functools.cache
+def two_products_of(rows, fours):
+    """The device function that multiplies a block's rows by a tile of `one`, then by one of `other`, which stays there."""
+    product = scores_of(rows)
+
+    @cuda.jit(device=True)
+    def multiply(
+        one, at_one, one_wide, one_mine, other, at_other, other_wide, other_mine, count, tile, t, ones, others
+    ):
+        x, y, columns = u32(t % u32(ACROSS)), u32(t // u32(ACROSS)), u32(KEYS * fours)
+        load_rows(one, at_one, count, one_wide, u32(KEYS), tile, columns, u32(THREADS), t)
+        cuda.syncthreads()  # the tile is there; the first time, the block's rows are, too
+        product(one_mine, tile, y, x, one_wide, ones)
+        cuda.syncthreads()  # nobody reads it any more
+        load_rows(other, at_other, count, other_wide, u32(KEYS), tile, columns, u32(THREADS), t)
+        cuda.syncthreads()  # the other one is there
+        product(other_mine, tile, y, x, other_wide, others)
+
+    return multiply
+
+
+@functools.cache
+def store_of(rows, fours):
+    """The device function that stores a thread's patch, of the block's first `here` rows."""
+
+    @cuda.jit(device=True)
+    def store(sums, out, first, here, width, y, x):
+        for r in range(rows):
+            i = u32(y + u32(DOWN * r))
+            for n in range(fours):
+                c = u32(u32(4) * x + u32(KEYS * n))
+                if i < here and c < width:
+                    four = sums[r, 4 * n], sums[r, 4 * n + 1], sums[r, 4 * n + 2], sums[r, 4 * n + 3]
+                    store4(out, u32(first + i * width + c), four)
+
+    return store
+
+
+@functools.cache
+def clear_of(rows, fours):
+    @cuda.jit(device=True)
+    def clear(sums):
+        for r in range(rows):
+            for c in range(4 * fours):
+                sums[r, c] = f32(0)
+
+    return clear
+
+
+@functools.cache
+def queries_kernel(rows, fours):
+    """The kernel of blocks of 16 x `rows` queries, for widths of up to 32 x `fours`: part = the gradient of q, by heads."""
+    rows_here, columns, mine_of_them = DOWN * rows, KEYS * fours, 4 * fours
+    padded = columns + 4  # 8 rows begin in 8 groups of 4 banks
+    two_products, add, store = two_products_of(rows, fours), result_of(rows, fours), store_of(rows, fours)
+    clear = clear_of(rows, fours)
+
+    @cuda.jit
+    def query_tiles_kernel(
+        q, k, v, mask, of_q, of_k, of_v, of_mask, grad, tops, shares, inners, part,
+        queries, keys, width, values, mask_row, mask_column, causal, scale,
+    ):  # fmt: skip
+        mine = cuda.shared.array((rows_here, padded), f32)
+        given = cuda.shared.array((rows_here, padded), f32)
+        tile = cuda.shared.array((KEYS, padded), f32)  # values, then their keys
+        slopes = cuda.shared.array((rows_here, PITCH), f32)
+        arrived, scores = cuda.local.array((rows, 4), f32), cuda.local.array((rows, 4), f32)
+        sums = cuda.local.array((rows, mine_of_them), f32)
+        top, total, inner = cuda.local.array(rows, f32), cuda.local.array(rows, f32), cuda.local.array(rows, f32)
+        t, threads = u32(cuda.threadIdx.x), u32(THREADS)
+        x, y = u32(t % u32(ACROSS)), u32(t // u32(ACROSS))
+        tiles, block = u32((queries + u32(rows_here - 1)) // u32(rows_here)), u32(cuda.blockIdx.x)
+        h, first = u32(block // tiles), u32((tiles - u32(1) - block % tiles) * u32(rows_here))  # long rows first
+        here, line = min(u32(rows_here), u32(queries - first)), u32(h * queries + first)
+        at_k, at_v, at_mask = u32(of_k[h]), u32(of_v[h]), u32(of_mask[h])
+        load_rows(q, u32(of_q[h] + first * width), here, width, u32(rows_here), mine, u32(columns), threads, t)
+        load_rows(grad, u32(line * values), here, values, u32(rows_here), given, u32(columns), threads, t)
+        clear(sums)
+        for r in range(rows):
+            top[r], total[r], inner[r] = f32(-math.inf), f32(0), f32(0)
+        last = min(keys, u32(first + here)) if causal else keys
+        for begin in range(u32(0), last, u32(KEYS)):
+            at, to = u32(at_v + begin * values), u32(at_k + begin * width)
+            two_products(v, at, values, given, k, to, width, mine, u32(last - begin), tile, t, arrived, scores)
+            for r in range(rows):
+                i = min(u32(first + y + u32(DOWN * r)), u32(queries - u32(1)))
+                largest = top[r]
+                for s in range(4):
+                    j = u32(begin + x + u32(ACROSS * s))
+                    seen = j < last and (not causal or j <= i)
+                    place = u32(at_mask + i * mask_row + j * mask_column)
+                    scores[r, s] = score_at(scores[r, s], scale, mask, place, seen)
+                    largest = max(largest, scores[r, s])
+                largest = eight_max(largest)
+                shift = f32(0) if largest == -math.inf else largest
+                correction = math.exp(top[r] - shift)
+                top[r] = largest
+                mine_of_sum, mine_of_inner = f32(0), f32(0)
+                for s in range(4):
+                    weight = math.exp(scores[r, s] - shift)
+                    mine_of_sum += weight
+                    mine_of_inner += weight * arrived[r, s]
+                total[r] = total[r] * correction + eight_sum(mine_of_sum)
+                inner[r] = inner[r] * correction + eight_sum(mine_of_inner)
+            cuda.syncthreads()  # nobody reads the keys any more: the next tile may come
+        for r in range(rows):
+            i = u32(y + u32(DOWN * r))
+            if top[r] == -math.inf:  # a row that sees nothing
+                top[r] = f32(0)
+            total[r] = f32(0) if total[r] == f32(0) else f32(1) / total[r]
+            inner[r] = inner[r] * total[r]
+            if x == u32(0) and i < here:
+                tops[u32(line + i)], shares[u32(line + i)], inners[u32(line + i)] = top[r], total[r], inner[r]
+        for begin in range(u32(0), last, u32(KEYS)):
+            at, to = u32(at_v + begin * values), u32(at_k + begin * width)
+            two_products(v, at, values, given, k, to, width, mine, u32(last - begin), tile, t, arrived, scores)
+            for r in range(rows):
+                i = min(u32(first + y + u32(DOWN * r)), u32(queries - u32(1)))
+                for s in range(4):
+                    j = u32(begin + x + u32(ACROSS * s))
+                    seen = j < last and (not causal or j <= i)
+                    place = u32(at_mask + i * mask_row + j * mask_column)
+                    weight = math.exp(score_at(scores[r, s], scale, mask, place, seen) - top[r]) * total[r]
+                    slopes[y + u32(DOWN * r), x + u32(ACROSS * s)] = scale * weight * (arrived[r, s] - inner[r])
+            cuda.syncthreads()  # slopes are there
+            add(slopes, tile, y, x, min(u32(last - begin), u32(KEYS)), sums)
+            cuda.syncthreads()  # nobody reads slopes and keys any more
+        store(sums, part, u32(line * width), here, width, y, x)
+
+    return query_tiles_kernel
+
+
+@functools.cache
+def keys_kernel(rows, fours):
+    """The kernel of blocks of 16 x `rows` keys: part_k and part_v = the gradients of k and v, by heads."""
+    rows_here, columns, mine_of_them = DOWN * rows, KEYS * fours, 4 * fours
+    padded = columns + 4
+    two_products, add, store = two_products_of(rows, fours), result_of(rows, fours), store_of(rows, fours)
+    clear = clear_of(rows, fours)
+
+    @cuda.jit
+    def key_tiles_kernel(
+        q, k, v, mask, of_q, of_k, of_v, of_mask, grad, tops, shares, inners, part_k, part_v,
+        queries, keys, width, values, mask_row, mask_column, causal, scale,
+    ):  # fmt: skip
+        mine = cuda.shared.array((rows_here, padded), f32)
+        given = cuda.shared.array((rows_here, padded), f32)
+        tile = cuda.shared.array((KEYS, padded), f32)  # queries, then what arrived for them, then queries again
+        factors = cuda.shared.array((rows_here, PITCH), f32)  # weights, then slopes
+        arrived, scores = cuda.local.array((rows, 4), f32), cuda.local.array((rows, 4), f32)
+        sums_k, sums_v = cuda.local.array((rows, mine_of_them), f32), cuda.local.array((rows, mine_of_them), f32)
+        t, threads = u32(cuda.threadIdx.x), u32(THREADS)
+        x, y = u32(t % u32(ACROSS)), u32(t // u32(ACROSS))
+        tiles, block = u32((keys + u32(rows_here - 1)) // u32(rows_here)), u32(cuda.blockIdx.x)
+        h, first = u32(block // tiles), u32(block % tiles * u32(rows_here))
+        here, line = min(u32(rows_here), u32(keys - first)), u32(h * keys + first)
+        at_q, at_mask = u32(of_q[h]), u32(of_mask[h])
+        load_rows(k, u32(of_k[h] + first * width), here, width, u32(rows_here), mine, u32(columns), threads, t)
+        load_rows(v, u32(of_v[h] + first * values), here, values, u32(rows_here), given, u32(columns), threads, t)
+        clear(sums_k)
+        clear(sums_v)
+        start = first if causal else u32(0)  # queries before it look at none of these keys
+        for begin in range(start, queries, u32(KEYS)):
+            count, row = u32(queries - begin), u32(h * queries + begin)
+            at, to = u32(at_q + begin * width), u32(row * values)
+            two_products(q, at, width, mine, grad, to, values, given, count, tile, t, scores, arrived)
+            for r in range(rows):
+                j = min(u32(first + y + u32(DOWN * r)), u32(keys - u32(1)))
+                for s in range(4):
+                    apart = u32(x + u32(ACROSS * s))
+                    i, weight, slope = u32(begin + apart), f32(0), f32(0)
+                    if i < queries and (not causal or j <= i):
+                        place = u32(at_mask + i * mask_row + j * mask_column)
+                        score = score_at(scores[r, s], scale, mask, place, True)
+                        weight = math.exp(score - tops[u32(row + apart)]) * shares[u32(row + apart)]
+                        slope = scale * weight * (arrived[r, s] - inners[u32(row + apart)])
+                    factors[y + u32(DOWN * r), apart] = weight
+                    scores[r, s] = slope
+            cuda.syncthreads()  # weights are there
+            add(factors, tile, y, x, min(count, u32(KEYS)), sums_v)
+            cuda.syncthreads()  # nobody reads weights and gradients any more
+            load_rows(q, at, count, width, u32(KEYS), tile, u32(columns), threads, t)
+            for r in range(rows):
+                for s in range(4):
+                    factors[y + u32(DOWN * r), x + u32(ACROSS * s)] = scores[r, s]
+            cuda.syncthreads()  # slopes and queries are there
+            add(factors, tile, y, x, min(count, u32(KEYS)), sums_k)
+            cuda.syncthreads()  # nobody reads them any more
+        store(sums_k, part_k, u32(line * width), here, width, y, x)
+        store(sums_v, part_v, u32(line * values), here, values, y, x)
+
+    return key_tiles_kernel
+
+
+ARRAYS = ", ".join([*[LINE] * 4, *[PLACES] * 4])
+SIZES = "uint32, uint32, uint32, uint32, uint32, uint32, boolean, float32"
+
+
+def shape_for(g):
+    """Which of SHAPES fits a geometry."""
+    return next(shape for shape in SHAPES if max(g.width, g.values) <= KEYS * shape[1])
+
+
+@implementation(
+    "scaled_dot_product_attention_backward",
+    "gpu",
+    adds="tiles in shared memory and patches in registers: blocks of queries, then blocks of keys, all products by fours",
+    limits=f"widths over {WIDEST} or that are no multiples of 4, slices at odd places and arrays of 2^32 elements and more "
+    "go the way of attention_backward_threads",
+    dtypes=("float32",),
+    kernels=[
+        *((queries_kernel(*shape), [f"void({ARRAYS}, {', '.join([LINE] * 5)}, {SIZES})"]) for shape in SHAPES),
+        *((keys_kernel(*shape), [f"void({ARRAYS}, {', '.join([LINE] * 6)}, {SIZES})"]) for shape in SHAPES),
+        (collect_kernel, [f"void({LINE}, {PLACES}, int64, {LINE})"]),
+        TERMS,
+    ],
+    public=True,
+)
+def attention_backward_register_tiles(mask, shape, g, grad, q, k, v):
+    most = max(0 if mask is None else mask.size, g.heads * g.keys * max(g.width, g.values))
+    small = max(g.width, g.values) <= WIDEST and most < MOST and in_fours(g, grad, q, k, v)
+    if not small or g.heads * g.queries * g.keys == 0 or g.values == 0:
+        return attention_backward_threads(mask, shape, g, grad, q, k, v)
+    sizes = g.queries * g.width, g.keys * g.width, g.keys * g.values
+    of_queries, of_keys, of_values = parts = [cuda.device_array(g.heads * size, f32) for size in sizes]
+    rows = [cuda.device_array(g.heads * g.queries, f32) for _ in range(3)]
+    lines = [x.reshape(x.size) for x in (q, k, v)]
+    places = [cuda.to_device(x) for x in (g.of_q, g.of_k, g.of_v, g.of_mask)]
+    everything, here = (*lines, terms_of(mask), *places, grad.reshape(grad.size), *rows), DOWN * shape_for(g)[0]
+    queries_kernel(*shape_for(g))[g.heads * -(-g.queries // here), THREADS](*everything, of_queries, *counted(g))
+    keys_kernel(*shape_for(g))[g.heads * -(-g.keys // here), THREADS](*everything, of_keys, of_values, *counted(g))
+    found = zip(parts, (g.of_q, g.of_k, g.of_v), sizes, (q, k, v), strict=True)
+    return tuple(collected(*each) for each in found)
