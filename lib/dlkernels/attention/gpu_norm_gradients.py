@@ -11,8 +11,6 @@ follows from the sizes: no atomics, and the same bits at each run.
 import functools
 import math
 
-import numpy as np
-
 from ..device import cuda
 from ..implementations import implementation
 from . import gpu_rows
