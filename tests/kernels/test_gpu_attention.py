@@ -302,8 +302,9 @@ def test_what_rows_give_to_weight_and_bias_is_added_as_they_go_by(count, sums, o
 
 @EXECUTOR
 def test_what_gradients_of_a_norm_load_before_and_after():
-    """16 rows of 128 numbers: 64 times 32 numbers. A block goes five times over its row of x, twice over that of the gradient
-    and of the weights; a thread for each column looks again at both, at the gradient twice. A warp that keeps them loads each once.
+    """16 rows of 128 numbers: 64 times 32 numbers. A block goes four times over its row of x, and the square names it twice; two
+    times over that of the gradient and of the weights. A thread for each column looks again at x, and twice at the gradient.
+    A warp that keeps its rows loads each number once.
     """
     rows, n, warps = 16, 128, 4
     once, across = rows * n // WARP, n // WARP

@@ -1,6 +1,6 @@
 """Gradients of layer norm and RMS norm on the GPU: a warp for each row, and sums over rows in two stages.
 
-The rung before (gpu_rows.py) goes five times over a row, and then one thread walks down each column: for 1024 columns 1024
+The rung before (gpu_rows.py) goes four times over a row, and then one thread walks down each column: for 1024 columns 1024
 threads, where a GPU has room for a hundred times as many. Here a warp keeps a row of x and of the gradient in registers, as
 in gpu_row_warps.py, and goes on to a further row; so it can add up there what the row gives to weight and bias. Nothing of x
 is read a second time, as it would be by a kernel for the sums alone: three numbers move for each of x, and few for partial

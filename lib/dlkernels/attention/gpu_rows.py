@@ -8,10 +8,10 @@ in gpu_row_warps.py
     softmax_warp_per_row      a warp for each row, which it keeps in registers: no barrier, and each number moves once
 
 The sums for the gradients of weight and bias run down columns: one thread for each, so that neighbouring threads read
-neighbouring numbers there, too. They are few threads for a GPU.
+neighbouring numbers there, too. They are few threads for a GPU:
 in gpu_norm_gradients.py
-    layer_norm_backward_warp_per_row    a warp for each row adds up in registers what its rows give; a second kernel adds
-                                        what the blocks have found
+    layer_norm_backward_warp_per_row    a warp for each row keeps its share of these sums in registers, and a second kernel
+                                        adds the shares
 """
 
 import functools
