@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 from dlkernels import attention_half, cuda, implementations
-from dlkernels.attention import gpu_decode, gpu_half, gpu_patches, gpu_row_warps, gpu_rows, reference
+from dlkernels.attention import (
+    gpu_decode,
+    gpu_half,
+    gpu_norm_gradients,
+    gpu_patches,
+    gpu_row_warps,
+    gpu_rows,
+    reference,
+)
 from dlkernels.attention.geometry import HALVES, geometry
 from dlkernels.convolution.reference import widened
 from dlkernels.device import name as device_name
@@ -237,6 +245,164 @@ def test_long_rows_are_right_too(n):
         np.testing.assert_allclose(rung(*arguments), getattr(reference, name)(*arguments), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("n", [gpu_row_warps.LONGEST, gpu_row_warps.LONGEST + 1])
+def test_gradients_of_long_rows_are_right_too(n):
+    grad, x, weight, bias = random(3, n), random(3, n, seed=1), random(n, seed=2), random(n, seed=3)
+    for name, more in {"layer_norm_backward": (weight, bias), "rms_norm_backward": (weight, 1e-5)}.items():
+        rung = implementations.of(name, "gpu")[-1]
+        assert rung.name == f"{name}_warp_per_row"
+        for found, expected in zip(rung(grad, x, *more), getattr(reference, name)(grad, x, *more), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def look_at_gradients(kernel, grid, block, *arguments, order="forward"):
+    report = xray.xray(kernel, grid, block, order=order)(*arguments)
+    assert report.ok, str(report)
+    return report
+
+
+@EXECUTOR
+@pytest.mark.parametrize("order", ["forward", "reverse"])
+@pytest.mark.parametrize("sums", [0, 1, 2])
+@pytest.mark.parametrize("count", gpu_row_warps.COUNTS)
+def test_what_rows_give_to_weight_and_bias_is_added_as_they_go_by(count, sums, order):
+    """Each number of x and of the gradient comes once, a weight with each row; a block leaves a line for each sum."""
+    rows, n, blocks, warps = 11, WARP * count - count // 2, 2, gpu_norm_gradients.WARPS  # one to two rows for a warp
+    grad, x, weight, bias = random(rows, n), random(rows, n, seed=1), random(n, seed=2), random(n, seed=3)
+    out, parts, found = np.zeros((rows, n), f32), np.zeros(blocks * max(sums, 1) * n, f32), np.zeros((sums, n), f32)
+    given, places = (weight, f32(1e-5), sums != 1, True), (out.reshape(-1), parts, u32(rows), u32(n))
+    kernel, lines = gpu_norm_gradients.gradient_kernel(count, sums), (grad.reshape(-1), x.reshape(-1))
+    blocks = blocks if sums else -(-rows // warps)
+    report = look_at_gradients(kernel, blocks, (WARP, warps), *lines, *given, *places, order=order)
+    if sums == 1:
+        expected = reference.rms_norm_backward(grad, x, weight, 1e-5)
+    else:
+        expected = reference.layer_norm_backward(grad, x, weight, bias)
+    np.testing.assert_allclose(out, expected[0], rtol=1e-4, atol=1e-5)
+    loads, stores = ({a: e[0] for (k, a), e in requests(report, "global").items() if k == kind}
+                     for kind in ("load", "store"))  # fmt: skip
+    lines_of_32 = blocks * sums * -(-n // WARP)
+    assert loads == dict.fromkeys(("grad", "x", "weight"), rows * count)
+    assert stores == {"out": rows * count} | ({"parts": lines_of_32} if sums else {})
+    assert shuffles(report) == rows * 5 * (2 if sums == 1 else 4)
+    assert report.total["barriers"] == (warps if sums else 0)
+    assert set(ways(report).values()) <= {1}
+    if sums:
+        own = warps * blocks * sums * count  # of each warp, but the first need not look
+        assert report.total["shared_store_requests"] == own
+        assert report.total["shared_load_requests"] == own * (warps - 1) // warps + lines_of_32
+        grid, block = -(-found.size // WARP), (WARP, gpu_norm_gradients.PARTS_WARPS)
+        sizes = found.reshape(-1), u32(blocks), u32(found.size)
+        report = look_at_gradients(gpu_norm_gradients.add_parts_kernel, grid, block, parts, *sizes, order=order)
+        for one, right in zip(found, expected[1:], strict=True):
+            np.testing.assert_allclose(one, right, rtol=1e-4, atol=1e-5)
+        assert report.total["barriers"] == 1
+        assert set(ways(report).values()) == {1}
+
+
+@EXECUTOR
+def test_what_gradients_of_a_norm_load_before_and_after():
+    """16 rows of 128 numbers: 64 times 32 numbers. A block goes four times over its row of x, and the square names it twice; two
+    times over that of the gradient and of the weights. A thread for each column looks again at x, and twice at the gradient.
+    A warp that keeps its rows loads each number once.
+    """
+    rows, n, warps = 16, 128, 4
+    once, across = rows * n // WARP, n // WARP
+    grad, x, weight = random(rows, n), random(rows, n, seed=1), random(n, seed=2)
+    out, found, sums, eps = np.zeros_like(x), np.zeros((rows, 2), f32), np.zeros((2, n), f32), f32(1e-5)
+    expected = reference.layer_norm_backward(grad, x, weight, weight)
+    old = [
+        look_at_gradients(gpu_rows.norm_gradient_kernel, rows, n, grad, x, weight, eps, out, found, True),
+        look_at_gradients(gpu_rows.norm_columns_kernel, 2, 64, grad, x, found, sums),
+    ]
+    assert [requests(report, "global") for report in old] == [
+        {
+            ("load", "x"): (5 * once, 4),
+            ("load", "grad"): (2 * once, 4),
+            ("load", "weight"): (2 * once, 4),
+            ("store", "out"): (once, 4),
+            ("store", "found"): (2 * rows, 1),
+        },
+        {
+            ("load", "grad"): (2 * once, 4),
+            ("load", "x"): (once, 4),
+            ("load", "found"): (2 * once, 1),
+            ("store", "sums"): (2 * across, 4),
+        },
+    ]
+    blocks = 2  # each warp has two rows
+    parts, again, totals = np.zeros(blocks * 2 * n, f32), np.zeros_like(x), np.zeros(2 * n, f32)
+    lines, sizes = (grad.reshape(-1), x.reshape(-1)), (u32(rows), u32(n))
+    kernel, block = gpu_norm_gradients.gradient_kernel(n // WARP, 2), (WARP, warps)
+    new = [
+        look_at_gradients(kernel, blocks, block, *lines, weight, eps, True, True, again.reshape(-1), parts, *sizes),
+        look_at_gradients(gpu_norm_gradients.add_parts_kernel, 2 * across, (WARP, gpu_norm_gradients.PARTS_WARPS),
+                          parts, totals, u32(blocks), u32(2 * n)),
+    ]  # fmt: skip
+    assert [requests(report, "global") for report in new] == [
+        {
+            ("load", "x"): (once, 4),
+            ("load", "grad"): (once, 4),
+            ("load", "weight"): (once, 4),
+            ("store", "out"): (once, 4),
+            ("store", "parts"): (blocks * 2 * across, 4),
+        },
+        {("load", "parts"): (blocks * 2 * across, 4), ("store", "sums"): (2 * across, 4)},
+    ]
+    loaded = [sum(report.total["global_load_sectors"] for report in both) for both in (old, new)]
+    assert loaded == [64 * (12 * 4 + 2 * 1), 64 * 3 * 4 + 16 * 4] == [3200, 832]
+    for results in ((out, *sums), (again, *totals.reshape(2, n))):
+        for one, right in zip(results, expected, strict=True):
+            np.testing.assert_allclose(one, right, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("rows", "n", "most"), [(1, 40, 1), (9, 33, 1), (40, 5, 2), (3, 1, 264)])
+def test_a_few_blocks_share_many_rows(rows, n, most, monkeypatch):
+    """One block for all; a warp without a row; a lane without a number."""
+    monkeypatch.setattr(gpu_norm_gradients, "BLOCKS", most)
+    monkeypatch.setattr(gpu_norm_gradients, "MORE", 1)
+    grad, x, weight, bias = random(rows, n), random(rows, n, seed=1), random(n, seed=2), random(n, seed=3)
+    found = implementations.of("layer_norm_backward", "gpu")[-1](grad, x, weight, bias, 0.1)
+    for one, right in zip(found, reference.layer_norm_backward(grad, x, weight, bias, 0.1), strict=True):
+        np.testing.assert_allclose(one, right, rtol=1e-4, atol=1e-4)
+
+
+@EXECUTOR
+@pytest.mark.parametrize("blocks", [1, 31, 32, 33, 70])
+def test_more_and_fewer_parts_than_warps_add_up(blocks):
+    parts, sums = random(blocks, 40), np.zeros(40, f32)
+    block = WARP, gpu_norm_gradients.PARTS_WARPS
+    report = look_at_gradients(
+        gpu_norm_gradients.add_parts_kernel, 2, block, parts.reshape(-1), sums, u32(blocks), u32(40)
+    )
+    np.testing.assert_allclose(sums, parts.sum(0, np.float64), rtol=1e-5, atol=1e-5)
+    assert requests(report, "global")["load", "parts"][0] == 2 * blocks
+
+
+@pytest.mark.quick
+def test_blocks_that_keep_sums_are_few_and_have_rows_alike():
+    for count in gpu_row_warps.COUNTS:
+        most = gpu_norm_gradients.BLOCKS * min(gpu_norm_gradients.MORE, 32 // count)
+        for rows in (*range(1, 40), 4 * most - 1, 4 * most, 4 * most + 1, 16384, 1 << 20, (1 << 32) - 1):
+            blocks = gpu_norm_gradients.blocks_for(rows, count)
+            rounds = -(-rows // (4 * blocks))
+            assert 1 <= blocks <= most
+            assert rounds == -(-rows // (4 * most)), "fewer rounds for the same rows"
+            assert 4 * (blocks - 1) * rounds < rows, "a block without rows"
+
+
+def test_what_is_not_a_number_stays_in_its_row_and_in_the_sums():
+    """As in the rung before. A row without variance, and eps 0, has no gradient; nor has one with inf."""
+    grad, x, weight, bias = random(6, 35), random(6, 35, seed=1), random(35, seed=2), random(35, seed=3)
+    x[0, 3], x[2, 34], x[3], grad[4, 33], grad[5, 7] = np.nan, np.inf, 2, np.nan, -np.inf
+    for name, more in {"layer_norm_backward": (weight, bias, 0.0), "rms_norm_backward": (weight, 0.0)}.items():
+        before, after = (rung(grad, x, *more) for rung in implementations.of(name, "gpu"))
+        for one, other in zip(before, after, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, equal_nan=True)
+        assert np.isfinite(after[0][1]).all()
+        assert np.isnan(after[0][0]).all()
+
+
 @EXECUTOR
 @pytest.mark.parametrize("splits", [1, 4])
 def test_what_one_query_asks_for(splits):
@@ -404,6 +570,21 @@ def test_a_row_stays_in_registers(kind, arch):
         assert (view.mix["LDG"], view.mix["STG"]) == (arrays * count, count)
         assert view.mix["BAR"] == 0
         assert view.occupancy(WARP * gpu_row_warps.WARPS).blocks_per_sm >= 4
+
+
+@COMPILER
+@pytest.mark.parametrize("arch", ["sm_75", pytest.param("sm_80", marks=pytest.mark.slow), "sm_90"])
+@pytest.mark.parametrize("sums", [*(pytest.param(few, marks=pytest.mark.slow) for few in (0, 1)), 2])
+def test_rows_and_their_share_of_sums_stay_in_registers(sums, arch):
+    """As many blocks fit on a multiprocessor as the launch counts on."""
+    for count in gpu_row_warps.COUNTS:
+        view = xray.compiled(gpu_norm_gradients.gradient_kernel(count, sums), gpu_norm_gradients.GRADIENT, arch)
+        assert not view.spills
+        assert not view.stack_bytes, "a row did not fit into registers"
+        assert view.mix["LDG"] == 3 * count
+        assert view.shared_bytes == 4 * sums * WARP * count
+        wanted = 2 * min(gpu_norm_gradients.MORE, 32 // count)
+        assert view.occupancy(WARP * gpu_norm_gradients.WARPS).blocks_per_sm >= wanted
 
 
 @COMPILER

@@ -538,6 +538,7 @@ from . import (  # noqa: E402
     gpu_backward_patches,  # noqa: F401
     gpu_decode,  # noqa: F401
     gpu_half,  # noqa: F401
+    gpu_norm_gradients,  # noqa: F401
     gpu_patches,  # noqa: F401
     gpu_row_warps,  # noqa: F401
     gpu_rows,  # noqa: F401

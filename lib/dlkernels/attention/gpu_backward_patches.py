@@ -22,7 +22,20 @@ from ..wide import store4
 from .gpu import LINE, PLACES, TERMS, terms_of
 from .gpu_backward import attention_backward_threads, collect_kernel, collected
 from .gpu_patches import (
-    ACROSS, DOWN, KEYS, MOST, PITCH, THREADS, counted, eight_max, eight_sum, in_fours, load_rows, result_of, scores_of, u32,
+    ACROSS,
+    DOWN,
+    KEYS,
+    MOST,
+    PITCH,
+    THREADS,
+    counted,
+    eight_max,
+    eight_sum,
+    in_fours,
+    load_rows,
+    result_of,
+    scores_of,
+    u32,
 )  # fmt: skip
 from .gpu_rows import f32
 

@@ -8,7 +8,10 @@ in gpu_row_warps.py
     softmax_warp_per_row      a warp for each row, which it keeps in registers: no barrier, and each number moves once
 
 The sums for the gradients of weight and bias run down columns: one thread for each, so that neighbouring threads read
-neighbouring numbers there, too.
+neighbouring numbers there, too. They are few threads for a GPU:
+in gpu_norm_gradients.py
+    layer_norm_backward_warp_per_row    a warp for each row keeps its share of these sums in registers, and a second kernel
+                                        adds the shares
 """
 
 import functools
@@ -334,13 +337,11 @@ def norm_gradients(weight, bias, eps, grad, x, centred):
 NORM_AGAIN = "a block for each row, one thread for each column of the sums over rows"
 
 
-@implementation(
-    "layer_norm_backward", "gpu", adds=NORM_AGAIN, dtypes=("float32",), kernels=NORM_GRADIENT, public=True
-)  # fmt: skip
+@implementation("layer_norm_backward", "gpu", adds=NORM_AGAIN, dtypes=("float32",), kernels=NORM_GRADIENT)
 def layer_norm_backward_block_per_row(weight, bias, eps, grad, x):
     return norm_gradients(weight, bias, eps, grad, x, True)
 
 
-@implementation("rms_norm_backward", "gpu", adds=NORM_AGAIN, dtypes=("float32",), kernels=NORM_GRADIENT, public=True)
+@implementation("rms_norm_backward", "gpu", adds=NORM_AGAIN, dtypes=("float32",), kernels=NORM_GRADIENT)
 def rms_norm_backward_block_per_row(weight, eps, grad, x):
     return norm_gradients(weight, None, eps, grad, x, False)
