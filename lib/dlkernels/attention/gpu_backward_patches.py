@@ -36,7 +36,7 @@ from .gpu_patches import (
     result_of,
     scores_of,
     u32,
-)  # fmt: skip
+)
 from .gpu_rows import f32
 
 #: (rows of a thread, fours of columns): the most rows whose tiles fit into 48 KB, for widths of up to 32, 64 and 128.
