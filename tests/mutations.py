@@ -1324,6 +1324,13 @@ COURSEWORK = [
         "test_points_by_hand_are_the_last_word",
     ),
     Fault(
+        "grader: what a killed worker had is given to nobody",
+        "sched.mark_test_pending(crashitem)",
+        "self.state",
+        "tests/grading/test_grading_killed.py",
+        "test_a_run_that_ends_before_it_was_tried_again",
+    ),
+    Fault(
         "similarity: what all were given is evidence",
         "if n not in known and held[n] <= most",
         "if held[n] <= most",

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import types
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -389,3 +390,58 @@ def test_what_is_compared_with_pytorch_is_what_the_record_says(name, monkeypatch
     names = [key for key in asked[0] if key != "work"]
     assert {tuple(row[k] for k in names) for row in rows} == {tuple(case[k] for k in names) for case in asked}
     assert sides.summary(rows, benchmark.label) == means
+
+
+# ---- grading.py -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_a_class_has_the_shares_that_its_kinds_say():
+    grading = script("grading")
+    for kinds in grading.CLASSES.values():
+        assert sum(kinds.values()) == 50
+        assert set(kinds) <= set(grading.hostile.ROWS)
+        assert Counter(grading.members(kinds, grading.SIZE).values()) == {kind: 4 * n for kind, n in kinds.items()}
+    few = grading.members(grading.CLASSES["varied"], 6)
+    assert len(set(few.values())) == 6
+
+
+@pytest.mark.quick
+def test_no_two_submissions_are_equal_and_what_nobody_wrote_is_as_it_was(tmp_path):
+    grading = script("grading")
+    grading.hand_in(tmp_path, {"anna": "right", "ben": "right", "c": "as_shipped", "d": "nothing", "e": "os_exit"})
+    texts = {path.parent.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*/*.ipynb")}
+    assert (tmp_path / "d").is_dir()
+    assert sorted(texts) == ["anna", "ben", "c", "e"]
+    assert texts["anna"] != texts["ben"] == texts["anna"].replace("# anna", "# ben")
+    assert "os._exit" in texts["e"]
+    assert "# c" not in texts["c"]
+
+
+@pytest.mark.quick
+def test_a_row_that_has_not_what_is_its_own_is_named():
+    grading = script("grading")
+    most, who = grading.hostile.MOST, {"a": "right", "b": "right", "c": "nothing", "d": "half", "e": "right"}
+    row = {"points": str(most), "status": "graded", "flags": "all longer answers equal the public solution"}
+    rows = {"a": row, "b": row | {"points": "1"}, "c": row | {"points": "0"}, "e": row | {"flags": ""}, "f": row}
+    assert grading.faults(who, rows) == [
+        "f is a stranger",
+        f"b (right) has 1, graded; due are {most}, graded",
+        "c (nothing) has 0, graded; due are 0, missing",
+        "d has no row",
+        "e (right) has no flag equal the public solution",
+    ]
+
+
+@pytest.mark.quick
+def test_memory_is_told_for_each_tenth_of_a_run():
+    tenths = script("grading").tenths([(0, 1, 2), (9, 3, 4), (10, 5, 6), (99.9, 7, 8)], 100, 1)
+    assert tenths == [[1, 3], [5], *[[]] * 7, [7]]
+
+
+@pytest.mark.slow
+def test_a_class_of_six_is_graded_and_each_has_what_is_theirs(capsys):
+    script("grading").main(["--count", "6", "--class", "varied"])
+    said = capsys.readouterr().out
+    assert "6 submissions of 07_vector_add on 3 processes" in said
+    assert "1 os_exit: 13 points" in said

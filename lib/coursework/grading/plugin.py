@@ -13,6 +13,7 @@ Under nbval, checks of a notebook that raise fail also where their tag lets Jupy
 
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 
 _STATE = pytest.StashKey()
 _CHECKOUT = Path(__file__).resolve().parents[3]
+_AGAIN = "graded again after its worker was killed"
+_KILLED = "the process that graded it was killed from outside, each time (memory?): grade it again, alone"
 
 
 def pytest_addoption(parser):
@@ -249,6 +252,7 @@ class _Controller:
     def __init__(self, config):
         self.config, self.state = config, config.stash[_STATE]
         self.begun, self.shown, self.done = time.monotonic(), 0.0, 0
+        self.killed, self.waiting = set(), set()  # items whose worker was killed; those of them that are tried again
 
     def pytest_report_header(self):
         state = self.state
@@ -276,9 +280,40 @@ class _Controller:
         rest += f". The first trouble: {trouble}" if trouble else ""
         session.config.get_terminal_writer().line(f"{len(came)} of {sent} graded on the cluster{rest}")
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem, report, sched):
+        """xdist: a worker was killed from outside, as where memory ran out. What it was grading is graded once more; what
+        kills its worker twice is left, with the reason in its row."""
+        if crashitem not in self.killed:
+            self.killed.add(crashitem)
+            with suppress(NotImplementedError):  # xdist's --dist loadfile gives nothing out again
+                sched.mark_test_pending(crashitem)
+                self.waiting.add(crashitem)
+                report.outcome = _AGAIN
+                return
+        self.waiting.discard(crashitem)
+        report.longrepr = _KILLED
+        self._leave(crashitem)
+
+    def _leave(self, crashitem):
+        """Put into its row why an item has no grade."""
+        from . import results
+        from .grade import empty_result
+
+        ends = {f"/{s.student}/{s.exercise}.ipynb::grade": s for s in self.state.submissions}
+        its = max((end for end in ends if f"/{crashitem}".endswith(end)), key=len, default=None)
+        if its and not self.state.is_done(ends[its]):
+            submission = ends[its]
+            result = empty_result(submission.student, submission.exercise, "not graded", [_KILLED])
+            results.save(results.path_of(self.state.out, submission), result | {"key": ""})
+
+    def pytest_report_teststatus(self, report):
+        return (_AGAIN, "K", "KILLED") if report.outcome == _AGAIN else None
+
     def pytest_runtest_logreport(self, report):
         if report.when != "call":
             return
+        self.waiting.discard(report.nodeid)
         self.done += 1
         self._tell(self.done, len(self.state.submissions))
 
@@ -301,6 +336,8 @@ class _Controller:
         self.summary = reports.write_all(self.state.out, self.state.submissions, self.state.masters, self.state.added)
         if session.exitstatus == pytest.ExitCode.OK and not results.any_graded(self.state.out, self.state.submissions):
             self.summary = [*self.summary, "Nothing could be graded: each row of grades.csv says why."]
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if session.exitstatus == pytest.ExitCode.OK and self.waiting:  # too many workers were killed for another one
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter):
