@@ -18,7 +18,7 @@ ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 #: Rungs with operations of a whole warp, or of the grid, which the simulator does not have.
 BY_WARPS = {
     "attention_backward_threads", "attention_half_tensor_cores", "attention_register_tiles", "attention_shared_tiles",
-    "attention_three_kernels", "conv2d_half_tensor_cores", "cumsum_look_back", "decode_split_gpu", "decode_warps",
+    "attention_three_kernels", "conv2d_backward_implicit_gemm", "conv2d_half_tensor_cores", "cumsum_look_back", "decode_split_gpu", "decode_warps",
     "layer_norm_backward_block_per_row", "layer_norm_block_per_row", "layer_norm_warp_per_row",
     "log_softmax_backward_block_per_row", "log_softmax_backward_warp_per_row", "log_softmax_block_per_row",
     "log_softmax_warp_per_row", "lstm_batch_parallel", "lstm_persistent", "matmul_half_ldmatrix",
