@@ -306,7 +306,7 @@ def test_gradients_where_tiles_end_inside(case, enough, monkeypatch):
     monkeypatch.setattr(gpu_backward_weights, "weight_block_kernel", None)
     monkeypatch.setattr(gpu_backward_weights, "ENOUGH", enough)
     with compiled_engine():
-        same_gradients(whole(*shape), whole(*of_weight, seed=2), whole(of_weight[0], seed=3), *rest)
+        same_gradients(whole(*shape), whole(*of_weight, seed=2), None, *rest)
 
 
 def test_blocks_share_the_pixels():
@@ -329,12 +329,12 @@ def test_gradients_are_the_same_each_time():
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("case", [((2, 3, 19, 18), 1, 3), ((3, 20, 6, 9), 5, 4), ((2, 6, 5, 9), 16, 1)], ids=str)
+@pytest.mark.parametrize("case", [((2, 3, 9, 8), 1, 3), ((3, 4, 6, 9), 2, 2), ((1, 6, 3, 5), 16, 1)], ids=str)
 def test_gradients_of_small_groups(case, monkeypatch):
     """A block for each weight, and several where there are many pixels; pixels go the way of the rung before."""
     shape, of_group, groups = case
     assert gpu_backward_weights.chunks_for(27, 5000, gpu_backward_weights.MANY) == 3
-    monkeypatch.setattr(gpu_backward_weights, "chunks_for", lambda *_: 1 if groups == 4 else 3)
+    monkeypatch.setattr(gpu_backward_weights, "chunks_for", lambda *_: groups)
     monkeypatch.setattr(gpu_backward_gemm, "input_gemm_kernel", None)
     if of_group < gpu_choose.FEWEST:
         monkeypatch.setattr(gpu_backward_weights, "weight_gemm_kernel", None)
