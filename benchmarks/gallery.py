@@ -40,6 +40,7 @@ CALLS = dict.fromkeys(
     "attention_backward_threads": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
     "attention_backward_register_tiles": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
     "attention_half_tensor_cores": [(ATTENTION, 0), ((1, 1, 32, 32, 30, 30), MASKED)],  # and an odd width
+    "conv2d_backward_implicit_gemm": [((1, 16, 16, 16, 8, 2), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
     "conv2d_chosen": [((1, 4, 32, 10, 10, 3), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
     "conv2d_depthwise_rows": [((1, 8, 1, 14, 14, 3), DEPTHWISE)],
     "cumsum_blocks": [((5000,), 0)],

@@ -275,6 +275,27 @@ KERNELS = [
         "tiles_that_end_inside",
     ),
     Fault(
+        "gradients by implicit GEMM: phases are counted from the padding's beginning",
+        "tap * u32(dilation % stride) + rest + stride - before % stride",
+        "tap * u32(dilation % stride) + rest + stride",
+        GPU_CONVOLUTION,
+        "gradients_where_tiles_end",
+    ),
+    Fault(
+        "gradients by implicit GEMM: a block goes on with the pixels of the next",
+        "last = min(u32(pixel + depth), u32(count * plane))",
+        "last = u32(count * plane)",
+        GPU_CONVOLUTION,
+        "gradients_where_tiles_end",
+    ),
+    Fault(
+        "gradients by implicit GEMM: the next row is forgotten where one ends",
+        "y = u32(y + u32(1))",
+        "y = u32(y)",
+        GPU_CONVOLUTION,
+        "gradients_where_tiles_end",
+    ),
+    Fault(
         "depthwise on a GPU: planes of a block that are none are written",
         "if there and z < wide:",
         "if z < wide:",

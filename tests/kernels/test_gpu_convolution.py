@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from dlkernels import conv2d, conv2d_half, cuda, implementations
-from dlkernels.convolution import geometry, gpu, gpu_choose, gpu_depthwise, gpu_gemm, reference
+from dlkernels.convolution import (
+    geometry,
+    gpu,
+    gpu_backward,
+    gpu_backward_gemm,
+    gpu_backward_weights,
+    gpu_choose,
+    gpu_depthwise,
+    gpu_gemm,
+    reference,
+)
 from dlkernels.device import name as device_name
 from dlkernels.tensor_cores import KINDS
 from simt import xray
@@ -155,6 +165,88 @@ def test_tensor_cores_are_fed_without_conflicts(kind):
     assert {e.efficiency for e in report.expressions if (e.kind, e.array) == ("store", "out") and e.accesses} == {1}
 
 
+@EXECUTOR
+def test_a_block_of_the_gradient_of_pixels():
+    # 64 channels of 128 pixels, 2 x 4 terms: one tile; so much padding that no pixel looks outside. For each multiply-add the
+    # rung before loads a weight and what arrived at a result; here a weight serves 128 pixels, and what arrived 64 channels.
+    x, weight, grad = whole(1, 64, 8, 16), whole(2, 64, 2, 2, seed=2), whole(1, 2, 9, 17, seed=3)
+    g, _ = geometry.convolution((8, 16), (2, 2), padding=1)
+    expected, multiply_adds = reference.conv2d_backward(grad, x, weight, padding=1)[0], 64 * 128 * 8
+    before = xray.xray(gpu_backward.input_kernel, (2, 1, 64), (8, 8))
+    before = before(grad, weight, np.zeros_like(x), *gpu.numbers(weight, g))
+    report = pixels_by_tiles(grad, x, weight, g, (1, 1, 1), (1, 1, 1, 1), expected)
+    for array, served in (("weight", 128), ("grad", 64)):
+        assert per_result(before, multiply_adds, array) == 1
+        assert per_result(report, multiply_adds, array) == 1 / served
+    # A warp asks for 8 terms of 4 channels at once, and for one term of 32 pixels: 85 times fewer requests.
+    assert requests(report) == {"weight": 4 * 4, "grad": 4 * 8, "of_x": 0}
+    assert requests(before) == {"weight": multiply_adds // WARP, "grad": multiply_adds // WARP, "of_x": 0}
+    assert report.total["shared_load_requests"] == multiply_adds // WARP * 4 / 64
+    assert report.total["barriers"] == 2
+    assert before.total["global_load_sectors"] > 77 * report.total["global_load_sectors"]
+
+
+@EXECUTOR
+def test_a_block_of_the_gradient_of_weights():
+    # 64 channels of 32 x 4 weights, 8 pixels: one tile. A warp asks for 8 pixels of 4 channels, and of 4 weights, at once.
+    x, weight, grad = whole(1, 32, 3, 5), whole(64, 32, 2, 2, seed=2), whole(1, 64, 2, 4, seed=3)
+    g, _ = geometry.convolution((3, 5), (2, 2))
+    expected, multiply_adds = reference.conv2d_backward(grad, x, weight)[1], 64 * 128 * 8
+    before = xray.xray(gpu_backward.weight_kernel, 64, 128)
+    before = before(grad, x, np.zeros_like(weight), *gpu.numbers(weight, g))
+    report, parts = xray.xray(gpu_backward_weights.weight_gemm_kernel, (1, 1, 1), 128), np.zeros(weight.size, f32)
+    report = report(grad.reshape(-1), x.reshape(-1), parts, *gpu_gemm.sizes(x, weight, g, grad), np.uint32(8))
+    np.testing.assert_array_equal(parts.reshape(weight.shape), expected)
+    without_faults(report, "parts")
+    for array, served in (("grad", 128), ("x", 64)):
+        assert per_result(before, multiply_adds, array) == 1
+        assert per_result(report, multiply_adds, array) == 1 / served
+    assert requests(report) == {"grad": 4 * 4, "x": 4 * 8, "parts": 0}
+    assert requests(before) == {"grad": multiply_adds // WARP, "x": multiply_adds // WARP, "of_weight": 0}
+    # and for each x, what is known of its place
+    assert report.total["shared_load_requests"] == multiply_adds // WARP * 4 / 64 + 4 * 8
+    assert report.total["barriers"] == 2 + 1
+    # neighbouring threads of the rung before have weights of several channels, and pixels of several rows
+    assert before.total["global_load_sectors"] > 200 * report.total["global_load_sectors"]
+
+
+@EXECUTOR
+def test_pixels_of_a_phase_meet_the_same_weights():
+    # 2 x 2 weights and a stride of 2: each pixel meets one of them. Without phases it would look for all four.
+    x, weight, grad = whole(1, 64, 16, 32), whole(8, 64, 2, 2, seed=2), whole(1, 8, 8, 16, seed=3)
+    g, _ = geometry.convolution((16, 32), (2, 2), 2)
+    expected = reference.conv2d_backward(grad, x, weight, stride=2)[0]
+    report = pixels_by_tiles(grad, x, weight, g, (1, 1, 4), (2, 2, 1, 1), expected)
+    assert requests(report)["grad"] == 16 * 8  # warps of pixels, and channels: one place of four
+    assert report.total["shared_load_requests"] == 64 * 512 * 8 // WARP * 4 / 64
+
+
+def pixels_by_tiles(grad, x, weight, g, grid, phases, expected):
+    """The x-ray of the gradient of pixels; the result is compared."""
+    kernel, of_x = gpu_backward_gemm.input_gemm_kernel, np.zeros(x.size, f32)
+    known = *gpu_gemm.sizes(x, weight, g, grad), *np.array(phases, np.uint32)
+    report = xray.xray(kernel, grid, 128)(grad.reshape(-1), weight.reshape(-1), of_x, *known)
+    np.testing.assert_array_equal(of_x.reshape(x.shape), expected)
+    without_faults(report, "of_x" if g.stride_x == 1 else None)
+    return report
+
+
+def without_faults(report, stored):
+    """No findings, no bank conflicts, and stores to an array in whole sectors."""
+    assert report.ok, str(report)
+    assert set(ways(report).values()) == {1}, ways(report)
+    stores = {e.efficiency for e in report.expressions if (e.kind, e.array) == ("store", stored) and e.accesses}
+    assert stores == ({1} if stored else set())
+
+
+def requests(report):
+    """Load requests to global memory, by array."""
+    return {
+        name: sum(e.requests for e in report.expressions if (e.kind, e.space, e.array) == ("load", "global", name))
+        for name in {e.array for e in report.expressions if e.space == "global"}
+    }
+
+
 # ---- right where tiles end -------------------------------------------------------------------------------------------
 
 #: (x, weight, stride, padding, dilation, groups): channels past a tile, pixels of several pictures in one, planes that are
@@ -177,6 +269,107 @@ def test_tiles_that_end_inside(case):
     with compiled_engine():
         np.testing.assert_array_equal(gemm(x, weight, bias, *rest), expected)
         np.testing.assert_array_equal(tensor(narrow(x, "f16"), narrow(weight, "f16"), bias, *rest), expected)
+
+
+#: Channels past a tile, in groups; strides with and without dilation, some larger than the kernel; odd padding; planes that
+#: are no multiple of four; pixels of many pictures in a tile.
+RAGGED_GRADIENTS = (
+    ((5, 36, 7, 5), (140, 18, 3, 3), 1, 1, 1, 2),
+    ((3, 65, 13, 11), (70, 65, 2, 3), (2, 1), (0, 2), (1, 2), 1),
+    ((1, 33, 12, 12), (65, 33, 1, 1), 1, 0, 1, 1),
+    ((130, 40, 1, 1), (64, 40, 1, 1), 1, 0, 1, 1),
+    ((2, 20, 12, 9), (20, 20, 3, 3), (3, 2), (2, 1), 2, 1),
+    ((2, 17, 9, 11), (17, 17, 2, 2), (5, 3), 0, 1, 1),
+    ((2, 32, 17, 14), (48, 16, 5, 4), 4, (5, 3), (2, 6), 2),
+    ((1, 16, 9, 8), (16, 16, 4, 2), 1, "same", (1, 3), 1),
+)
+
+
+def gradients():
+    (rung,) = [rung for rung in implementations.of("conv2d_backward", "gpu") if rung.name.endswith("implicit_gemm")]
+    return rung
+
+
+def same_gradients(x, weight, bias, *rest):
+    """That the rung gives those of the reference, to the bit."""
+    grad = whole(*reference.conv2d(x, weight, bias, *rest).shape, seed=4)
+    expected = reference.conv2d_backward(grad, x, weight, bias, *rest)
+    for got, want in zip(gradients()(grad, x, weight, bias, *rest), expected, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("enough", [512, 3], ids=["as it is", "few blocks"])
+@pytest.mark.parametrize("case", RAGGED_GRADIENTS, ids=str)
+def test_gradients_where_tiles_end_inside(case, enough, monkeypatch):
+    shape, of_weight, *rest = case
+    monkeypatch.setattr(gpu_backward, "input_gradient", None)  # all of these have enough channels
+    monkeypatch.setattr(gpu_backward_weights, "weight_block_kernel", None)
+    monkeypatch.setattr(gpu_backward_weights, "ENOUGH", enough)
+    with compiled_engine():
+        same_gradients(whole(*shape), whole(*of_weight, seed=2), None, *rest)
+
+
+def test_blocks_share_the_pixels():
+    for tiles, pixels in ((5, 100352), (1, 6272), (72, 6272), (600, 6272), (1, 50), (3, 65), (511, 1 << 20)):
+        depth = gpu_backward_weights.depth_for(tiles, pixels)
+        blocks = tiles * -(-pixels // depth)
+        assert depth % gpu_gemm.DEPTH == 0
+        assert blocks == tiles or (blocks <= 512 and depth >= 64)
+    assert gpu_backward_weights.depth_for(5, 100352) == 984  # 102 blocks for each of 5 tiles
+
+
+def test_gradients_are_the_same_each_time():
+    """The parts of a sum are added in one order, whichever block comes first."""
+    x, weight = (
+        np.random.default_rng(k).standard_normal(s).astype(f32) for k, s in enumerate(((4, 16, 20, 20), (16, 16, 3, 3)))
+    )
+    with compiled_engine():
+        first, again = (gradients()(x[:, :, 1:-1, 1:-1], x, weight) for _ in range(2))
+    for a, b in zip(first, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("case", [((2, 3, 9, 8), 1, 3), ((3, 4, 6, 9), 2, 2), ((1, 6, 3, 5), 16, 1)], ids=str)
+def test_gradients_of_small_groups(case, monkeypatch):
+    """A block for each weight, and several where there are many pixels; pixels go the way of the rung before."""
+    shape, of_group, groups = case
+    assert gpu_backward_weights.chunks_for(27, 5000, gpu_backward_weights.MANY) == 3
+    monkeypatch.setattr(gpu_backward_weights, "chunks_for", lambda *_: groups)
+    monkeypatch.setattr(gpu_backward_gemm, "input_gemm_kernel", None)
+    if of_group < gpu_choose.FEWEST:
+        monkeypatch.setattr(gpu_backward_weights, "weight_gemm_kernel", None)
+    weight = whole(of_group * groups, shape[1] // groups, 3, 3, seed=2)
+    same_gradients(whole(*shape), weight, whole(len(weight), seed=3), (1, 2), 1, (2, 1), groups)
+
+
+@pytest.mark.parametrize("what", ["places", "tiles", "phases"])
+def test_gradients_that_do_not_fit_go_another_way(what, monkeypatch):
+    monkeypatch.setattr(gpu_backward_gemm, "input_gemm_kernel", None)
+    monkeypatch.setattr(gpu_backward_weights, "weight_gemm_kernel", None)
+    if what == "places":
+        monkeypatch.setattr(gpu_gemm, "MOST", 100)
+        monkeypatch.setattr(gpu_backward_weights, "weight_block_kernel", None)
+    for module in (gpu_backward_gemm, gpu_backward_weights):
+        monkeypatch.setattr(module, "MOST_IN_Y", 0 if what == "tiles" else 65535)
+    if what == "phases":
+        same_gradients(whole(1, 16, 3, 3), whole(1, 16, 1, 1, seed=2), None, 300)
+    else:
+        same_gradients(whole(1, 16, 4, 4), whole(16, 16, 3, 3, seed=2), None)
+
+
+def test_what_is_not_finite_spreads_to_the_rim_at_most():
+    """A weight that is infinite is multiplied by what is outside, and never by zeros that a stride puts in between."""
+    x, weight, grad = whole(1, 16, 12, 12), whole(16, 16, 3, 3, seed=2), whole(1, 16, 6, 6, seed=3)
+    weight[3, 4, 1, 1], rest = np.inf, (None, 2, 1)
+    with compiled_engine():
+        got, expected = gradients()(grad, x, weight, *rest), reference.conv2d_backward(grad, x, weight, *rest)
+        np.testing.assert_array_equal(got[1], expected[1])
+        np.testing.assert_array_equal(got[0][..., :-1, :-1], expected[0][..., :-1, :-1])
+        assert np.isnan(got[0][got[0] != expected[0]]).all()
+        weight[3, 4, 1, 1], grad[0, 1, 0, 0], x[0, 2, 3, 3] = 1, np.inf, np.nan
+        got, expected = gradients()(grad, x, weight, *rest), reference.conv2d_backward(grad, x, weight, *rest)
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 #: (kernel, side of the picture, stride): all sides of squares.
@@ -208,10 +401,21 @@ def test_windows_that_are_too_large_for_shared_memory():
 # ---- what the compiler makes of them -----------------------------------------------------------------------------------
 
 
+TILED = (
+    (gpu_gemm.implicit_kernel, gpu_gemm.LINES),
+    *(
+        (kernel, signature)
+        for kernel, (signature,) in gradients().kernels
+        if kernel.py_func.__name__.endswith("gemm_kernel")
+    ),
+)
+
+
 @COMPILER
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_register_tiles_stay_in_registers(arch):
-    view = xray.compiled(gpu_gemm.implicit_kernel, gpu_gemm.LINES, arch)
+@pytest.mark.parametrize(("kernel", "signature"), TILED, ids=["forward", "of pixels", "of weights"])
+def test_register_tiles_stay_in_registers(kernel, signature, arch):
+    view = xray.compiled(kernel, signature, arch)
     assert not view.spills
     assert not view.stack_bytes
     assert view.occupancy(gpu_gemm.THREADS).blocks_per_sm >= 4

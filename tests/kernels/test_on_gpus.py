@@ -17,15 +17,16 @@ from simt.xray import available, compiled
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 #: Rungs with operations of a whole warp, or of the grid, which the simulator does not have.
 BY_WARPS = {
-    "attention_backward_register_tiles", "attention_backward_threads", "attention_half_tensor_cores", "attention_register_tiles", "attention_shared_tiles",
-    "attention_three_kernels", "conv2d_half_tensor_cores", "cumsum_look_back", "decode_split_gpu", "decode_warps",
+    "attention_backward_register_tiles", "attention_backward_threads", "attention_half_tensor_cores",
+    "attention_register_tiles", "attention_shared_tiles", "attention_three_kernels", "conv2d_backward_implicit_gemm",
+    "conv2d_half_tensor_cores", "cumsum_look_back", "decode_split_gpu", "decode_warps",
     "layer_norm_backward_block_per_row", "layer_norm_backward_warp_per_row", "layer_norm_block_per_row",
     "layer_norm_warp_per_row", "log_softmax_backward_block_per_row", "log_softmax_backward_warp_per_row",
     "log_softmax_block_per_row", "log_softmax_warp_per_row", "lstm_batch_parallel", "lstm_persistent",
     "matmul_half_ldmatrix", "matmul_half_pipelined", "matmul_half_tensor_cores", "rms_norm_backward_block_per_row",
     "rms_norm_backward_warp_per_row", "rms_norm_block_per_row", "rms_norm_warp_per_row",
-    "softmax_backward_block_per_row", "softmax_backward_warp_per_row", "softmax_block_per_row", "softmax_warp_per_row",
-    "sum_grid_stride", "sum_last_block", "sum_shuffle",
+    "softmax_backward_block_per_row", "softmax_backward_warp_per_row", "softmax_block_per_row",
+    "softmax_warp_per_row", "sum_grid_stride", "sum_last_block", "sum_shuffle",
 }  # fmt: skip
 
 

@@ -361,7 +361,7 @@ def _prepare_adaptive_backward(grad, x, output_size):
     return down, across, 0, grad, x
 
 
-from . import backward, gpu_backward, gpu_pooling, pooling  # noqa: E402, F401
+from . import backward, gpu_backward, gpu_backward_gemm, gpu_pooling, pooling  # noqa: E402, F401
 
 
 def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):

@@ -1,6 +1,11 @@
 """Gradients of convolution on the GPU: one thread for each element of a gradient, so that nobody adds to another's sum.
 
 A pixel looks for the results that it went into; a weight walks over all pixels of all pictures; a bias over one channel.
+
+The ladder of conv2d_backward              what the rung adds
+    conv2d_backward_one_per_element        one thread for each element of a gradient
+in gpu_backward_gemm.py
+    conv2d_backward_implicit_gemm          tiles of products in registers; many blocks share the sum of a weight's gradient
 """
 
 import numpy as np
@@ -66,6 +71,10 @@ def bias_kernel(grad, of_bias):
         of_bias[o] = total
 
 
+def input_gradient(grad, weight, g, of_x):
+    launch(input_kernel, of_x, grad, weight, of_x, *numbers(weight, g))
+
+
 @implementation(
     "conv2d_backward",
     "gpu",
@@ -76,7 +85,6 @@ def bias_kernel(grad, of_bias):
         (weight_kernel, [f"void({THREE}{SIZES})"]),
         (bias_kernel, ["void(float32[:, :, :, ::1], float32[::1])"]),
     ],
-    public=True,
 )
 def conv2d_backward_one_per_element(bias, g, grad, x, weight):
     outs = weight.shape[0]
@@ -84,8 +92,8 @@ def conv2d_backward_one_per_element(bias, g, grad, x, weight):
         cuda.to_device(np.zeros(tuple(shape), f32)) for shape in (x.shape, weight.shape, (outs,))
     )
     if grad.size and weight.size:
-        arrived, into = with_batch(grad), with_batch(of_x)
-        launch(input_kernel, into, arrived, weight, into, *numbers(weight, g))
+        arrived = with_batch(grad)
+        input_gradient(arrived, weight, g, with_batch(of_x))
         weight_kernel[-(-weight.size // THREADS), THREADS](arrived, with_batch(x), of_weight, *numbers(weight, g))
     if grad.size and bias is not None:
         bias_kernel[-(-outs // THREADS), THREADS](with_batch(grad), of_bias)
