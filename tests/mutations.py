@@ -276,8 +276,8 @@ KERNELS = [
     ),
     Fault(
         "gradients by implicit GEMM: phases are counted from the padding's beginning",
-        "tap * u32(dilation % stride) + rest + stride - before % stride",
-        "tap * u32(dilation % stride) + rest + stride",
+        "tap, rest = taps, u32(u32(first + before) % stride)",
+        "tap, rest = taps, u32(first % stride)",
         GPU_CONVOLUTION,
         "gradients_where_tiles_end",
     ),

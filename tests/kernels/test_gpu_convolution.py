@@ -352,6 +352,7 @@ def test_gradients_that_do_not_fit_go_another_way(what, monkeypatch):
     for module in (gpu_backward_gemm, gpu_backward_weights):
         monkeypatch.setattr(module, "MOST_IN_Y", 0 if what == "tiles" else 65535)
     if what == "phases":
+        monkeypatch.setattr(gpu_backward_gemm, "MOST_IN_Z", 8)
         same_gradients(whole(1, 16, 3, 3), whole(1, 16, 1, 1, seed=2), None, 300)
     else:
         same_gradients(whole(1, 16, 4, 4), whole(16, 16, 3, 3, seed=2), None)

@@ -45,18 +45,20 @@ from .gpu_gemm import (
 
 
 @cuda.jit(device=True)
-def phase_of(number, pixels, taps, stride, before, dilation, apart):
-    """Along one axis: (its first pixel, how many it has, padding before their results, first place, how many places).
+def phase_of(first, pixels, taps, stride, before, dilation, apart):
+    """Along one axis, of pixels first, first + stride, ...: (how many, padding before their results, first place, how many places).
 
-    apart: from a place of the kernel that pixels of a phase meet to the next one, stride / gcd(stride, dilation).
+    apart: from a place of the kernel that they meet to the next one, stride / gcd(stride, dilation).
     """
-    tap, rest = u32(number % apart), u32(number // apart)
-    first = u32(u32(tap * u32(dilation % stride) + rest + stride - before % stride) % stride)
-    count = u32(u32(pixels - first + stride - u32(1)) // stride) if first < pixels else u32(0)
-    if rest > u32(0) or tap >= taps:  # no place of the kernel meets them
-        return first, count, i32(0), tap, u32(0)
-    padding = i32(i32(u32(tap * dilation) // stride) - i32(u32(first + before) // stride))  # both leave one remainder
-    return first, count, padding, tap, u32(u32(taps - tap + apart - u32(1)) // apart)
+    count = u32(u32(pixels - first + stride - u32(1)) // stride) if first < min(stride, pixels) else u32(0)
+    tap, rest = taps, u32(u32(first + before) % stride)
+    for k in range(min(taps, apart)):  # of these, each leaves another remainder
+        if u32(u32(u32(k) * dilation) % stride) == rest:
+            tap = u32(k)
+    if tap == taps:  # no place of the kernel meets them
+        return count, i32(0), u32(0), u32(0)
+    padding = i32(i32(u32(tap * dilation) // stride) - i32(u32(first + before) // stride))
+    return count, padding, tap, u32(u32(taps - tap + apart - u32(1)) // apart)
 
 
 @cuda.jit
@@ -71,8 +73,9 @@ def input_gemm_kernel(
     g_tile = cuda.shared.array((DEPTH, ACROSS), f32)
     sums, places = cuda.local.array((8, 8), f32), cuda.local.array(8, u32)
     t, phase = u32(cuda.threadIdx.x), u32(cuda.blockIdx.z)
-    i, down, top_y, ky, taps_y = phase_of(u32(phase // stride_x), rows, tall, stride_y, top, dilation_y, apart_y)
-    j, across, left_z, kx, taps_x = phase_of(u32(phase % stride_x), columns, broad, stride_x, left, dilation_x, apart_x)
+    i, j = u32(phase // min(stride_x, columns)), u32(phase % min(stride_x, columns))
+    down, top_y, ky, taps_y = phase_of(i, rows, tall, stride_y, top, dilation_y, apart_y)
+    across, left_z, kx, taps_x = phase_of(j, columns, broad, stride_x, left, dilation_x, apart_x)
     tiles = u32((ins + u32(EDGE - 1)) // u32(EDGE))
     group, first = u32(u32(cuda.blockIdx.y) // tiles), u32(u32(cuda.blockIdx.y) % tiles * u32(EDGE))
     plane, begin = u32(down * across), u32(u32(cuda.blockIdx.x) * u32(ACROSS))
@@ -119,8 +122,11 @@ def input_gemm_kernel(
 def input_grid(g, of_x):
     """Blocks along pixels of a phase, tiles of channels, phases."""
     count, channels, rows, columns = tuple(of_x.shape)
-    pixels = count * -(-rows // g.stride_y) * -(-columns // g.stride_x)
-    return -(-pixels // ACROSS), g.groups * tiles_of(channels // g.groups), g.stride_y * g.stride_x
+    pixels, phases = (
+        count * -(-rows // g.stride_y) * -(-columns // g.stride_x),
+        min(rows, g.stride_y) * min(columns, g.stride_x),
+    )
+    return -(-pixels // ACROSS), g.groups * tiles_of(channels // g.groups), phases
 
 
 def gradient_of_x(grad, x, weight, g):
