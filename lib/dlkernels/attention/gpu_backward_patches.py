@@ -63,7 +63,7 @@ def two_products_of(rows, fours):
         load_rows(one, at_one, count, one_wide, u32(KEYS), tile, columns, u32(THREADS), t)
         cuda.syncthreads()  # the tile is there; the first time, the block's rows are, too
         product(one_mine, tile, y, x, one_wide, ones)
-        cuda.syncthreads()  # nobody reads it any more
+        cuda.syncthreads()  # nobody reads the first one any more
         load_rows(other, at_other, count, other_wide, u32(KEYS), tile, columns, u32(THREADS), t)
         cuda.syncthreads()  # the other one is there
         product(other_mine, tile, y, x, other_wide, others)
