@@ -237,7 +237,7 @@ def keys_kernel(rows, fours):
                     factors[y + u32(DOWN * r), x + u32(ACROSS * s)] = scores[r, s]
             cuda.syncthreads()  # slopes and queries are there
             add(factors, tile, y, x, min(count, u32(KEYS)), sums_k)
-            cuda.syncthreads()  # nobody reads them any more
+            cuda.syncthreads()  # nobody reads slopes and queries any more
         store(sums_k, part_k, u32(line * width), here, width, y, x)
         store(sums_v, part_v, u32(line * values), here, values, y, x)
 
