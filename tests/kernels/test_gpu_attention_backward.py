@@ -86,16 +86,20 @@ def numbers(report, array, kind="load"):
 
 @EXECUTOR
 def test_numbers_come_once_for_each_block_and_way():
-    """Three blocks of 48 queries go over 64 keys twice; two of 48 keys (one full, one of 16) over 144 queries."""
-    by_queries, by_keys = look(144, 64, 64)
-    assert [numbers(by_queries, a) for a in ("q", "grad", "k", "v")] == [144 * 64, 144 * 64, *[3 * 2 * 64 * 64] * 2]
-    assert [numbers(by_keys, a) for a in ("k", "v", "q", "grad")] == [64 * 64, 64 * 64, 2 * 2 * 144 * 64, 2 * 144 * 64]
-    assert numbers(by_queries, "part", "store") == 144 * 64
-    assert numbers(by_keys, "part_k", "store") == numbers(by_keys, "part_v", "store") == 64 * 64
+    """Three blocks of 64 queries (the last has 16) go over 80 keys twice; two of 64 keys (16 in the last) over 144 queries."""
+    by_queries, by_keys = look(144, 80, 32)
+    assert [numbers(by_queries, a) for a in ("q", "grad", "k", "v")] == [*[144 * 32] * 2, *[3 * 2 * 80 * 32] * 2]
+    assert [numbers(by_keys, a) for a in ("k", "v", "q", "grad")] == [*[80 * 32] * 2, 2 * 2 * 144 * 32, 2 * 144 * 32]
+    assert numbers(by_queries, "part", "store") == 144 * 32
+    assert numbers(by_keys, "part_k", "store") == numbers(by_keys, "part_v", "store") == 80 * 32
+
+
+#: Each is compiled for half a minute.
+SIZES = [(32, 4, 1), *(pytest.param(*size, marks=pytest.mark.slow) for size in ((64, 3, 2), (128, 1, 4)))]
 
 
 @EXECUTOR
-@pytest.mark.parametrize(("width", "rows", "fours"), [(64, 3, 2), (32, 4, 1), pytest.param(128, 1, 4, marks=pytest.mark.slow)])  # fmt: skip
+@pytest.mark.parametrize(("width", "rows", "fours"), SIZES)
 def test_what_a_warp_loads_from_shared_memory(width, rows, fours):
     """A product of rows by keys: for 4 steps along the width, 4 keys and `rows` rows. A sum: for 4 keys, `rows` fours of
     factors and each key's fours of columns. Blocks of queries make 4 products and a sum, blocks of keys 2 and 2 sums."""
@@ -131,15 +135,15 @@ def test_a_causal_mask_skips_tiles():
 
 @EXECUTOR
 def test_beside_a_thread_for_each_row_few_requests_reach_global_memory():
-    """Width 64: a thread asks for the numbers of each key one by one, here 48 queries share a tile loaded by fours."""
-    given, rows, of_queries, of_keys, g, _ = arrays(96, 96, 64)
+    """Width 32: a thread asks for the numbers of each key one by one, here 64 queries share a tile loaded by fours."""
+    given, rows, of_queries, of_keys, g, _ = arrays(96, 96, 32)
     requests = []
     for kernel, out in ((gpu_backward.queries_kernel, of_queries), (gpu_backward.keys_kernel, of_keys)):
         sizes = g.queries, g.keys, g.width, g.values, g.mask_row, g.mask_column, False, f32(g.scale)
-        result = [np.zeros(96 * 64, f32)] if kernel is gpu_backward.queries_kernel else []
+        result = [np.zeros(96 * 32, f32)] if kernel is gpu_backward.queries_kernel else []
         report = xray.xray(kernel, 1, 96, engine="compiled")(*given, *result, *rows[1:], *out, *sizes)
         requests.append(report.total["global_load_requests"])
-    tiled = [report.total["global_load_requests"] for report in look(96, 96, 64)]
+    tiled = [report.total["global_load_requests"] for report in look(96, 96, 32)]
     assert all(old > 90 * new for old, new in zip(requests, tiled, strict=True)), (requests, tiled)
 
 
