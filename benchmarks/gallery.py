@@ -30,26 +30,31 @@ SHAPES = {  # where that would leave a kernel's tiles mostly empty
 SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
 #: (shape, seed) of each call of a rung that such an example would lead past a kernel of its own. The seed chooses among the
 #: settings of the operation's examples, as a dimension or a mask.
-MASKED, MASKED_GROUPS, ALONG_COLUMNS, WITH_START, DEPTHWISE = 2, 5, 2, 3, 4
+MASKED, MASKED_GROUPS, ALONG_COLUMNS, WITH_START, DEPTHWISE, PADDED = 2, 5, 2, 3, 4, 2
 ATTENTION = SHAPES["scaled_dot_product_attention"]
 ATTENDED = [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED)]
-CALLS = dict.fromkeys(
-    ("attention_three_kernels", "attention_online_thread", "attention_shared_tiles", "attention_register_tiles"),
-    ATTENDED,
-) | {
-    "attention_backward_threads": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
-    "attention_backward_register_tiles": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
-    "attention_half_tensor_cores": [(ATTENTION, 0), ((1, 1, 32, 32, 30, 30), MASKED)],  # and an odd width
-    "conv2d_backward_implicit_gemm": [((1, 16, 16, 16, 8, 2), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
-    "conv2d_chosen": [((1, 4, 32, 10, 10, 3), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
-    "conv2d_depthwise_rows": [((1, 8, 1, 14, 14, 3), DEPTHWISE)],
-    "cumsum_blocks": [((5000,), 0)],
-    "cumsum_look_back": [((5000,), 0)],
-    "matmul_split_k": [((64, 64, 128), 0)],
-    "scan_backward_blocks": [((2, 2000), WITH_START)],
-    "sum_columns": [((64, 40), ALONG_COLUMNS)],
-    "sum_last_block": [((5000,), 0)],
-}
+PADDED_TOO = [((3, 4, 32, 32), 0), ((3, 2, 8, 8), PADDED)]
+CALLS = (
+    dict.fromkeys(
+        ("attention_three_kernels", "attention_online_thread", "attention_shared_tiles", "attention_register_tiles"),
+        ATTENDED,
+    )
+    | dict.fromkeys(("lstm_backward_launches", "gru_backward_launches", "rnn_backward_launches"), PADDED_TOO)
+    | {
+        "attention_backward_threads": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
+        "attention_backward_register_tiles": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
+        "attention_half_tensor_cores": [(ATTENTION, 0), ((1, 1, 32, 32, 30, 30), MASKED)],  # and an odd width
+        "conv2d_backward_implicit_gemm": [((1, 16, 16, 16, 8, 2), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
+        "conv2d_chosen": [((1, 4, 32, 10, 10, 3), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
+        "conv2d_depthwise_rows": [((1, 8, 1, 14, 14, 3), DEPTHWISE)],
+        "cumsum_blocks": [((5000,), 0)],
+        "cumsum_look_back": [((5000,), 0)],
+        "matmul_split_k": [((64, 64, 128), 0)],
+        "scan_backward_blocks": [((2, 2000), WITH_START)],
+        "sum_columns": [((64, 40), ALONG_COLUMNS)],
+        "sum_last_block": [((5000,), 0)],
+    }
+)
 SHOWN = (
     "sectors_per_request",
     "efficiency",

@@ -98,6 +98,16 @@ MEANT = {
         lambda apart, step: [apart == 1, step == 2],
         lambda apart, step, cosines: [apart == cosines.shape[1], step == 1],
     ],
+    "recurrent/gpu_kept.py rnn_keep_kernel": [
+        lambda by_sequence, hidden, width, column: [by_sequence == 1, column >= 0, column + hidden <= width],
+        lambda t, by_step, by_sequence, hidden, width, column: [
+            by_step == 1,
+            0 <= t,
+            t < by_sequence,
+            column >= 0,
+            column + hidden <= width,
+        ],
+    ],
     "recurrent/gpu_scans.py thread_per_row_kernel": [
         lambda after, first, step: [first == 0, step == after],
         lambda steps, after, first, step: [first == (steps - 1) * after, step == -after],

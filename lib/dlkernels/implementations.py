@@ -186,7 +186,7 @@ def run(rung, arguments):
     if result is not there[-1]:
         if stays:
             return result
-        return tuple(map(as_host, result)) if isinstance(result, tuple) else as_host(result)
+        return _home(result)
     if not stays:
         out[...] = result.copy_to_host()
     elif result is not out:
@@ -199,6 +199,11 @@ def _on_device(x):
     if is_device_array(x):
         return contiguous(x)
     return cuda.to_device(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x
+
+
+def _home(result):
+    """A result of a GPU rung on the host: an array, or a tuple of such results."""
+    return tuple(map(_home, result)) if isinstance(result, tuple) else as_host(result)
 
 
 def _check_capability(rung):

@@ -144,6 +144,7 @@ from . import (  # noqa: E402
     fast_backward_gru,  # noqa: F401
     fast_strands,  # noqa: F401
     gpu,  # noqa: F401
+    gpu_backward,  # noqa: F401
     gpu_minimal,  # noqa: F401
     gpu_persistent,  # noqa: F401
     gpu_scans,  # noqa: F401
