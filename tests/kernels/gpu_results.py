@@ -55,6 +55,11 @@ def end_threads():
             thread.join(60)
 
 
+def flat(result):
+    """The arrays of a result; networks have a tuple for the layers in it."""
+    return [one for part in result for one in flat(part)] if isinstance(result, tuple) else [result]
+
+
 def results(wanted):
     rungs = [row for row in implementations.everything() if row.device == "gpu"]
     for row, shape, seed in ((rung, *call) for rung in rungs for call in calls(rung.operation)):
@@ -68,7 +73,7 @@ def results(wanted):
                 raise
             result = np.empty(0)
             end_threads()
-        for number, part in enumerate(result if isinstance(result, tuple) else (result,)):
+        for number, part in enumerate(flat(result)):
             yield f"{row.name} {shape} {number}", part
 
 
