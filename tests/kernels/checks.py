@@ -157,3 +157,12 @@ def dtypes_for(row):
 
 def takes_out(operation):
     return "out" in operation.prepare.__code__.co_varnames[: operation.prepare.__code__.co_argcount]
+
+
+def masks(queries, keys):
+    """Of each kind: for all queries, for each, one term for all, nobody; with rows and tiles in which nobody may look."""
+    draw = np.random.default_rng(5)
+    which = draw.random((queries, keys)) < 0.5
+    which[3], which[:, 64:] = False, False
+    terms = np.where(which, draw.standard_normal((queries, keys)), -np.inf).astype(np.float32)
+    return which, terms, terms[:1], which[:1], np.full((1, 1), 2, np.float32), np.zeros((1, 1), bool)

@@ -26,7 +26,7 @@ from dlkernels.device import name as device_name
 from dlkernels.tensor_cores import KINDS, pack
 from simt import xray
 
-from .checks import on_device
+from .checks import masks, on_device
 
 COMPILER = pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
@@ -485,15 +485,6 @@ def test_ragged_halves(case):
     q, k, v = (narrow(x, kind) for x in three(queries, keys, width, values, lead))
     result = HALF(q, k, v, is_causal=causal)
     np.testing.assert_allclose(result, reference.attention_half(q, k, v, None, causal), rtol=most, atol=most)
-
-
-def masks(queries, keys):
-    """Of each kind: for all queries, for each, one term for all, nobody; with rows and tiles in which nobody may look."""
-    draw = np.random.default_rng(5)
-    which = draw.random((queries, keys)) < 0.5
-    which[3], which[:, 64:] = False, False
-    terms = np.where(which, draw.standard_normal((queries, keys)), -np.inf).astype(f32)
-    return which, terms, terms[:1], which[:1], np.full((1, 1), 2, f32), np.zeros((1, 1), bool)
 
 
 @pytest.mark.parametrize("number", range(6))

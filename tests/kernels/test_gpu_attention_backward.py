@@ -16,7 +16,7 @@ from dlkernels.attention.gpu_patches import DOWN, KEYS, THREADS, counted
 from dlkernels.device import name as device_name
 from simt import xray
 
-from .checks import on_device
+from .checks import masks, on_device
 
 COMPILER = pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
@@ -166,15 +166,6 @@ RAGGED = (
 def test_ragged(case):
     lead, queries, keys, width, values, causal = case
     check(four(queries, keys, width, values, lead), causal=causal)
-
-
-def masks(queries, keys):
-    """Of each kind: for all queries, for each, one term for all, nobody; with rows and tiles in which nobody may look."""
-    draw = np.random.default_rng(5)
-    which = draw.random((queries, keys)) < 0.5
-    which[3], which[:, 64:] = False, False
-    terms = np.where(which, draw.standard_normal((queries, keys)), -np.inf).astype(f32)
-    return which, terms, terms[:1], which[:1], np.full((1, 1), 2, f32), np.zeros((1, 1), bool)
 
 
 @pytest.mark.parametrize("number", range(6))
