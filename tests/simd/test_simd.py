@@ -16,8 +16,10 @@ from dlkernels import simd
 from dlkernels.simd import (
     broadcast,
     fence,
+    first_lanes,
     fma,
     lanes,
+    larger,
     last_lane,
     load,
     load_bytes,
@@ -118,6 +120,34 @@ def test_extremes_as_numpy(dtype):
         np.testing.assert_array_equal(out[6], np.maximum(x, y))
         np.testing.assert_array_equal(out[7], np.minimum(x, y))
         np.testing.assert_array_equal(out[3], x / y)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_larger_is_the_second_where_one_is_no_number(dtype):
+    @njit
+    def both(x, y, out):
+        store(out, 0, larger(load(x, 0), load(y, 0)))
+
+    n = simd.vector_width(dtype)
+    x = np.resize(np.array([np.nan, 1, 3, np.inf, -np.inf, np.nan, 2], dtype), n)
+    y = np.resize(np.array([2, np.nan, -1, np.nan, 5, np.inf, 2, 7, np.nan], dtype), n)
+    out = np.zeros(n, dtype)
+    both(x, y, out)
+    np.testing.assert_array_equal(out, np.where(x > y, x, y))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_first_lanes_of_one_and_the_rest_of_another(dtype):
+    @njit
+    def some(count, x, y, out):
+        store(out, 0, first_lanes(count, load(x, 0), load(y, 0)))
+
+    n = simd.vector_width(dtype)
+    x, y = np.arange(1, n + 1, dtype=dtype), np.full(n, -np.inf, dtype)
+    for count in (-(1 << 40), -1, *range(n + 1), n + 1, 1 << 33, (1 << 62) + 1, np.uint8(3)):
+        out = np.zeros(n, dtype)
+        some(count, x, y, out)
+        np.testing.assert_array_equal(out, np.where(np.arange(n) < int(count), x, y), err_msg=str(count))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

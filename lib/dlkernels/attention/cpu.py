@@ -253,7 +253,7 @@ def attention_half_widened(mask, g, q, k, v, out):
 
 def few(g, dtype):
     """Whether so few queries leave most lanes of flash.py's tiles empty."""
-    return g.queries <= flash.wide(dtype) // 3
+    return g.queries <= flash.wide(dtype) // 6
 
 
 def split_room(g, dtype, threads):

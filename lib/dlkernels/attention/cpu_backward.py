@@ -25,16 +25,17 @@ import numpy as np
 from .. import team
 from ..implementations import implementation
 from ..matrix.backward import product
-from ..simd import lanes, load, store, vector_width
+from ..simd import broadcast, first_lanes, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
+from ..workspace import workspace
 from . import flash
 from .cpu import terms_of
 from .exponential import LOG2_E, exp2
-from .flash import KEYS, QUERIES, ROWS, add_products, hide_later, products, tiles_of, transpose_in, transpose_out
+from .flash import KEYS, QUERIES, ROWS, add_products, fill, hide_later, products, tiles_of, transpose_in, transpose_out
 from .rows import plain
 
 VECTORS = 2  # of columns in a tile of the gradient of q
@@ -123,7 +124,7 @@ def attention_backward_tiles(mask, shape, g, grad, q, k, v):
         across, each = flash.wide(q.dtype), room(g, q.dtype)
         work = 4 * g.heads * g.queries * g.keys * (g.width + g.values)
         threads = 1 if work < flash.ALONE else team.size()
-        work_lines = flash.aligned(threads * each, q.dtype)
+        work_lines = workspace(q.dtype, threads * each)
         masked = terms.size > 1 or terms[0] != 0
         tiles = -(-g.queries // across), -(-g.keys // across)
         tasks = tuple(g.heads * flash.rows_of_tiles(count, g.causal) for count in tiles)
@@ -195,8 +196,7 @@ def _tile_for_q(shared, of_q, head, tile, who):
         line[ones + i] = one
         line[logs + i] = sums[row + i] if i < count else 0
         line[along + i] = inner[row + i] if i < count else 0
-    for i in range(g.width * across):
-        line[result + i] = 0
+    fill(line, result, g.width * across, line.dtype.type(0))
     last = min(g.keys, first + count) if g.causal else g.keys
     for begin in range(0, last, KEYS):
         here = min(KEYS, last - begin)
@@ -214,8 +214,7 @@ def _tile_for_q(shared, of_q, head, tile, who):
                 weight = exp2(load(line, scores + i) - load(line, logs + i - r * across))
                 store(line, scores + i, weight * (load(line, slopes + i) - load(line, along + i - r * across)))
         add_products(memory(k), keys, g.width, here, line, scores, result, ones, across)
-    for i in range(across):
-        line[ones + i] = scale
+    fill(line, ones, across, scale)
     transpose_out(line, result, across, g.width, count, line, ones, memory(of_q), row * g.width)
 
 
@@ -238,10 +237,8 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
     log2_e = lines.dtype.type(LOG2_E)
     transpose_in(memory(k), g.of_k[head] + first * g.width, g.width, count, scale * log2_e, line, at, across)
     transpose_in(memory(v), g.of_v[head] + first * g.values, g.values, count, one, line, values, across)
-    for i in range(across):
-        line[ones + i] = one
-    for i in range((g.width + g.values) * across):
-        line[for_k + i] = 0
+    fill(line, ones, across, one)
+    fill(line, for_k, (g.width + g.values) * across, line.dtype.type(0))
     for begin in range(first if g.causal else 0, g.queries, KEYS):
         here = min(KEYS, g.queries - begin)
         row = head * g.queries + begin
@@ -267,8 +264,7 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
             add_to_rows(memory(of_q), row * g.width, g.width, here, line, slopes, across, count, memory(k), keys)
     to = head * g.keys + first
     transpose_out(line, for_v, across, g.values, count, line, ones, memory(of_v), to * g.values)
-    for i in range(across):
-        line[ones + i] = scale
+    fill(line, ones, across, scale)
     transpose_out(line, for_k, across, g.width, count, line, ones, memory(of_k), to * g.width)
 
 
@@ -293,6 +289,8 @@ def add_to_rows(out, to, columns, rows, line, at, across, depth, matrix, other):
 @inner_njit()
 def hide_earlier(line, scores, across, queries, ahead):
     """-inf for the scores of queries that come before their key. ahead: the first query's place minus the first key's."""
-    for r in range(queries):
-        for i in range(max(0, ahead + r + 1), across):
-            line[scores + r * across + i] = -np.inf
+    nothing = broadcast(line.dtype.type(-np.inf))
+    for r in range(min(queries, across - 1 - ahead)):
+        for i in range(0, across, lanes(line)):
+            at = scores + r * across + i
+            store(line, at, first_lanes(ahead + r + 1 - i, load(line, at), nothing))

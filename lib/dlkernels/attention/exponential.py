@@ -1,4 +1,4 @@
-"""Our own exponential: additions, multiplications and shifts, for a vector of numbers at once.
+"""Our own exponential: additions, multiplications and a shift, for a vector of numbers at once.
 
     2^x = 2^n 2^r        n = x rounded to a whole number, r = x - n in [-1/2, 1/2]
     2^r                  its Taylor series, to where the next term is below half the spacing of numbers at 1
@@ -58,7 +58,8 @@ def _emit(builder, number, lanes, x, natural):
     least = constant(-bias / (LOG2_E if natural else 1))
     x = builder.select(builder.fcmp_ordered("<", x, least), least, x)  # this way round NaN stays NaN
     scaled = builder.fmul(x, constant(high)) if natural else x
-    shift = constant(1.5 * 2.0**fraction)  # a number beside which only whole ones have room: adding it rounds
+    # A number beside which only whole ones have room: adding it rounds. It has the bias of an exponent in its last bits.
+    shift = constant(1.5 * 2.0**fraction + bias)
     shifted = builder.fadd(scaled, shift)
     whole = builder.fsub(shifted, shift)
     if natural:
@@ -68,8 +69,7 @@ def _emit(builder, number, lanes, x, natural):
     power = constant(math.log(2) ** terms / math.factorial(terms))
     for k in range(terms - 1, -1, -1):
         power = multiply_add(power, rest, constant(math.log(2) ** k / math.factorial(k)))
-    exponent = builder.add(builder.bitcast(shifted, words), constant(bias, word))
-    factor = builder.bitcast(builder.shl(exponent, constant(fraction, word)), x.type)
+    factor = builder.bitcast(builder.shl(builder.bitcast(shifted, words), constant(fraction, word)), x.type)
     return builder.fmul(power, factor)
 
 

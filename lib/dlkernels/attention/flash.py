@@ -28,13 +28,14 @@ from numba.extending import NativeValue, models, overload, register_model, typeo
 
 from .. import team
 from ..matrix.blocks import REGISTERS
-from ..simd import lanes, load, maximum, store, vector_bytes, vector_width
+from ..simd import broadcast, first_lanes, lanes, larger, load, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_scale, tile_store, tile_zeros
 from ..team import share
+from ..workspace import workspace
 from .exponential import LOG2_E, exp2
 
 QUERIES = 3  # vectors of queries in a tile
@@ -54,13 +55,6 @@ def room(g, dtype):
     return (g.width + KEYS + g.values + 3) * wide(dtype)
 
 
-def aligned(size, dtype):
-    """A new line of memory that begins where a vector does."""
-    spare = vector_bytes() // np.dtype(dtype).itemsize
-    line = np.empty(size + spare, dtype)
-    return line[-(line.ctypes.data // line.itemsize) % spare :]
-
-
 def attend(q, k, v, mask, g, out, skip):
     """out = the attention of contiguous lines of memory. skip: whether tiles beyond the diagonal are left out."""
     sums = np.empty(0, out.dtype)
@@ -74,7 +68,7 @@ def run(q, k, v, mask, g, out, sums, skip, mods=None):
     work = g.heads * g.queries * g.keys * (g.width + g.values) // (2 if paired else 1)
     threads = 1 if work < ALONE else team.size()
     each = room(g, out.dtype)
-    lines = aligned(threads * each, out.dtype)
+    lines = workspace(out.dtype, threads * each)
     modified = (
         mods is not None and mods[0].score_mod is not None
     )  # a score_mod sees scores before they are multiplied by log2(e)
@@ -130,11 +124,9 @@ def _tile(everything, head, tile, who):
     summed, factor = top + across, top + 2 * across
     transpose_in(memory(q), g.of_q[head] + first * g.width, g.width, count, scale, line, at, across)
     least, zero = line.dtype.type(np.finfo(line.dtype).min), line.dtype.type(0)
-    for i in range(across):
-        line[top + i] = least
-        line[summed + i] = zero
-    for i in range(g.values * across):
-        line[result + i] = zero
+    fill(line, top, across, least)
+    fill(line, summed, across, zero)
+    fill(line, result, g.values * across, zero)
     last = min(g.keys, first + count) if skip and g.causal else g.keys
     for begin in range(0, last, KEYS):
         here = min(KEYS, last - begin)
@@ -167,14 +159,23 @@ def _tile(everything, head, tile, who):
 
 
 @inner_njit()
+def fill(line, at, count, value):
+    """The value in `count` numbers, a multiple of the lanes, from `at` on."""
+    vector = broadcast(value)
+    for i in range(0, count, lanes(line)):
+        store(line, at + i, vector)
+
+
+@inner_njit()
 def transpose_in(source, at, width, count, scale, line, to, across):
     """line[c, i] = scale * source[i, c] for `count` rows; zeros for the lanes that are left."""
+    whole = count - count % lanes(line)
+    if whole < across:
+        for c in range(width):
+            fill(line, to + c * across + whole, across - whole, line.dtype.type(0))
     pack(source, at, 1, width, width, count, line, to, across)
-    for c in range(width):
-        for i in range(count):
-            line[to + c * across + i] *= scale
-        for i in range(count, across):
-            line[to + c * across + i] = 0
+    for i in range(0, width * across, lanes(line)):
+        store(line, to + i, scale * load(line, to + i))
 
 
 @inner_njit()
@@ -227,9 +228,11 @@ def add_products(matrix, at, columns, depth, line, other, to, factor, across):
 @inner_njit()
 def hide_later(line, scores, across, keys, ahead):
     """-inf for the scores of keys that come after their query. ahead: the first key's place minus the first query's."""
+    nothing = broadcast(line.dtype.type(-np.inf))
     for r in range(max(0, 1 - ahead), keys):
-        for i in range(min(across, ahead + r)):
-            line[scores + r * across + i] = -np.inf
+        for i in range(0, across, lanes(line)):
+            at = scores + r * across + i
+            store(line, at, first_lanes(ahead + r - i, nothing, load(line, at)))
 
 
 @inner_njit()
@@ -328,11 +331,14 @@ def weigh(line, scores, across, keys, top, summed, factor):
     width = lanes(line)
     for v in range(0, across, width):
         before = load(line, top + v)
-        new, odd = before, before  # two chains: each maximum waits for the one before it
+        new, odd = (
+            before,
+            before,
+        )  # two chains: each one waits for the one before it. A NaN is not larger, its weight is NaN
         for r in range(keys // 2):
-            new = maximum(new, load(line, scores + 2 * r * across + v))
-            odd = maximum(odd, load(line, scores + (2 * r + 1) * across + v))
-        new = maximum(maximum(new, odd), load(line, scores + (keys - 1) * across + v))
+            new = larger(load(line, scores + 2 * r * across + v), new)
+            odd = larger(load(line, scores + (2 * r + 1) * across + v), odd)
+        new = larger(load(line, scores + (keys - 1) * across + v), larger(new, odd))
         store(line, top + v, new)
         correction = exp2(before - new)
         total = correction * load(line, summed + v)

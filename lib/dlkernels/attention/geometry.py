@@ -30,6 +30,22 @@ def geometry(q, k, v, mask, is_causal, scale, enable_gqa, kinds=FLOATS):
 
     kinds: the dtypes that q, k and v may have. Those of 16 bits are widened: terms of a mask are float32 there.
     """
+    plain = type(q) is type(k) is type(v) is np.ndarray and type(is_causal) is type(enable_gqa) is bool
+    if plain and mask is None and (scale is None or type(scale) is float):
+        shapes = q.shape, k.shape, v.shape
+        return _of_arrays_like(shapes, (q.dtype, k.dtype, v.dtype), is_causal, scale, enable_gqa, kinds)
+    return _checked(q, k, v, mask, is_causal, scale, enable_gqa, kinds)
+
+
+@functools.lru_cache(
+    maxsize=64
+)  # of a layer that is called again, only what follows from shapes and dtypes is asked for
+def _of_arrays_like(shapes, dtypes, is_causal, scale, enable_gqa, kinds):
+    arrays = (np.broadcast_to(np.zeros((), dtype), shape) for shape, dtype in zip(shapes, dtypes, strict=True))
+    return _checked(*arrays, None, is_causal, scale, enable_gqa, kinds)
+
+
+def _checked(q, k, v, mask, is_causal, scale, enable_gqa, kinds):
     given = {"q": q, "k": k, "v": v}
     for name, x in given.items():
         float_array(name, x, kinds)

@@ -31,8 +31,9 @@ from ..simd.cache import cached_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
 from ..team import share
+from ..workspace import workspace
 from .exponential import exp
-from .flash import ALONE, aligned
+from .flash import ALONE
 from .rows import plain
 
 CHUNK = 64
@@ -213,7 +214,7 @@ def by_chunks(q, k, v, g, beta, out):
     each = size * (width + 2 * size + 2 * columns + 3) + width * columns
     work = heads * tokens * (size * (width + columns) + 2 * width * columns)
     threads = 1 if work < ALONE else min(heads, team.size())
-    lines = aligned(threads * each, q.dtype)
+    lines = workspace(q.dtype, threads * each)
     _on_heads((q, k, v, g, beta, delta, out, lines, each, size), heads, threads, work // 100, team.members())
 
 

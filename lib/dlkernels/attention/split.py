@@ -32,8 +32,9 @@ from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
+from ..workspace import workspace
 from .exponential import LOG2_E, exp2
-from .flash import ALONE, aligned
+from .flash import ALONE
 
 KEYS = 64  # keys of a tile: a multiple of all numbers of lanes
 ROWS = 4 if REGISTERS == 32 else 2  # rows of a tile in registers
@@ -104,7 +105,7 @@ def attend(plan, q, k, v, k_scale, v_scale, mask, out, splits=None):
     )
     tile = 0 if k_scale is None else KEYS * max(plan.width, plan.values)
     each = room(plan, out.dtype, tile)
-    line = aligned(threads * each, out.dtype)
+    line = workspace(out.dtype, threads * each)
     masked = mask.size > 1 or mask[0] != 0
     everything = (q, k, v, k_scale, v_scale, mask, masked), plan, out.dtype.type(plan.scale * LOG2_E), line, each, tile
     _attend(everything, parts, part_sums, splits, out, sums, threads, work // 20, team.members())

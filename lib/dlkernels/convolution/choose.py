@@ -21,8 +21,9 @@ import numpy as np
 
 from .. import team
 from ..matrix import choose as products
+from ..workspace import workspace
 from . import fft, implicit, lanes, tiles, winograd
-from .kept import by_shape, workspace
+from .kept import by_shape
 from .sizes import sizes
 from .tiles import ROWS
 

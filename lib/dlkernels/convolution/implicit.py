@@ -32,7 +32,8 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
-from .kept import by_shape, workspace
+from ..workspace import workspace
+from .kept import by_shape
 from .turned import copy_interleaved, copy_turned, turn_back
 
 LOW = 4 if REGISTERS == 32 else 2

@@ -1,26 +1,8 @@
-"""What is kept for the next convolution: a thread's memory, and what follows from shapes alone."""
+"""What is kept for the next convolution: what follows from shapes alone."""
 
 import functools
-import threading
 
 import numpy as np
-
-KEPT = 32 << 20  # bytes of workspace that a thread keeps for its next call; what is larger is given back
-ALIGNED = 64  # bytes: a vector that crosses two lines of the cache takes two accesses
-_kept = threading.local()
-
-
-def workspace(dtype, elements):
-    """Memory for so many elements, or more, that begins with a line of the cache; kept for this thread's next call unless
-    it is large."""
-    line = _kept.__dict__.get(dtype.char)
-    if line is None or line.size < elements:
-        spare = ALIGNED // dtype.itemsize
-        line = np.empty(elements + spare, dtype)
-        line = line[-(line.ctypes.data // dtype.itemsize) % spare :]
-        if line.nbytes <= KEPT:
-            setattr(_kept, dtype.char, line)
-    return line
 
 
 def by_shape(function):

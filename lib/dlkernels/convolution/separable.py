@@ -21,9 +21,9 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
+from ..workspace import workspace
 from . import cpu, implicit
 from .geometry import Geometry
-from .kept import workspace
 from .lanes import PIXELS, pixels_of_vector
 from .pictures import plain, with_batch
 

@@ -47,7 +47,7 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
 from ..team import share
-from .kept import workspace
+from ..workspace import workspace
 from .turned import copy_turned, turn_back
 
 MIDDLE, LOW = (

@@ -28,7 +28,19 @@ Indices count elements from the start of the array, are not checked, and are not
 from .atomic import atomic_load, compare_and_swap, fetch_add
 from .memory import fence, lanes, load, load_bytes, prefetch, store, store_nontemporal, until_aligned
 from .target import has, instruction_set, vector_bytes, vector_width
-from .vector import VectorType, broadcast, fma, last_lane, maximum, minimum, prefix_sum, reduce_add, reduce_max
+from .vector import (
+    VectorType,
+    broadcast,
+    first_lanes,
+    fma,
+    larger,
+    last_lane,
+    maximum,
+    minimum,
+    prefix_sum,
+    reduce_add,
+    reduce_max,
+)
 
 __all__ = [
     "VectorType",
@@ -37,10 +49,12 @@ __all__ = [
     "compare_and_swap",
     "fence",
     "fetch_add",
+    "first_lanes",
     "fma",
     "has",
     "instruction_set",
     "lanes",
+    "larger",
     "last_lane",
     "load",
     "load_bytes",

@@ -101,6 +101,8 @@ _maximum = _elementwise(
 _minimum = _elementwise(
     lambda builder, vector_type, *ab: call_llvm(builder, f"minimum.{suffix(vector_type)}", ab[0].type, ab)
 )
+# "larger, or b" is what one instruction of x86 does; the NaN of `maximum` takes two more
+_larger = _elementwise(lambda builder, vector_type, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
 
 
 @intrinsic
@@ -119,6 +121,31 @@ def maximum(typingctx, a, b):
 def minimum(typingctx, a, b):
     """``minimum(a, b)`` lane by lane; NaN if either is NaN, as ``np.minimum``."""
     return _minimum(a, b)
+
+
+@intrinsic
+def larger(typingctx, a, b):
+    """``larger(a, b)``: a where a > b, else b, lane by lane: b where one is NaN. Faster than `maximum`."""
+    return _larger(a, b)
+
+
+@intrinsic
+def first_lanes(typingctx, n, a, b):
+    """``first_lanes(n, a, b)``: of two vectors, lane i is a's where i < n, else b's. n: any integer."""
+    if not isinstance(n, types.Integer) or not isinstance(a, VectorType) or a != b:
+        return None
+
+    def emit(context, builder, signature, arguments):
+        element = ir.IntType(a.dtype.bitwidth)  # compared in numbers as wide as the lanes
+        places = ir.Constant(ir.VectorType(element, a.lanes), list(range(a.lanes)))
+        count, most = context.cast(builder, arguments[0], n, types.int64), ir.Constant(ir.IntType(64), a.lanes)
+        count = builder.select(builder.icmp_signed("<", count, most), count, most)
+        least = ir.Constant(count.type, 0)
+        count = builder.select(builder.icmp_signed("<", count, least), least, count)
+        count = builder.trunc(count, element) if element.width < 64 else count
+        return builder.select(builder.icmp_signed("<", places, splat(builder, count, a.lanes)), *arguments[1:])
+
+    return a(n, a, b), emit
 
 
 @intrinsic
