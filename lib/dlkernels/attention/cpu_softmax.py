@@ -94,6 +94,8 @@ def softmax_online(x, out):
 
 # ---- 4: vectors, and all cores -----------------------------------------------------------------------------------
 
+TOGETHER, NUMBERS = 8, 4096  # rows that take each step together at most, and numbers of them
+
 
 @inner_njit(error_model="numpy")
 def exponentials(x, at, top, n, out, to):
@@ -122,9 +124,18 @@ def _softmax_part(arguments, task, who):
     rows, n = out.shape
     line, result = memory(x), memory(out)
     first, last = part_of(task, tasks, rows)
-    for r in range(first, last):
-        top = largest(line, r * n, n)
-        finish(line, result, r * n, n, top, exponentials(line, r * n, top, n, result, r * n), logarithm)
+    # A step of a row waits for the one before it, and not for other rows: several take each step, while the L1 cache has them.
+    together = max(1, min(TOGETHER, NUMBERS // n))
+    tops, sums = np.empty(TOGETHER, out.dtype), np.empty(TOGETHER, out.dtype)
+    for begin in range(first, last, together):
+        here = min(together, last - begin)
+        for r in range(here):
+            tops[r] = largest(line, (begin + r) * n, n)
+        for r in range(here):
+            at = (begin + r) * n
+            sums[r] = exponentials(line, at, tops[r], n, result, at)
+        for r in range(here):
+            finish(line, result, (begin + r) * n, n, tops[r], sums[r], logarithm)
 
 
 @inner_njit(error_model="numpy")

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from .. import team
-from ..simd import fma, lanes, load, maximum, reduce_add, reduce_max
+from ..simd import fma, lanes, larger, load, reduce_add, reduce_max
 from ..simd.inner import inner_njit
 
 ALONE = 1 << 14  # numbers below which waking another thread costs more than it gains
@@ -55,18 +55,18 @@ def part_of(task, tasks, rows):
 
 @inner_njit()
 def largest(line, at, n):
-    """The largest of n numbers from `at` on; NaN where one of them is."""
+    """The largest of n numbers from `at` on. A NaN is larger than none: what is computed from it will be NaN."""
     width, top, i = lanes(line), line.dtype.type(-np.inf), 0
     if n >= 2 * width:
         first, second = load(line, at), load(line, at + width)
         i = 2 * width
         while i + 2 * width <= n:
-            first, second = maximum(first, load(line, at + i)), maximum(second, load(line, at + i + width))
+            first, second = larger(load(line, at + i), first), larger(load(line, at + i + width), second)
             i += 2 * width
-        top = reduce_max(maximum(first, second))
+        top = reduce_max(larger(second, first))
     while i < n:
         x = line[at + i]
-        top = x if x > top or x != x else top
+        top = x if x > top else top
         i += 1
     return top
 
