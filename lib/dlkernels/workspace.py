@@ -1,22 +1,32 @@
-"""Memory that a thread of the caller keeps for its next call: to ask for it anew would take longer than a small operation."""
+"""Memory that begins with a line of the cache: a vector that crosses two of them takes two accesses."""
 
+import math
 import threading
 
 import numpy as np
 
 KEPT = 32 << 20  # bytes of workspace that a thread keeps for its next call; what is larger is given back
-ALIGNED = 64  # bytes: a vector that crosses two lines of the cache takes two accesses
+LINE = 64  # bytes
 _kept = threading.local()
 
 
 def workspace(dtype, elements):
-    """Memory for so many elements, or more, that begins with a line of the cache; kept for this thread's next call unless
-    it is large."""
+    """Memory for so many elements, or more, kept for this thread's next call unless it is large: to ask for it anew would take
+    longer than a small operation."""
     line = _kept.__dict__.get(dtype.char)
     if line is None or line.size < elements:
-        spare = ALIGNED // dtype.itemsize
-        line = np.empty(elements + spare, dtype)
-        line = line[-(line.ctypes.data // dtype.itemsize) % spare :]
+        line = _from_a_line(np.empty(elements + LINE // dtype.itemsize, dtype))
         if line.nbytes <= KEPT:
             setattr(_kept, dtype.char, line)
     return line
+
+
+def aligned_zeros(shape, dtype):
+    """A new contiguous array of zeros."""
+    dtype, size = np.dtype(dtype), math.prod(shape)
+    return _from_a_line(np.zeros(size + LINE // dtype.itemsize, dtype))[:size].reshape(shape)
+
+
+def _from_a_line(line):
+    """What is left of an array from its first whole line of the cache on."""
+    return line[-(line.ctypes.data // line.itemsize) % (LINE // line.itemsize) :]

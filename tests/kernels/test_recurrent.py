@@ -5,12 +5,13 @@ import tracemalloc
 import numba
 import numpy as np
 import pytest
+from numba import njit
 
 import dlkernels
 from dlkernels import gru, implementations, lstm, lstm_backward, rnn, scan, team
-from dlkernels.recurrent import fast, reference, scans
+from dlkernels.recurrent import fast, fast_gates, reference, rounded, scans
 from dlkernels.recurrent.examples import scan_error
-from dlkernels.simd import has
+from dlkernels.simd import broadcast, load, store
 
 from . import torch_recurrent as torch_says
 from .checks import arrays_of, check
@@ -289,19 +290,33 @@ def test_wrong_arguments(case):
         function(*arguments, **options)
 
 
-# ---- instructions ------------------------------------------------------------------------------------------------------
+# ---- gates -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not has("avx2"), reason="elsewhere there is no such instruction")
-@pytest.mark.parametrize("loop", [fast.lstm_lanes, fast.gru_lanes], ids=["lstm", "gru"])
-def test_loops_behind_the_products_gather_nothing(loop):
-    """An index that might be negative makes a gather of each load: it was three times as slow."""
-    bias, gates, mask, one = (np.float32(0),) * 4, np.ones(128, "f"), np.ones(32, "f"), np.ones(32, "f")
-    if loop is fast.lstm_lanes:
-        loop(32, gates, 0, 32, *bias, mask, one, 0, one, 0, one.copy(), 0, one.copy(), 0)
-    else:
-        loop(32, gates, 0, 32, one, 0, *bias, mask, one, 0, one.copy(), 0)
-    code = loop.inspect_asm(loop.signatures[-1])
-    assert "vdivps" in code
-    assert "gather" not in code
-    assert "scatter" not in code
+@njit
+def gates(x, sigmoids, tanhs):
+    for i in range(0, x.size, fast.lanes):
+        above, below = fast_gates.tanh_as_quotient(load(x, i))
+        store(tanhs, i, above / below)
+        store(sigmoids, i, broadcast(np.float32(1)) / fast_gates.below_sigmoid(load(x, i)))
+
+
+def test_gates_are_right_over_all_that_float32_holds():
+    """As the allowed errors of networks take for granted (rounded.py); tanh near zero, and where it becomes 1."""
+    small = np.float32(2.0) ** np.linspace(-126, 7, 80_000, dtype=np.float32)
+    x = np.concatenate([small, -small, np.linspace(-88, 88, 200_000, dtype=np.float32)])
+    sigmoids, tanhs = np.empty_like(x), np.empty_like(x)
+    gates(x, sigmoids, tanhs)
+    wide, eps = x.astype(np.float64), np.finfo("f").eps
+    with np.errstate(over="ignore"):
+        rights = (sigmoids, 1 / (1 + np.exp(-wide))), (tanhs, np.tanh(wide))
+    for found, right in rights:
+        there = (np.abs(right) > 2.0**-120) & (np.abs(wide) < 87)
+        error = np.abs(found - right)[there] / np.abs(right)[there] / eps
+        assert error.max() < rounded.FUNCTION / 2, (error.max(), x[there][error.argmax()])
+        assert (np.abs(found - right)[~there] <= 2 * eps * np.abs(right)[~there] + 2.0**-120).all()
+    edges = np.resize(np.array([np.nan, np.inf, -np.inf, 0, 1e38, -1e38, -0.0, 200], np.float32), 64)
+    sigmoids, tanhs = np.empty_like(edges), np.empty_like(edges)
+    gates(edges, sigmoids, tanhs)
+    np.testing.assert_allclose(sigmoids[:8], [np.nan, 1, 0, 0.5, 1, 0, 0.5, 1], atol=1e-37)
+    np.testing.assert_allclose(tanhs[:8], [np.nan, 1, -1, 0, 1, -1, 0, 1], rtol=2 * eps)

@@ -30,6 +30,7 @@ from dlkernels.simd import (
     prefix_sum,
     reduce_add,
     reduce_max,
+    smaller,
     store,
     store_nontemporal,
     target,
@@ -123,17 +124,18 @@ def test_extremes_as_numpy(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_larger_is_the_second_where_one_is_no_number(dtype):
+def test_the_larger_and_the_smaller_are_the_second_where_one_is_no_number(dtype):
     @njit
     def both(x, y, out):
         store(out, 0, larger(load(x, 0), load(y, 0)))
+        store(out, lanes(out), smaller(load(x, 0), load(y, 0)))
 
     n = simd.vector_width(dtype)
     x = np.resize(np.array([np.nan, 1, 3, np.inf, -np.inf, np.nan, 2], dtype), n)
     y = np.resize(np.array([2, np.nan, -1, np.nan, 5, np.inf, 2, 7, np.nan], dtype), n)
-    out = np.zeros(n, dtype)
-    both(x, y, out)
-    np.testing.assert_array_equal(out, np.where(x > y, x, y))
+    out = np.zeros((2, n), dtype)
+    both(x, y, out.reshape(-1))
+    np.testing.assert_array_equal(out, [np.where(x > y, x, y), np.where(x < y, x, y)])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -8,13 +8,10 @@ step. Two forms, by what lies in the lanes of a vector::
     over the units      gates[row] = P[row] + the sum over k of U[row, k] * h[k], for a single sequence
                         each weight is used once a step: it comes from the cache of the core that has it
 
-P = W x + b of a block of steps is a product of matrices before them. What follows the products is a loop over lanes that LLVM
-makes vectors of, as exp is our own (vector/fast.py). Its states are rounded to multiples of the smallest normal number: a
-state that fades would else stay at the smallest of all numbers, with which some CPUs are slow (`settled`).
+P = W x + b of a block of steps is a product of matrices before them. What follows the products is in fast_gates.py.
 """
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
@@ -28,8 +25,9 @@ from ..simd.line import memory
 from ..simd.pack import transpose_block
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
 from ..team import share
-from ..vector.fast import exp, sigmoid, tanh, tanh_as_quotient
+from ..workspace import aligned_zeros
 from .cpu import inputs_batched
+from .fast_gates import gru_vector, lstm_vector
 from .geometry import GATES
 from .layers import on_layers
 
@@ -43,56 +41,9 @@ BLOCK = 1 << 18  # numbers of P at a time
 APART = 256  # rows of P at multiples of this many numbers would share the same places of a cache
 PARALLEL_FROM = 1 << 17  # multiply-adds of a step below which the team costs more than it gains
 LSTM, GRU = 0, 1
-SMALLEST = f32(2.0**-102)  # above it there is room for multiples of 2^-125, below it of 2^-126, the least normal number
 ZERO, ONE = f32(0), f32(1)
 
 lanes = vector_width(np.float32)
-compiled = njit(error_model="numpy", fastmath={"contract"})
-
-
-@inner_njit(forceinline=True)
-def settled(x):
-    """x, but a multiple of the smallest normal number, or of twice that."""
-    return (x + SMALLEST) - SMALLEST
-
-
-# ---- behind the products -----------------------------------------------------------------------------------------------
-
-
-# LLVM makes vectors of these loops as no array is read and written at the same places, and as each is compared with few others.
-# Indices begin at 0: one that may be negative counts from an array's end, and a vector of such is gathered, lane by lane.
-
-
-@compiled
-def lstm_lanes(count, gates, at, apart, b_i, b_f, b_g, b_o, mask, h, h_at, c, c_at, new, new_at, cell, cell_at):
-    """New states of `count` lanes; gates[at + k * apart + lane] are those of gate k, mask is 1 where a sequence goes on."""
-    of_i, of_f = gates[at : at + count], gates[at + apart : at + apart + count]
-    of_g, of_o = gates[at + 2 * apart : at + 2 * apart + count], gates[at + 3 * apart : at + 3 * apart + count]
-    h, c, new, cell = (
-        h[h_at : h_at + count], c[c_at : c_at + count], new[new_at : new_at + count], cell[cell_at : cell_at + count],
-    )  # fmt: skip
-    for j in range(count):
-        f, going = sigmoid(of_f[j] + b_f, ZERO), mask[j]
-        g, below = tanh_as_quotient(of_g[j] + b_g)
-        # sigmoid times tanh, with one division
-        added = g / (below * (ONE + exp(-of_i[j] - b_i)))
-        cell[j] = going * settled(f * c[j] + added) + (ONE - going) * c[j]
-    for j in range(count):
-        above, below = tanh_as_quotient(cell[j])
-        shown, going = above / (below * (ONE + exp(-of_o[j] - b_o))), mask[j]
-        new[j] = going * settled(shown) + (ONE - going) * h[j]
-
-
-@compiled
-def gru_lanes(count, gates, at, apart, p, p_at, b_r, b_z, b_n, b_h, mask, h, h_at, new, new_at):
-    """The same; p[p_at + lane]: the part of gate n that x has."""
-    of_r, of_z = gates[at : at + count], gates[at + apart : at + apart + count]
-    of_n, p = gates[at + 2 * apart : at + 2 * apart + count], p[p_at : p_at + count]
-    h, new = h[h_at : h_at + count], new[new_at : new_at + count]
-    for j in range(count):
-        r, z = sigmoid(of_r[j] + b_r, ZERO), sigmoid(of_z[j] + b_z, ZERO)
-        n = tanh(p[j] + b_n + r * (of_n[j] + b_h), ZERO)
-        new[j] = mask[j] * settled((ONE - z) * n + z * h[j]) + (ONE - mask[j]) * h[j]
 
 
 # ---- over the batch ----------------------------------------------------------------------------------------------------
@@ -145,7 +96,7 @@ def _step_over_batch(arguments, task, who):
     p_row, first = p.shape[1], task * UNITS
     units = min(UNITS, hidden - first)
     apart = (UNITS + ROWS) * wide
-    gates, states, numbers, given = memory(line), memory(state), memory(p), memory(weights)
+    gates, states, numbers, given, going = memory(line), memory(state), memory(p), memory(weights), memory(mask)
     at = who * each + ROWS * wide
     count = 4 if kind == LSTM else 3
     for k in range(count):
@@ -158,17 +109,19 @@ def _step_over_batch(arguments, task, who):
         unit = first + u
         b_0, b_1, b_2, b_3 = (bias[unit], bias[hidden + unit], bias[2 * hidden + unit], bias[3 * hidden + unit])
         place, there = at + u * wide, unit * wide
-        if kind == LSTM:
-            lstm_lanes(
-                wide, gates, place, apart, b_0, b_1, b_2, b_3, mask, states, h_at + there, states, cells + there,
-                states, new_at + there, states, new_cells + there,
-            )  # fmt: skip
-        else:
-            of_n = p_at + (2 * hidden + unit) * p_row
-            gru_lanes(
-                wide, gates, place, apart, numbers, of_n, b_0, b_1, b_2, b_3, mask, states, h_at + there,
-                states, new_at + there,
-            )  # fmt: skip
+        of_n = p_at + (2 * hidden + unit) * p_row
+        for v in range(0, wide, lanes):
+            some = there + v
+            if kind == LSTM:
+                lstm_vector(
+                    gates, place + v, apart, b_0, b_1, b_2, b_3, going, v, states, h_at + some, cells + some, states,
+                    new_at + some, new_cells + some,
+                )  # fmt: skip
+            else:
+                gru_vector(
+                    gates, place + v, apart, numbers, of_n + v, b_0, b_1, b_2, b_3, going, v, states, h_at + some, states,
+                    new_at + some,
+                )  # fmt: skip
     if whole and units >= lanes and batch >= lanes:
         result = memory(out)
         for u in range(0, units, lanes):
@@ -207,7 +160,7 @@ def _over_batch(
 
 def line_of(size):
     """A new line of memory of zeros, with room for a tile behind its end."""
-    return np.zeros(size + VECTORS * lanes, np.float32)
+    return aligned_zeros((size + VECTORS * lanes,), np.float32)
 
 
 def threads_for(hidden, wide, gates):
@@ -249,7 +202,7 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
 @inner_njit(error_model="numpy")
 def _step_over_units(arguments, task, who):
     """One step of ACROSS vectors of units of a single sequence. The last task begins earlier, in rows of its own."""
-    kind, weights, bias_h, p, p_at, state, h_at, new_at, ones, line, each, out, out_at = arguments
+    kind, weights, bias_h, p, p_at, state, h_at, new_at, going, line, each, out, out_at = arguments
     hidden = weights.shape[1]
     first = task * ACROSS * lanes
     units = min(ACROSS * lanes, hidden - first)
@@ -266,24 +219,24 @@ def _step_over_units(arguments, task, who):
         place = (task * count + k) * hidden * ACROSS * lanes
         acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), given, place, ACROSS * lanes)
         tile_store(gates, at + k * apart, 0, acc)
-    place, cells = at + first - begin, h_at + 2 * hidden + first
-    if kind == LSTM:
-        lstm_lanes(
-            units, gates, place, apart, ZERO, ZERO, ZERO, ZERO, ones, states, h_at + first, states, cells,
-            states, new_at + first, states, new_at + 2 * hidden + first,
-        )  # fmt: skip
-    else:
-        of_n = p_at + 2 * hidden + first
-        gru_lanes(
-            units, gates, place, apart, numbers, of_n, ZERO, ZERO, ZERO, ZERO, ones, states, h_at + first,
-            states, new_at + first,
-        )  # fmt: skip
-    shown, result = (
-        states[new_at + first : new_at + first + units],
-        memory(out)[out_at + first : out_at + first + units],
-    )
+    # New states stand where gates were, until those that are this task's own go where others read them.
+    of_n, ones, result, skipped = p_at + 2 * hidden + begin, memory(going), memory(out), first - begin
+    for v in range(skipped // lanes * lanes, apart, lanes):
+        if kind == LSTM:
+            lstm_vector(
+                gates, at + v, apart, ZERO, ZERO, ZERO, ZERO, ones, 0, states, h_at + begin + v, h_at + 2 * hidden + begin + v,
+                gates, at + v, at + apart + v,
+            )  # fmt: skip
+        else:
+            gru_vector(
+                gates, at + v, apart, numbers, of_n + v, ZERO, ZERO, ZERO, ZERO, ones, 0, states, h_at + begin + v,
+                gates, at + v,
+            )  # fmt: skip
     for unit in range(units):
-        result[unit] = shown[unit]
+        here = at + skipped + unit
+        states[new_at + first + unit] = result[out_at + first + unit] = gates[here]
+        if kind == LSTM:
+            states[new_at + 2 * hidden + first + unit] = gates[here + apart]
 
 
 @cached_njit(error_model="numpy")
@@ -304,7 +257,9 @@ def columns(w_hh, gates):
     """U in the order in which tasks read it: for each task and gate (hidden, units). The last task begins earlier if it must."""
     hidden, units = w_hh.shape[1], ACROSS * lanes
     starts = [k * hidden + min(u, hidden - units) for u in range(0, hidden, units) for k in range(gates)]
-    return np.ascontiguousarray(w_hh[np.add.outer(starts, np.arange(units))].transpose(0, 2, 1))
+    result = aligned_zeros((len(starts), hidden, units), np.float32)
+    result[:] = w_hh[np.add.outer(starts, np.arange(units))].transpose(0, 2, 1)
+    return result
 
 
 def over_units(kind, g, reverse, x, h, c, w_ih, weights, bias, bias_h, out, b):

@@ -16,6 +16,7 @@ from ..matrix.choose import multiply_contiguous
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
+from ..workspace import aligned_zeros
 from .fast import BLOCK, LSTM, ONE, ROWS, UNITS, ZERO, _step_over_batch, in_vectors, lanes, line_of, panels
 from .geometry import GATES
 from .layers import by_steps, on_layers, split
@@ -86,8 +87,9 @@ class Strands:
         self.bias = np.stack(
             [sum((one for one in pair if one is not None), np.zeros(COUNT * hidden, f32)) for pair in biases]
         )
-        self.p = np.zeros((count, COUNT * hidden * block * batch + SPARE), f32)
-        self.states, self.now = np.zeros((count, 4 * self.size + SPARE), f32), np.zeros(count, np.int64)
+        self.p = aligned_zeros((count, COUNT * hidden * block * batch + SPARE), f32)
+        self.states = aligned_zeros((count, 4 * self.size + SPARE), f32)
+        self.now = np.zeros(count, np.int64)
         self.masks, self.lengths = np.zeros((count, self.wide), f32), np.zeros((count, batch), np.int64)
         self.begins, self.counts = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self.out = np.zeros((count, steps, batch, hidden), f32)

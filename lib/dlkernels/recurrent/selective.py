@@ -22,7 +22,7 @@ from ..team import share
 from ..vector.fast import exp
 from . import selective_reference as reference
 from .examples import rounded
-from .fast import settled
+from .fast_gates import settled
 from .layers import plain
 from .scans import scan_chunks
 

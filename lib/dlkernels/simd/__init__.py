@@ -40,6 +40,7 @@ from .vector import (
     prefix_sum,
     reduce_add,
     reduce_max,
+    smaller,
 )
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "prefix_sum",
     "reduce_add",
     "reduce_max",
+    "smaller",
     "store",
     "store_nontemporal",
     "until_aligned",

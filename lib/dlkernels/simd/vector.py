@@ -103,6 +103,7 @@ _minimum = _elementwise(
 )
 # "larger, or b" is what one instruction of x86 does; the NaN of `maximum` takes two more
 _larger = _elementwise(lambda builder, vector_type, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+_smaller = _elementwise(lambda builder, vector_type, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
 
 
 @intrinsic
@@ -127,6 +128,12 @@ def minimum(typingctx, a, b):
 def larger(typingctx, a, b):
     """``larger(a, b)``: a where a > b, else b, lane by lane: b where one is NaN. Faster than `maximum`."""
     return _larger(a, b)
+
+
+@intrinsic
+def smaller(typingctx, a, b):
+    """``smaller(a, b)``: a where a < b, else b, lane by lane: b where one is NaN. Faster than `minimum`."""
+    return _smaller(a, b)
 
 
 @intrinsic

@@ -1,0 +1,95 @@
+"""What follows the products of a step of LSTM and GRU on a CPU: gates and new states, a vector of them at once, in float32.
+
+The exponential is attention's (attention/exponential.py). tanh is a quotient of polynomials: its continued fraction
+
+    tanh x = x / (1 + x^2 / (3 + x^2 / (5 + ...)))                     Lambert 1768
+
+cut after LAST has an error below half a rounding to where tanh is 1 in float32, and all its coefficients are positive: no
+digit is lost. Where a gate multiplies a tanh, their two divisions are one.
+
+New states are rounded to multiples of the smallest normal number: a state that fades would else stay at the smallest of all
+numbers, with which some CPUs are slow (`settled`).
+"""
+
+import numpy as np
+
+from ..attention.exponential import exp
+from ..simd import broadcast, fma, larger, load, smaller, store, vector_width
+from ..simd.inner import inner_njit
+
+f32 = np.float32
+lanes = vector_width(np.float32)
+SMALLEST = f32(2.0**-102)  # above it there is room for multiples of 2^-125, below it of 2^-126, the least normal number
+ONE, MINUS_ONE = f32(1), f32(-1)
+LAST = 25
+FLAT = f32(9.02)  # tanh is 1 from there on
+STEEP = f32(88)  # e to this power is the largest that float32 holds
+
+
+def continued_fraction(last):
+    """(numerator, denominator): coefficients of tanh(x) / x as a quotient of polynomials in x^2, the highest power first."""
+    above, below = [1], [last]
+    for k in range(last - 2, 0, -2):  # k + x^2 above / below
+        longer = [*above, 0]
+        whole = [0] * (len(longer) - len(below)) + [k * number for number in below]
+        above, below = below, [one + other for one, other in zip(whole, longer, strict=True)]
+    return above, below
+
+
+A, B = (tuple(f32(number) for number in part) for part in continued_fraction(LAST))
+A_0, A_1, A_2, A_3, A_4, A_5, A_6 = A
+B_0, B_1, B_2, B_3, B_4, B_5, B_6 = B
+
+
+@inner_njit(forceinline=True)
+def settled(x):
+    """x, but a multiple of the smallest normal number, or of twice that."""
+    return (x + SMALLEST) - SMALLEST
+
+
+@inner_njit()
+def tanh_as_quotient(x):
+    """(numerator, denominator) of the tanh of a vector. NaN stays NaN."""
+    x = smaller(FLAT, larger(-FLAT, x))
+    s = x * x
+    above = fma(fma(fma(fma(fma(fma(A_0, s, A_1), s, A_2), s, A_3), s, A_4), s, A_5), s, A_6)
+    below = fma(fma(fma(fma(fma(fma(B_0, s, B_1), s, B_2), s, B_3), s, B_4), s, B_5), s, B_6)
+    return x * above, below
+
+
+@inner_njit()
+def below_sigmoid(x):
+    """The denominator of the sigmoid of a vector, 1 + e^-x."""
+    return ONE + exp(smaller(STEEP, MINUS_ONE * x))
+
+
+@inner_njit()
+def gone_on(going, new, old):
+    """The new state where a sequence goes on (1), the old one where it has ended (0)."""
+    return fma(going, settled(new), (ONE - going) * old)
+
+
+@inner_njit()
+def lstm_vector(gates, at, apart, b_i, b_f, b_g, b_o, going, going_at, states, h_at, c_at, to, new_at, cell_at):
+    """A vector of new h and c, to to[new_at :] and to[cell_at :]; gates[at + k * apart :] are those of gate k."""
+    mask, c = load(going, going_at), load(states, c_at)
+    i, f = load(gates, at) + b_i, load(gates, at + apart) + b_f
+    g = load(gates, at + 2 * apart) + b_g
+    o = load(gates, at + 3 * apart) + b_o
+    above, below = tanh_as_quotient(g)
+    added = above / (below * below_sigmoid(i))
+    cell = gone_on(mask, c / below_sigmoid(f) + added, c)
+    above, below = tanh_as_quotient(cell)
+    shown = above / (below * below_sigmoid(o))
+    store(to, new_at, gone_on(mask, shown, load(states, h_at)))
+    store(to, cell_at, cell)
+
+
+@inner_njit()
+def gru_vector(gates, at, apart, p, p_at, b_r, b_z, b_n, b_h, going, going_at, states, h_at, to, new_at):
+    """A vector of new h, to to[new_at :]; p[p_at :]: the part of gate n that x has."""
+    mask, h = load(going, going_at), load(states, h_at)
+    of_n = (load(gates, at + 2 * apart) + b_h) / below_sigmoid(load(gates, at) + b_r)
+    above, below = tanh_as_quotient(load(p, p_at) + b_n + of_n)
+    n, z = above / below, broadcast(ONE) / below_sigmoid(load(gates, at + apart) + b_z)
+    store(to, new_at, gone_on(mask, fma(z, h - n, n), h))
