@@ -14,6 +14,7 @@ P = W x + b of a block of steps is a product of matrices before them. What follo
 import numpy as np
 
 from .. import team
+from ..attention.rows import plain
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..matrix.blocks import REGISTERS
@@ -22,7 +23,7 @@ from ..simd import vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
-from ..simd.pack import transpose_block
+from ..simd.pack import pack, transpose_block
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
 from ..team import share
 from ..workspace import aligned_zeros
@@ -38,6 +39,7 @@ UNITS = 24  # of a task over the batch: a multiple of ROWS
 PANELS = UNITS // ROWS
 ACROSS = 4  # vectors of units in a task over the units
 BLOCK = 1 << 18  # numbers of P at a time
+DEEP = 1024  # features above which P is a product by blocks: panels of W would not stay in the caches
 APART = 256  # rows of P at multiples of this many numbers would share the same places of a cache
 PARALLEL_FROM = 1 << 17  # multiply-adds of a step below which the team costs more than it gains
 LSTM, GRU = 0, 1
@@ -49,19 +51,34 @@ lanes = vector_width(np.float32)
 # ---- over the batch ----------------------------------------------------------------------------------------------------
 
 
-def panels(w_hh, gates):
-    """U in the order in which tiles read it: for each task, gate and tile of rows a panel (hidden, ROWS).
+def panels(matrix, gates):
+    """U, or W, in the order in which tiles read it: for each task, gate and tile of rows a panel (columns, ROWS).
 
     The last tile of a task begins earlier if it must, even before the task's first row.
     """
-    hidden = w_hh.shape[1]
+    hidden = len(matrix) // gates
     starts = [
         k * hidden + first + min(r, min(UNITS, hidden - first) - ROWS)
         for first in range(0, hidden, UNITS)
         for k in range(gates)
         for r in range(0, UNITS, ROWS)
     ]
-    return np.ascontiguousarray(w_hh[np.add.outer(starts, np.arange(ROWS))].transpose(0, 2, 1))
+    return packed(matrix, starts, ROWS)
+
+
+def packed(matrix, starts, rows):
+    """Rows of a matrix from each start on, turned over: (starts, columns, rows)."""
+    result = aligned_zeros((len(starts), matrix.shape[1], rows), np.float32)
+    _turn_over(plain(matrix), np.array(starts), result)
+    return result
+
+
+@cached_njit()
+def _turn_over(matrix, starts, result):
+    columns, rows = result.shape[1:]
+    for k in range(starts.size):
+        at, to = starts[k] * columns, k * columns * rows
+        pack(memory(matrix), at, 1, columns, columns, rows, memory(result), to, rows)
 
 
 @inner_njit(error_model="numpy")
@@ -158,6 +175,29 @@ def _over_batch(
     return now
 
 
+@inner_njit(error_model="numpy")
+def _inputs_of_units(arguments, task, who):
+    """P of all gates of UNITS units, for all columns of a block. The last task may write rows of another once more, the same."""
+    count, weights, hidden, depth, line, p = arguments
+    first, wide, numbers = task * UNITS, p.shape[1], memory(p)
+    for k in range(count):
+        row = k * hidden + first
+        _products(
+            memory(weights), (task * count + k) * PANELS, row, min(UNITS, hidden - first), depth, memory(line), 0, wide,
+            numbers, 0, wide, False, numbers, row * wide,
+        )  # fmt: skip
+
+
+@cached_njit(error_model="numpy")
+def _inputs(count, weights, hidden, x, line, p, threads, team):
+    """P = W x: U's panels of W, and x (columns, features) turned into `line`. Each W is packed once for all blocks of steps."""
+    columns, depth = x.shape
+    wide = p.shape[1]
+    pack(memory(x), 0, 1, depth, depth, columns, memory(line), 0, wide)
+    least = count * hidden * depth * wide // 40
+    share(_inputs_of_units, (count, weights, hidden, depth, line, p), -(-hidden // UNITS), threads, least, team)
+
+
 def line_of(size):
     """A new line of memory of zeros, with room for a tile behind its end."""
     return aligned_zeros((size + VECTORS * lanes,), np.float32)
@@ -181,12 +221,19 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
     block = max(1, BLOCK // (gates * g.hidden * g.batch))
     if block > 1 and block * g.batch % APART == 0:
         block -= 1
-    room, now = line_of(min(block, g.steps) * gates * g.hidden * g.batch), 0
+    features, most = x.shape[2], -(-min(block, g.steps) * g.batch // lanes) * lanes
+    room, now = line_of(gates * g.hidden * most), 0
+    if features <= DEEP:
+        of_x, turned = panels(w_ih, gates), line_of(features * most)
     begins = range(0, g.steps, block)
     for begin in reversed(begins) if reverse else begins:
-        some = x[begin : begin + block].reshape(-1, x.shape[2])
-        p = room[: gates * g.hidden * len(some)].reshape(gates * g.hidden, len(some))
-        multiply_contiguous(w_ih, some.T, p)
+        some = np.ascontiguousarray(x[begin : begin + block].reshape(-1, features))
+        columns = -(-len(some) // lanes) * lanes
+        p = room[: gates * g.hidden * columns].reshape(gates * g.hidden, columns)
+        if features <= DEEP:
+            _inputs(gates, of_x, g.hidden, some, turned, p, threads, team.members())
+        else:
+            multiply_contiguous(w_ih, some.T, p[:, : len(some)])
         now = _over_batch(
             kind, weights, bias, p, state, now, mask, lengths, line, each, begin, len(some) // g.batch, reverse, out,
             threads, team.members(),
@@ -257,9 +304,7 @@ def columns(w_hh, gates):
     """U in the order in which tasks read it: for each task and gate (hidden, units). The last task begins earlier if it must."""
     hidden, units = w_hh.shape[1], ACROSS * lanes
     starts = [k * hidden + min(u, hidden - units) for u in range(0, hidden, units) for k in range(gates)]
-    result = aligned_zeros((len(starts), hidden, units), np.float32)
-    result[:] = w_hh[np.add.outer(starts, np.arange(units))].transpose(0, 2, 1)
-    return result
+    return packed(w_hh, starts, units)
 
 
 def over_units(kind, g, reverse, x, h, c, w_ih, weights, bias, bias_h, out, b):
