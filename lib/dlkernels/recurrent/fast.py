@@ -249,8 +249,9 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
 @inner_njit(error_model="numpy")
 def _step_over_units(arguments, task, who):
     """One step of ACROSS vectors of units of a single sequence. The last task begins earlier, in rows of its own."""
-    kind, weights, bias_h, p, p_at, state, h_at, new_at, going, line, each, out, out_at = arguments
+    kind, weights, bias_h, p, p_at, state, h_at, new_at, going, line, each, out, out_at, backwards = arguments
     hidden = weights.shape[1]
+    task = -(-hidden // (ACROSS * lanes)) - 1 - task if backwards else task
     first = task * ACROSS * lanes
     units = min(ACROSS * lanes, hidden - first)
     begin = min(first, hidden - ACROSS * lanes)
@@ -294,7 +295,9 @@ def _over_units(kind, weights, bias_h, p, state, now, ones, line, each, begin, s
         k = steps - 1 - number if reverse else number
         h_at, new_at = now * hidden, (1 - now) * hidden
         out_at = ((begin + k) * out.shape[1] + b) * hidden
-        arguments = kind, weights, bias_h, p, k * rows, state, h_at, new_at, ones, line, each, out, out_at
+        # To and fro: what a thread read last of U is what its cache still has. A team keeps its order, each its part.
+        backwards = threads == 1 and number % 2 == 1
+        arguments = kind, weights, bias_h, p, k * rows, state, h_at, new_at, ones, line, each, out, out_at, backwards
         share(_step_over_units, arguments, tasks, threads, least, team)
         now = 1 - now
     return now
