@@ -7,7 +7,7 @@ import pytest
 
 import dlkernels
 from dlkernels import conv2d, conv2d_backward, cuda, implementations, max_pool2d
-from dlkernels.convolution import choose, gpu, kept, lanes, reference
+from dlkernels.convolution import choose, gpu, lanes, reference
 
 from . import torch_references as torch_says
 
@@ -312,15 +312,6 @@ def test_a_convolution_of_nothing_is_explained():
     result, choice = conv2d(empty, np.zeros((5, 8, 3, 3), np.float32), explain=True)
     assert result.shape == (0, 5, 7, 8)
     assert (choice.multiplies, choice.workspace) == (0, 0)
-
-
-def test_workspaces_are_kept_and_bounded():
-    """The second call takes the memory of the first; what is large is given back."""
-    line = kept.workspace(np.dtype("float32"), 1000)
-    assert kept.workspace(np.dtype("float32"), 500) is line
-    large = kept.workspace(np.dtype("float32"), kept.KEPT)
-    assert large.size >= kept.KEPT
-    assert kept.workspace(np.dtype("float32"), 500) is line
 
 
 def test_the_workspace_of_a_layer_does_not_grow_with_the_picture():

@@ -19,11 +19,11 @@ from numba import njit, prange
 
 from .. import team
 from ..convolution.reference import widened
+from ..host import plain
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..simd.cache import cached_njit
 from . import flash, split
-from .rows import plain
 
 CONTRACT, REASSOCIATE = {"contract"}, {"contract", "reassoc"}
 

@@ -11,10 +11,10 @@ merge_attention merges two partial results: attention over some keys, and over o
 
 import numpy as np
 
+from ..host import plain
 from ..implementations import implementation
 from ..matrix.backward import product
 from . import split
-from .rows import plain
 
 
 def decode_plan(q, k, v, lengths, block_table, scale, together):

@@ -18,13 +18,14 @@ import math
 import numpy as np
 
 from .. import team
+from ..host import plain
 from ..implementations import implementation
 from ..simd import broadcast, fma, lanes, load, reduce_add, store
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
-from .rows import part_of, plain, shared, total
+from .rows import part_of, shared, total
 
 
 def on_last(rung):

@@ -15,12 +15,13 @@ import numpy as np
 
 from .. import team
 from ..device import cuda, is_device_array
+from ..host import plain
 from ..implementations import implementation
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
 from .gpu_rows import MOST_BLOCKS, f32
-from .rows import part_of, plain, shared
+from .rows import part_of, shared
 
 THREADS = 128
 

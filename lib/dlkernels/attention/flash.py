@@ -27,6 +27,7 @@ from numba import njit, types
 from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
 
 from .. import team
+from ..host import workspace
 from ..matrix.blocks import REGISTERS
 from ..simd import broadcast, first_lanes, lanes, larger, load, store, vector_width
 from ..simd.cache import cached_njit
@@ -35,7 +36,6 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_scale, tile_store, tile_zeros
 from ..team import share
-from ..workspace import workspace
 from .exponential import LOG2_E, exp2
 
 QUERIES = 3  # vectors of queries in a tile

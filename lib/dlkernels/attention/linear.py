@@ -24,6 +24,7 @@ import numpy as np
 from numba import njit, prange
 
 from .. import team
+from ..host import plain, workspace
 from ..implementations import implementation
 from ..matrix.blocks import REGISTERS
 from ..simd import fma, lanes, load, minimum, store, vector_width
@@ -31,10 +32,8 @@ from ..simd.cache import cached_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
 from ..team import share
-from ..workspace import workspace
 from .exponential import exp
 from .flash import ALONE
-from .rows import plain
 
 CHUNK = 64
 

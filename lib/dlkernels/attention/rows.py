@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from .. import team
+from ..host import plain
 from ..simd import fma, lanes, larger, load, reduce_add, reduce_max
 from ..simd.inner import inner_njit
 
@@ -33,11 +34,6 @@ def on_rows(rung):
         return np.ascontiguousarray(np.moveaxis(out, -1, dim)) if arrays[-1].ndim else out.reshape(())
 
     return whole
-
-
-def plain(x):
-    """The array itself if it is contiguous and may be written, as kernels are compiled for such, else a copy."""
-    return x if x.flags.carray else np.require(x, requirements="CAW")  # np.require takes 2 microseconds to see it
 
 
 def shared(rows, n):

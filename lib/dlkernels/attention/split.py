@@ -25,6 +25,7 @@ from numba import types
 from numba.extending import overload
 
 from .. import team
+from ..host import workspace
 from ..matrix.blocks import REGISTERS
 from ..simd import broadcast, fma, lanes, load, load_bytes, maximum, reduce_add, reduce_max, store
 from ..simd.cache import cached_njit
@@ -32,7 +33,6 @@ from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
-from ..workspace import workspace
 from .exponential import LOG2_E, exp2
 from .flash import ALONE
 

@@ -8,6 +8,7 @@ Padded zeros are not stored anywhere that a caller sees, and an implementation m
 is infinite or NaN, results at the rim may be NaN or not.
 """
 
+import functools
 import numbers
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from ..arguments import FLOATS, float_array, one_place, output, same
 from ..device import is_device_array
+from ..host import plain
 from ..implementations import call, operation, public_rung, run
 from . import examples, geometry, reference
 
@@ -36,6 +38,21 @@ def check_convolution(x, weight, bias, stride, padding, dilation, groups, half=F
 
     half: x and weight have 16 bits, and bias is float32.
     """
+    arrays = (x, weight) if bias is None else (x, weight, bias)
+    numbers_are_plain = type(stride) is type(padding) is type(dilation) is type(groups) is int
+    if numbers_are_plain and all(type(one) is np.ndarray for one in arrays):
+        kinds = tuple((one.shape, one.dtype) for one in arrays)
+        return _check_arrays_like(kinds, stride, padding, dilation, groups, half)
+    return _check_convolution(x, weight, bias, stride, padding, dilation, groups, half)
+
+
+@functools.lru_cache(maxsize=256)  # a layer that is called again need not be checked again
+def _check_arrays_like(kinds, stride, padding, dilation, groups, half):
+    x, weight, *bias = (np.broadcast_to(np.zeros((), dtype), shape) for shape, dtype in kinds)
+    return _check_convolution(x, weight, bias[0] if bias else None, stride, padding, dilation, groups, half)
+
+
+def _check_convolution(x, weight, bias, stride, padding, dilation, groups, half):
     kinds = HALVES if half else FLOATS
     check_pictures(x, kinds=kinds)
     given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
@@ -161,7 +178,7 @@ def check_gradient(grad, shape, **others):
 
 
 from . import choose, cpu, gpu, gpu_choose, gpu_depthwise, gpu_gemm, local, separable  # noqa: E402, F401
-from .pictures import plain, with_batch  # noqa: E402
+from .pictures import with_batch  # noqa: E402
 
 
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, explain=False):

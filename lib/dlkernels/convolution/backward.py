@@ -18,6 +18,7 @@ import functools
 import numpy as np
 
 from .. import team
+from ..host import plain
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
@@ -26,7 +27,7 @@ from ..team import share
 from . import choose, im2col
 from .depthwise_backward import add_gradients
 from .im2col import inside
-from .pictures import plain, with_batch
+from .pictures import with_batch
 from .pooling import largest_of, planes, put, threads_for
 from .sizes import sizes
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import team
+from ..host import workspace
 from ..matrix import choose as products
-from ..workspace import workspace
 from . import fft, implicit, lanes, tiles, winograd
 from .kept import by_shape
 from .sizes import sizes

@@ -12,11 +12,11 @@ import math
 import numpy as np
 
 from .. import team
+from ..host import workspace
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
-from ..workspace import workspace
 
 COLUMNS = 4 << 20  # bytes of patches at a time; at least one row of the result
 

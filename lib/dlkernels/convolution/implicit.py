@@ -21,6 +21,7 @@ from collections import namedtuple
 import numpy as np
 
 from .. import team
+from ..host import workspace
 from ..matrix import choose as products
 from ..matrix.blocks import FEW_ROWS as MIDDLE
 from ..matrix.blocks import REGISTERS
@@ -32,7 +33,6 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
-from ..workspace import workspace
 from .kept import by_shape
 from .turned import copy_interleaved, copy_turned, turn_back
 

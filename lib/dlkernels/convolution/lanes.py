@@ -9,13 +9,13 @@ from collections import namedtuple
 import numpy as np
 
 from .. import team
+from ..host import workspace
 from ..matrix import choose as products
 from ..simd import broadcast, fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
-from ..workspace import workspace
 from .kept import by_shape
 from .turned import copy_turned, turn_back
 

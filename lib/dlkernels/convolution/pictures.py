@@ -4,6 +4,8 @@ import functools
 
 import numpy as np
 
+from ..host import plain
+
 
 def on_pictures(rung):
     """Let `rung`, written for contiguous arrays with a batch and a bias, take what `conv2d` prepares. Returns the result.
@@ -22,11 +24,6 @@ def on_pictures(rung):
         return out
 
     return whole
-
-
-def plain(x):
-    """The array itself if it is contiguous and may be written, else a copy."""
-    return x if x.flags.carray else np.require(x, requirements="CAW")
 
 
 def with_batch(x):

@@ -10,12 +10,12 @@ import functools
 import numpy as np
 
 from .. import team
+from ..host import plain
 from ..implementations import implementation
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
 from .choose import workspace
-from .pictures import plain
 
 PARALLEL_FROM = 1 << 15  # pixels that are looked at; below, waking the threads costs more than it gains
 

@@ -14,6 +14,7 @@ import functools
 import numpy as np
 
 from .. import team
+from ..host import plain, workspace
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd import lanes, vector_width
@@ -21,11 +22,10 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
-from ..workspace import workspace
 from . import cpu, implicit
 from .geometry import Geometry
 from .lanes import PIXELS, pixels_of_vector
-from .pictures import plain, with_batch
+from .pictures import with_batch
 
 POINT = Geometry(1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1)
 

@@ -37,6 +37,7 @@ from collections import namedtuple
 import numpy as np
 
 from .. import team
+from ..host import workspace
 from ..matrix import choose as products
 from ..matrix.blocks import REGISTERS
 from ..matrix.blocks import ROWS as TALL
@@ -47,7 +48,6 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
 from ..team import share
-from ..workspace import workspace
 from .turned import copy_turned, turn_back
 
 MIDDLE, LOW = (

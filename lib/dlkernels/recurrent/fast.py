@@ -14,7 +14,7 @@ P = W x + b of a block of steps is a product of matrices before them. What follo
 import numpy as np
 
 from .. import team
-from ..attention.rows import plain
+from ..host import aligned_zeros, plain
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..matrix.blocks import REGISTERS
@@ -26,7 +26,6 @@ from ..simd.line import memory
 from ..simd.pack import pack, transpose_block
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
 from ..team import share
-from ..workspace import aligned_zeros
 from .cpu import inputs_batched
 from .fast_gates import gru_vector, lstm_vector
 from .geometry import GATES

@@ -11,12 +11,12 @@ meets the others once in a block of steps. Where that wins no quiet machine has 
 import numpy as np
 
 from .. import team
+from ..host import aligned_zeros
 from ..implementations import implementation
 from ..matrix.choose import multiply_contiguous
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
-from ..workspace import aligned_zeros
 from .fast import BLOCK, LSTM, ONE, ROWS, UNITS, ZERO, _step_over_batch, in_vectors, lanes, line_of, panels
 from .geometry import GATES
 from .layers import by_steps, on_layers, split

@@ -4,6 +4,8 @@ import functools
 
 import numpy as np
 
+from ..host import plain
+
 
 def in_order(steps, reverse):
     """The steps as a direction meets them."""
@@ -13,11 +15,6 @@ def in_order(steps, reverse):
 def there(g, t):
     """Which sequences have a step t, as a column; None if all have."""
     return None if g.lengths is None else (t < g.lengths)[:, None]
-
-
-def plain(x):
-    """The array itself if it is contiguous and may be written, as kernels are compiled for such, else a copy."""
-    return np.require(x, requirements="CAW")
 
 
 def by_steps(g, x):

@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from .. import team
+from ..host import plain
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..simd import fma, lanes, load, store, vector_width
@@ -24,7 +25,6 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
-from .layers import plain
 from .reference import before
 
 PARALLEL_FROM = 1 << 15  # numbers below which waking another thread costs more than it gains

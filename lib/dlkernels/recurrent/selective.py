@@ -15,6 +15,7 @@ from numba import njit
 from .. import team
 from ..arguments import float_array, one_place, same
 from ..examples import Examples
+from ..host import plain
 from ..implementations import call, implementation, operation
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
@@ -23,7 +24,6 @@ from ..vector.fast import exp
 from . import selective_reference as reference
 from .examples import rounded
 from .fast_gates import settled
-from .layers import plain
 from .scans import scan_chunks
 
 f32 = np.float32

@@ -7,12 +7,12 @@ those of one channel again, into a line that stays in the cache, and walks back 
 import numpy as np
 
 from .. import team
+from ..host import plain
 from ..implementations import implementation
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
 from ..vector.fast import exp
-from .layers import plain
 from .selective import PARALLEL_FROM, ZERO, advance, by_steps, compiled, f32, weighted
 
 GROUPS = 8  # of channels; a group adds up gradients of B and C of its own, always in one order

@@ -13,6 +13,7 @@ import functools
 import numpy as np
 
 from .. import team
+from ..host import plain
 from ..implementations import implementation
 from ..simd import broadcast, lanes, last_lane, load, prefix_sum, store
 from ..simd.cache import cached_njit
@@ -20,7 +21,7 @@ from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
 from .cpu_sum import BLOCK, PARALLEL_FROM, tree_total
-from .lines import lines_of, pieces, plain
+from .lines import lines_of, pieces
 
 PART = 1 << 16  # numbers of a part at least
 COLUMNS = 256  # that are taken along a dimension at once: they and their sums stay in the first cache

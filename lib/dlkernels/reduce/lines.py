@@ -6,7 +6,7 @@ first.
 
 import math
 
-import numpy as np
+from ..host import plain
 
 
 def whole_dim(dim, ndim):
@@ -34,11 +34,6 @@ def in_memory_order(x):
     """(axes, x with its axes in that order): the longest steps first, so that what lies side by side is read so."""
     axes = sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
     return axes, plain(x.transpose(axes))
-
-
-def plain(x):
-    """The array itself if it is contiguous and may be written, as kernels are compiled for such, else a copy."""
-    return x if x.flags.carray else np.require(x, requirements="CAW")
 
 
 def pieces(count, each):

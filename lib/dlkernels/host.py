@@ -1,4 +1,7 @@
-"""Memory that begins with a line of the cache: a vector that crosses two of them takes two accesses."""
+"""Arrays in host memory, as kernels take them: contiguous, or beginning with a line of the cache.
+
+A vector that crosses two lines takes two accesses.
+"""
 
 import math
 import threading
@@ -8,6 +11,13 @@ import numpy as np
 KEPT = 32 << 20  # bytes of workspace that a thread keeps for its next call; what is larger is given back
 LINE = 64  # bytes
 _kept = threading.local()
+
+
+def plain(x):
+    """The array itself if it is contiguous and may be written, as kernels are compiled for such, else a copy."""
+    return (
+        x if x.flags.carray else np.require(x, requirements="CAW")
+    )  # it takes 2 microseconds to see that nothing is to do
 
 
 def workspace(dtype, elements):

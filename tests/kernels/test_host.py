@@ -1,0 +1,99 @@
+"""Arrays in host memory as kernels take them, and calls of which what was checked once is not checked again."""
+
+import numpy as np
+import pytest
+
+from dlkernels import conv2d, host, scaled_dot_product_attention
+
+pytestmark = pytest.mark.quick
+F32 = np.dtype("float32")
+
+
+def test_workspaces_are_kept_and_bounded():
+    """The second call takes the memory of the first; what is large is given back."""
+    line = host.workspace(F32, 1000)
+    assert host.workspace(F32, 500) is line
+    large = host.workspace(F32, host.KEPT)
+    assert large.size >= host.KEPT
+    assert host.workspace(F32, 500) is line
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(0,), (1,), (3, 5), (1000,), (1 << 18,)])
+def test_memory_begins_with_a_line_of_the_cache(dtype, shape):
+    x = host.aligned_zeros(shape, dtype)
+    assert (x.shape, x.dtype, x.flags.c_contiguous) == (shape, np.dtype(dtype), True)
+    assert x.size == 0 or x.ctypes.data % host.LINE == 0
+    assert not x.any()
+    line = host.workspace(np.dtype(dtype), x.size)
+    assert line.size >= x.size
+    assert line.ctypes.data % host.LINE == 0
+
+
+def test_plain_copies_only_what_has_to_be():
+    x = np.zeros((4, 4), np.float32)
+    assert host.plain(x) is x
+    locked = np.zeros(4, np.float32)
+    locked.flags.writeable = False
+    shifted = np.zeros(17, np.uint8)[1:].view(np.float32)
+    for other in (x.T, x[::2], locked, shifted, np.broadcast_to(x[0], (4, 4))):
+        copy = host.plain(other)
+        assert copy.flags.carray
+        assert not np.may_share_memory(copy, other)
+        np.testing.assert_array_equal(copy, other)
+
+
+Q, K = np.ones((2, 3, 8), np.float32), np.ones((2, 5, 8), np.float32)
+X, W = np.ones((1, 2, 4, 4), np.float32), np.ones((2, 2, 1, 1), np.float32)
+ATTENTION = {
+    "a number for a bool": ((Q, K, K), {"is_causal": 1}, TypeError, "is_causal is 1"),
+    "a list": ((Q, K, K), {"is_causal": []}, TypeError, r"is_causal is \[\]"),
+    "a scale in words": ((Q, K, K), {"scale": "1"}, TypeError, "scale is a str"),
+    "a scale in a list": ((Q, K, K), {"scale": [1.0]}, TypeError, "scale is a list"),
+    "another dtype": ((Q, K.astype("f8"), K), {}, TypeError, "k has dtype float64"),
+    "the other byte order": ((Q.astype(">f4"), K, K), {}, TypeError, "q has dtype >f4"),
+    "a list of numbers": ((Q.tolist(), K, K), {}, TypeError, "q is a list"),
+    "other widths": ((Q, K[..., :4], K), {}, ValueError, "with one width"),
+    "a mask and causal": ((Q, K, K, np.ones((3, 5), bool)), {"is_causal": True}, ValueError, "expected one of them"),
+}
+CONVOLUTION = {
+    "a bool for a number": ((X, W), {"stride": True}, TypeError, "stride is True"),
+    "a list": ((X, W), {"dilation": [1]}, TypeError, r"dilation is \[1\]"),
+    "a fraction": ((X, W), {"groups": 1.0}, TypeError, "groups is 1.0"),
+    "nothing": ((X, W), {"padding": None}, TypeError, "padding is None"),
+    "a negative padding": ((X, W), {"padding": -1}, ValueError, "padding is -1"),
+    "another dtype": ((X, W.astype("f8")), {}, TypeError, "weight has dtype float64"),
+    "a bias too short": ((X, W, np.ones(1, "f")), {}, ValueError, r"bias has shape \(1,\)"),
+}
+
+
+@pytest.mark.parametrize(
+    ("function", "right", "wrong"),
+    [
+        (function, right, wrong)
+        for function, right, cases in (
+            (scaled_dot_product_attention, (Q, K, K), ATTENTION),
+            (conv2d, (X, W), CONVOLUTION),
+        )
+        for wrong in cases.values()
+    ],
+    ids=[f"{kind}: {name}" for kind, cases in (("attention", ATTENTION), ("conv2d", CONVOLUTION)) for name in cases],
+)
+def test_what_was_right_once_lets_nothing_wrong_through(function, right, wrong):
+    arguments, options, error, message = wrong
+    for _ in range(2):
+        function(*right)
+        with pytest.raises(error, match=message):
+            function(*arguments, **options)
+
+
+def test_numbers_and_strides_are_not_remembered():
+    """Only shapes and dtypes are: the same call with other numbers, or from other memory, has its own result."""
+    random = np.random.default_rng(0)
+    q, k, x = (random.standard_normal(one.shape).astype("f") for one in (Q, K, X))
+    first, other = scaled_dot_product_attention(q, k, k), scaled_dot_product_attention(2 * q, k, k)
+    assert not np.allclose(first, other)
+    strided = np.asfortranarray(q)
+    np.testing.assert_allclose(scaled_dot_product_attention(strided, k, k), first, rtol=1e-6)
+    np.testing.assert_allclose(scaled_dot_product_attention(q, k, k, scale=8**-0.5), first, rtol=1e-6)
+    np.testing.assert_allclose(conv2d(x, W), conv2d(np.asfortranarray(x), W), rtol=1e-6)
