@@ -38,7 +38,12 @@ KEY = ("mode", "instruction_set", "blas", "threads", "dtype")
 
 LADDER = (128, 512, 1024, 2048)
 SMALL, AGAIN = 512, 3
-AVX2 = {"OPENBLAS_CORETYPE": "Haswell", "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"}
+AVX2 = {
+    "OPENBLAS_CORETYPE": "Haswell",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "NUMBA_CPU_NAME": "haswell",
+    "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma",
+}
 
 
 def benchmark(quick=False):

@@ -5,6 +5,7 @@ import numbers
 import numpy as np
 
 from .device import is_device_array
+from .host import new
 from .layouts import memory
 
 FLOATS = (np.dtype("float32"), np.dtype("float64"))
@@ -68,7 +69,7 @@ def output(out, shape, dtype, **inputs):
             from .device import cuda
 
             return cuda.device_array(shape, dtype)
-        return np.empty(shape, dtype)
+        return new(shape, dtype)
     float_array("out", out)
     one_place(out=out, **inputs)
     if tuple(out.shape) != tuple(shape):

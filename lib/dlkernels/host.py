@@ -10,6 +10,7 @@ import numpy as np
 
 KEPT = 32 << 20  # bytes of workspace that a thread keeps for its next call; what is larger is given back
 LINE = 64  # bytes
+LARGE = 1 << 14  # bytes of a result from which on it pays to look where it begins
 _kept = threading.local()
 
 
@@ -25,18 +26,25 @@ def workspace(dtype, elements):
     longer than a small operation."""
     line = _kept.__dict__.get(dtype.char)
     if line is None or line.size < elements:
-        line = _from_a_line(np.empty(elements + LINE // dtype.itemsize, dtype))
+        line = _aligned((elements,), dtype, np.empty)
         if line.nbytes <= KEPT:
             setattr(_kept, dtype.char, line)
     return line
 
 
+def new(shape, dtype):
+    """A new contiguous array for a result, unset. A large one begins with a line of the cache."""
+    dtype = np.dtype(dtype)
+    large = math.prod(shape) * dtype.itemsize >= LARGE
+    return _aligned(shape, dtype, np.empty) if large else np.empty(shape, dtype)
+
+
 def aligned_zeros(shape, dtype):
     """A new contiguous array of zeros."""
-    dtype, size = np.dtype(dtype), math.prod(shape)
-    return _from_a_line(np.zeros(size + LINE // dtype.itemsize, dtype))[:size].reshape(shape)
+    return _aligned(shape, np.dtype(dtype), np.zeros)
 
 
-def _from_a_line(line):
-    """What is left of an array from its first whole line of the cache on."""
-    return line[-(line.ctypes.data // line.itemsize) % (LINE // line.itemsize) :]
+def _aligned(shape, dtype, make):
+    """An array that begins with a line of the cache, in memory that np.empty or np.zeros makes."""
+    room = make(math.prod(shape) * dtype.itemsize + LINE, np.uint8)
+    return np.ndarray(shape, dtype, room, -room.ctypes.data % LINE)

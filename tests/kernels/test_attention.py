@@ -8,8 +8,9 @@ from numba import njit
 
 import dlkernels
 from dlkernels import cuda, implementations, scaled_dot_product_attention, softmax
-from dlkernels.attention import cpu, exponential, gpu, reference
+from dlkernels.attention import cpu, gpu, reference
 from dlkernels.attention.geometry import geometry
+from dlkernels.simd import exponential
 from simt.xray import xray
 
 from . import torch_attention as torch_says

@@ -30,6 +30,13 @@ def test_memory_begins_with_a_line_of_the_cache(dtype, shape):
     assert line.ctypes.data % host.LINE == 0
 
 
+@pytest.mark.parametrize("size", [0, 1, host.LARGE // 4 - 1, host.LARGE // 4, host.LARGE])
+def test_large_results_begin_with_a_line_of_the_cache(size):
+    x = host.new((size, 1), np.float32)
+    assert (x.shape, x.dtype, x.flags.carray) == ((size, 1), np.float32, True)
+    assert 4 * size < host.LARGE or x.ctypes.data % host.LINE == 0
+
+
 def test_plain_copies_only_what_has_to_be():
     x = np.zeros((4, 4), np.float32)
     assert host.plain(x) is x

@@ -149,6 +149,15 @@ def test_vectors_are_used(rung, monkeypatch):
         rung(*operation.examples.make((2, batch, 7, hidden), dtype="float32"))
 
 
+@pytest.mark.parametrize("rung", [pytest.param(rung, id=rung.name) for rung in VECTORS])
+@pytest.mark.parametrize("features", [fast.DEEP, fast.DEEP + 1])
+def test_few_features_and_many(rung, features):
+    """W x comes from panels of W, or is a product by blocks: of some columns that fill no vector, and more steps than one block."""
+    operation, batch, hidden = implementations.OPERATIONS[rung.operation], fast.lanes + 3, fast.UNITS + fast.ROWS + 1
+    steps = fast.BLOCK // (4 * hidden * batch) + 2
+    check(rung, operation, operation.examples.make((steps, batch, features, hidden), 0, dtype="float32"))
+
+
 @pytest.mark.parametrize("batch", [1, fast.lanes])
 def test_a_state_that_fades_is_never_a_denormal_number(batch):
     """A factor of 0.993 does not lead away from the smallest number of all, with which some CPUs are slow."""

@@ -13,7 +13,7 @@ PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
 OPERATIONS = ("vector", "reduce", "matrix", "convolution", "recurrent", "attention")  # each may use those before it
 # What operations may use besides.
 SHARED = (
-    "arguments", "async_copy", "device", "examples", "implementations", "layouts", "simd", "team", "tensor_cores", "wide",
+    "arguments", "async_copy", "device", "examples", "host", "implementations", "layouts", "simd", "team", "tensor_cores", "wide",
 )  # fmt: skip
 
 # Who may know which other package, or which room of it.
@@ -41,8 +41,9 @@ ROOMS = {
         "simd": (),
         "device": (),
         "layouts": ("device",),
-        "arguments": ("device", "layouts"),
+        "arguments": ("device", "host", "layouts"),
         "examples": (),
+        "host": (),
         "implementations": ("device", "examples", "layouts"),
         "wide": ("device",),
         "async_copy": ("wide",),

@@ -28,13 +28,13 @@ from ..implementations import implementation
 from ..matrix.backward import product
 from ..simd import broadcast, first_lanes, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.exponential import LOG2_E, exp2
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
 from . import flash
 from .cpu import terms_of
-from .exponential import LOG2_E, exp2
 from .flash import KEYS, QUERIES, ROWS, add_products, fill, hide_later, products, tiles_of, transpose_in, transpose_out
 
 VECTORS = 2  # of columns in a tile of the gradient of q

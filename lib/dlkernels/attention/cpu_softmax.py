@@ -18,11 +18,11 @@ from .. import team
 from ..implementations import implementation
 from ..simd import lanes, load, reduce_add, store
 from ..simd.cache import cached_njit
+from ..simd.exponential import exp
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.vector import broadcast
 from ..team import share
-from .exponential import exp
 from .rows import largest, on_rows, part_of, product, shared, total
 
 compiled = cached_njit(error_model="numpy")  # 0 / 0 is NaN, not an error

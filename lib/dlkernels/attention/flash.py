@@ -31,12 +31,12 @@ from ..host import workspace
 from ..matrix.blocks import REGISTERS
 from ..simd import broadcast, first_lanes, lanes, larger, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.exponential import LOG2_E, exp2
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_scale, tile_store, tile_zeros
 from ..team import share
-from .exponential import LOG2_E, exp2
 
 QUERIES = 3  # vectors of queries in a tile
 ROWS = (REGISTERS - QUERIES - 1) // QUERIES // 4 * 4  # 8 of 32 registers, 4 of 16; both divide most widths

@@ -29,10 +29,10 @@ from ..implementations import implementation
 from ..matrix.blocks import REGISTERS
 from ..simd import fma, lanes, load, minimum, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.exponential import exp
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
 from ..team import share
-from .exponential import exp
 from .flash import ALONE
 
 CHUNK = 64

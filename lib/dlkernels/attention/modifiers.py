@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
-from .exponential import exp, exp2
+from ..simd.exponential import exp, exp2
 from .flash import ALL, KEYS, NOBODY, SOME, wide
 
 # ---- that models use -----------------------------------------------------------------------------------------------

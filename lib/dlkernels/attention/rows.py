@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from .. import team
-from ..host import plain
+from ..host import new, plain
 from ..simd import fma, lanes, larger, load, reduce_add, reduce_max
 from ..simd.inner import inner_njit
 
@@ -27,7 +27,7 @@ def on_rows(rung):
     def whole(dim, *arrays):
         moved = [np.moveaxis(x, dim, -1) if x.ndim else x.reshape(1) for x in arrays]
         shape = moved[-1].shape
-        out = np.empty(shape, moved[-1].dtype)
+        out = new(shape, moved[-1].dtype)
         if out.size:
             rows = math.prod(shape[:-1]), shape[-1]
             rung(*(plain(x).reshape(rows) for x in moved), out.reshape(rows))

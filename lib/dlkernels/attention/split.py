@@ -29,11 +29,11 @@ from ..host import workspace
 from ..matrix.blocks import REGISTERS
 from ..simd import broadcast, fma, lanes, load, load_bytes, maximum, reduce_add, reduce_max, store
 from ..simd.cache import cached_njit
+from ..simd.exponential import LOG2_E, exp2
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
-from .exponential import LOG2_E, exp2
 from .flash import ALONE
 
 KEYS = 64  # keys of a tile: a multiple of all numbers of lanes

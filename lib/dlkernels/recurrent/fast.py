@@ -227,12 +227,12 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
     begins = range(0, g.steps, block)
     for begin in reversed(begins) if reverse else begins:
         some = np.ascontiguousarray(x[begin : begin + block].reshape(-1, features))
-        columns = -(-len(some) // lanes) * lanes
+        columns = -(-len(some) // lanes) * lanes if features <= DEEP else len(some)
         p = room[: gates * g.hidden * columns].reshape(gates * g.hidden, columns)
         if features <= DEEP:
             _inputs(gates, of_x, g.hidden, some, turned, p, threads, team.members())
         else:
-            multiply_contiguous(w_ih, some.T, p[:, : len(some)])
+            multiply_contiguous(w_ih, some.T, p)
         now = _over_batch(
             kind, weights, bias, p, state, now, mask, lengths, line, each, begin, len(some) // g.batch, reverse, out,
             threads, team.members(),

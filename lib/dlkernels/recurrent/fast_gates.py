@@ -1,6 +1,6 @@
 """What follows the products of a step of LSTM and GRU on a CPU: gates and new states, a vector of them at once, in float32.
 
-The exponential is attention's (attention/exponential.py). tanh is a quotient of polynomials: its continued fraction
+tanh is a quotient of polynomials: its continued fraction
 
     tanh x = x / (1 + x^2 / (3 + x^2 / (5 + ...)))                     Lambert 1768
 
@@ -13,8 +13,8 @@ numbers, with which some CPUs are slow (`settled`).
 
 import numpy as np
 
-from ..attention.exponential import exp
 from ..simd import broadcast, fma, larger, load, smaller, store, vector_width
+from ..simd.exponential import exp
 from ..simd.inner import inner_njit
 
 f32 = np.float32

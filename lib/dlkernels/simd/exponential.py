@@ -6,7 +6,7 @@
     e^x = 2^(x / ln 2)   with 1 / ln 2 in two parts, so that r keeps its digits (Cody and Waite, 1980)
 
 `exp2(x)` and `exp(x)` take a float32 or float64, or a vector of them (dlkernels.simd), of at most 0 as softmax has them: the
-largest score was taken away before. Slightly larger numbers, up to 100, are right too. What is below the smallest normal
+largest score was taken away before. Larger numbers, up to 88, are right too. What is below the smallest normal
 number becomes 0; NaN stays NaN.
 
 The library's `expf` takes one number at a time; a loop around it cannot be vectorised.
@@ -20,8 +20,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from ..simd import VectorType
-from ..simd.vector import ELEMENTS, call_llvm, splat
+from .vector import ELEMENTS, VectorType, call_llvm, splat
 
 LOG2_E = 1 / math.log(2)
 
