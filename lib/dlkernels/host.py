@@ -16,9 +16,8 @@ _kept = threading.local()
 
 def plain(x):
     """The array itself if it is contiguous and may be written, as kernels are compiled for such, else a copy."""
-    return (
-        x if x.flags.carray else np.require(x, requirements="CAW")
-    )  # it takes 2 microseconds to see that nothing is to do
+    # np.require takes 2 microseconds to see that nothing is to do
+    return x if x.flags.carray else np.require(x, requirements="CAW")
 
 
 def workspace(dtype, elements):
