@@ -62,6 +62,7 @@ GPU_ATTENTION = "tests/kernels/test_gpu_attention.py"
 GPU_BACKWARD = "tests/kernels/test_gpu_attention_backward.py"
 TEAM = "tests/kernels/test_team.py"
 CONVOLUTION = "tests/kernels/test_convolution.py"
+HOST = "tests/kernels/test_host.py"
 WINOGRAD = "tests/kernels/test_winograd.py"
 RECURRENT = "tests/kernels/test_recurrent.py"
 GPU_CONVOLUTION = "tests/kernels/test_gpu_convolution.py"
@@ -482,10 +483,67 @@ KERNELS = [
     ),
     Fault(
         "lstm in vectors: what is kept and what is added change places",
-        "settled(f * c[j] + added)",
-        "settled(added * c[j] + f)",
+        "gone_on(mask, c / below_sigmoid(f) + added, c)",
+        "gone_on(mask, added * c + broadcast(ONE) / below_sigmoid(f), c)",
         RECURRENT,
         "test_vectors_take_all_networks and lstm",
+    ),
+    Fault(
+        "gates in vectors: tanh is flat too soon",
+        "FLAT = f32(9.02)",
+        "FLAT = f32(7.5)",
+        RECURRENT,
+        "test_gates_are_right",
+    ),
+    Fault(
+        "gates in vectors: a NaN becomes 1",
+        "x = smaller(FLAT, larger(-FLAT, x))",
+        "x = smaller(larger(x, -FLAT), FLAT)",
+        RECURRENT,
+        "test_gates_are_right",
+    ),
+    Fault(
+        "gru in vectors: gate n forgets the bias of what r multiplies",
+        "of_n = (load(gates, at + 2 * apart) + b_h) / below_sigmoid(load(gates, at) + b_r)",
+        "of_n = load(gates, at + 2 * apart) / below_sigmoid(load(gates, at) + b_r) + b_h",
+        RECURRENT,
+        "test_vectors_take_all_networks and gru",
+    ),
+    Fault(
+        "lstm over the units: a task writes what is another's",
+        "here = at + skipped + unit",
+        "here = at + unit",
+        RECURRENT,
+        "test_vectors_take_all_networks and lstm",
+    ),
+    Fault("memory begins anywhere", "-room.ctypes.data % LINE)", "0)", HOST, "line_of_the_cache"),
+    Fault(
+        "a layer's numbers are compared without their types",
+        "numbers_are_plain = type(stride) is type(padding) is type(dilation) is type(groups) is int",
+        "numbers_are_plain = True",
+        HOST,
+        "test_what_was_right_once",
+    ),
+    Fault(
+        "attention of what was checked once: the dtypes are not looked at",
+        "return _of_arrays_like(shapes, (q.dtype, k.dtype, v.dtype), is_causal, scale, enable_gqa, kinds)",
+        "return _of_arrays_like(shapes, (q.dtype,) * 3, is_causal, scale, enable_gqa, kinds)",
+        HOST,
+        "test_what_was_right_once",
+    ),
+    Fault(
+        "softmax: rows that go together share a maximum",
+        "tops[r] = largest(line, (begin + r) * n, n)",
+        "tops[r] = largest(line, begin * n, n)",
+        OPERATIONS,
+        "test_values and cpu-softmax_vectors",
+    ),
+    Fault(
+        "first lanes: one too many",
+        'builder.select(builder.icmp_signed("<", places, splat(builder, count, a.lanes)), *arguments[1:])',
+        'builder.select(builder.icmp_signed("<=", places, splat(builder, count, a.lanes)), *arguments[1:])',
+        "tests/simd/test_simd.py",
+        "test_first_lanes",
     ),
     Fault(
         "scan: what comes before a chunk is forgotten",
@@ -524,8 +582,8 @@ KERNELS = [
     ),
     Fault(
         "attention tiles: a causal query does not see its own key",
-        "for i in range(min(across, ahead + r)):",
-        "for i in range(min(across, ahead + r + 1)):",
+        "first_lanes(ahead + r - i, nothing, load(line, at))",
+        "first_lanes(ahead + r + 1 - i, nothing, load(line, at))",
         OPERATIONS,
         "test_shapes and cpu-attention_tiles",
     ),
@@ -629,8 +687,8 @@ KERNELS = [
     ),
     Fault(
         "attention backward: a causal key does not hear of its own query",
-        "for i in range(max(0, ahead + r + 1), across):",
-        "for i in range(max(0, ahead + r), across):",
+        "first_lanes(ahead + r + 1 - i, load(line, at), nothing)",
+        "first_lanes(ahead + r - i, load(line, at), nothing)",
         OPERATIONS,
         "test_shapes and cpu-attention_backward_tiles",
     ),
