@@ -331,10 +331,7 @@ def weigh(line, scores, across, keys, top, summed, factor):
     width = lanes(line)
     for v in range(0, across, width):
         before = load(line, top + v)
-        new, odd = (
-            before,
-            before,
-        )  # two chains: each one waits for the one before it. A NaN is not larger, its weight is NaN
+        new, odd = before, before  # two chains: each one waits for the one before it. The weight of a NaN is NaN, too
         for r in range(keys // 2):
             new = larger(load(line, scores + 2 * r * across + v), new)
             odd = larger(load(line, scores + (2 * r + 1) * across + v), odd)

@@ -37,9 +37,7 @@ def geometry(q, k, v, mask, is_causal, scale, enable_gqa, kinds=FLOATS):
     return _checked(q, k, v, mask, is_causal, scale, enable_gqa, kinds)
 
 
-@functools.lru_cache(
-    maxsize=64
-)  # of a layer that is called again, only what follows from shapes and dtypes is asked for
+@functools.lru_cache(maxsize=64)  # a layer that is called again need not be checked again
 def _of_arrays_like(shapes, dtypes, is_causal, scale, enable_gqa, kinds):
     arrays = (np.broadcast_to(np.zeros((), dtype), shape) for shape, dtype in zip(shapes, dtypes, strict=True))
     return _checked(*arrays, None, is_causal, scale, enable_gqa, kinds)

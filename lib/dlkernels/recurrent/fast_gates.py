@@ -23,7 +23,7 @@ SMALLEST = f32(2.0**-102)  # above it there is room for multiples of 2^-125, bel
 ONE, MINUS_ONE = f32(1), f32(-1)
 LAST = 25
 FLAT = f32(9.02)  # tanh is 1 from there on
-STEEP = f32(88)  # e to this power is the largest that float32 holds
+STEEP = f32(88)  # e to this power still fits float32
 
 
 def continued_fraction(last):
