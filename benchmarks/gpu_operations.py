@@ -96,6 +96,11 @@ def network(operation, gates, steps, batch, hidden):
     return Call(operation, (steps, batch, hidden, hidden), f"{steps} steps, batch {batch}, {hidden} units", flops)
 
 
+def network_backward(operation, *sizes):
+    forward = network(operation.removesuffix("_backward"), *sizes)
+    return Call(operation, forward.shape, forward.label, 2 * forward.flops)
+
+
 def rows(operation, *shape):
     return Call(operation, shape, " x ".join(map(str, shape)))
 
@@ -107,6 +112,7 @@ LAYERS = (
     ("1 x 1", 32, 256, 64, 56, 1),
     ("depthwise 3 x 3", 32, 144, 144, 56, 3, 1, 144),
 )
+NETWORKS = {"lstm": 4, "gru": 3, "rnn": 1}  # gates
 HEADS = ((4, 16, 1024, 64), (1, 16, 4096, 64), (1, 16, 4096, 128))
 CALLS = {
     "memory": [
@@ -140,6 +146,7 @@ CALLS = {
         *(network("lstm", 4, *one) for one in ((512, 1, 256), (128, 64, 256), (128, 64, 1024))),
         network("gru", 3, 128, 64, 256),
         network("rnn", 1, 128, 64, 256),
+        *(network_backward(f"{kind}_backward", gates, 128, 64, 256) for kind, gates in NETWORKS.items()),
         rows("scan", 65536),
         rows("scan", 4096, 4096),
         rows("selective_scan", 4, 1024, 2048, 16),
@@ -153,7 +160,11 @@ TINY = {  # dry run
         convolution("3 x 3", 1, 2, 2, 5, 3, operation="conv2d_backward"),
     ],
     "attention": [rows("softmax", 3, 5), attention(1, 1, 5, 4, True)],
-    "recurrent": [network("gru", 3, 2, 1, 3), rows("scan", 9)],
+    "recurrent": [
+        network("gru", 3, 2, 1, 3),
+        *(network_backward(f"{kind}_backward", gates, 2, 1, 3) for kind, gates in NETWORKS.items()),
+        rows("scan", 9),
+    ],
 }
 
 
@@ -177,7 +188,7 @@ def lines(call, keep, event_times, rounds):
     from dlkernels import cuda, implementations
 
     arguments = call.arguments()
-    there = [cuda.to_device(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    there = [on_device(x) for x in arguments]
     found = candidates(call, there)
     right, slow, errors, expected, moved = {}, {}, {}, None, 0
     for name, run in found.items():
@@ -185,7 +196,7 @@ def lines(call, keep, event_times, rounds):
             got = results(run(), call.operation.endswith("backward"))
             if expected is None:
                 expected = got
-                moved = sum(x.nbytes for x in (*arguments, *got) if isinstance(x, np.ndarray))
+                moved = sum(x.nbytes for x in flat((arguments, got)) if isinstance(x, np.ndarray))
             errors[name] = max(difference(one, other) for one, other in zip(got, expected, strict=True))
             if not errors[name] <= ALLOWED[call.dtype]:
                 raise ArithmeticError(f"differs by {errors[name]:.3g} of its norm from {next(iter(found))}")
@@ -247,6 +258,9 @@ def peer_of(call, operation, there):
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
     peers = {"attention_half": operations.torch_attention, **{k: v.get("PyTorch") for k, v in operations.PEERS.items()}}
+    if operation.backward_of in NETWORKS:
+        kind = {"lstm": "LSTM", "gru": "GRU", "rnn": "RNN"}[operation.backward_of]
+        return operations.torch_network_backward(kind, *there)
     if operation.backward_of is None:
         peer = peers.get(call.operation)
         if peer is None:
@@ -269,10 +283,21 @@ def peer_of(call, operation, there):
 
 def results(returned, all_of_them):
     """The arrays that a candidate returned, on the host: of several results the first, of gradients all."""
-    if not isinstance(returned, (tuple, list)):
-        returned = [returned]
-    there = [x for x in returned if x is not None]
+    there = [x for x in flat(returned) if x is not None]
     return [on_host(x) for x in (there if all_of_them else there[:1])]
+
+
+def flat(x):
+    """What is in a tuple or list, and in those in it."""
+    return [one for part in x for one in flat(part)] if isinstance(x, tuple | list) else [x]
+
+
+def on_device(x):
+    from dlkernels import cuda
+
+    if isinstance(x, tuple):
+        return tuple(map(on_device, x))
+    return cuda.to_device(x) if isinstance(x, np.ndarray) else x
 
 
 def on_host(x):

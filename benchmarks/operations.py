@@ -184,27 +184,46 @@ def torch_decode(q, k, v, lengths, block_table, k_scale, v_scale, scale, return_
     return lambda: attend(q, k, v, **options)
 
 
-def torch_network(kind):
-    """torch.nn.RNN, LSTM or GRU with one layer in one direction, without gradients."""
+def network_of(kind, x, *rest):
+    """torch.nn.RNN, LSTM or GRU with one layer in one direction: (network, x, a list of the states before)."""
+    import torch
 
-    def peer(x, *rest):
+    count = 2 if kind == "LSTM" else 1
+    (x,), states, weights = tensors(x), tensors(*rest[:count]), tensors(*rest[count : count + 4])
+    network = getattr(torch.nn, kind)(x.shape[2], weights[1].shape[1])
+    for name, weight in zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), weights, strict=True):
+        getattr(network, f"{name}_l0").data = weight
+    network.flatten_parameters()  # cuDNN wants them side by side; nothing to do on a CPU
+    return network, x, states
+
+
+def torch_network(kind):
+    """The same, without gradients."""
+
+    def peer(*arguments):
         import torch
 
-        count = 2 if kind == "LSTM" else 1
-        states, weights = tensors(*rest[:count]), tensors(*rest[count : count + 4])
-        network = getattr(torch.nn, kind)(x.shape[2], weights[1].shape[1])
-        for name, weight in zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), weights, strict=True):
-            getattr(network, f"{name}_l0").data = weight
-        network.flatten_parameters()  # cuDNN wants them side by side; nothing to do on a CPU
-        (x,), before = tensors(x), tuple(states) if count == 2 else states[0]
+        network, x, states = network_of(kind, *arguments)
 
         def run():
             with torch.no_grad():
-                return network(x, before)
+                return network(x, tuple(states) if len(states) == 2 else states[0])
 
         return run
 
     return peer
+
+
+def torch_network_backward(kind, grads, *arguments):
+    """Its backward without the forward: the gradients of x, the states, W, U and the biases, in our order."""
+    import torch
+
+    network, x, states = network_of(kind, *arguments)
+    leaves = [one.requires_grad_() for one in (x, *states)]
+    output, after = network(x, tuple(states) if len(states) == 2 else states[0])
+    results = (output, *after) if len(states) == 2 else (output, after)
+    grads, leaves = tensors(*grads), [*leaves, *network.parameters()]
+    return lambda: torch.autograd.grad(results, leaves, grads, retain_graph=True)
 
 
 #: operation -> {name of the peer: what does the same as the public function}
