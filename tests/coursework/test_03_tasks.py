@@ -1,8 +1,10 @@
 """The truths of chapter 03's predictions, found in a second way: tick by tick, with two threads that look at a clock."""
 
+import numpy as np
 import pytest
 
 from coursework.tasks import chapter_03 as tasks
+from dlkernels.schedules import next_guided
 
 pytestmark = pytest.mark.quick
 
@@ -41,3 +43,17 @@ def test_the_question_has_what_the_page_recorded():
     assert tasks.LATE > 2 * alone
     assert tasks.returns_after(tasks.PIECES, tasks.PIECE, tasks.LATE, for_all=True) == tasks.LATE
     assert tasks.returns_after(tasks.PIECES, tasks.PIECE, tasks.LATE, for_all=False) == alone
+
+
+@pytest.mark.parametrize(("n", "threads", "least"), [(tasks.LOOP, 2, tasks.LEAST), (48, 2, 6), (1000, 7, 8), (1, 2, 3)])
+def test_guided_chunks_are_those_of_the_library(n, threads, least):
+    counter, lengths = np.zeros(1, np.int64), []
+    while sum(lengths) < n:
+        first, last = next_guided(counter, n, threads, least)
+        lengths.append(last - first)
+    assert tasks.guided(n, threads, least) == lengths
+
+
+def test_with_a_whole_share_the_first_chunk_is_that_of_the_paper():
+    """Polychronopoulos and Kuck 1987: each takes a share of what is left, as many as there are threads."""
+    assert tasks.guided(100, 4, 1, share=1)[0] == 25

@@ -1,6 +1,8 @@
 """Chapter 10: the specifications in the statements, the tasks and the library say the same; budgets hold what they claim."""
 
+import ast
 import inspect
+import math
 import re
 import runpy
 from pathlib import Path
@@ -182,3 +184,59 @@ def test_the_message_of_a_gradient_tells_the_measured_slope():
         r"^(\S+) for g of unit 0 in row 0; tried out, forward: (\S+)$", facts["expected"]
     ).groups()
     assert float(slope) == pytest.approx(float(number), rel=1e-3)
+
+
+# ---- plans for a scan --------------------------------------------------------------------------------------------------
+
+
+def master_plan():
+    scope = {}
+    exec(re.sub(r"### (BEGIN|END) SOLUTION", "", MASTER["10-plan"]), scope)
+    return scope["plan"]
+
+
+def played(n, plan):
+    """What each place knows after a plan, as a list of steps: nothing of how the check follows stretches."""
+    known = [[i] for i in range(n)]
+    for pairs in plan:
+        before = list(known)
+        for left, right in pairs:
+            known[right] = before[left] + before[right]
+    return known
+
+
+@pytest.mark.quick
+def test_the_plan_of_the_statement_is_right():
+    (listing,) = re.findall(r"^```python\n(.*?)^```$", MASTER["10-plan-task"], re.MULTILINE | re.DOTALL)
+    assert tasks.judge_plan((4,), ast.literal_eval(listing)) is None
+
+
+@pytest.mark.quick
+def test_a_plan_is_taken_if_and_only_if_it_scans_in_the_fewest_rounds():
+    """Plans of all sizes with a pair moved, left out, doubled or exchanged."""
+    rng, plan = np.random.default_rng(0), master_plan()
+    seen = {True: 0, False: 0}
+    for n in [*range(1, 34), 64, 100]:
+        right = [list(pairs) for pairs in plan(n)]
+        assert tasks.judge_plan((n,), right) is None
+        assert tasks.busiest((n,), right) <= n // 2
+        assert len(right) == math.ceil(math.log2(n))
+        for _ in range(40 if right else 0):
+            changed = [list(pairs) for pairs in right]
+            pairs = changed[rng.integers(len(changed))]
+            k, kind = rng.integers(len(pairs)), rng.integers(4)
+            if kind == 0:
+                pairs[k] = tuple(int(place) for place in rng.integers(0, n, 2))
+            elif kind == 1:
+                del pairs[k]
+            elif kind == 2:
+                changed.insert(int(rng.integers(len(changed) + 1)), [pairs[k]])
+            else:
+                other = changed[rng.integers(len(changed))]
+                other.append(pairs.pop(k))
+            scans = played(n, changed) == [list(range(i + 1)) for i in range(n)]
+            once = all(len({right for _, right in pairs}) == len(pairs) for pairs in changed)
+            taken = tasks.judge_plan((n,), changed) is None
+            assert taken == (scans and once and len(changed) <= len(right)), (n, changed)
+            seen[taken] += 1
+    assert min(seen.values()) > 20, seen

@@ -11,5 +11,10 @@ WRONG = (
     ({"dynamic": 20}, "chunks of 1"),
     ({"folded": 9}, "one pair of rows"),
     ({"folded": 36}, "Two threads share it"),
+    ({"guided": 5}, "Ours takes half of one"),
+    ({"guided": 13}, "chunks of 5 there would be"),
+    ({"guided": 7}, "in the mean"),
+    ({"guided": 16}, "the length of the first chunk"),
+    ({"guided": 8}, "a quarter of that"),
     ({"folded": "a half"}, "Write a number, without quotation marks"),
 )

@@ -9,6 +9,7 @@ from ..tasks.chapter_10 import (
     chunk_case,
     gru_case,
     lengths_case,
+    plan_case,
     rounds_case,
     scan_case,
 )
@@ -43,5 +44,6 @@ CASES = {
         Case("one row, 7 units", backward_arguments(1, 7, 3.0)),
         Case("9 rows, one unit", backward_arguments(9, 1)),
     ),
+    "10-plan": (plan_case("a prime", 7), plan_case("three", 3), plan_case("one more", 33), plan_case("a hundred", 100)),
     "10-scan": (scan_case("63 steps", 2, 63), scan_case("33 steps", 1, 33), scan_case("two steps", 4, 2)),
 }

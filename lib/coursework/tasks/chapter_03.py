@@ -47,6 +47,15 @@ def _round_robin(costs, threads, chunk):
     return max(free)
 
 
+def guided(n, threads, least, share=2):
+    """Lengths of the chunks, if each is 1 / `share` of a fair share of what is left, but at least `least`."""
+    lengths = []
+    while sum(lengths) < n:
+        left = n - sum(lengths)
+        lengths.append(min(left, max(least, left // (share * threads))))
+    return lengths
+
+
 # 03-first -----------------------------------------------------------------------------------------------------
 
 
@@ -332,12 +341,13 @@ TWICE = ScheduleTask(
 # 03-predict ---------------------------------------------------------------------------------------------------
 
 PREDICT_ROWS = list(range(1, 9))  # row i of a causal loop costs i + 1
+LOOP, LEAST = 64, 5  # rows of another loop; of a chunk at least
 
 PREDICT = PredictionTask(
     id="03-predict",
     section=Section("3.2", "03_schedules", "The five schedules"),
-    title="Predict four schedules",
-    objective="Predict how much work each thread gets under a static, a dynamic and a folded schedule",
+    title="Predict five schedules",
+    objective="Predict how much work each thread gets under a static, a dynamic and a folded schedule, and what a guided one hands out",
     points=4,
     minutes=15,
     questions=(
@@ -380,13 +390,32 @@ PREDICT = PredictionTask(
             },
             "Rows i and 7 - i together cost 9. How many such pairs does each thread get?",
         ),
+        Question(
+            "guided",
+            f"chunks of a guided schedule: {LOOP} rows, 2 threads, at least {LEAST} rows in a chunk",
+            lambda: len(guided(LOOP, 2, LEAST)),
+            {
+                len(
+                    guided(LOOP, 2, LEAST, share=1)
+                ): "That is the schedule of the paper, with a fair share in each chunk. Ours takes half of one.",
+                -(-LOOP // LEAST): f"That many chunks of {LEAST} there would be. The first ones are larger.",
+                LOOP
+                // len(
+                    guided(LOOP, 2, LEAST)
+                ): "That is the length of a chunk, in the mean. Their number is asked for.",
+                guided(LOOP, 2, LEAST)[
+                    0
+                ]: "That is the length of the first chunk. How many come until all rows are gone?",
+            },
+            f"The first chunk has {LOOP} // 4 rows. What is left then, and what is a quarter of that? Below {LEAST}, it is {LEAST}.",
+        ),
     ),
     hints=(
         "Write down the eight costs in a row: row i costs i + 1. Which of them belongs to which thread?",
         "For the dynamic schedule play it with two clocks: the thread with the earlier clock takes the next chunk and its "
         "clock moves on by the cost.",
         "static: 5 + 6 + 7 + 8. Chunks of 3: rows 0-2, 3-5, 6-7. Dynamic: costs 3, 7, 11, 15; thread 0 gets 3 and 11, "
-        "thread 1 gets 7 and 15. Folded: two pairs of 9.",
+        "thread 1 gets 7 and 15. Folded: two pairs of 9. Guided: 16 rows, then a quarter of 48, a quarter of 36, and so on.",
     ),
 )
 

@@ -666,7 +666,7 @@ MOVED = PredictionTask(
     id="04-moved",
     section=Section("4.2", "04_vectors", "Past the cache"),
     title="Predict what really moves",
-    objective="Predict the bytes that stores move, what a second thread gains, and how many pages are touched first",
+    objective="Predict the bytes that stores move, how long they take, what a second thread gains, and how many pages are touched first",
     points=2,
     minutes=8,
     questions=(
@@ -704,6 +704,23 @@ MOVED = PredictionTask(
                 133: "That is how many times as fast it is, in percent. The time is asked for.",
             },
             "The same bytes, at 12 GB/s and at 16: what is the ratio of the times?",
+        ),
+        Question(
+            "micro",
+            "microseconds of the loop with ordinary stores, on two threads",
+            lambda: 4 * 4 * SUMMED // (1000 * MACHINE),
+            {
+                1: "Those are milliseconds.",
+                12
+                * SUMMED
+                // (
+                    1000 * MACHINE
+                ): "So long it takes with non-temporal stores, or if the line of out is not read first.",
+                16 * SUMMED // (1000 * ONE_THREAD): "That is the time of one thread. Two of them move 16 GB/s.",
+                SUMMED: "Those are nanoseconds.",
+                4 * SUMMED // (1000 * MACHINE): "That is one array, or elements in the place of bytes.",
+            },
+            "All bytes that move, divided by those of a second. A GB/s is a thousand bytes in each microsecond.",
         ),
         Question(
             "pages",

@@ -1,6 +1,6 @@
 """Other numbers for the predictions of chapter 03."""
 
-from ..tasks.chapter_03 import _static_makespan, makespan, returns_after
+from ..tasks.chapter_03 import _static_makespan, guided, makespan, returns_after
 from . import Asked, Variants
 
 
@@ -50,7 +50,7 @@ def _costs(first, falls):
     return costs[::-1] if falls == "falls" else costs
 
 
-def schedules(first, falls, rows):
+def schedules(first, falls, rows, loop, least):
     costs = _costs(first, falls)
     total = sum(costs)
     return {
@@ -89,6 +89,20 @@ def schedules(first, falls, rows):
                 total: "That is all the work.",
             },
             "What do the rows k and 7 - k cost together? How many such pairs does each thread get?",
+        ),
+        "guided": Asked(
+            f"chunks of a guided schedule: {loop} rows, 2 threads, at least {least} rows in a chunk",
+            len(guided(loop, 2, least)),
+            {
+                len(
+                    guided(loop, 2, least, share=1)
+                ): "That is with a fair share in each chunk. Ours takes half of one.",
+                -(-loop // least): f"That many chunks of {least} there would be. The first ones are larger.",
+                guided(loop, 2, least)[
+                    0
+                ]: "That is the length of the first chunk. How many come until all rows are gone?",
+            },
+            f"The first chunk has {loop} // 4 rows. What is left then, and what is a quarter of that? Below {least}, it is {least}.",
         ),
     }
 
@@ -140,11 +154,18 @@ VARIANTS = {
         ),
     ),
     "03-predict": Variants(
-        {"first": 1, "falls": "rises", "rows": 3},
-        {"first": (1, 2, 3, 4, 5, 6), "falls": ("rises", "falls"), "rows": (3, 5)},
+        {"first": 1, "falls": "rises", "rows": 3, "loop": 64, "least": 5},
+        {
+            "first": (1, 2, 3, 4, 5, 6),
+            "falls": ("rises", "falls"),
+            "rows": (3, 5),
+            "loop": (48, 64, 80, 96),
+            "least": (3, 4, 5, 6),
+        },
         "the cost of the 8 rows {falls} by 1 from row to row, and the cheapest row costs {first} units. `chunks` is about chunks of "
-        "{rows} rows.",
+        "{rows} rows. The guided schedule hands out {loop} rows, at least {least} in a chunk.",
         schedules,
+        lambda first, falls, rows, loop, least: 7 <= len(guided(loop, 2, least)) <= 11 and loop // 4 > 11,
     ),
     "03-layers": Variants(
         {"first": 1, "pieces": 16, "piece": 100, "late": 4000},

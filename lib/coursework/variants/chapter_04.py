@@ -110,6 +110,16 @@ def moved(n, one, machine):
             },
             f"The same bytes, at {one} GB/s and at {machine}: what is the ratio of the times?",
         ),
+        "micro": Asked(
+            "microseconds of the loop with ordinary stores, on two threads",
+            4 * array // (1000 * machine),
+            {
+                3 * array // (1000 * machine): "So long it takes if the line of out is not read first.",
+                4 * array // (1000 * one): f"That is the time of one thread. Two of them move {machine} GB/s.",
+                4 * array // machine: "Those are nanoseconds.",
+            },
+            "All bytes that move, divided by those of a second. A GB/s is a thousand bytes in each microsecond.",
+        ),
         "pages": Asked(
             "pages that are touched for the first time",
             -(-array // page),
@@ -183,7 +193,12 @@ VARIANTS = {
         },
         "the arrays have {n} elements; one thread moves {one} GB/s, and the machine {machine} GB/s.",
         moved,
-        lambda n, one, machine: one < machine < 2 * one and 100 * one % machine == 0 and 4 * n % 4096 != 0,
+        lambda n, one, machine: (
+            one < machine < 2 * one
+            and 100 * one % machine == 0
+            and 4 * n % 4096 != 0
+            and 16 * n % (1000 * machine) == 0
+        ),
     ),
     "04-lines": Variants(
         {"rows": 100, "columns": 1000, "record": 6, "small": 64, "large": 128},
