@@ -195,5 +195,10 @@ def short(value):
         return f"a number of {value.bit_length()} bits"
     if isinstance(value, np.ndarray):
         return " ".join(repr(value).split()) if value.size <= 8 else f"{value.dtype} array of shape {value.shape}"
-    text = repr(value) if not isinstance(value, tuple) else "(" + ", ".join(short(v) for v in value) + ")"
+    try:
+        text = repr(value) if not isinstance(value, tuple) else "(" + ", ".join(short(v) for v in value) + ")"
+    except (
+        Exception
+    ):  # a number of too many digits in it, too many lists in each other, an object that cannot say what it is
+        return f"a {type(value).__name__}"
     return text if len(text) <= 120 else text[:117] + "..."

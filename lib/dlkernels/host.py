@@ -22,7 +22,11 @@ def plain(x):
 
 def workspace(dtype, elements):
     """Memory for so many elements, or more, kept for this thread's next call unless it is large: to ask for it anew would take
-    longer than a small operation."""
+    longer than a small operation.
+
+    It holds what the call before has left. Who uses it calls nothing that takes it, too; a product of matrices may be called,
+    which has memory of its own (matrix/choose.py).
+    """
     line = _kept.__dict__.get(dtype.char)
     if line is None or line.size < elements:
         line = _aligned((elements,), dtype, np.empty)

@@ -1,14 +1,18 @@
 """Arrays in host memory as kernels take them, and calls of which what was checked once is not checked again."""
 
+import sys
+
 import numpy as np
 import pytest
 
+import dlkernels
 from dlkernels import conv2d, host, scaled_dot_product_attention
+from dlkernels.implementations import OPERATIONS
 
-pytestmark = pytest.mark.quick
 F32 = np.dtype("float32")
 
 
+@pytest.mark.quick
 def test_workspaces_are_kept_and_bounded():
     """The second call takes the memory of the first; what is large is given back."""
     line = host.workspace(F32, 1000)
@@ -18,6 +22,7 @@ def test_workspaces_are_kept_and_bounded():
     assert host.workspace(F32, 500) is line
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(0,), (1,), (3, 5), (1000,), (1 << 18,)])
 def test_memory_begins_with_a_line_of_the_cache(dtype, shape):
@@ -30,6 +35,7 @@ def test_memory_begins_with_a_line_of_the_cache(dtype, shape):
     assert line.ctypes.data % host.LINE == 0
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("size", [0, 1, host.LARGE // 4 - 1, host.LARGE // 4, host.LARGE])
 def test_large_results_begin_with_a_line_of_the_cache(size):
     x = host.new((size, 1), np.float32)
@@ -37,6 +43,39 @@ def test_large_results_begin_with_a_line_of_the_cache(size):
     assert 4 * size < host.LARGE or x.ctypes.data % host.LINE == 0
 
 
+USERS = [
+    *("scaled_dot_product_attention", "scaled_dot_product_attention_backward", "linear_attention", "gated_delta_rule"),
+    *("decode_attention", "conv2d", "conv2d_winograd", "conv2d_separable", "max_pool2d", "avg_pool2d"),
+]
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_what_a_workspace_held_before_gets_into_no_result(name, monkeypatch):
+    """With NaN in all of it the results are the same, to the last bit."""
+    taken = []
+
+    def full_of_nan(dtype, elements):
+        line = workspace(dtype, elements)
+        line[:] = np.nan
+        taken.append(elements)
+        return line
+
+    operation, function, workspace = OPERATIONS[name], getattr(dlkernels, name), host.workspace
+    shapes = sorted(operation.examples.shapes, key=np.prod)[-3:]
+    calls = [operation.examples.make(shape, 1, dtype=dtype) for shape in shapes for dtype in operation.examples.dtypes]
+    before = [function(*arguments) for arguments in calls]
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith("dlkernels.") and hasattr(module, "workspace"):
+            if module.workspace is workspace:
+                monkeypatch.setattr(module, "workspace", full_of_nan)
+    for arguments, right in zip(calls, before, strict=True):
+        found = function(*arguments)
+        for one, other in zip(*((x if isinstance(x, tuple) else (x,)) for x in (found, right)), strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert taken, "it takes no workspace: the test says nothing"
+
+
+@pytest.mark.quick
 def test_plain_copies_only_what_has_to_be():
     x = np.zeros((4, 4), np.float32)
     assert host.plain(x) is x
@@ -74,6 +113,7 @@ CONVOLUTION = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("function", "right", "wrong"),
     [
@@ -94,6 +134,7 @@ def test_what_was_right_once_lets_nothing_wrong_through(function, right, wrong):
             function(*arguments, **options)
 
 
+@pytest.mark.quick
 def test_numbers_and_strides_are_not_remembered():
     """Only shapes and dtypes are: the same call with other numbers, or from other memory, has its own result."""
     random = np.random.default_rng(0)

@@ -15,6 +15,7 @@ WRONG = (
     ({"guided": 13}, "chunks of 5 there would be"),
     ({"guided": 7}, "in the mean"),
     ({"guided": 16}, "the length of the first chunk"),
-    ({"guided": 8}, "a quarter of that"),
+    ({"guided": 8}, "the last, shorter chunk forgotten"),
+    ({"guided": 11}, "as long as so many are left"),
     ({"folded": "a half"}, "Write a number, without quotation marks"),
 )

@@ -1,5 +1,8 @@
 """Answers to 10-plan."""
 
+import itertools
+import math
+
 import numpy as np
 
 
@@ -159,3 +162,59 @@ def triples(n):
 def the_place_before(n):
     """wrong overlap: Step 2 would be counted twice"""
     return [[(right - 1, right) for _, right in pairs] for pairs in _groups(n)]
+
+
+def rounds_as_sets(n):
+    """wrong type: a round is a list of pairs"""
+    return [set(pairs) for pairs in _groups(n)]
+
+
+def rounds_that_can_be_read_once(n):
+    """wrong type: a round is a list of pairs"""
+    return [zip([left for left, _ in pairs], [right for _, right in pairs], strict=True) for pairs in _groups(n)]
+
+
+def rounds_without_end(n):
+    """wrong type: a round is a list of pairs"""
+    return [itertools.repeat((0, 1)) for _ in _groups(n)]
+
+
+class Short(list):
+    def __len__(self):
+        return 1
+
+
+def rounds_that_lie(n):
+    """wrong type: a round is a list of pairs"""
+    return [Short(pairs) for pairs in hillis_and_steele(n)]
+
+
+def a_stretch_of_three(n):
+    """wrong overlap: Step 6 would be counted twice"""
+    return [[(6, 7), (4, 5)], [(5, 7)], [(6, 7)]] if n == 8 else _groups(n)
+
+
+def twice_into_one(n):
+    """wrong twice: Both joins read what the last round left"""
+    return [[(1, 2), (0, 2)]] if n > 2 else _groups(n)
+
+
+def far_away(n):
+    """wrong place: There is a place for each step"""
+    return [[(0, 10**5000)]] if n > 1 else []
+
+
+def a_long_number(n):
+    """wrong type: A plan is a list of rounds"""
+    return [10**5000]
+
+
+def a_logarithm(n):
+    """wrong raised-ValueError: an empty list is the plan"""
+    rounds = math.floor(math.log2(n - 1)) + 1
+    return [[(i // 2**k * 2**k - 1, i) for i in range(n) if i // 2**k % 2] for k in range(rounds)]
+
+
+def distances_from_zero(n):
+    """wrong raised-ZeroDivisionError: not with 0"""
+    return [[(i // k * k - 1, i) for i in range(n) if i // k % 2] for k in range(n)]

@@ -406,8 +406,10 @@ PREDICT = PredictionTask(
                 guided(LOOP, 2, LEAST)[
                     0
                 ]: "That is the length of the first chunk. How many come until all rows are gone?",
+                len(guided(LOOP, 2, LEAST)) - 1: "Was a quarter rounded up, or the last, shorter chunk forgotten?",
             },
-            f"The first chunk has {LOOP} // 4 rows. What is left then, and what is a quarter of that? Below {LEAST}, it is {LEAST}.",
+            f"The first chunk has {LOOP} // 4 rows. What is left then, and what is a quarter of that? Below {LEAST}, it is {LEAST}, as long as "
+            "so many are left.",
         ),
     ),
     hints=(

@@ -1595,6 +1595,7 @@ SCAN = KernelTask(
 # 10-plan -----------------------------------------------------------------------------------------------------
 
 PLANNED = 64
+LISTS = (list, tuple, np.ndarray)  # what a grader gets as it is
 
 
 def plan_case(name, n):
@@ -1611,28 +1612,46 @@ def busiest(arguments, result):
     return max(map(len, result), default=0)
 
 
+def _listed(x):
+    """A list, tuple or array as it is; TypeError for what has no length, or no order."""
+    if type(x) not in LISTS:
+        raise TypeError
+    return x
+
+
+def _pair_of(x):
+    """Two whole numbers; TypeError for anything else."""
+    pair = tuple(map(operator.index, _listed(x)))
+    if len(pair) != 2:
+        raise TypeError
+    return pair
+
+
 def _plan_of(result):
-    """Rounds of pairs of whole numbers, or None."""
-    if not isinstance(result, list | tuple):
+    """Rounds of pairs of whole numbers, or None. What is no list, tuple or array is none, as it has no length, or no order."""
+    if type(result) not in (list, tuple):
         return None
     try:
-        plan = [[tuple(map(operator.index, pair)) for pair in pairs] for pairs in result]
+        return [[_pair_of(pair) for pair in _listed(pairs)] for pairs in result]
     except TypeError:
         return None
-    return plan if all(len(pair) == 2 for pairs in plan for pair in pairs) else None
 
 
 def _steps(first, last):
     return f"step {first}" if first == last else f"steps {first} to {last}"
 
 
-def _slip_of_join(left, right, begins, n):
-    """(kind, expected, cause) of a join of what two places knew before the round, or None. begins: of each place's stretch."""
-    if not (0 <= left < n and 0 <= right < n):
-        return "place", f"places from 0 to {n - 1}", "There is a place for each step, and no other."
+def _slip_of_join(left, right, begins, kept):
+    """(kind, expected, cause) of a join of what two places knew before the round, or None. begins: of each place's stretch;
+    kept: places into which something was joined in this round."""
+    if not (0 <= left < len(begins) and 0 <= right < len(begins)):
+        return "place", f"places from 0 to {len(begins) - 1}", "There is a place for each step, and no other."
     if left >= right:
         cause = "A pair is (left, right): the stretch of the left place comes before that of the right one, which keeps both."
         return "order", "a left place before the right one", cause
+    if right in kept:
+        cause = "Both joins read what the last round left, and the second one overwrites the first."
+        return "twice", "one join into each place", cause
     first = begins[right]
     knew = (
         f"Before this round place {left} knew {_steps(begins[left], left)}, and place {right} {_steps(first, right)}."
@@ -1640,7 +1659,7 @@ def _slip_of_join(left, right, begins, n):
     if first == 0:
         return "overlap", "no more joins into this place", f"{knew} It has all that it needs."
     if left >= first:
-        cause = f"{knew} {_steps(first, left).capitalize()} would be counted twice."
+        cause = f"{knew} {_steps(max(first, begins[left]), left).capitalize()} would be counted twice."
         return "overlap", f"place {first - 1} on the left: its stretch ends before step {first}", cause
     if left < first - 1:
         cause = f"{knew} {_steps(left + 1, first - 1).capitalize()} would be left out."
@@ -1658,16 +1677,10 @@ def judge_plan(arguments, result):
     for number, pairs in enumerate(plan, 1):
         before, kept = list(begins), set()
         for left, right in pairs:
-            slip = _slip_of_join(left, right, before, n)
-            if slip is None and right in kept:
-                slip = (
-                    "twice",
-                    "one join into each place",
-                    "Both joins read what the last round left, and the second one overwrites the first.",
-                )
+            slip = _slip_of_join(left, right, before, kept)
             if slip is not None:
                 kind, expected, cause = slip
-                return Slip(kind, expected, cause, f"round {number}: ({left}, {right})")
+                return Slip(kind, expected, cause, f"round {number}: ({short(left)}, {short(right)})"[:120])
             begins[right] = before[left]
             kept.add(right)
     lacking = [place for place in range(n) if begins[place]]
@@ -1678,7 +1691,8 @@ def judge_plan(arguments, result):
     least = fewest_rounds(n)
     if len(plan) > least:
         cause = "Every place knows all that it should, but later than need be. A stretch can double in each round: how many rounds does it take from 1 step to all?"
-        return Slip("rounds", f"{least} round{'s' if least != 1 else ''}", cause, f"{len(plan)} rounds")
+        expected, got = (f"{count} round{'s' if count != 1 else ''}" for count in (least, len(plan)))
+        return Slip("rounds", expected, cause, got)
     return None
 
 
@@ -1701,7 +1715,8 @@ PLAN = FunctionTask(
     costs={"joins": ("joins in the busiest round", busiest)},
     advice={
         "raised-IndexError": "Places go from 0 to n - 1, also in the last group, which may have fewer steps than the others.",
-        "raised-ZeroDivisionError": "With a single step nothing is to be joined: an empty list is the plan.",
+        "raised-ZeroDivisionError": "The distances begin with 1, not with 0.",
+        "raised-ValueError": "Is it the case with a single step? Nothing is to be joined there, and there is no logarithm of 0: an empty list is the plan.",
     },
     budget=Budget(
         points=2,

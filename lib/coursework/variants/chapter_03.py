@@ -102,7 +102,8 @@ def schedules(first, falls, rows, loop, least):
                     0
                 ]: "That is the length of the first chunk. How many come until all rows are gone?",
             },
-            f"The first chunk has {loop} // 4 rows. What is left then, and what is a quarter of that? Below {least}, it is {least}.",
+            f"The first chunk has {loop} // 4 rows. What is left then, and what is a quarter of that? Below {least}, it is {least}, as long as "
+            "so many are left.",
         ),
     }
 
@@ -163,7 +164,7 @@ VARIANTS = {
             "least": (3, 4, 5, 6),
         },
         "the cost of the 8 rows {falls} by 1 from row to row, and the cheapest row costs {first} units. `chunks` is about chunks of "
-        "{rows} rows. The guided schedule hands out {loop} rows, at least {least} in a chunk.",
+        "{rows} rows. The guided schedule hands out {loop} rows to 2 threads, at least {least} in a chunk.",
         schedules,
         lambda first, falls, rows, loop, least: 7 <= len(guided(loop, 2, least)) <= 11 and loop // 4 > 11,
     ),

@@ -115,7 +115,10 @@ def moved(n, one, machine):
             4 * array // (1000 * machine),
             {
                 3 * array // (1000 * machine): "So long it takes if the line of out is not read first.",
-                4 * array // (1000 * one): f"That is the time of one thread. Two of them move {machine} GB/s.",
+                **dict.fromkeys(
+                    (4 * array // (1000 * one), round(4 * array / (1000 * one))),
+                    f"That is the time of one thread. Two of them move {machine} GB/s.",
+                ),
                 4 * array // machine: "Those are nanoseconds.",
             },
             "All bytes that move, divided by those of a second. A GB/s is a thousand bytes in each microsecond.",
