@@ -489,6 +489,13 @@ KERNELS = [
         "test_vectors_take_all_networks and lstm",
     ),
     Fault(
+        "gates in vectors: the state that is not chosen is multiplied by 0",
+        "return where(going, settled(new), old)",
+        "return going * settled(new) + (ONE - going) * old",
+        RECURRENT,
+        "test_what_is_not_chosen",
+    ),
+    Fault(
         "gates in vectors: tanh is flat too soon",
         "FLAT = f32(9.02)",
         "FLAT = f32(7.5)",

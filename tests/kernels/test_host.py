@@ -1,6 +1,7 @@
 """Arrays in host memory as kernels take them, and calls of which what was checked once is not checked again."""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -82,6 +83,10 @@ def test_plain_copies_only_what_has_to_be():
     locked = np.zeros(4, np.float32)
     locked.flags.writeable = False
     shifted = np.zeros(17, np.uint8)[1:].view(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        matrix = np.matrix(x)
+    assert type(host.plain(matrix)) is np.ndarray  # numba knows no other
     for other in (x.T, x[::2], locked, shifted, np.broadcast_to(x[0], (4, 4))):
         copy = host.plain(other)
         assert copy.flags.carray

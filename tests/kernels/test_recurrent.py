@@ -299,6 +299,27 @@ def test_wrong_arguments(case):
         function(*arguments, **options)
 
 
+@pytest.mark.parametrize("rung", [pytest.param(rung, id=rung.name) for rung in VECTORS])
+@pytest.mark.parametrize("batch", [1, 4, fast.lanes + 1])
+def test_what_is_not_chosen_of_two_states_does_no_harm(rung, batch):
+    """An infinite state that goes on does not become NaN; one that has ended stays as it was, whatever its padding would make."""
+    hidden, gates = fast.ACROSS * fast.lanes, 4 if rung.operation == "lstm" else 3
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((3, batch, 2)).astype("f")
+    w_ih, w_hh = (rng.standard_normal((gates * hidden, n)).astype("f") / hidden for n in (2, hidden))
+    states = [rng.standard_normal((1, batch, hidden)).astype("f") for _ in range(gates - 2)]
+    if rung.operation == "lstm":
+        states[1][0, 0, 0] = np.inf
+    lengths = np.array([1, *[3] * (batch - 1)])
+    x[1:, 0] = np.nan  # behind the end
+    operation = implementations.OPERATIONS[rung.operation]
+    arguments = (x, *states, w_ih, w_hh, None, None, False, False, lengths)
+    found, right = rung(*arguments), operation.reference(*arguments)
+    for one, other in zip(found, right, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    assert np.isfinite(found[1]).all()
+
+
 # ---- gates -------------------------------------------------------------------------------------------------------------
 
 

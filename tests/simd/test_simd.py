@@ -35,6 +35,7 @@ from dlkernels.simd import (
     store_nontemporal,
     target,
     until_aligned,
+    where,
 )
 
 pytestmark = pytest.mark.quick
@@ -136,6 +137,21 @@ def test_the_larger_and_the_smaller_are_the_second_where_one_is_no_number(dtype)
     out = np.zeros((2, n), dtype)
     both(x, y, out.reshape(-1))
     np.testing.assert_array_equal(out, [np.where(x > y, x, y), np.where(x < y, x, y)])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_where_is_that_of_numpy(dtype):
+    @njit
+    def chosen(which, x, y, out):
+        store(out, 0, where(load(which, 0), load(x, 0), load(y, 0)))
+
+    n = simd.vector_width(dtype)
+    which = np.resize(np.array([0, 1, -0.0, np.nan, -2, 0, np.inf], dtype), n)
+    x = np.resize(np.array([np.nan, 1, np.inf, 2], dtype), n)
+    y = np.resize(np.array([3, np.nan, 4, -np.inf, np.nan], dtype), n)
+    out = np.zeros(n, dtype)
+    chosen(which, x, y, out)
+    np.testing.assert_array_equal(out, np.where(which, x, y))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -13,7 +13,7 @@ numbers, with which some CPUs are slow (`settled`).
 
 import numpy as np
 
-from ..simd import broadcast, fma, larger, load, smaller, store, vector_width
+from ..simd import broadcast, fma, larger, load, smaller, store, vector_width, where
 from ..simd.exponential import exp
 from ..simd.inner import inner_njit
 
@@ -65,8 +65,8 @@ def below_sigmoid(x):
 
 @inner_njit()
 def gone_on(going, new, old):
-    """The new state where a sequence goes on (1), the old one where it has ended (0)."""
-    return fma(going, settled(new), (ONE - going) * old)
+    """The new state where a sequence goes on (1), the old one where it has ended (0), whatever the other one is."""
+    return where(going, settled(new), old)
 
 
 @inner_njit()

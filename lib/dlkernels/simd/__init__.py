@@ -41,6 +41,7 @@ from .vector import (
     reduce_add,
     reduce_max,
     smaller,
+    where,
 )
 
 __all__ = [
@@ -71,4 +72,5 @@ __all__ = [
     "until_aligned",
     "vector_bytes",
     "vector_width",
+    "where",
 ]

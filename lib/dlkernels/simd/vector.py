@@ -136,6 +136,19 @@ def smaller(typingctx, a, b):
     return _smaller(a, b)
 
 
+_where = _elementwise(
+    lambda builder, vector_type, chosen, a, b: builder.select(
+        builder.fcmp_unordered("!=", chosen, ir.Constant(chosen.type, None)), a, b
+    )
+)
+
+
+@intrinsic
+def where(typingctx, chosen, a, b):
+    """``where(chosen, a, b)``: lane by lane, a where `chosen` is not 0, else b, as ``np.where``."""
+    return _where(chosen, a, b)
+
+
 @intrinsic
 def first_lanes(typingctx, n, a, b):
     """``first_lanes(n, a, b)``: of two vectors, lane i is a's where i < n, else b's. n: any integer."""
