@@ -158,6 +158,7 @@ class Book:
 
         self.pages, self.turns = pages, turns
         self.run, self.errors, self.tried, self.texts = None, {}, Counter(), {}
+        self.log, self.keeping = log, threading.Lock()
         trees = out.parent / ".doctrees"
         self.app = Sphinx(root, root, out, trees, builder, status=None, warning=log, freshenv=True)
         self.config = self.app.env.mystnb_config
@@ -223,11 +224,16 @@ class Book:
         began = time.monotonic()
         try:
             client.execute()
-        except Exception:  # a cell failed, the kernel died: when Sphinx runs the page itself, the page says why
+        except Exception as error:  # a cell failed, the kernel died: when Sphinx runs the page itself, the page says why
+            print(f"{page}: {type(error).__name__}: {error}", file=self.log, flush=True)
             return False
         bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": time.monotonic() - began})
         cache = get_cache(self.config.execution_cache_path)
-        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        with self.keeping:  # two pages of the same code, run side by side, are one entry
+            try:
+                cache.match_cache_notebook(notebook)
+            except KeyError:
+                cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
         return True
 
     def note(self, app, page, template, context, doctree):

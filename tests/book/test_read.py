@@ -92,6 +92,7 @@ class Reading:
 
     def __init__(self, root, *options):
         command = [sys.executable, ROOT / "_ext" / "read.py", "--root", root, "--port", "0", *options]
+        self.log = (root / "_build" / "read.log").read_text
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.said = [self.process.stdout.readline()]
         self.address = re.search(r"http://\S+", self.said[0])[0]
@@ -115,9 +116,9 @@ class Reading:
         """Read what it says until `words` are in it."""
         ends = time.monotonic() + seconds
         while words not in self.said[-1]:
-            assert time.monotonic() < ends, self.said
+            assert time.monotonic() < ends, (self.said, self.log())
             line = self.process.stdout.readline()
-            assert line, f"it ended: {self.said}"
+            assert line, f"it ended: {self.said}, {self.log()}"
             self.said.append(line)
 
 
@@ -316,7 +317,7 @@ def test_without_a_reader_nobody_is_asked(monkeypatch):
 
 
 def test_interrupted_and_begun_again(small):
-    (small / "wrong.md").write_text(page("Long", "import time; time.sleep(60)"))
+    (small / "wrong.md").write_text(page("Long", "import time; time.sleep(20)"))
     with Reading(small) as reading:
         reading.wait("good: live")
         time.sleep(2)

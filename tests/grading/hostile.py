@@ -24,7 +24,7 @@ LAUNCH, ADD, SECTORS, AXPY, BUG, FAILS = (
     TASKS[f"07-{name}"].points for name in ("launch", "add", "sectors", "axpy", "bug", "fails")
 )
 AXPY_BUDGET = TASKS["07-axpy"].budget.points
-MARK = 31337  # in the command line of every process that an attack tries to leave behind
+SLEEPS = "31337.5"  # seconds: an argument of every process that an attack tries to leave behind
 
 
 @dataclass(frozen=True)
@@ -541,7 +541,7 @@ def locks_its_folder(nb):
 
 @row(ALL, night=True)
 def leaves_a_process_behind(nb):
-    insert(nb, f"import subprocess\nsubprocess.Popen(['sleep', '{MARK}'], start_new_session=True)")
+    insert(nb, f"import subprocess\nsubprocess.Popen(['sleep', '{SLEEPS}'], start_new_session=True)")
 
 
 @row(ALL)
@@ -553,7 +553,7 @@ def leaves_a_daemon_behind(nb):
         "    os.setsid()\n"
         "    for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):\n        signal.signal(s, signal.SIG_IGN)\n"
         "    if os.fork() == 0:\n"
-        f"        os.execvpe('sleep', ['sleep', '{MARK}.5'], {{'PATH': '/usr/bin:/bin'}})\n"
+        f"        os.execvpe('sleep', ['sleep', '{SLEEPS}'], {{'PATH': '/usr/bin:/bin'}})\n"
         "    os._exit(0)",
     )
 

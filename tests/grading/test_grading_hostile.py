@@ -131,7 +131,7 @@ def test_flags_of_the_whole_class(graded):
 
 
 def test_nothing_is_left_behind(graded):
-    left = [p.info["cmdline"] for p in psutil.process_iter(["cmdline"]) if str(hostile.MARK) in str(p.info["cmdline"])]
+    left = [p.info["cmdline"] for p in psutil.process_iter(["cmdline"]) if hostile.SLEEPS in (p.info["cmdline"] or ())]
     assert left == []
     kernels = [
         p.info for p in psutil.process_iter(["cmdline"]) if str(graded.scratch) in " ".join(p.info["cmdline"] or ())

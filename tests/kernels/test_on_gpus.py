@@ -108,6 +108,23 @@ def same_compiler():
         sys.path.remove(benchmarks)
 
 
+def but_integers(instructions):
+    """Counts without those of integers: numba orders sets by addresses in memory, and the compiler then writes an index in
+    one of two ways now and then (MOV, IADD3 for SHF)."""
+    whole = ("IADD", "IMAD", "IMNMX", "ISETP", "LEA", "LOP3", "MOV", "PLOP3", "PRMT", "SEL", "SHF")
+    return {kind: n for kind, n in instructions["counts"].items() if not kind.removeprefix("U").startswith(whole)}
+
+
+def alike(kept, now):
+    """Whether a recorded view is of the code that is compiled now."""
+    kept, now = (view.to_dict() for view in (kept, now))
+    for part in ("mix", "main_loop"):
+        old, new = kept.pop(part), now.pop(part)
+        if but_integers(old) != but_integers(new) or abs(old["total"] - new["total"]) > 0.01 * old["total"]:
+            return False
+    return kept == now
+
+
 @pytest.mark.skipif(not available(), reason="the compiler for GPUs is not installed: run `make gpu`")
 @pytest.mark.parametrize(("row", "number", "signature", "arch"), list(compilations()))
 def test_compiles_for_real_gpus_without_spills(row, number, signature, arch):
@@ -121,7 +138,7 @@ def test_compiles_for_real_gpus_without_spills(row, number, signature, arch):
         again = "record again: python benchmarks/run.py compiled"
         assert kept.registers == view.registers, again
         if arch == "sm_80":  # what pages show; their instructions take longer to read than to compile
-            assert kept.to_dict() == view.to_dict(), again
+            assert alike(kept, view), (again, kept.to_dict(), view.to_dict())
     assert not view.spills, f"{view.spill_store_bytes} bytes spilled"
     assert not view.stack_bytes, f"{view.stack_bytes} bytes of local memory: an array did not fit into registers"
     if row.name.endswith("_wide") and row.operation in ("add", "axpy") and "float32" in signature:
