@@ -98,6 +98,53 @@ def test_extreme_scores(rung, dtype):
     assert np.isnan(result[4]).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rung", [pytest.param(r, id=r.name) for r in implementations.of(ATTENTION)])
+def test_a_mask_of_the_least_number(rung, dtype):
+    """What libraries write for -inf: beside it a score has no digit, so a row of nothing else is a mean, as in PyTorch."""
+    if dtype not in rung.dtypes:
+        pytest.skip("not in this type")
+    keys = 530 if rung.device == "cpu" else 5  # for several tiles, and several splits of one query
+    for queries in (1, 4):
+        q, k, v, mask = masked_by_the_least(queries, keys, dtype)
+        result = rung(q, k, v, mask)
+        np.testing.assert_allclose(result[0], v.mean(axis=0), rtol=1e-5)
+        if queries > 1:
+            rest = scaled_dot_product_attention(q[1:2], k[:3], v[:3])  # the first three keys are seen
+            np.testing.assert_allclose(result[1:2], rest, rtol=1e-5)
+            np.testing.assert_array_equal(result[2], [0, 0])
+            np.testing.assert_allclose(result[3], scaled_dot_product_attention(q[3:], k, v)[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rung", [pytest.param(r, id=r.name) for r in implementations.of(f"{ATTENTION}_backward")])
+def test_gradients_under_a_mask_of_the_least_number(rung, dtype):
+    if dtype not in rung.dtypes:
+        pytest.skip("not in this type")
+    if rung.device == "gpu":
+        pytest.skip("the kernels for GPUs keep the logarithm of each sum, in which beside such a score there is no sum")
+    for keys in (5, 130):
+        q, k, v, mask = masked_by_the_least(4, keys, dtype)
+        grad = np.random.default_rng(2).standard_normal((4, 2)).astype(dtype)
+        found = rung(grad, q, k, v, mask)
+        wide = [x.astype(np.float64) for x in (grad, q, k, v)]
+        with np.errstate(over="ignore"):
+            right = implementations.OPERATIONS[rung.operation].reference(*wide, mask.astype(np.float64))
+        for one, other in zip(found, right, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def masked_by_the_least(queries, keys, dtype):
+    """q, k, v and a mask: rows of the least number alone, of it after three zeros, of -inf, of zeros."""
+    rng = np.random.default_rng(1)
+    q, k, v = (rng.standard_normal(shape).astype(dtype) for shape in ((queries, 3), (keys, 3), (keys, 2)))
+    mask = np.full((queries, keys), np.finfo(dtype).min, dtype)
+    mask[1:2, :3] = 0
+    mask[2:3] = -np.inf
+    mask[3:] = 0
+    return q, k, v, mask
+
+
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_rows_of_minus_infinity_have_no_softmax(name):
     x = np.array([[-np.inf, -np.inf, -np.inf], [0, -np.inf, 0], [1e4, -1e4, 1e4]], np.float32)

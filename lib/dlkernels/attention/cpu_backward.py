@@ -9,8 +9,8 @@ With w the weights, s the scores, o = w v the result, and g the gradient that ar
 
 The ladder                                   what the rung adds
     attention_backward_kept     the formulas: all weights and their gradients are kept
-    attention_backward_tiles    weights are computed again, tile by tile, from the logarithm of each query's sum: nothing
-                                that grows with queries x keys is ever kept (Dao and others 2022, section 3.1)
+    attention_backward_tiles    weights are computed again, tile by tile, from the largest score of each query and their
+                                sum: nothing that grows with queries x keys is kept (Dao and others 2022, section 3.1)
 
 Where there are heads enough for all threads, a head is a task. Its tiles are walked through once, with keys in the lanes; the
 gradient of q grows in memory. Otherwise they are walked through twice: with queries in the lanes for the gradient of q, with
@@ -35,7 +35,19 @@ from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
 from . import flash
 from .cpu import terms_of
-from .flash import KEYS, QUERIES, ROWS, add_products, fill, hide_later, products, tiles_of, transpose_in, transpose_out
+from .flash import (
+    KEYS,
+    MASKED,
+    QUERIES,
+    ROWS,
+    add_products,
+    fill,
+    hide_later,
+    products,
+    tiles_of,
+    transpose_in,
+    transpose_out,
+)
 
 VECTORS = 2  # of columns in a tile of the gradient of q
 
@@ -102,7 +114,7 @@ def attention_backward_kept(mask, shape, g, grad, q, k, v):
 
 def room(g, dtype):
     """Numbers that one thread needs: two transposed operands, scores and their gradients, two results, and lines."""
-    return (2 * (g.width + g.values) + 2 * KEYS + 3) * flash.wide(dtype)
+    return (2 * (g.width + g.values) + 2 * KEYS + 3 + MASKED) * flash.wide(dtype)
 
 
 @implementation(
@@ -117,9 +129,14 @@ def attention_backward_tiles(mask, shape, g, grad, q, k, v):
     if g.heads * g.queries * g.keys:
         lines = [plain(x).reshape(-1) for x in (q, k, v, grad)]
         terms, out = terms_of(mask, q.dtype), np.zeros(g.heads * g.queries * g.values, q.dtype)
-        sums = np.empty(g.heads * g.queries, q.dtype)
-        flash.run(*lines[:3], terms, g, out, sums, skip=True)
-        inner = (out * lines[3]).reshape(len(sums), g.values).sum(axis=1)
+        rows = g.heads * g.queries
+        found = np.empty(2 * rows, q.dtype)
+        flash.run(*lines[:3], terms, g, out, found, skip=True)
+        tops, sums = found[:rows], found[rows:]
+        # weights are computed again without being divided by their sum: the gradient that arrives is, instead
+        sums[sums == 0] = 1
+        lines[3] = (lines[3].reshape(rows, g.values) / sums[:, None]).reshape(-1)
+        inner = (out * lines[3]).reshape(rows, g.values).sum(axis=1)
         across, each = flash.wide(q.dtype), room(g, q.dtype)
         work = 4 * g.heads * g.queries * g.keys * (g.width + g.values)
         threads = 1 if work < flash.ALONE else team.size()
@@ -127,7 +144,7 @@ def attention_backward_tiles(mask, shape, g, grad, q, k, v):
         masked = terms.size > 1 or terms[0] != 0
         tiles = -(-g.queries // across), -(-g.keys // across)
         tasks = tuple(g.heads * flash.rows_of_tiles(count, g.causal) for count in tiles)
-        shared = *lines, terms, g, q.dtype.type(g.scale), masked, sums, inner, work_lines, each
+        shared = *lines, terms, g, q.dtype.type(g.scale), masked, tops, inner, work_lines, each
         if g.heads % threads == 0 and g.width % (VECTORS * vector_width(q.dtype)) == 0:
             _backward_by_heads(shared, *parts, tiles[1], threads, work // 250, team.members())
             return of_all(g, parts, q, k, v)
@@ -177,7 +194,7 @@ def _rows_for_k(arguments, task, who):
 @inner_njit(error_model="numpy")
 def _tile_for_q(shared, of_q, head, tile, who):
     """The gradient of a tile of queries: they are the lanes, keys go by."""
-    q, k, v, grad, mask, g, scale, masked, sums, inner, lines, each = shared
+    q, k, v, grad, mask, g, scale, masked, tops, inner, lines, each = shared
     line, across, one = memory(lines), QUERIES * lanes(lines), lines.dtype.type(1)
     first = tile * across
     count = min(across, g.queries - first)
@@ -186,14 +203,15 @@ def _tile_for_q(shared, of_q, head, tile, who):
     scores = arrived + g.values * across
     slopes = scores + KEYS * across
     result = slopes + KEYS * across
-    ones, logs, along = result + g.width * across, result + (g.width + 1) * across, result + (g.width + 2) * across
+    ones = result + g.width * across
+    largest, along, spare = ones + across, ones + 2 * across, ones + 3 * across
     row = head * g.queries + first
     log2_e = lines.dtype.type(LOG2_E)
     transpose_in(memory(q), g.of_q[head] + first * g.width, g.width, count, scale * log2_e, line, at, across)
     transpose_in(memory(grad), row * g.values, g.values, count, one, line, arrived, across)
     for i in range(across):
         line[ones + i] = one
-        line[logs + i] = sums[row + i] if i < count else 0
+        line[largest + i] = tops[row + i] if i < count else 0
         line[along + i] = inner[row + i] if i < count else 0
     fill(line, result, g.width * across, line.dtype.type(0))
     last = min(g.keys, first + count) if g.causal else g.keys
@@ -205,12 +223,12 @@ def _tile_for_q(shared, of_q, head, tile, who):
             hide_later(line, scores, across, here, begin - first)
         if masked:
             mask_at = g.of_mask[head] + first * g.mask_row + begin * g.mask_column
-            flash.add_mask(memory(mask), mask_at, g.mask_column, g.mask_row, here, count, line, scores, across)
+            flash.add_mask(memory(mask), mask_at, g.mask_column, g.mask_row, here, count, line, scores, across, spare)
         products(memory(v), values, g.values, 1, here, g.values, line, arrived, slopes, across)
         width = lanes(lines)
         for r in range(here):
             for i in range(r * across, (r + 1) * across, width):
-                weight = exp2(load(line, scores + i) - load(line, logs + i - r * across))
+                weight = exp2(load(line, scores + i) - load(line, largest + i - r * across))
                 store(line, scores + i, weight * (load(line, slopes + i) - load(line, along + i - r * across)))
         add_products(memory(k), keys, g.width, here, line, scores, result, ones, across)
     fill(line, ones, across, scale)
@@ -222,7 +240,7 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
     """The gradients of a tile of keys and their values: they are the lanes, queries go by.
 
     What it adds to that of q, but for the scale, is added to of_q, if this has any elements."""
-    q, k, v, grad, mask, g, scale, masked, sums, inner, lines, each = shared
+    q, k, v, grad, mask, g, scale, masked, tops, inner, lines, each = shared
     line, across, one = memory(lines), QUERIES * lanes(lines), lines.dtype.type(1)
     first = tile * across
     count = min(across, g.keys - first)
@@ -233,6 +251,7 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
     for_k = slopes + KEYS * across
     for_v = for_k + g.width * across
     ones = for_v + g.values * across
+    spare = ones + across
     log2_e = lines.dtype.type(LOG2_E)
     transpose_in(memory(k), g.of_k[head] + first * g.width, g.width, count, scale * log2_e, line, at, across)
     transpose_in(memory(v), g.of_v[head] + first * g.values, g.values, count, one, line, values, across)
@@ -247,13 +266,13 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
             hide_earlier(line, scores, across, here, begin - first)
         if masked:
             mask_at = g.of_mask[head] + begin * g.mask_row + first * g.mask_column
-            flash.add_mask(memory(mask), mask_at, g.mask_row, g.mask_column, here, count, line, scores, across)
+            flash.add_mask(memory(mask), mask_at, g.mask_row, g.mask_column, here, count, line, scores, across, spare)
         products(memory(grad), arrived, g.values, 1, here, g.values, line, values, slopes, across)
         width = lanes(lines)
         for r in range(here):
-            logarithm, along = sums[row + r], inner[row + r]
+            top, along = tops[row + r], inner[row + r]
             for i in range(r * across, (r + 1) * across, width):
-                weight = exp2(load(line, scores + i) - logarithm)
+                weight = exp2(load(line, scores + i) - top)
                 store(line, scores + i, weight)
                 store(line, slopes + i, weight * (load(line, slopes + i) - along))
         add_products(memory(grad), arrived, g.values, here, line, scores, for_v, ones, across)

@@ -20,8 +20,6 @@ Modifiers (modifiers.py) are functions compiled into this loop. `mods`: None, or
 all tiles in a line, for each head where its kinds begin): tiles where nobody may look are skipped.
 """
 
-import math
-
 import numpy as np
 from numba import njit, types
 from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
@@ -29,7 +27,7 @@ from numba.extending import NativeValue, models, overload, register_model, typeo
 from .. import team
 from ..host import workspace
 from ..matrix.blocks import REGISTERS
-from ..simd import broadcast, first_lanes, lanes, larger, load, store, vector_width
+from ..simd import broadcast, first_lanes, lanes, larger, load, smaller, store, vector_width, where
 from ..simd.cache import cached_njit
 from ..simd.exponential import LOG2_E, exp2
 from ..simd.inner import inner_njit
@@ -41,6 +39,7 @@ from ..team import share
 QUERIES = 3  # vectors of queries in a tile
 ROWS = (REGISTERS - QUERIES - 1) // QUERIES // 4 * 4  # 8 of 32 registers, 4 of 16; both divide most widths
 KEYS = 64  # keys of a tile: what is computed from them stays in the L1 cache
+MASKED = 16  # rows of a mask that are turned over at a time: all lanes of a vector
 NOBODY, SOME, ALL = 0, 1, 2  # kinds of tiles: how many of the queries may look at how many of the keys
 ALONE = 1 << 17  # multiply-adds below which waking another thread costs more than it gains
 
@@ -51,8 +50,9 @@ def wide(dtype):
 
 
 def room(g, dtype):
-    """Numbers that one thread needs: transposed queries, scores, results; of each query the largest score, sum, factor."""
-    return (g.width + KEYS + g.values + 3) * wide(dtype)
+    """Numbers that one thread needs: transposed queries, scores, results; of each query the largest score, sum, factor;
+    a part of a mask."""
+    return (g.width + KEYS + g.values + 3 + MASKED) * wide(dtype)
 
 
 def attend(q, k, v, mask, g, out, skip):
@@ -62,7 +62,9 @@ def attend(q, k, v, mask, g, out, skip):
 
 
 def run(q, k, v, mask, g, out, sums, skip, mods=None):
-    """The same; sums: room for the logarithm (to base 2) of the sum of exponentials of each query, or of no element."""
+    """The same; sums: of no element, or room for the largest score (to base 2) of each query and, after all these, the sum
+    of each one's weights. Their logarithm would be one number, but beside a score of finfo.min the sum has no digit in it.
+    """
     tiles, paired = -(-g.queries // wide(out.dtype)), skip and g.causal
     tasks = g.heads * rows_of_tiles(tiles, paired)
     work = g.heads * g.queries * g.keys * (g.width + g.values) // (2 if paired else 1)
@@ -121,7 +123,7 @@ def _tile(everything, head, tile, who):
     scores = at + g.width * across
     result = scores + KEYS * across
     top = result + g.values * across
-    summed, factor = top + across, top + 2 * across
+    summed, factor, spare = top + across, top + 2 * across, top + 3 * across
     transpose_in(memory(q), g.of_q[head] + first * g.width, g.width, count, scale, line, at, across)
     least, zero = line.dtype.type(np.finfo(line.dtype).min), line.dtype.type(0)
     fill(line, top, across, least)
@@ -140,15 +142,15 @@ def _tile(everything, head, tile, who):
         if masked:
             terms, row, column = memory(mask), g.mask_row, g.mask_column
             place = g.of_mask[head] + first * row + begin * column
-            add_mask(terms, place, column, row, here, count, line, scores, across)
+            add_mask(terms, place, column, row, here, count, line, scores, across, spare)
         modify(mods, kind, line, scores, across, head, first, begin, here, count)
         weigh(line, scores, across, here, top, summed, factor)
         at_v, values = g.of_v[head] + begin * g.values, g.values
         add_products(from_v, at_v, values, here, line, scores, result, factor, across)
     for i in range(count):
         if sums.size:
-            found = line[summed + i]
-            sums[head * g.queries + first + i] = line[top + i] + math.log2(found) if found != 0 else np.inf
+            row = head * g.queries + first + i
+            sums[row], sums[g.heads * g.queries + row] = line[top + i], line[summed + i]
         line[factor + i] = line.dtype.type(1) / line[summed + i] if line[summed + i] != 0 else zero
     transpose_out(
         line, result, across, g.values, count, line, factor, memory(out), (head * g.queries + first) * g.values
@@ -236,11 +238,26 @@ def hide_later(line, scores, across, keys, ahead):
 
 
 @inner_njit()
-def add_mask(mask, at, row, lane, rows, count, line, scores, across):
-    """scores + mask, which is multiplied by log2(e) as the scores are. row, lane: elements from one to the next."""
-    for r in range(rows):
-        for i in range(count):
-            line[scores + r * across + i] += mask.dtype.type(LOG2_E) * mask[at + r * row + i * lane]
+def add_mask(mask, at, row, lane, rows, count, line, scores, across, spare):
+    """scores + mask, which is multiplied by log2(e) as the scores are. row, lane: elements from one to the next. spare: place
+    for MASKED rows."""
+    for first in range(0, rows, MASKED):
+        here, place = min(MASKED, rows - first), scores + first * across
+        if lane == 0:
+            for r in range(here):
+                fill(line, spare + r * across, across, mask[at + (first + r) * row])
+        else:
+            pack(mask, at + first * row, row, lane, here, count, line, spare, across)
+        for i in range(0, here * across, lanes(line)):
+            store(line, place + i, load(line, place + i) + in_base_2(line, load(line, spare + i)))
+
+
+@inner_njit()
+def in_base_2(line, terms):
+    """terms * log2(e), of a vector; what is a number stays one: masks often have the least that there is."""
+    most = line.dtype.type(np.finfo(line.dtype).max)
+    product = line.dtype.type(LOG2_E) * terms
+    return where(line.dtype.type(0) * terms, terms, smaller(larger(product, -most), most))  # 0 times an infinity is NaN
 
 
 class Modifiers:
@@ -300,8 +317,9 @@ def _modify(mods, kind, line, scores, across, head, first, begin, keys, count):
         for r in range(keys):
             at = np.uint64(scores + r * across)  # an index that might be negative would cost the vectors
             for i in range(np.uint64(count)):
-                score = score_mod(line[at + i], b, h, first + np.int64(i), begin + r)
-                line[at + i] = line.dtype.type(LOG2_E) * line.dtype.type(score)
+                line[at + i] = line.dtype.type(score_mod(line[at + i], b, h, first + np.int64(i), begin + r))
+        for i in range(scores, scores + keys * across, lanes(line)):
+            store(line, i, in_base_2(line, load(line, i)))
 
     def hidden(mods, kind, line, scores, across, head, first, begin, keys, count):
         b, h = head // mods[1], head % mods[1]

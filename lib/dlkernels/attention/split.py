@@ -10,8 +10,8 @@ with one query. Here the lanes of a vector are columns of a key or value, as the
                 top, factor      = the new largest score of each row, and what older terms are multiplied by
                 scores           = 2^(scores - top)
                 result[row, :]   = result * factor + scores[row, :] . v   a product: tiles of rows and columns in registers
-            result / sum and the logarithm of the sum are kept for the split
-        the splits' results are merged by these logarithms
+            result / sum, the sum and the largest score are kept for the split
+        the splits' results are merged by these
 
 After Dao and others, Flash-Decoding (2023). Keys and values may lie in pages, in any order (Kwon and others, PagedAttention,
 2023), and may be bytes, with a factor for each key and value: a tile of them is widened in the cache, and only bytes travel.
@@ -34,7 +34,7 @@ from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
-from .flash import ALONE
+from .flash import ALONE, add_mask
 
 KEYS = 64  # keys of a tile: a multiple of all numbers of lanes
 ROWS = 4 if REGISTERS == 32 else 2  # rows of a tile in registers
@@ -58,8 +58,8 @@ def largest_group(sharing, queries):
 
 
 def room(plan, dtype, tile):
-    """Numbers that one thread needs: a widened tile, queries, scores, results, three of each row; whole cache lines."""
-    numbers = tile + plan.rows * (plan.width + KEYS + plan.values + 3)
+    """Numbers that one thread needs: a widened tile, queries, scores, results, three of each row, a mask; whole lines."""
+    numbers = tile + plan.rows * (plan.width + KEYS + plan.values + 3) + KEYS
     line = 64 // np.dtype(dtype).itemsize
     return -(-numbers // line) * line
 
@@ -100,56 +100,51 @@ def attend(plan, q, k, v, k_scale, v_scale, mask, out, splits=None):
     work = int(plan.keys.sum()) * plan.rows * (plan.width + plan.values)
     threads = 1 if work < ALONE else team.size()
     splits = splits_for(plan, threads) if splits is None else splits
-    parts, part_sums = (
-        (out, sums) if splits == 1 else (np.empty(splits * out.size, out.dtype), np.empty(splits * rows, out.dtype))
-    )
+    parts = out if splits == 1 else np.empty(splits * out.size, out.dtype)
+    found = np.empty((2, splits * rows), out.dtype)  # the largest score (to base 2) of each row and split, and its sum
     tile = 0 if k_scale is None else KEYS * max(plan.width, plan.values)
     each = room(plan, out.dtype, tile)
     line = workspace(out.dtype, threads * each)
     masked = mask.size > 1 or mask[0] != 0
     everything = (q, k, v, k_scale, v_scale, mask, masked), plan, out.dtype.type(plan.scale * LOG2_E), line, each, tile
-    _attend(everything, parts, part_sums, splits, out, sums, threads, work // 20, team.members())
+    _attend(everything, parts, *found, splits, out, sums, threads, work // 20, team.members())
     return sums
 
 
 @cached_njit(error_model="numpy")
-def _attend(everything, parts, part_sums, splits, out, sums, threads, least, team):
+def _attend(everything, parts, tops, part_sums, splits, out, sums, threads, least, team):
     plan = everything[1]
-    share(_split, (everything, parts, part_sums, splits), plan.groups * splits, threads, least, team)
-    if splits > 1:
-        _merge_splits(parts, part_sums, splits, plan.rows, plan.values, out, sums)
+    share(_split, (everything, parts, tops, part_sums, splits), plan.groups * splits, threads, least, team)
     for row in range(sums.size):
-        sums[row] /= sums.dtype.type(LOG2_E)
+        _merge_splits(parts, tops, part_sums, splits, plan.rows, plan.values, row, out, sums)
 
 
 @inner_njit(error_model="numpy")
-def _merge_splits(parts, part_sums, splits, rows, columns, out, sums):
-    """Each row's result from those of its splits: their mean, weighed by their sums of exponentials."""
-    for row in range(sums.size):
-        group, r = row // rows, row % rows
-        top = sums.dtype.type(-np.inf)
-        for one in range(splits):
-            found = part_sums[(group * splits + one) * rows + r]
-            top = found if found > top or found != found else top
-        if top == -np.inf:
-            continue
-        total = sums.dtype.type(0)
-        for one in range(splits):
-            total += exp2(part_sums[(group * splits + one) * rows + r] - top)
+def _merge_splits(parts, tops, part_sums, splits, rows, columns, row, out, sums):
+    """A row's result from those of its splits: their mean, weighed by their sums of exponentials; and the logarithm of all."""
+    first, top = row // rows * splits * rows + row % rows, tops.dtype.type(np.finfo(tops.dtype).min)
+    for at in range(first, first + splits * rows, rows):
+        top = tops[at] if tops[at] > top or tops[at] != tops[at] else top
+    total = sums.dtype.type(0)
+    for at in range(first, first + splits * rows, rows):
+        part_sums[at] *= exp2(tops[at] - top)
+        total += part_sums[at]
+    if total == 0:
+        return
+    sums[row] = (top + math.log2(total)) / sums.dtype.type(LOG2_E)
+    if splits > 1:
         for c in range(columns):
             out[row * columns + c] = 0
-        for one in range(splits):
-            at = (group * splits + one) * rows + r
-            weight = exp2(part_sums[at] - top) / total
+        for at in range(first, first + splits * rows, rows):
+            weight = part_sums[at] / total
             for c in range(columns):
                 out[row * columns + c] += weight * parts[at * columns + c]
-        sums[row] = top + math.log2(total)
 
 
 @inner_njit(error_model="numpy")
 def _split(arguments, task, who):
-    """The results of the rows of one group over one split of its keys, and the logarithms (to base 2) of their sums."""
-    everything, parts, part_sums, splits = arguments
+    """The results of the rows of one group over one split of its keys, their largest scores (to base 2) and their sums."""
+    everything, parts, tops, part_sums, splits = arguments
     (q, k, v, k_scale, v_scale, mask, masked), plan, scale, lines, each, tile = everything
     group, split = task // splits, task % splits
     first, last = plan.keys[group] * split // splits, plan.keys[group] * (split + 1) // splits
@@ -159,7 +154,7 @@ def _split(arguments, task, who):
     scores = at + rows * width
     result = scores + rows * KEYS
     top = result + rows * values
-    summed, factor = top + rows, top + 2 * rows
+    summed, factor, spare = top + rows, top + 2 * rows, top + 3 * rows
     least, zero = line.dtype.type(np.finfo(line.dtype).min), line.dtype.type(0)
     heads = rows // plan.queries
     for r in range(rows):
@@ -184,8 +179,7 @@ def _split(arguments, task, who):
                 term = (
                     plan.of_mask[group * heads + r // plan.queries] + query * plan.mask_row + begin * plan.mask_column
                 )
-                for j in range(here):
-                    line[scores + r * KEYS + j] += mask.dtype.type(LOG2_E) * mask[term + j * plan.mask_column]
+                add_mask(memory(mask), term, 0, plan.mask_column, 1, here, line, scores + r * KEYS, KEYS, spare)
             weigh(line, scores + r * KEYS, here, top + r, summed + r, factor + r)
             if line[factor + r] != 1:
                 for c in range(values):
@@ -196,7 +190,7 @@ def _split(arguments, task, who):
     for r in range(rows):
         total, to = line[summed + r], task * rows + r
         over = line.dtype.type(1) / total if total != 0 else zero
-        part_sums[to] = line[top + r] + math.log2(total) if total != 0 else -np.inf
+        tops[to], part_sums[to] = line[top + r], total
         for c in range(values):
             parts[to * values + c] = over * line[result + r * values + c]
 
