@@ -19,7 +19,7 @@ from types import FunctionType
 
 import numpy as np
 
-from . import limited, unset
+from . import limited, unset, whole
 
 PRINTED_LINES = 20
 PRINTED_MOST = 20_000_000  # characters of one call: nobody reads them, and memory ends
@@ -382,7 +382,10 @@ def _described(error, line):
 def _of_typing(text, line):
     """(what a page of numba's TypingError says, in a sentence; the line that it points at)."""
     lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()  # numba's colours
-    place = next((k for k, pointer in enumerate(lines) if pointer.strip() == "^"), 0)
+    places = [k for k, pointer in enumerate(lines) if pointer.strip() == "^"]
+    if refused := re.search(whole.SAID.format(r"\w+"), text):
+        return refused[0], lines[places[-1] - 1].strip() if places else line
+    place = places[0] if places else 0
     call = re.search(r">>> (\w+)\((.*)\)", text)
     if call:
         types = re.sub(r"Literal\[\w+\]\((.*?)\)", r"\1", call[2])

@@ -21,7 +21,7 @@ import time
 
 import numpy as np
 
-from . import unset
+from . import unset, whole
 
 KERNEL_ROUNDS = 100_000, 1_500_000  # of the loops of one thread, of all threads together
 KERNEL_ACCESSES = 6_000_000
@@ -157,8 +157,8 @@ def _compiled(function):
     from numba import njit
 
     options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
-    fill = {unset.FILLED: unset.compiled()}
-    return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS, more=fill))
+    more = {unset.FILLED: unset.compiled(), whole.WHOLE: whole.compiled()}
+    return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS, whole.Whole(), more))
 
 
 def interpreted(function, change=None, names=None):

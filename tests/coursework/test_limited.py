@@ -182,6 +182,32 @@ def test_counted_prange_is_parallel_still(recwarn):
     assert not [w for w in recwarn if "parallel" in str(w.message)]
 
 
+@njit
+def half_of(x, out):
+    for i in range(x.size / 2):
+        out[i] = x[i]
+
+
+@njit(parallel=True)
+def half_at_once(x, out):
+    for i in prange(x.size / 2):
+        out[i] = x[i]
+
+
+@njit
+def down_to_infinity(x, out):
+    for i in range(x.size - 1, 1e309, -1):
+        out[i] = x[i]
+
+
+@pytest.mark.parametrize("function", [half_of, half_at_once, down_to_infinity], ids=lambda f: f.__name__)
+def test_a_range_of_floats_is_refused_as_python_does(function):
+    """numba takes it; where the float is infinite, the machine code is of no meaning, and its process may die."""
+    error = failed(Local(function).compiled_call, (X, np.zeros(20)))
+    assert error.text == "range takes whole numbers, and this is a float64: n // 2 is whole, n / 2 is not"
+    assert "range(x.size" in error.line
+
+
 # An index outside -----------------------------------------------------------------------------------------------------
 
 
