@@ -52,9 +52,9 @@ check: $(READY)  ## check your answers to one exercise: make check EX=07
 progress: $(READY)  ## show which tasks you have solved
 	@$(PY) -m coursework.progress
 
-grade: $(READY) .venv/.compiled  ## grade a class: make grade SUBMISSIONS=folder [EX=07] [ROSTER=class.csv] [GRADES=folder]
+grade: $(READY) .venv/.compiled  ## grade a class: make grade SUBMISSIONS=folder [EX=07] [ROSTER=class.csv] [GRADES=folder] [ARGS=...]
 	@test -n "$(SUBMISSIONS)" || { echo "Say which folder holds the submissions: make grade SUBMISSIONS=folder"; exit 2; }
-	@$(PYTEST) --grade="$(SUBMISSIONS)" --grade-out="$(GRADES)" $(if $(EX),--grade-exercise=$(EX)) $(if $(ROSTER),--grade-roster="$(ROSTER)") -n $(shell expr $(JOBS) + 1)
+	@$(PYTEST) --grade="$(SUBMISSIONS)" --grade-out="$(GRADES)" $(if $(EX),--grade-exercise=$(EX)) $(if $(ROSTER),--grade-roster="$(ROSTER)") -n $(shell expr $(JOBS) + 1) $(ARGS)
 
 export: $(READY)  ## grades for another system: make export TO=canvas FILE=exported.csv [EX=07]  (moodle, gradescope, classroom50)
 	@$(PY) -m coursework.grading.exports "$(GRADES)" $(if $(TO),--$(TO)) $(if $(FILE),"$(FILE)") $(if $(EX),--exercise=$(EX)) $(ARGS)

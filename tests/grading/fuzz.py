@@ -4,8 +4,10 @@
 
 A mutant is what a hostile notebook may send: the texts of an answer. Grammar-aware mutations put escapes, parts of other
 answers and odd text in its place. Those that are refused are counted by the reason. Those that are admitted are looked at
-as the compiler sees them, by rules that share nothing with admission.py, then defined and run as in the clean process.
-There each event that Python's audit hook tells of must be in EVENTS, or the process ends and the mutant is told.
+as the compiler sees them, by rules that share nothing with admission.py, then defined and run as in the clean process:
+as plain Python, where each event that Python's audit hook tells of must be in EVENTS; kernels then by the executor, with a
+case of their task, and one in COMPILED of the compiled functions by numba, where the bell of the clean process (guard.py)
+listens. At the first that neither allows the process ends and the mutant is told.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import os
 import platform
 import random
 import sys
+import tempfile
 import types
 from pathlib import Path
 
@@ -27,8 +30,9 @@ import numpy as np
 
 from coursework import build, definition, extraction, plain_python, trees, vocabulary
 from coursework.admission import NotAdmitted
-from coursework.answer import AnswerFailed
-from coursework.grading import servant
+from coursework.answer import AnswerFailed, Local
+from coursework.checking import arguments_of
+from coursework.grading import guard, servant
 from coursework.grading.remote import Remote
 from coursework.kinds.compiled import CompiledTask
 from coursework.kinds.kernel import KernelTask
@@ -38,7 +42,9 @@ from coursework.kinds.scenario import ScenarioTask
 EVENTS = frozenset(
     ["compile", "exec", "builtins.id", "object.__getattr__", "sys.settrace", "code.__new__", "function.__new__"]
 )
-LINES = 400  # that a mutant may run
+LINES = 400  # that a mutant may run as Python
+FOLDER = str(Path(tempfile.gettempdir(), "requests"))  # of the clean process, were there one
+COMPILED = 10  # compiled functions for one that numba compiles, which takes a second
 KEYS = ("kernel", "compiled", "counted", "plain")
 
 ESCAPES = """
@@ -113,7 +119,7 @@ def escapes():
 
 
 def seeds():
-    """{key: [the texts of a right answer, ...]} from the masters."""
+    """{key: [(task, the texts of a right answer), ...]} from the masters."""
     kinds = {MeasuredTask: "counted", CompiledTask: "compiled", KernelTask: "kernel", ScenarioTask: "plain"}
     found = {key: [] for key in KEYS}
     for path in build.masters(hostile.ROOT):
@@ -132,7 +138,7 @@ def seeds():
             )
             texts = [ast.unparse(node) for node in wanted]
             if texts and _verdict(texts, key) is None:
-                found[key].append(texts)
+                found[key].append((task, texts))
     return found
 
 
@@ -175,18 +181,19 @@ class Mutator:
         )
 
     def mutant(self):
-        """(key, texts) of one."""
+        """(key, texts, task) of one; no task for one that is sent for another language."""
         key = self.random.choice(KEYS)
-        texts = list(self.random.choice(self.seeds[key]))
-        if self.random.random() < 0.1:  # in another language, too
-            key = self.random.choice(KEYS)
+        task, texts = self.random.choice(self.seeds[key])
+        texts = list(texts)
+        if self.random.random() < 0.1:
+            key, task = self.random.choice(KEYS), None
         for _ in range(self.random.choice((1, 1, 1, 2, 3))):
             place = self.random.randrange(len(texts))
             with contextlib.suppress(SyntaxError, ValueError, IndexError, RecursionError, MemoryError), trees.deep():
                 texts[place] = self.random.choice(self.CHANGES)(self, texts[place])
         if self.random.random() < 0.05:
             texts.insert(self.random.randrange(len(texts) + 1), self.random.choice(TOPS))
-        return key, texts
+        return key, texts, task
 
     def _expressions(self, tree):
         """(node, field, place) of each expression that may be replaced."""
@@ -211,7 +218,8 @@ class Mutator:
         return self._put(ast.parse(text), lambda old: self.random.choice(self.escapes))
 
     def transplant(self, text):
-        other = ast.parse(self.random.choice(self.random.choice(self.seeds[self.random.choice(KEYS)])))
+        _, texts = self.random.choice(self.seeds[self.random.choice(KEYS)])
+        other = ast.parse(self.random.choice(texts))
         node, field, place = self.random.choice(list(self._expressions(other)))
         part = getattr(node, field) if place is None else getattr(node, field)[place]
         return self._put(ast.parse(text), lambda old: part)
@@ -409,12 +417,20 @@ def _in_code(code, key):
     return f"{steps[0].opname} {steps[0].argval}" if steps else ""
 
 
+def _is_odd(event, arguments):
+    return event not in EVENTS
+
+
+def _is_forbidden(event, arguments):
+    return guard.is_forbidden(event, arguments, FOLDER)
+
+
 class _TooLong(BaseException):
     pass
 
 
 def run(texts, key):
-    """Define an admitted answer as the clean process does, and call it with something small."""
+    """Define an admitted answer as the clean process does, and call it as Python with something small; its functions."""
     namespace = servant.define(texts, key == "plain")
     threaded = any(
         word in text
@@ -434,6 +450,7 @@ def run(texts, key):
             [[1, 2, 3]] * n,
         ):
             _call(python, arguments)
+    return functions
 
 
 def _call(function, arguments):
@@ -458,16 +475,32 @@ def _call(function, arguments):
         sys.settrace(None)
 
 
+def launch(function, task):
+    """As the clean process does for a case of the task: a kernel in the executor, a compiled function through numba; whether
+    it came to its end."""
+    case = min(task.cases, key=lambda case: sum(getattr(x, "size", 1) for x in arguments_of(case, 1, 0)))
+    answer, arguments = Local(function, admitted=True), arguments_of(case, 1, 0)
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            if isinstance(task, KernelTask):
+                answer.xray(case.grid, case.block, arguments)
+            else:
+                answer.compiled_call(arguments)
+        except AnswerFailed:
+            return False
+    return True
+
+
 def fuzz(count, seed, tell=lambda made, outcomes: None):
     """Counter of what became of `count` mutants; ends the process at the first that does what it may not.
 
     `tell` is called now and then, with how many were made and what became of them."""
-    found, outcomes, current, inside = seeds(), collections.Counter(), [None], [False]
+    found, outcomes, current, inside = seeds(), collections.Counter(), [None], [None]
     mutator = Mutator(random.Random(seed), found)
 
     def heard(event, arguments):
-        if inside[0] and event not in EVENTS:
-            inside[0] = False
+        if inside[0] and inside[0](event, arguments):
+            inside[0] = None
             print(f"ESCAPED: {event} {arguments!r}"[:300], *current[0], sep="\n", flush=True)
             os._exit(3)
 
@@ -475,7 +508,7 @@ def fuzz(count, seed, tell=lambda made, outcomes: None):
     for number in range(count):
         if number and number % 5000 == 0:
             tell(number, outcomes)
-        key, texts = mutator.mutant()
+        key, texts, task = mutator.mutant()
         try:
             clean = _send(texts, key)
         except AnswerFailed as error:
@@ -488,13 +521,18 @@ def fuzz(count, seed, tell=lambda made, outcomes: None):
         if wrong := look_at(clean, key):
             print(f"ESCAPED: {wrong}", *current[0], sep="\n", flush=True)
             os._exit(3)
-        inside[0] = True
+        functions = []
         try:
-            run(clean, key)
+            inside[0] = _is_odd
+            functions = run(clean, key)
+            inside[0] = _is_forbidden
+            if functions and task and (key == "kernel" or (key != "plain" and number % COMPILED == 0)):
+                outcomes["launched"] += 1
+                outcomes["came to its end"] += launch(functions[-1], task)
         except (Exception, _TooLong) as error:  # of the definition: a class whose body fails
             outcomes[f"fails with {type(error).__name__}"] += 1
         finally:
-            inside[0] = False
+            inside[0] = None
     return outcomes
 
 
@@ -505,6 +543,8 @@ def summary(made, seed, outcomes):
         "seed": seed,
         "refused": outcomes["refused"],
         "admitted": {key: outcomes[f"admitted, {key}"] for key in KEYS},
+        "launched": outcomes["launched"],
+        "came to its end": outcomes["came to its end"],
         "escaped": 0,  # else the process would have ended with status 3
         "failed when defined": {k.split()[-1]: n for k, n in sorted(outcomes.items()) if k.startswith("fails with ")},
         "python": platform.python_version(),

@@ -41,16 +41,19 @@ def test_the_page_says_what_the_kept_run_found():
     page = " ".join((root / "chapters" / "instructors.md").read_text(encoding="utf-8").split())
     said = f"of {made:,} mutants of right answers and of escapes (seed {kept['seed']}), {refused:,} were refused"
     assert f"{said} and {made - refused:,} admitted and tried as plain Python, and none got out" in page
+    assert f"{kept['launched']:,} of the admitted" in page
+    assert f"{kept['came to its end']:,} came to their end" in page
 
 
 @pytest.mark.quick
 def test_a_run_is_kept_as_what_became_of_its_mutants():
     outcomes = collections.Counter(
-        {"refused": 7, "admitted, plain": 2, "admitted, kernel": 1, "fails with NameError": 1}
+        {"refused": 7, "admitted, plain": 2, "admitted, kernel": 1, "launched": 1, "fails with NameError": 1}
     )
     kept = fuzz.summary(10, 3, outcomes)
     assert (kept["mutants"], kept["seed"], kept["refused"], kept["escaped"]) == (10, 3, 7, 0)
     assert kept["admitted"] == {"kernel": 1, "compiled": 0, "counted": 0, "plain": 2}
+    assert (kept["launched"], kept["came to its end"]) == (1, 0)
     assert kept["failed when defined"] == {"NameError": 1}
 
 
@@ -76,13 +79,19 @@ def test_a_hole_in_the_wall_would_be_seen(key, text):
 
 
 @pytest.mark.quick
-def test_the_bell_rings():
-    """As if something had been admitted that opens a file while it is run."""
+@pytest.mark.parametrize(
+    ("run", "event"),
+    [("open('/dev/null')", "open"), ("['a function to launch']", "os.system")],
+    ids=["as Python", "when launched"],
+)
+def test_the_bell_rings(run, event):
+    """As if something had been admitted that opens a file, or starts a process when it is launched."""
     code = (
-        "import fuzz, sys\n"
+        "import fuzz, os\n"
         "fuzz._send = lambda texts, key: ['def f(x):\\n    return print']\n"
-        "fuzz.run = lambda texts, key: open('/dev/null')\n"
-        "fuzz.fuzz(1, 1)"
+        f"fuzz.run = lambda texts, key: {run}\n"
+        "fuzz.launch = lambda function, task: os.system('true')\n"
+        "fuzz.fuzz(50, 1)"
     )
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parent), str(here.parents[1] / "lib")])
@@ -90,4 +99,4 @@ def test_the_bell_rings():
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, cwd=here
     )
     assert done.returncode == 3, done.stderr
-    assert "ESCAPED: open" in done.stdout
+    assert f"ESCAPED: {event}" in done.stdout

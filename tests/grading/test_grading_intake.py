@@ -129,6 +129,83 @@ def test_the_roster_says_which_folder_is_a_student(found, tmp_path):
     assert text(found(names, rows=["hw", "ben"])["hw"]) == "x"
 
 
+GRADESCOPE = """---
+submission_101:
+  :submitters:
+  - :name: Anna Ant
+    :sid: 's1'
+    :email: anna@example.org
+  :created_at: 2026-11-20 23:58:00.123456789 Z
+submission_102:
+  :submitters:
+  - {":name": Ben Bee, ":sid": '0012', ":email": other@example.org}
+  :created_at: 2026-11-21 00:30:00 Z
+submission_103:
+  :submitters:
+  - {":name": Anna Ant, ":email": anna@example.org}
+  - {":name": Cara Cho, ":email": cara@example.org}
+submission_104:
+  :submitters: []
+"""
+EXPORT = {f"submission_{n}/07_vector_add.ipynb": str(n) for n in (101, 102, 103, 104)}
+EXPORT["submission_metadata.yml"] = GRADESCOPE
+
+
+@pytest.mark.parametrize("around", ["", "assignment_9_export/"])
+def test_an_export_of_gradescope(found, around):
+    class_list = [
+        {"student": "A. Ant", "email": "Anna@example.org"},
+        {"student": "Bee, Ben", "id": "0012"},
+        {"student": "Cara Cho"},
+    ]
+    rows = found({around + name: content for name, content in EXPORT.items()}, rows=class_list)
+    assert [(name, text(row)) for name, row in rows.items()][:3] == [
+        ("A. Ant", "101"),
+        ("Bee, Ben", "102"),
+        ("Cara Cho", None),
+    ]
+    assert rows["Bee, Ben"].date - rows["A. Ant"].date == pytest.approx(32 * 60, abs=1)
+    assert "handed in by 2 students together: Anna Ant, Cara Cho" in rows["submission_103"].status
+    assert "names no student" in rows["submission_104"].status
+    assert len(rows) == 5
+
+
+def test_an_export_of_gradescope_without_a_roster(found):
+    rows = found(EXPORT)
+    assert [(name, text(row)) for name, row in rows.items()][:2] == [("Anna Ant", "101"), ("Ben Bee", "102")]
+
+
+@pytest.mark.parametrize("damaged", ["submission_101: [", "- a list", "\0"])
+def test_a_damaged_file_of_gradescope_is_told(found, damaged):
+    with pytest.raises(roster.BadSubmissions, match=r"submission_metadata\.yml"):
+        found(EXPORT | {"submission_metadata.yml": damaged})
+
+
+def test_a_student_cannot_say_whose_an_entry_is(found):
+    claim = "anna:\n  :submitters:\n  - {':name': Ben}\nben:\n  :submitters:\n  - {':name': Ben}\n"
+    names = {"anna/07_vector_add.ipynb": "x", "anna/submission_metadata.yml": claim}
+    for others in ({}, {"ben/07_vector_add.ipynb": "y"}):
+        rows = found(names | others, rows=["anna", "ben"])
+        assert text(rows["anna"]) == "x"
+        assert text(rows["ben"]) == others.get("ben/07_vector_add.ipynb")
+
+
+def test_repositories_are_known_by_logins(found):
+    class_list = [
+        {"student": "Anna Ant", "login": "anna-a"},
+        {"student": "Ben Bee", "login": "b"},
+        {"student": "Cara Cho"},
+    ]
+    names = {f"week-7-{login}/07_vector_add.ipynb": login for login in ("anna-a", "b", "Cara Cho", "x")}
+    rows = found(names, rows=class_list)
+    assert text(rows["Anna Ant"]) == "anna-a"
+    assert text(rows["Ben Bee"]) == "b"
+    assert text(rows["Cara Cho"]) is None  # a name is no login: it could be another's
+    assert "not in the roster" in rows["week-7-x"].flags
+    alone = found({"ben-b/07_vector_add.ipynb": "whose?"}, rows=[{"student": "Bob", "login": "b"}])
+    assert text(alone["Bob"]) is None  # b may be the end of another name
+
+
 # archives ------------------------------------------------------------------------------------------------------------
 
 HOMEWORK = {"deep/07_vector_add.ipynb": "mine"}

@@ -73,7 +73,7 @@ def rows_of(out, submissions, masters, added):
             "flags": flags,
             "told": [flag for flag in flags if flag != "not in the roster"],  # what concerns others comes later
             "who": who,
-            "submitted": _time_of(submission.path),
+            "submitted": _time_of(submission),
             "digest": _digest(submission.path),
         }
         rows.append(result | more)
@@ -94,9 +94,12 @@ def what_somebody_handed_in(submissions, masters):
     return kept, {name: p for name, p in masters.items() if name in there}
 
 
-def _time_of(path):
-    """When a file was handed in, as far as its date says."""
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds") if path else ""
+def _time_of(submission):
+    """When it was handed in, as far as a learning system or the date of its file says."""
+    if submission.path is None:
+        return ""
+    date = submission.path.stat().st_mtime if submission.date is None else submission.date
+    return datetime.fromtimestamp(date, UTC).isoformat(timespec="seconds")
 
 
 def _digest(path):

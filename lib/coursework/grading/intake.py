@@ -4,10 +4,10 @@ could not be used and why. Links are not followed, pipes and devices not opened.
 import os
 import shutil
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import archives, owners
+from . import archives, gradescope, owners
 from .archives import BadArchive, shown
 from .roster import BadSubmissions, Class
 
@@ -27,11 +27,12 @@ class File:
 @dataclass
 class Entry:
     """One name in the folder of submissions. `problems`: what could not be used, each with its reason. `loose`: it is a file
-    of a kind that nobody hands in."""
+    of a kind that nobody hands in. `handed`: what Gradescope says of it."""
 
     name: str
     folder: bool
     loose: bool = False
+    handed: gradescope.Handed | None = None
     files: list = field(default_factory=list)
     problems: list = field(default_factory=list)
 
@@ -51,10 +52,15 @@ def gather(source, scratch, exercises, rows=()):
         )
     looker = _Looker(scratch)
     names, around = _root(source, exercises, rows)
+    told = {folder: gradescope.read(folder) for folder in {path.parent for _, path in names}}
     entries = []
     for name, path in names:
-        entry = Entry(name, path.is_dir() and not path.is_symlink())
+        if told[path.parent] and name == gradescope.FILE:
+            continue
+        entry = Entry(name, path.is_dir() and not path.is_symlink(), handed=told[path.parent].get(name))
         looker.look(path, (name,), entry, 0)
+        if entry.handed and entry.handed.date:
+            entry.files = [replace(file, date=entry.handed.date) for file in entry.files]
         if not entry.files and not entry.problems:
             entry.problems.append("the folder is empty")
         entries.append(entry)
@@ -106,6 +112,8 @@ def _only_wraps(folder, exercises, known):
     name, inner = folder.name, _names(folder)
     if known.match(name)[0] or owners.of_entry(name, True, ())[0].number:
         return False
+    if gradescope.FILE in inner:
+        return True
     whose = [owners.of_entry(n, _is_folder(folder / n), exercises)[0] for n in inner]
     if any(owner and (owner.number or known.match(owner.name)[0]) for owner in whose):
         return True

@@ -1,6 +1,7 @@
 """Whose an entry of the submissions folder is, from its name alone: what a student puts inside counts for that student."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from .archives import is_notebook
@@ -37,6 +38,28 @@ def of_entry(name, folder, exercises):
             return (Owner(name) if name and not name.isdigit() else None), ""
     guess = "the name of the student is that of the file" if is_notebook(name) else ""
     return (Owner(stem) if stem else None), guess
+
+
+def of_submitters(people, known):
+    """(Owner or None, note) of what Gradescope says who handed in: by e-mail or number if the roster has them, else by name."""
+    if len(people) != 1:
+        names = ", ".join(person.name or person.email for person in people)
+        return None, f"was handed in by {len(people)} students together: {names}" if people else "names no student"
+    (person,) = people
+    for sure in (person.email, person.number):
+        if sure and known.match(sure)[0]:
+            return Owner(sure), ""
+    name = person.name or person.email or person.number
+    return (Owner(name, person.number) if name else None), ""
+
+
+def without_assignment(names, known):
+    """{name: what follows the assignment's} of folders called after both (week7-anna, as GitHub names repositories): where
+    that is an id of the roster, and the assignment stands before several."""
+    parts = [(name, name[:at], name[at + 1 :]) for name in names for at, sign in enumerate(name) if sign == "-"]
+    parts = [part for part in parts if known.has_id(part[2]) and not known.match(part[0])[0]]
+    often = Counter(before for _, before, _ in parts)
+    return {name: login for name, before, login in reversed(parts) if often[before] > 1}
 
 
 def named(exercise):

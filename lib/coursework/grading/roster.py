@@ -100,6 +100,10 @@ class Class:
             return None, f"fits {len(named)} students of the roster: {', '.join(sorted(named)[:3])}"
         return (next(iter(named)), "") if named else (None, "not in the roster")
 
+    def has_id(self, text):
+        """Whether a text is the e-mail, id or login of one student."""
+        return len(self._ids.get(people.value(text), ())) == 1
+
     def _named(self, name):
         """The students whom a name could mean."""
         mine = self._ids.get(people.value(name), set())

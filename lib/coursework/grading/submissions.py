@@ -5,6 +5,8 @@
     submitted/anna/07_vector_add/07_vector_add.ipynb            nbgrader
     Anna Ant_1234_assignsubmission_file_/07_vector_add.ipynb    Moodle
     antanna_LATE_123_456_07_vector_add-1.ipynb                  Canvas
+    submission_123/07_vector_add.ipynb                          Gradescope, with submission_metadata.yml beside it
+    week7-anna/07_vector_add.ipynb                              repositories, by the logins of the roster
 
 Every entry of the folder gets a row, with a reason where there is nothing to grade. Whose it is follows from the
 entry's own name (owners.py); which exercise, from the ids of its cells, else from the file's name.
@@ -15,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import archives, intake, owners, reading
-from .roster import BadSubmissions, read_roster
+from .roster import BadSubmissions, Class, read_roster
 
 __all__ = ["BadSubmissions", "Submission", "find", "from_plain", "read_roster"]
 NO_EXERCISE = "no exercise"
@@ -23,23 +25,25 @@ NO_EXERCISE = "no exercise"
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's notebook for one exercise; `path` is None if there is nothing to grade, and `status` says why."""
+    """One student's notebook for one exercise; `path` is None if there is nothing to grade, and `status` says why. `date`: when
+    it was handed in, in seconds since 1970."""
 
     student: str
     exercise: str
     path: Path | None
     flags: tuple = ()
     status: str = "missing"
+    date: float | None = None
 
     def as_plain(self):
         """What JSON can hold, for another process."""
-        return [self.student, self.exercise, str(self.path or ""), list(self.flags), self.status]
+        return [self.student, self.exercise, str(self.path or ""), list(self.flags), self.status, self.date]
 
 
 def from_plain(plain):
     """The submission that `as_plain` made data of."""
-    student, exercise, path, flags, status = plain
-    return Submission(student, exercise, Path(path) if path else None, tuple(flags), status)
+    student, exercise, path, flags, status, date = plain
+    return Submission(student, exercise, Path(path) if path else None, tuple(flags), status, date)
 
 
 @dataclass
@@ -59,9 +63,16 @@ def find(source, exercises, rows=(), scratch=None, ids=None):
     """
     exercises, ids = list(exercises), ids or {}
     entries = intake.gather(Path(source), scratch, exercises, rows)
-    whose, guesses = {}, {}
+    whose, guesses, known = {}, {}, Class(rows)
     for entry in entries:
-        whose[entry.name], guesses[entry.name] = owners.of_entry(entry.name, entry.folder, exercises)
+        found = (
+            owners.of_submitters(entry.handed.people, known)
+            if entry.handed
+            else owners.of_entry(entry.name, entry.folder, exercises)
+        )
+        whose[entry.name], guesses[entry.name] = found
+    for name, login in owners.without_assignment([e.name for e in entries if e.folder], known).items():
+        whose[name] = owners.Owner(login)
     students, flags = owners.students_of({o for o in whose.values() if o}, rows)
     works, unmatched = defaultdict(_Work), []
     certain = {row["student"] for row in rows}
@@ -69,7 +80,9 @@ def find(source, exercises, rows=(), scratch=None, ids=None):
     for student in certain:
         works[student]  # has a row, whatever was handed in
     for entry in entries:
-        student, why = students[whose[entry.name]] if whose[entry.name] else (None, "names no student")
+        student, why = (
+            students[whose[entry.name]] if whose[entry.name] else (None, guesses[entry.name] or "names no student")
+        )
         if entry.loose and student not in certain:
             student, why = None, "; ".join(entry.problems)
         if student is None:
@@ -124,4 +137,6 @@ def _rows(student, work, exercises):
         file, note = files[-1] if files else (None, "")
         flags += [note] * bool(note)
         flags += [f"{len(files)} notebooks; graded the newest"] * (len(files) > 1)
-        yield Submission(student, exercise, file and file.path, tuple(dict.fromkeys(flags)))
+        yield Submission(
+            student, exercise, file and file.path, tuple(dict.fromkeys(flags)), date=file.date if file else None
+        )
