@@ -108,12 +108,12 @@ def test_a_mask_of_the_least_number(rung, dtype):
     for queries in (1, 4):
         q, k, v, mask = masked_by_the_least(queries, keys, dtype)
         result = rung(q, k, v, mask)
-        np.testing.assert_allclose(result[0], v.mean(axis=0), rtol=1e-5)
+        np.testing.assert_allclose(result[0], v.mean(axis=0), rtol=1e-5, atol=1e-6)
         if queries > 1:
             rest = scaled_dot_product_attention(q[1:2], k[:3], v[:3])  # the first three keys are seen
-            np.testing.assert_allclose(result[1:2], rest, rtol=1e-5)
-            np.testing.assert_array_equal(result[2], [0, 0])
-            np.testing.assert_allclose(result[3], scaled_dot_product_attention(q[3:], k, v)[0], rtol=1e-5)
+            np.testing.assert_allclose(result[1:2], rest, rtol=1e-5, atol=1e-6)
+            np.testing.assert_array_equal(result[2], 0)
+            np.testing.assert_allclose(result[3], scaled_dot_product_attention(q[3:], k, v)[0], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -121,11 +121,11 @@ def test_a_mask_of_the_least_number(rung, dtype):
 def test_gradients_under_a_mask_of_the_least_number(rung, dtype):
     if dtype not in rung.dtypes:
         pytest.skip("not in this type")
-    if rung.device == "gpu":
-        pytest.skip("the kernels for GPUs keep the logarithm of each sum, in which beside such a score there is no sum")
-    for keys in (5, 130):
+    if rung.name == "attention_backward_threads":
+        pytest.skip("it keeps the logarithm of each sum, which has no digit left beside such a score")
+    for keys in (5, 130) if rung.device == "cpu" else (5,):
         q, k, v, mask = masked_by_the_least(4, keys, dtype)
-        grad = np.random.default_rng(2).standard_normal((4, 2)).astype(dtype)
+        grad = np.random.default_rng(2).standard_normal(v[:4].shape).astype(dtype)
         found = rung(grad, q, k, v, mask)
         wide = [x.astype(np.float64) for x in (grad, q, k, v)]
         with np.errstate(over="ignore"):
@@ -137,7 +137,7 @@ def test_gradients_under_a_mask_of_the_least_number(rung, dtype):
 def masked_by_the_least(queries, keys, dtype):
     """q, k, v and a mask: rows of the least number alone, of it after three zeros, of -inf, of zeros."""
     rng = np.random.default_rng(1)
-    q, k, v = (rng.standard_normal(shape).astype(dtype) for shape in ((queries, 3), (keys, 3), (keys, 2)))
+    q, k, v = (rng.standard_normal((rows, 4)).astype(dtype) for rows in (queries, keys, keys))  # by fours on a GPU
     mask = np.full((queries, keys), np.finfo(dtype).min, dtype)
     mask[1:2, :3] = 0
     mask[2:3] = -np.inf

@@ -625,7 +625,8 @@ def attention_half(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=F
 def scaled_dot_product_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     """The gradients of q, k and v, given `grad`, the one with respect to scaled_dot_product_attention(...).
 
-    A mask is taken as given: it gets no gradient.
+    A mask is taken as given: it gets no gradient. For a row masked by finfo.min alone, the rung for GPUs that takes odd widths
+    (attention_backward_threads) has each key's weight as 1, as PyTorch's flash attention has; all others have 1 / keys.
     """
     return call("scaled_dot_product_attention_backward", grad, q, k, v, mask, is_causal, scale, enable_gqa)
 

@@ -140,9 +140,10 @@ def _tile(everything, head, tile, who):
         if g.causal and begin + here > first + 1:
             hide_later(line, scores, across, here, begin - first)
         if masked:
-            terms, row, column = memory(mask), g.mask_row, g.mask_column
+            row, column = g.mask_row, g.mask_column
             place = g.of_mask[head] + first * row + begin * column
-            add_mask(terms, place, column, row, here, count, line, scores, across, spare)
+            terms = memory(mask), place, column, row, here, count
+            add_mask(*terms, line, scores, across, spare)
         modify(mods, kind, line, scores, across, head, first, begin, here, count)
         weigh(line, scores, across, here, top, summed, factor)
         at_v, values = g.of_v[head] + begin * g.values, g.values
