@@ -291,6 +291,12 @@ def test_hints_objective_and_minutes_are_there(task):
     assert task.points > 0
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["01-bug", "02-mean", "02-map", "02-prefetch"])
+def test_where_the_answer_is_a_few_lines_the_last_hint_asks_for_them(name):
+    assert definition.find(name).hints[-1].endswith("?")
+
+
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
 def test_cases_cover_one_block_exact_and_ragged_with_random_numbers(task):
     if not isinstance(task, KernelTask):

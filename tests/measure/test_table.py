@@ -2,7 +2,7 @@
 
 import pytest
 
-from cpulab.measure import Table, with_unit
+from cpulab.measure import Table, faster_or_slower, with_unit
 
 pytestmark = pytest.mark.quick
 
@@ -32,6 +32,13 @@ def test_a_row_of_another_length_is_said():
 )  # fmt: skip
 def test_values_with_units(value, text):
     assert with_unit(value, "s") == text.replace(" ", "\xa0")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(1, "1.00 times as fast"), (2.5, "2.50 times as fast"), (0.4, "2.50 times as long")]
+)
+def test_a_slowdown_is_told_as_one(ratio, text):
+    assert faster_or_slower(ratio) == text
 
 
 def test_columns_of_numbers_are_found_and_aligned_to_the_right():

@@ -695,8 +695,8 @@ BUG = ScenarioTask(
     hints=(
         "Write down all that happens between the two readings of the clock in the first round. What of it is the function?",
         "Three things: the first call is special, making data is not the function's work, and one disturbed run spoils a mean.",
-        "Before the loop: function(make_data()). In the loop: data = make_data() first, then start = clock(). "
-        "At the end: return statistics.median(times).",
+        "In the loop, which call must stand before start = clock()? What must have been called once before the loop begins? "
+        "And which function of statistics hardly notices one long run?",
     ),
 )
 

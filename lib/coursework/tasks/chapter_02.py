@@ -205,8 +205,8 @@ MEAN = ThreadTask(
     hints=(
         "Which numbers must change together, so that nobody ever sees the one without the other?",
         "One lock for the object, made once in `__init__`. Both methods take it, `read` too.",
-        "`with self.lock:` then first `self.total += value` (it may raise), then `self.count += 1`. In read: "
-        "`with self.lock: return self.count, self.total`.",
+        "Both lines of add stand under `with self.lock:`. Only one of them can raise an error: which must come first, so that "
+        "nothing has changed then? And what of read must stand under the lock?",
     ),
 )
 
@@ -878,8 +878,8 @@ MAP = ThreadTask(
         "What is one job: one item, or a list of items? And what do you keep from each `submit`?",
         "A helper that works on a whole list of items. Submit it once for each slice `items[k : k + chunk]`, keep the futures "
         "in a list, and only then go through the list and ask for the results.",
-        "`futures = [submit(work, function, items[k : k + chunk]) for k in range(0, len(items), chunk)]`, with "
-        "`work(function, part)` returning `[function(x) for x in part]`. Then join the lists of `f.result()` in that order.",
+        "`work(function, part)` returns a list. The parts begin at the numbers of `range(0, len(items), chunk)`: what is the call "
+        "of `submit` for the one that begins at k? And what makes one list of the lists that `f.result()` gives?",
     ),
 )
 
@@ -1602,8 +1602,8 @@ PREFETCH = ThreadTask(
         "Two things must reach the consumer besides batches. Which?",
         "Put pairs into the queue: `(kind, thing)`, with the kinds batch, end and error. The loader's loop stands in `try`; "
         "`except Exception as error` puts the error.",
-        "The consumer: `kind, thing = ahead.get()` in a `while True`; return at the end, `raise thing` for an error, else "
-        "`yield thing`. The queue: `queue.Queue(maxsize=bound)`.",
+        "The consumer gets `kind, thing` in a `while True`. `return`, `raise`, `yield`: which of them for which kind? And what "
+        "must `queue.Queue` be told, so that `put` waits?",
     ),
 )
 

@@ -1,6 +1,6 @@
 """Time, measured peaks, rooflines and the machine they belong to.
 
-ratio(peer, ours)       how much faster, measured fairly on a noisy machine
+ratio(peer, ours)       how much faster, measured fairly on a noisy machine; faster_or_slower(ratio): in words
 times({...})            several candidates at once; fastest({...}): the least of many single calls, for small effects
 peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative; roof_picture(): small, for messages
@@ -33,7 +33,7 @@ from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
 from .records import Recorded, provenance, record, recorded
 from .roof_picture import roof_picture
 from .scaling import StrongScaling, WeakScaling, amdahl, gustafson, serial_share, strong_scaling, weak_scaling
-from .table import Table, with_unit
+from .table import Table, faster_or_slower, with_unit
 from .timeline import WAIT, Timeline
 from .timeline_clock import nanoseconds, new_log, note
 from .timeline_plot import draw_timelines
@@ -65,6 +65,7 @@ __all__ = [
     "draw_timelines",
     "empty_aligned",
     "experiment",
+    "faster_or_slower",
     "fastest",
     "gustafson",
     "hot_loop",

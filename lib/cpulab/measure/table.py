@@ -69,3 +69,8 @@ def with_unit(value, unit, digits=3):
     power = min(max(3 * (exponent // 3), min(PREFIXES)), max(PREFIXES))
     number = f"{value / 10.0**power:.{max(0, digits - 1 - (exponent - power))}f}"
     return f"{number}\N{NO-BREAK SPACE}{PREFIXES[power]}{unit}"
+
+
+def faster_or_slower(ratio):
+    """A ratio of peer time to our time in words that leave no doubt: ``0.5`` is ``2.00 times as long``."""
+    return f"{ratio:.2f} times as fast" if ratio >= 1 else f"{1 / ratio:.2f} times as long"
