@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coursework.tasks import chapter_03 as tasks
-from dlkernels.schedules import next_guided
+from dlkernels.schedules import next_guided, next_stolen, own_ranges
 
 pytestmark = pytest.mark.quick
 
@@ -28,6 +28,19 @@ def ticks(costs, chunk, late=0):
 @pytest.mark.parametrize("chunk", [1, 2, 3, 8])
 def test_handing_out_by_ticks(chunk):
     assert ticks(tasks.PREDICT_ROWS, chunk)[0] == tasks.makespan(tasks.PREDICT_ROWS, 2, chunk)
+
+
+@pytest.mark.parametrize(("n", "dear"), [(64, 6), (80, 7), (48, 7), (96, 5), (80, 3), (64, 3)])
+def test_the_first_theft_is_that_of_the_library(n, dear):
+    """Two clocks; whoever is behind asks the library for its next row. Thread 0's first row in the other half was stolen."""
+    ranges, clocks, costs = own_ranges(n, 2), [0, 0], [1] * (n // 2) + [dear] * (n // 2)
+    row = -1
+    while row < n // 2:
+        t = clocks.index(min(clocks))
+        first, _ = next_stolen(ranges, t, 1)
+        clocks[t] += costs[first]
+        row = first if t == 0 else row
+    assert tasks.stolen_first(costs) == n - row
 
 
 @pytest.mark.parametrize("late", [0, 3, 8, 15, 16, 40])

@@ -151,7 +151,7 @@ def test_tasks_without_numbers_of_ones_own_stay(in_class):
     notebook.me("anna@x")
     task = definition.find("08-waves")
     assert own.of_student(task) is task
-    assert own.told("02") == []
+    assert own.told("01") == []
 
 
 # The grader's side ------------------------------------------------------------------------------------------------------

@@ -17,5 +17,13 @@ WRONG = (
     ({"guided": 16}, "the length of the first chunk"),
     ({"guided": 8}, "the last, shorter chunk forgotten"),
     ({"guided": 11}, "as long as so many are left"),
+    ({"stolen": 26}, "takes half of them"),
+    ({"stolen": 27}, "One of these rows is in work"),
+    ({"stolen": 14}, "It has taken that one already"),
+    ({"stolen": 16}, "at the beginning"),
+    ({"stolen": 5}, "finished by then"),
+    ({"stolen": 6}, "taken by then"),
+    ({"stolen": 1}, "half of what it finds"),
+    ({"stolen": 20}, "what is half of the rest"),
     ({"folded": "a half"}, "Write a number, without quotation marks"),
 )

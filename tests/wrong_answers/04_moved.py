@@ -20,4 +20,11 @@ WRONG = [
     ({"pages": 244}, "4 bytes"),
     ({"pages": 976}, "The last page is not full"),
     ({"pages": 2931}, "Only out is new"),
+    ({"reach": 64}, "if each row began with a page"),
+    ({"reach": 65}, "Row 0 counts as well"),
+    ({"reach": 65_536}, "one in each row"),
+    ({"reach": 256}, "in KiB"),
+    ({"reach": 262_144}, "in bytes"),
+    ({"reach": 262}, "a row 4000"),
+    ({"reach": 100}, "the last one in them"),
 ]

@@ -56,6 +56,17 @@ def guided(n, threads, least, share=2):
     return lengths
 
 
+def stolen_first(costs):
+    """Rows of the first theft, if two threads begin with a half of the rows each and take one of their own at a time."""
+    n = len(costs)
+    left, free = [list(range(n // 2)), list(range(n // 2, n))], [0, 0]
+    while True:
+        t = free.index(min(free))
+        if not left[t]:
+            return len(left[1 - t]) - len(left[1 - t]) // 2
+        free[t] += costs[left[t].pop(0)]
+
+
 # 03-first -----------------------------------------------------------------------------------------------------
 
 
@@ -342,14 +353,16 @@ TWICE = ScheduleTask(
 
 PREDICT_ROWS = list(range(1, 9))  # row i of a causal loop costs i + 1
 LOOP, LEAST = 64, 5  # rows of another loop; of a chunk at least
+DEAR = 6  # cost of a row in the second half of that loop, if one in the first half costs 1
 
 PREDICT = PredictionTask(
     id="03-predict",
     section=Section("3.2", "03_schedules", "The five schedules"),
     title="Predict five schedules",
-    objective="Predict how much work each thread gets under a static, a dynamic and a folded schedule, and what a guided one hands out",
+    objective="Predict how much work each thread gets under a static, a dynamic and a folded schedule, what a guided one hands out, "
+    "and what a thief takes",
     points=4,
-    minutes=15,
+    minutes=17,
     questions=(
         Question(
             "static",
@@ -411,13 +424,30 @@ PREDICT = PredictionTask(
             f"The first chunk has {LOOP} // 4 rows. What is left then, and what is a quarter of that? Below {LEAST}, it is {LEAST}, as long as "
             "so many are left.",
         ),
+        Question(
+            "stolen",
+            f"rows that thread 0 takes in its first theft: {LOOP // 2} rows of 1 unit are its own, {LOOP // 2} of {DEAR} units are thread 1's",
+            lambda: stolen_first([1] * (LOOP // 2) + [DEAR] * (LOOP // 2)),
+            {
+                26: "So many rows thread 1 still has. A thief takes half of them.",
+                27: "That is what thread 1 has not finished. One of these rows is in work, and a thief takes half of the rest.",
+                14: "Was the row counted that thread 1 is computing? It has taken that one already.",
+                16: "That is half of what thread 1 had at the beginning. What has it left when thread 0 needs more?",
+                5: "So many rows thread 1 has finished by then. How many are left to it?",
+                6: "So many rows thread 1 has taken by then. How many are left to it?",
+                1: "A dynamic schedule hands out one row. A thief takes half of what it finds.",
+            },
+            "When has thread 0 done its own rows? How many has thread 1 taken by then, and what is half of the rest?",
+            section=Section("3.2", "03_schedules", "Stealing: a range of one's own"),
+        ),
     ),
     hints=(
         "Write down the eight costs in a row: row i costs i + 1. Which of them belongs to which thread?",
         "For the dynamic schedule play it with two clocks: the thread with the earlier clock takes the next chunk and its "
         "clock moves on by the cost.",
         "static: 5 + 6 + 7 + 8. Chunks of 3: rows 0-2, 3-5, 6-7. Dynamic: costs 3, 7, 11, 15; thread 0 gets 3 and 11, "
-        "thread 1 gets 7 and 15. Folded: two pairs of 9. Guided: 16 rows, then a quarter of 48, a quarter of 36, and so on.",
+        "thread 1 gets 7 and 15. Folded: two pairs of 9. Guided: 16 rows, then a quarter of 48, a quarter of 36, and so on. Stolen: "
+        "thread 0 is done at 32; thread 1 took rows at 0, 6, 12, 18, 24 and 30.",
     ),
 )
 

@@ -2,6 +2,7 @@
 work."""
 
 import inspect
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -661,14 +662,22 @@ SUMS = CompiledTask(
 
 SUMMED, PAGE = 1_000_000, 4096  # elements of float32; bytes in a page
 ONE_THREAD, MACHINE = 12, 16  # GB/s
+KNOWN, ROW = 64, 1000  # pages that the TLB knows; elements of float32 in a row
+
+
+def within_reach(row):
+    """Elements of a column, one in each row, that lie in the first KNOWN pages: by trying."""
+    return next(r for r in itertools.count() if 4 * row * r // PAGE >= KNOWN)
+
 
 MOVED = PredictionTask(
     id="04-moved",
     section=Section("4.2", "04_vectors", "Past the cache"),
     title="Predict what really moves",
-    objective="Predict the bytes that stores move, how long they take, what a second thread gains, and how many pages are touched first",
+    objective="Predict the bytes that stores move, how long they take, what a second thread gains, how many pages are touched first, "
+    "and how far a TLB reaches",
     points=2,
-    minutes=8,
+    minutes=10,
     questions=(
         Question(
             "ordinary",
@@ -737,13 +746,29 @@ MOVED = PredictionTask(
             },
             "How many bytes has out, and how many of its pages has nobody written to?",
         ),
+        Question(
+            "reach",
+            f"elements of the column that lie in the first {KNOWN} pages",
+            lambda: within_reach(ROW),
+            {
+                KNOWN: "That would be so if each row began with a page. A row has 4000 bytes.",
+                KNOWN * PAGE // (4 * ROW): "Row 0 counts as well.",
+                KNOWN * PAGE // 4: "So many elements lie in these pages in all. The column has one in each row.",
+                KNOWN * PAGE // 1024: "That is the reach of the TLB in KiB.",
+                KNOWN * PAGE: "That is the reach of the TLB in bytes.",
+                4 * KNOWN * PAGE // (4 * ROW): "An element has 4 bytes, and a row 4000.",
+            },
+            "How many bytes have the pages, and at which byte does row r begin? Which r is the last one in them?",
+            section=Section("4.3", "04_sharing", "The table of pages"),
+        ),
     ),
     hints=(
         "Which lines are read, which are written, and which are both?",
         "An ordinary store reads its line first. Time is bytes divided by bandwidth. A page is given to the process at its first "
         "write.",
         "a and b are read; out is read and written with ordinary stores, only written with the other ones. The ratio of two times is "
-        "the inverse ratio of two bandwidths. Pages: bytes of out divided by 4096, rounded up.",
+        "the inverse ratio of two bandwidths. Pages: bytes of out divided by 4096, rounded up. Reach: the rows begin at the bytes 0, "
+        "4000, 8000 and so on. Which of these lie in 64 pages?",
     ),
 )
 

@@ -1,6 +1,6 @@
 """Other numbers for the predictions of chapter 03."""
 
-from ..tasks.chapter_03 import _static_makespan, guided, makespan, returns_after
+from ..tasks.chapter_03 import _static_makespan, guided, makespan, returns_after, stolen_first
 from . import Asked, Variants
 
 
@@ -50,9 +50,10 @@ def _costs(first, falls):
     return costs[::-1] if falls == "falls" else costs
 
 
-def schedules(first, falls, rows, loop, least):
+def schedules(first, falls, rows, loop, least, dear):
     costs = _costs(first, falls)
     total = sum(costs)
+    taken = 1 + loop // 2 // dear  # by thread 1, until thread 0 has done its own rows
     return {
         "static": Asked(
             "work of the busier of 2 threads, static schedule",
@@ -105,6 +106,21 @@ def schedules(first, falls, rows, loop, least):
             f"The first chunk has {loop} // 4 rows. What is left then, and what is a quarter of that? Below {least}, it is {least}, as long as "
             "so many are left.",
         ),
+        "stolen": Asked(
+            f"rows that thread 0 takes in its first theft: {loop // 2} rows of 1 unit are its own, {loop // 2} of {dear} units are thread 1's",
+            stolen_first([1] * (loop // 2) + [dear] * (loop // 2)),
+            {
+                loop // 2 - taken: "So many rows thread 1 still has. A thief takes half of them.",
+                loop // 2
+                - taken
+                + 1: "That is what thread 1 has not finished. One of these rows is in work, and a thief takes half of the rest.",
+                (loop // 2 - taken) // 2
+                + 1: "Was the row counted that thread 1 is computing? It has taken that one already.",
+                loop
+                // 4: "That is half of what thread 1 had at the beginning. What has it left when thread 0 needs more?",
+            },
+            "When has thread 0 done its own rows? How many has thread 1 taken by then, and what is half of the rest?",
+        ),
     }
 
 
@@ -155,18 +171,26 @@ VARIANTS = {
         ),
     ),
     "03-predict": Variants(
-        {"first": 1, "falls": "rises", "rows": 3, "loop": 64, "least": 5},
+        {"first": 1, "falls": "rises", "rows": 3, "loop": 64, "least": 5, "dear": 6},
         {
             "first": (1, 2, 3, 4, 5, 6),
             "falls": ("rises", "falls"),
             "rows": (3, 5),
             "loop": (48, 64, 80, 96),
             "least": (3, 4, 5, 6),
+            "dear": (3, 5, 6, 7),
         },
         "the cost of the 8 rows {falls} by 1 from row to row, and the cheapest row costs {first} units. `chunks` is about chunks of "
-        "{rows} rows. The guided schedule hands out {loop} rows to 2 threads, at least {least} in a chunk.",
+        "{rows} rows. The guided schedule hands out {loop} rows to 2 threads, at least {least} in a chunk. With "
+        "stealing, a row of the second half of these {loop} costs {dear} units.",
         schedules,
-        lambda first, falls, rows, loop, least: 7 <= len(guided(loop, 2, least)) <= 11 and loop // 4 > 11,
+        lambda first, falls, rows, loop, least, dear: (
+            7 <= len(guided(loop, 2, least)) <= 11
+            and loop // 4 > 11
+            # nobody is done at the same moment as another, and what is left to the victim has two equal halves
+            and loop // 2 % dear != 0
+            and (loop // 2 - 1 - loop // 2 // dear) % 2 == 0
+        ),
     ),
     "03-layers": Variants(
         {"first": 1, "pieces": 16, "piece": 100, "late": 4000},

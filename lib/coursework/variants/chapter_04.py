@@ -1,5 +1,6 @@
 """Other numbers for the predictions of chapter 04."""
 
+from ..tasks.chapter_04 import KNOWN, PAGE, within_reach
 from . import Asked, Variants
 
 LINE = 64
@@ -78,8 +79,8 @@ def cache_lines(rows, columns, record, small, large):
     }
 
 
-def moved(n, one, machine):
-    array, page = 4 * n, 4096
+def moved(n, one, machine, row):
+    array, page = 4 * n, PAGE
     return {
         "ordinary": Asked(
             "bytes moved with ordinary stores",
@@ -132,6 +133,17 @@ def moved(n, one, machine):
                 3 * -(-array // page): "Only out is new; a and b were written before.",
             },
             "How many bytes has out, and how many of its pages has nobody written to?",
+        ),
+        "reach": Asked(
+            f"elements of the column that lie in the first {KNOWN} pages",
+            within_reach(row),
+            {
+                KNOWN: f"That would be so if each row began with a page. A row has {4 * row} bytes.",
+                KNOWN * page // (4 * row): "Row 0 counts as well.",
+                KNOWN * page // 4: "So many elements lie in these pages in all. The column has one in each row.",
+                KNOWN * page // 1024: "That is the reach of the TLB in KiB.",
+            },
+            "How many bytes have the pages, and at which byte does row r begin? Which r is the last one in them?",
         ),
     }
 
@@ -188,15 +200,17 @@ def aligned(vector, count, behind, length):
 
 VARIANTS = {
     "04-moved": Variants(
-        {"n": 1_000_000, "one": 12, "machine": 16},
+        {"n": 1_000_000, "one": 12, "machine": 16, "row": 1000},
         {
             "n": (500_000, 600_000, 1_000_000, 1_500_000, 2_000_000),
             "one": (6, 9, 12, 15, 18, 24),
             "machine": (10, 16, 20, 24, 30, 40),
+            "row": (600, 750, 900, 1000, 1200),
         },
-        "the arrays have {n} elements; one thread moves {one} GB/s, and the machine {machine} GB/s.",
+        "the arrays have {n} elements; one thread moves {one} GB/s, and the machine {machine} GB/s; the matrix of `reach` has "
+        "rows of {row} float32.",
         moved,
-        lambda n, one, machine: (
+        lambda n, one, machine, row: (
             one < machine < 2 * one
             and 100 * one % machine == 0
             and 4 * n % 4096 != 0
