@@ -224,7 +224,9 @@ class Book:
         began = time.monotonic()
         try:
             client.execute()
-        except Exception as error:  # a cell failed, the kernel died: when Sphinx runs the page itself, the page says why
+        except (
+            Exception
+        ) as error:  # a cell failed, the kernel died: when Sphinx runs the page itself, the page says why
             print(f"{page}: {type(error).__name__}: {error}", file=self.log, flush=True)
             return False
         bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": time.monotonic() - began})
