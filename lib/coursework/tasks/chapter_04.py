@@ -1170,7 +1170,7 @@ def judge_lab(arguments, result):
         return Slip("number", expected, "Every element is taken once and laid down once.", f"{len(result)} steps")
     hand, done = set(), set()
     for number, step in enumerate(result, 1):
-        got = f"step {number} is {str(step)[:60]}"
+        got = f"step {number} is {str(tuple(step) if isinstance(step, list) else step)[:60]}"
         if not _is_step(step):
             return Slip("type", expected, 'A step is ("x", i, j) or ("out", j, i).', got)
         array, i, j = step
