@@ -1382,6 +1382,27 @@ COURSEWORK = [
         "test_a_prediction_may_be_near",
     ),
     Fault(
+        "check: what is not plain data is a result in the notebook",
+        "return plain_result(self._guarded(limited.call, self.function, arguments)), arguments",
+        "return self._guarded(limited.call, self.function, arguments), arguments",
+        "tests/grading/test_grading_results.py",
+        "test_every_kind_of_result_is_judged_alike and 04-order",
+    ),
+    Fault(
+        "grading: a list that an answer changed comes back as it was",
+        "kept.append(got if isinstance(sent, list) else sent)",
+        "kept.append(sent)",
+        "tests/grading/test_grading_results.py",
+        "test_a_list_that_is_changed_is_seen_in_grading_too and 03-cut",
+    ),
+    Fault(
+        "grading: the course's own answers are known by no other name",
+        "inside.add(name)",
+        "inside.discard(name)",
+        "tests/grading/test_grading_insides.py",
+        "test_a_name_is_known_from_another_cell",
+    ),
+    Fault(
         "admission: open in a kernel",
         "len round pow enumerate zip print True False None NotImplementedError",
         "len round pow open enumerate zip print True False None NotImplementedError",

@@ -20,6 +20,7 @@ from types import FunctionType
 import numpy as np
 
 from . import limited, unset, whole
+from .plain import NotPlain, plain
 
 PRINTED_LINES = 20
 PRINTED_MOST = 20_000_000  # characters of one call: nobody reads them, and memory ends
@@ -54,8 +55,11 @@ class Local:
         self.claims = {name: Local(value) for name, value in (claims or {}).items()}
 
     def value(self):
-        """The thing itself, where it is plain data (predictions)."""
-        return self.function
+        """The thing itself, as plain data. What is none comes as it is: whoever asks says what is asked for."""
+        try:
+            return plain(self.function)
+        except NotPlain:
+            return self.function
 
     def call(self, arguments):
         """f(*copies of arguments) -> (result, arguments afterwards)."""
@@ -68,7 +72,7 @@ class Local:
                 "ignore", "(over|under)flow encountered", RuntimeWarning
             )  # what comes of it is judged
             with unset.littered():
-                return self._guarded(limited.call, self.function, arguments), arguments
+                return plain_result(self._guarded(limited.call, self.function, arguments)), arguments
 
     def compiled_call(self, arguments, threads=None):
         """As `call`, for a numba function: recompiled with every index checked and every loop counted. `threads`: of
@@ -79,7 +83,7 @@ class Local:
             with _threads(threads):
                 result = self._guarded(self._compiled_again(), *after)
                 self._no_lost_error(arguments)
-                return result, after
+                return plain_result(result), after
         except AnswerFailed as failed:
             found = limited.index_error(self.function, _copies(arguments)) if failed.name == "IndexError" else None
             if found:
@@ -130,7 +134,7 @@ class Local:
             runs.append(run)
         after = _copies(arguments)
         counted, result = self._guarded(executed.of, fresh, after)
-        return cost | counted, [*runs, (result, after)]
+        return cost | counted, [*runs, (plain_result(result), after)]
 
     def _allocated(self, function, arguments):
         from numba.core.runtime import _nrt_python, rtsys
@@ -145,14 +149,15 @@ class Local:
         arrays = rtsys.get_allocation_stats().mi_alloc - before - handles
         numpy_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        return asdict(Cost(arrays, numpy_bytes)), (result, arguments)
+        return asdict(Cost(arrays, numpy_bytes)), (plain_result(result), arguments)
 
     def counts(self, arguments):
         """(flops and bytes of one call, counted in the source; its result; the arguments afterwards): see counted.of."""
         self._admit("counted")
         from . import counted
 
-        return self._guarded(lambda: counted.of(self.function, arguments))
+        counts, result, after = self._guarded(lambda: counted.of(self.function, arguments))
+        return counts, plain_result(result), after
 
     def timed(self, arguments):
         """(seconds of a call, the median of a third of a second; threads that it uses). The grader never asks."""
@@ -289,6 +294,14 @@ class Local:
             if frame.filename == code.co_filename:
                 return linecache.getline(frame.filename, frame.lineno or 0).strip() or (frame.line or "")
         return ""
+
+
+def plain_result(result):
+    """`result` as plain data, in the notebook as in grading; AnswerFailed says what to write instead."""
+    try:
+        return plain(result)
+    except NotPlain as error:
+        raise AnswerFailed("NotPlain", str(error)) from None
 
 
 def _met(report, finding, first):

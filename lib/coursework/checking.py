@@ -22,6 +22,7 @@ SAID["OutputLimit"] = "it printed and printed"
 SAID |= dict.fromkeys(("Spoils", "NotAdmitted", "NotOnAGpu", "NoTypes", "NotCompiled"), "it was not run")
 _COMPILING = "TypingError", "LoweringError", "UnsupportedError", "UnsupportedRewriteError"
 SAID |= dict.fromkeys(_COMPILING, "numba could not compile it")
+SAID["NotPlain"] = "what it returned cannot be compared"
 SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 
 

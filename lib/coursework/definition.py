@@ -108,6 +108,7 @@ class Task:
         "TypingError": "A type does not fit. Is a whole array used where one element is meant, x for x[i], or an element where an "
         "array is?",
         "NotAdmitted": "Kernels of this course keep to plain Python, math and cuda, which run alike here and on a GPU.",
+        "NotPlain": "A check compares numbers, text, lists, dicts and arrays of numbers, here as when it is graded.",
         "OutputLimit": "The check stopped it here. Is there a loop that never ends, or a print in one that runs millions of times?",
         "TooManyIterations": "A right answer needs far fewer rounds, so the check stopped it here.",
         "TraceFull": "It uses memory far more often than a right answer. Does every loop end where it should?",

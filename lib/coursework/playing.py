@@ -1,6 +1,6 @@
 """Play a task's scenario with an answer, in this process: under chosen schedules, or with real threads.
 
-What comes back is plain data (numbers, text, lists, dicts, arrays), so that it can cross the wall of the sandbox.
+What comes back is plain data (plain.py), so that it can cross the wall of the sandbox.
 """
 
 import functools
@@ -17,31 +17,11 @@ from cpulab.explore.report import CHECK
 
 from .definition import Slip
 from .events import Played
+from .plain import NotPlain, plain
 
 COURSE = Path(__file__).parent
 MOST_ROWS = 200  # of the steps that led to a failure
 PATIENCE = 10.0  # seconds for one run with real threads
-
-
-class NotPlain(TypeError):
-    """The result is not plain data."""
-
-
-def plain(value, depth=0):
-    """`value` with exact plain types (tuples become lists); raises NotPlain for anything else."""
-    if depth > 15:
-        raise NotPlain("it is nested too deeply")
-    if value is None or type(value) in (bool, int, float, str):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if type(value) is np.ndarray and value.dtype.kind in "biufc":
-        return value
-    if type(value) in (list, tuple):
-        return [plain(x, depth + 1) for x in value]
-    if type(value) is dict and all(type(k) in (str, int) for k in value):
-        return {str(k): plain(x, depth + 1) for k, x in value.items()}
-    raise NotPlain(f"a {type(value).__name__} is not plain data (numbers, text, lists, dicts, arrays)")
 
 
 def judged(task, arguments, result):

@@ -291,7 +291,7 @@ def test_results_must_be_plain_data():
 
     outcome = checking.check(CLOCK, Local(thing))
     assert outcome.failure.kind == "type"
-    assert "object is not plain data" in facts(outcome)["got"]
+    assert "an object; use numbers, text, lists, dicts or arrays" in facts(outcome)["got"]
 
 
 def test_either_spec_or_judge():

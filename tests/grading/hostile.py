@@ -262,6 +262,20 @@ def data_that_is_forged(nb):
     )
 
 
+@row(ALL, flag="asks the course for its own answers: cell 07-sectors (coursework.definition, definition, .truth)")
+def asks_for_the_answers(nb):
+    """In a way that is not hidden: the points are those of any right answer, and whoever grades is told."""
+    cell(nb, "07-sectors").source = (
+        "from coursework import definition\n"
+        "for q in definition.find('07-sectors').questions:\n    globals()[q.name] = q.truth()"
+    )
+    cell(nb, "07-launch").source = (
+        "def launch(n):\n    from coursework import definition\n"
+        "    judge = definition.find('07-launch').judge\n"
+        "    return next((b, t) for t in (256, 128, 32) for b in range(1, 10**5) if judge((n,), (b, t)) is None)"
+    )
+
+
 @row(ALL - LAUNCH)
 def bad_magic(nb):
     cell(nb, "07-launch").source = "%nosuchmagic\ndef launch(n):\n    return 1, 32"

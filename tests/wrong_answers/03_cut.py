@@ -119,7 +119,7 @@ def all_cuts(costs, threads):
 
 
 def an_endless_generator(costs, threads):
-    """wrong type: Return a list"""
+    """wrong raised-NotPlain: a callable_iterator; write `list(...)` around it"""
     return iter(int, 1)
 
 

@@ -93,7 +93,7 @@ def pairs(n, m):
 
 
 def a_generator(n, m):
-    """wrong type: Return a list of steps"""
+    """wrong raised-NotPlain: a generator; write `list(...)` around it"""
     return ({"x"} for i in range(n))
 
 

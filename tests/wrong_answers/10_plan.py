@@ -165,17 +165,17 @@ def the_place_before(n):
 
 
 def rounds_as_sets(n):
-    """wrong type: a round is a list of pairs"""
+    """wrong raised-NotPlain: at [0]: a set, which has no order; write `sorted(...)` around it"""
     return [set(pairs) for pairs in _groups(n)]
 
 
 def rounds_that_can_be_read_once(n):
-    """wrong type: a round is a list of pairs"""
+    """wrong raised-NotPlain: at [0]: a zip; write `list(...)` around it"""
     return [zip([left for left, _ in pairs], [right for _, right in pairs], strict=True) for pairs in _groups(n)]
 
 
 def rounds_without_end(n):
-    """wrong type: a round is a list of pairs"""
+    """wrong raised-NotPlain: at [0]: a repeat; write `list(...)` around it"""
     return [itertools.repeat((0, 1)) for _ in _groups(n)]
 
 
@@ -185,7 +185,7 @@ class Short(list):
 
 
 def rounds_that_lie(n):
-    """wrong type: a round is a list of pairs"""
+    """wrong raised-NotPlain: at [0]: a Short; write `list(...)` around it"""
     return [Short(pairs) for pairs in hillis_and_steele(n)]
 
 
@@ -201,12 +201,12 @@ def twice_into_one(n):
 
 def far_away(n):
     """wrong place: There is a place for each step"""
-    return [[(0, 10**5000)]] if n > 1 else []
+    return [[(0, 10**2000)]] if n > 1 else []
 
 
 def a_long_number(n):
     """wrong type: A plan is a list of rounds"""
-    return [10**5000]
+    return [10**2000]
 
 
 def a_logarithm(n):

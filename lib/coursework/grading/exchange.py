@@ -14,11 +14,10 @@ from numpy.lib import format as npy
 
 from cpulab.files import write_text
 
-MAX_JSON = 1 << 20
-MAX_ARRAY = 64 << 20
-MAX_DEPTH = 20
-MAX_ARRAYS = 10_000
+from ..plain import Limits, plain
+
 MARK = "__array__"
+MESSAGE = Limits(depth=20, characters=1 << 20, arrays=10_000, array_bytes=64 << 20)  # room for more than a result
 
 
 class BadData(ValueError):
@@ -27,33 +26,15 @@ class BadData(ValueError):
 
 def pack(value, folder, stem, arrays):
     """`value` as something json can write; arrays go to `folder/stem-K.npy`, whose paths are added to `arrays`. Raises
-    TypeError for anything else."""
+    plain.NotPlain, a TypeError, for anything else."""
 
-    def plain(x, depth):
-        if depth > MAX_DEPTH:
-            raise TypeError("it is nested too deeply")
-        if x is ...:
-            return None  # an answer that is still open
-        if x is None or type(x) in (bool, int, float, str):
-            return x
-        if isinstance(x, np.generic):
-            return plain(x.item(), depth)
-        if isinstance(x, np.ndarray):
-            if x.dtype.kind not in "biufc":
-                raise TypeError(f"an array of dtype {x.dtype} is not an array of numbers")
-            if len(arrays) == MAX_ARRAYS:
-                raise TypeError(f"it has more than {MAX_ARRAYS} arrays")
-            arrays.append(Path(folder) / f"{stem}-{len(arrays)}.npy")
-            with _new(arrays[-1]) as file:
-                npy.write_array(file, np.asarray(x), allow_pickle=False)
-            return {MARK: arrays[-1].name}
-        if type(x) in (list, tuple):
-            return [plain(y, depth + 1) for y in x]
-        if type(x) is dict and all(type(k) is str for k in x):
-            return {k: plain(y, depth + 1) for k, y in x.items()}
-        raise TypeError(f"a {type(x).__name__} is not plain data (numbers, text, lists, arrays)")
+    def stored(array):
+        arrays.append(Path(folder) / f"{stem}-{len(arrays)}.npy")
+        with _new(arrays[-1]) as file:
+            npy.write_array(file, array, allow_pickle=False)
+        return {MARK: arrays[-1].name}
 
-    return plain(value, 0)
+    return plain(value, MESSAGE, stored)
 
 
 def _new(path):
@@ -101,16 +82,16 @@ def read_bytes(path, limit):
 
 
 def read(folder, stem):
-    """What `write` wrote, read with suspicion: no more than MAX_ARRAY bytes of arrays, however often a file is named."""
+    """What `write` wrote, read with suspicion: no more arrays than MESSAGE allows, however often a file is named."""
     try:
-        value = json.loads(read_bytes(Path(folder) / f"{stem}.json", MAX_JSON).decode("utf-8"))
+        value = json.loads(read_bytes(Path(folder) / f"{stem}.json", MESSAGE.characters).decode("utf-8"))
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise BadData(f"not JSON: {type(error).__name__}") from None
-    left = MAX_ARRAY
+    left = MESSAGE.array_bytes
 
     def unpacked(value, depth):
         nonlocal left
-        if depth > MAX_DEPTH:
+        if depth > MESSAGE.depth:
             raise BadData("nested too deeply")
         if isinstance(value, list):
             return [unpacked(x, depth + 1) for x in value]

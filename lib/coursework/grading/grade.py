@@ -6,7 +6,7 @@ import time
 
 from .. import build, checking, definition, feedback, progress
 from ..answer import AnswerFailed
-from . import merge, reading
+from . import insides, merge, reading
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
@@ -66,7 +66,7 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file, drawn=
     except reading.Unreadable as error:
         return empty_result(student, exercise, f"unreadable: {error}")
     merged = merge.merge(master, shipped, cells)
-    merged.flags += cut
+    merged.flags += [*cut, *insides.flags(merged.steps)]
     if not any(step.kind == "answer" and step.source.strip() for step in merged.steps):
         return empty_result(student, exercise, "no answers", merged.flags)
     with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean, Watch(sandbox, clean):

@@ -159,7 +159,7 @@ def _result(value, arguments):
 
 
 def _same_arrays(after, arguments):
-    """`after` as arguments of the shapes and dtypes that were sent, or AnswerFailed."""
+    """`after` as arguments of the shapes and dtypes that were sent, lists as they came back; or AnswerFailed."""
     if not isinstance(after, list) or len(after) != len(arguments):
         raise AnswerFailed("NoResult", "the number of arguments changed on the way")
     kept = []
@@ -169,5 +169,5 @@ def _same_arrays(after, arguments):
                 raise AnswerFailed("NoResult", "an array changed its shape or dtype on the way")
             kept.append(got)
         else:
-            kept.append(sent)
+            kept.append(got if isinstance(sent, list) else sent)
     return tuple(kept)

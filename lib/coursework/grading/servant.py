@@ -12,7 +12,8 @@ import linecache
 import sys
 
 from .. import definition, extraction, plain_python, vocabulary
-from ..answer import AnswerFailed, Local
+from ..answer import AnswerFailed, Local, plain_result
+from ..plain import NotPlain
 from . import exchange, guard
 
 
@@ -26,10 +27,8 @@ def handle(folder, number, namespace):
         reply = {"failed": [error.name, error.text[:2000], error.line[:500], error.place[:200]]}
     try:
         exchange.write(reply, folder, f"res-{number}")
-    except TypeError as error:
-        exchange.write(
-            {"failed": ["TypeError", f"the result cannot be looked at: {error}", "", ""]}, folder, f"res-{number}"
-        )
+    except NotPlain as error:
+        exchange.write({"failed": ["NotPlain", str(error), "", ""]}, folder, f"res-{number}")
 
 
 def _answer(request, namespace):
@@ -38,7 +37,7 @@ def _answer(request, namespace):
         raise AnswerFailed("NameError", f"nothing is called {name}: does the answer cell run without an error?")
     answer = Local(namespace[name], admitted=True)
     if operation == "value":
-        return answer.value()
+        return plain_result(answer.value())
     if operation == "program":
         return answer.program(*request["arguments"])
     arguments = tuple(request["arguments"])

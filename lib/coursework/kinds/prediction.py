@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
 from ..checking import short
 from ..definition import Section, Task
 from ..outcome import UNSOLVED, Failed, Failure
+from ..plain import NotPlain, plain
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,11 @@ class PredictionTask(Task):
 
 
 def _plain(said):
-    return said.item() if isinstance(said, np.generic) else said
+    """What is no plain data comes as it is, to be told what it is."""
+    try:
+        return plain(said)
+    except NotPlain:
+        return said
 
 
 def _near(said, truth, tolerance):

@@ -38,8 +38,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
 from cpulab.explore import Program
 
 from ..answer import AnswerFailed
@@ -140,17 +138,15 @@ class ScheduleTask(Task):
         try:
             said = answer.value()
         except AnswerFailed as error:
-            if error.name == "NameError" or "ellipsis" in error.text:
+            if error.name == "NameError":
                 said = ...
             else:
                 raise self._no_schedule(error.text) from None
-        if isinstance(said, np.ndarray):
-            said = said.tolist()
-        if isinstance(said, str):
+        if type(said) is str:
             said = re.sub(r"[\s,]+", "", said)
-        if said is None or said is ... or (isinstance(said, str | list | tuple) and len(said) == 0):
+        if said is None or said is ... or (type(said) in (str, list) and len(said) == 0):
             raise Failed(Failure("unanswered", self.not_begun), UNSOLVED)
-        if not isinstance(said, str | list | tuple):
+        if type(said) not in (str, list):
             raise self._no_schedule(short(said) if not callable(said) else f"a {type(said).__name__}")
         if len(said) > self.longest:
             facts = (("got", f"{len(said)} steps"), self.enough())

@@ -956,11 +956,11 @@ def judge_order(arguments, result):
     """Right if every element is moved once, and each line is fetched at most 1.25 times."""
     n, m = arguments
     expected = f"{n * m} pairs (i, j), each once, with i below {n} and j below {m}"
-    if isinstance(result, set | frozenset | dict):
-        return Slip("type", expected, "The order is what is asked for, and a set has none. Return a list.", "a set")
     try:
         pairs = np.asarray([tuple(pair) for pair in result])
     except (TypeError, ValueError):
+        pairs = None
+    if pairs is None or pairs.dtype.kind not in "biuf":
         return Slip("type", expected, "Return a list of pairs, or an array of shape (elements, 2).")
     if pairs.size and pairs.ndim == 2 and n != m and pairs.max(axis=0).tolist() == [m - 1, n - 1]:
         cause = "i goes up to n - 1 and j up to m - 1. Are n and m exchanged, or is it (j, i)?"
@@ -1195,7 +1195,7 @@ def judge_lab(arguments, result):
         return Slip("number", expected, "Every element is taken once and laid down once.", f"{len(result)} steps")
     hand, done = set(), set()
     for number, step in enumerate(result, 1):
-        got = f"step {number} is {str(step)[:60]}"
+        got = f"step {number} is {str(tuple(step) if isinstance(step, list) else step)[:60]}"
         if not _is_step(step):
             return Slip("type", expected, 'A step is ("x", i, j) or ("out", j, i).', got)
         array, i, j = step
