@@ -74,11 +74,13 @@ class Local:
             with unset.littered():
                 return plain_result(self._guarded(limited.call, self.function, arguments)), arguments
 
-    def compiled_call(self, arguments, threads=None):
+    def compiled_call(self, arguments, threads=None, idle=False):
         """As `call`, for a numba function: recompiled with every index checked and every loop counted. `threads`: of
-        its parallel loops."""
+        its parallel loops; `idle`: those have no iterations."""
         self._admit("compiled")
         after = _copies(arguments)
+        if idle:
+            return self._guarded(lambda: limited.compiled(self.function, idle=True)(*after)), after
         try:
             with _threads(threads):
                 result = self._guarded(self._compiled_again(), *after)
@@ -107,7 +109,7 @@ class Local:
         except SourceNotFound:
             return _with_bounds(self.function)
 
-    def watch(self, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
+    def watch(self, arguments, threads, schedule, chunk, wanted, outside):
         """One call with every load and store recorded: see watched.of."""
         from . import watched
 

@@ -8,8 +8,11 @@ what the compiler makes of it, and the counts are the same on every machine.
 import ast
 import math
 import operator
+from functools import partial
 
 import numpy as np
+
+from cpulab.watch import whole
 
 from . import limited
 
@@ -22,7 +25,9 @@ CURE = (
 FLOP = "flop_"
 WHOLE = (int, np.integer)
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+_OPERATIONS = {
+    "+": partial(whole.of, "Add"), "-": partial(whole.of, "Sub"), "*": partial(whole.of, "Mult"), "/": operator.truediv,
+}  # fmt: skip
 
 
 class NotCounted(Exception):

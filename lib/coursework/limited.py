@@ -146,10 +146,11 @@ def _busiest_loop(frame, runs):
     return max((n.lineno for n in around), key=lambda n: runs.get((file, n), 0), default=frame.f_lineno)
 
 
-@functools.lru_cache(maxsize=8)
-def compiled(function):
-    """The numba function compiled again, for one call: an index out of bounds raises, a loop without an end GoesOn."""
-    return _stopped_by(_compiled(function))
+@functools.lru_cache(maxsize=16)
+def compiled(function, idle=False):
+    """The numba function compiled again, for one call: an index out of bounds raises, a loop without an end GoesOn. idle: its
+    parallel loops have no iterations, to see what they are good for."""
+    return _stopped_by(_without_loops(function) if idle else _compiled(function))
 
 
 @functools.lru_cache(maxsize=16)
@@ -161,15 +162,42 @@ def _compiled(function):
     return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS, whole.Whole(), more))
 
 
+@functools.lru_cache(maxsize=16)
+def _without_loops(function):
+    """On one thread: there is nothing to share, and it is compiled in half the time."""
+    from numba import njit
+
+    fill = {unset.FILLED: unset.compiled()}
+    return njit(boundscheck=True)(_rewritten(function, _without_loops, COMPILED_ROUNDS, [_NoIterations], fill))
+
+
 def interpreted(function, change=None, names=None):
     """The numba function as Python, with `prange` as `range`; GoesOn after PYTHON_LINES rounds of its loops.
 
-    change: an ast.NodeTransformer that goes over it, and over its helpers; names: what it then uses, by name."""
+    change: an ast.NodeTransformer that goes over it, and over its helpers; names: what it then uses, by name. Whole numbers
+    have 64 bits, as in compiled code."""
+    from cpulab.watch import whole
+
+    changes = [*([lambda _: change] if change else []), lambda _: whole.Whole()]
+    names = {unset.FILLED: unset.filled} | whole.NAMES | (names or {})
 
     def helper(other):
-        return _rewritten(other, helper, PYTHON_LINES, change, {unset.FILLED: unset.filled} | (names or {}))
+        return _rewritten(other, helper, PYTHON_LINES, changes, names)
 
     return _stopped_by(helper(function))
+
+
+class _NoIterations(ast.NodeTransformer):
+    """for i in prange(...) becomes for i in range(0), in a function that knows `names`."""
+
+    def __init__(self, names):
+        self.names = names
+
+    def visit_For(self, node):
+        self.generic_visit(node)
+        if _is_prange(node.iter, self.names):
+            node.iter = ast.copy_location(ast.Call(ast.Name("range", ast.Load()), [ast.Constant(0)], []), node.iter)
+        return node
 
 
 def _stopped_by(function):
@@ -228,10 +256,10 @@ def _python(function):
     return getattr(function, "py_func", function)
 
 
-def _rewritten(function, helper, rounds, change=None, more=None):
+def _rewritten(function, helper, rounds, changes=(), more=None):
     """The Python function with its loops counted, and one more argument, LEFT: there it notes the line of a loop that
     it had to leave. The numba functions of its module that it calls become helper(...) of themselves. What np.empty makes
-    holds junk (unset.py)."""
+    holds junk (unset.py). changes: what makes an ast.NodeTransformer of the names that the function knows."""
     from simt.source.tree import tree_of
 
     python = _python(function)
@@ -244,10 +272,10 @@ def _rewritten(function, helper, rounds, change=None, more=None):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in helpers:
             node.args.append(ast.copy_location(ast.Name(LEFT, ast.Load()), node))
     tree.decorator_list = []
-    tree = unset.Filled(names).visit(tree)
-    tree = change.visit(tree) if change else tree
+    for change in (unset.Filled, *changes):
+        tree = change(names).visit(tree)
     tree.args.args.append(ast.arg(LEFT))
-    module = ast.fix_missing_locations(ast.Module([_Counted(rounds).of(tree)], []))
+    module = ast.fix_missing_locations(ast.Module([_Counted(rounds, names).of(tree)], []))
     names |= {name: helper(names[name]) for name in helpers} | (more or {})
     exec(compile(module, python.__code__.co_filename, "exec"), names)
     return names[python.__name__]
@@ -268,8 +296,8 @@ class _Counted:
     """Loops that count their rounds. All loops of a function share a limit; so do those of an iteration of prange,
     which runs beside others. The loop that went round most often is to blame."""
 
-    def __init__(self, rounds):
-        self.rounds, self.number = rounds, 0
+    def __init__(self, rounds, names):
+        self.rounds, self.names, self.number = rounds, names, 0
 
     def of(self, function):
         function.body = self._scope(function.body)
@@ -284,7 +312,7 @@ class _Counted:
         return [new for statement in body for new in self._statement(statement, scope, around)]
 
     def _statement(self, node, scope, around):
-        if isinstance(node, ast.For) and _last_name(node.iter).endswith("prange"):
+        if isinstance(node, ast.For) and _is_prange(node.iter, self.names):
             node.body = self._scope(node.body)
             return [node]
         if isinstance(node, ast.For | ast.While):
@@ -319,6 +347,12 @@ def _parsed(text, place):
     return statements
 
 
-def _last_name(node):
-    function = node.func if isinstance(node, ast.Call) else node
-    return getattr(function, "attr", getattr(function, "id", ""))
+def _is_prange(node, names):
+    """Whether it is prange(...), by whatever name, in a function that knows `names`."""
+    from numba import prange
+
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr == "prange"
+    return isinstance(node.func, ast.Name) and names.get(node.func.id) is prange

@@ -1,19 +1,14 @@
 """What `cpulab.watch` saw of a parallel loop, as plain data that can cross the wall of the sandbox."""
 
-import numpy as np
-
 from cpulab.watch import watch
-
-from . import limited
 
 MOST_RACES = 20
 
 
-def of(function, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
+def of(function, arguments, threads, schedule, chunk, wanted, outside):
     """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}, "alone": why it runs on one thread, or "",
     "unset": an element that is read before anything was stored in it, in words, or "", "started": how many parallel loops
-    were run, "result", "after": what was returned, and the arguments afterwards, "idle": the two, had its parallel loops run
-    no iteration, or None where that did not end well} of one call; `wanted`: names of counts."""
+    were run, "result", "after": what was returned, and the arguments afterwards} of one call; `wanted`: names of counts."""
     report = watch(function, threads, schedule, chunk)(*arguments)
     return {
         "races": [facts_of(race) for race in report.races[:MOST_RACES]],
@@ -25,20 +20,7 @@ def of(function, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
         "started": len(report.recorder.regions),
         "result": report.result,
         "after": report.arguments,
-        "idle": idle(function, report, arguments, threads),
     }
-
-
-def idle(function, report, arguments, threads):
-    """(result, arguments afterwards) without any iteration of its parallel loops; None where it does not end well so."""
-    if not report.recorder.regions:
-        return None
-    try:
-        seen = limited.call(watch(function, threads, idle=True), arguments)
-    except Exception:  # whatever comes of a loop that is left out
-        return None
-    known = seen.result is None or isinstance(seen.result, (int, float, np.generic, np.ndarray))
-    return (seen.result, seen.arguments) if known and not seen.carried and not seen.recorder.unset else None
 
 
 def alone(function, report, outside):

@@ -12,12 +12,15 @@ import threading
 import time
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from numba import njit, prange
+from numba import prange as shared_out
 
-from coursework import checking, definition, limited
+from coursework import checking, counted, definition, limited
 from coursework.answer import AnswerFailed, Local
+from cpulab.watch import Beyond64Bits
 from dlkernels import cuda
 
 X = np.arange(20, dtype=np.float64)
@@ -397,3 +400,39 @@ def test_compiled_code_without_end_costs_only_what_comes_after_it(tmp_path):
     assert done.returncode != 0
     assert "07-launch: result right" in done.stdout
     assert "Cell c2 did not end within 15 seconds, and cannot be interrupted." in done.stderr
+
+
+# Parallel loops -----------------------------------------------------------------------------------------------------
+
+
+@njit
+def filled_in_parallel(out):
+    for i in shared_out(out.size):
+        out[i] = 1
+
+
+@njit(parallel=True)
+def through_a_helper(x, out):
+    filled_in_parallel(out)
+    total = 0.0
+    for i in numba.prange(x.size):
+        total += x[i]
+    out[0] = total + 5
+
+
+def test_without_iterations_only_the_rest_is_left():
+    _, (_, whole) = Local(through_a_helper).compiled_call((X, np.zeros(3)))
+    _, (_, rest) = Local(through_a_helper).compiled_call((X, np.zeros(3)), idle=True)
+    assert (whole.tolist(), rest.tolist()) == ([X.sum() + 5, 1, 1], [5, 0, 0])
+
+
+@njit
+def wraps_around(x, out):
+    large = 1 << 62
+    out[0] = x[0] * (large * 4)
+
+
+@pytest.mark.parametrize("call", [limited.interpreted(wraps_around), lambda *a: counted.of(wraps_around, a)])
+def test_a_whole_number_beyond_64_bits_ends_a_run_as_python(call):
+    with pytest.raises(Beyond64Bits, match=r"4611686018427387904 \* 4 is a whole number of more than 64 bits"):
+        call(X + 1, np.zeros(1))

@@ -1,6 +1,7 @@
 """`watch` against brute force, numba's own division of loops, and what numba makes of reductions."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit, prange
 
-from cpulab.watch import TooLarge, watch
+from cpulab.watch import Beyond64Bits, TooLarge, watch
 from cpulab.watch.loops import blocks
 
 pytestmark = pytest.mark.quick
@@ -358,3 +359,94 @@ def test_the_figure_says_which_lines_are_shared():
     assert "h: lines 0 written by several threads" in alt
     assert figure.axes
     assert "<table>" in report._repr_html_()
+
+
+# Whole numbers -------------------------------------------------------------------------------------------------------
+
+
+def in_a_loop(compute):
+    """A program that stores compute(number) of each number in its last argument."""
+
+    @njit(parallel=True)
+    def program(numbers, out):
+        for i in prange(numbers.size):
+            out[i] = compute(numbers[i])
+
+    return program
+
+
+@njit
+def times_four(n):
+    big = (n + 1) << 62
+    return big * 4
+
+
+@njit
+def doubled_in_place(n):
+    n += 1 << 62
+    n += n
+    return n
+
+
+@njit
+def squared(n):
+    return (n + 3) ** 40
+
+
+@njit
+def far_power(n):
+    return (n + 3) ** 4_000_000_000
+
+
+@njit
+def moved_out(n):
+    bits = n + 64
+    return 1 >> bits
+
+
+@njit
+def least_negated(n):
+    least = -1 << 63
+    return -(least + n)
+
+
+@pytest.mark.parametrize("compute", [times_four, doubled_in_place, squared, far_power, moved_out, least_negated])
+def test_a_whole_number_beyond_64_bits_ends_the_run(compute):
+    with pytest.raises(Beyond64Bits, match="64 bits"):
+        watch(in_a_loop(compute))(np.zeros(1, np.int64), np.zeros(1))
+
+
+@njit
+def of_32_bits(n):
+    return np.int32(2_147_483_647) + np.int32(n + 1)
+
+
+@njit
+def of_8_bits(n):
+    return np.uint8(200) + np.uint8(n + 100)
+
+
+@njit
+def just_fits(n):
+    largest = (1 << 62) - 1 + (1 << 62)
+    return largest - n - 5 * (largest // 7) + (-largest) % 11
+
+
+@pytest.mark.parametrize("compute", [of_32_bits, of_8_bits, just_fits])
+def test_whole_numbers_are_as_wide_as_compiled(compute):
+    numbers, compiled = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    in_a_loop(compute)(numbers, compiled)
+    assert watch(in_a_loop(compute))(numbers, np.zeros(1, np.int64)).arguments[1].tolist() == compiled.tolist()
+
+
+@njit
+def too_much_for_python(x):
+    return 1 / (1 + math.exp(x)) + math.cosh(x)
+
+
+def test_math_gives_infinity_as_compiled():
+    x, compiled = np.full(1, 1000.0), np.zeros(1)
+    in_a_loop(too_much_for_python)(x, compiled)
+    assert (
+        watch(in_a_loop(too_much_for_python))(x, np.zeros(1)).arguments[1].tolist() == compiled.tolist() == [math.inf]
+    )

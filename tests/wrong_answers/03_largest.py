@@ -163,3 +163,31 @@ def parallel_for_show(x, where):
     for t in prange(get_num_threads()):
         seen[t] = x[0]
     where[0] = np.argmax(x)
+
+
+@njit(parallel=True)
+def detects_by_overflow(x, where):
+    """wrong raised-Beyond64Bits: Keep them below 2**63"""
+    large = 1 << 62
+    if large * 4 == 0:
+        where[0] = np.argmax(x)
+    else:
+        by_thread(x, where)
+
+
+@njit(parallel=True)
+def detects_by_rounding(x, where):
+    """wrong not-parallel: what they compute is not used"""
+    if np.float32(0.1) != 0.1:
+        where[0] = np.argmax(x)
+    else:
+        by_thread(x, where)
+
+
+@njit(parallel=True)
+def parallel_for_one_size(x, where):
+    """wrong not-parallel: no loop over prange(...) was run"""
+    if x.size != 64:
+        where[0] = np.argmax(x)
+    else:
+        by_thread(x, where)

@@ -156,3 +156,21 @@ for function, claims in (
     (no_roof, {"roof": "both"}),
 ):
     function.py_func.claims = claims
+
+
+@njit(parallel=True)
+def four_rows_of_five(x, c, out):
+    """wrong not-parallel: stand outside the loop"""
+    some = x.shape[0] * 4 // 5
+    for i in range(some):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total
+    for i in prange(some, x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            d = x[i, j] - c[j]
+            total += d * d
+        out[i] = total

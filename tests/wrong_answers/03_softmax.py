@@ -170,3 +170,73 @@ def adds_to_old_numbers(x, out):
             total += out[i, j]
         for j in range(x.shape[1]):
             out[i, j] /= total
+
+
+@njit
+def one_row(x, out, i):
+    largest = x[i].max()
+    total = np.float32(0)
+    for j in range(x.shape[1]):
+        out[i, j] = math.exp(x[i, j] - largest)
+        total += out[i, j]
+    for j in range(x.shape[1]):
+        out[i, j] /= total
+
+
+@njit(parallel=True)
+def detects_by_overflow(x, out):
+    """wrong raised-Beyond64Bits: wrap around beyond"""
+    large = 1 << 62
+    large *= 4
+    if large > 0:
+        for i in prange(x.shape[0]):
+            one_row(x, out, i)
+    else:
+        for i in range(x.shape[0]):
+            one_row(x, out, i)
+
+
+@njit(parallel=True)
+def detects_by_rounding(x, out):
+    """wrong not-parallel: what they compute is not used"""
+    if np.float32(0.1) == 0.1:
+        for i in prange(x.shape[0]):
+            one_row(x, out, i)
+    else:
+        for i in range(x.shape[0]):
+            one_row(x, out, i)
+
+
+@njit(parallel=True)
+def parallel_for_one_size(x, out):
+    """wrong not-parallel: no loop over prange(...) was run"""
+    if x.shape[0] == 6:
+        for i in prange(x.shape[0]):
+            one_row(x, out, i)
+    else:
+        for i in range(x.shape[0]):
+            one_row(x, out, i)
+
+
+@njit(parallel=True)
+def a_sum_for_the_other_sizes(x, out):
+    """wrong not-parallel: stand outside the loop"""
+    if x.shape[0] == 6:
+        for i in prange(x.shape[0]):
+            one_row(x, out, i)
+    else:
+        begin = -6
+        for k in prange(4):
+            begin += k
+        for i in range(begin, x.shape[0]):
+            one_row(x, out, i)
+
+
+@njit(parallel=True)
+def four_rows_of_five(x, out):
+    """wrong not-parallel: stand outside the loop"""
+    some = x.shape[0] * 4 // 5
+    for i in range(some):
+        one_row(x, out, i)
+    for i in prange(some, x.shape[0]):
+        one_row(x, out, i)

@@ -97,3 +97,13 @@ def all_in_one_part(x, out):
     for t in prange(4):
         for i in range(t * 4096, min((t + 1) * 4096, x.size)):
             out[i] = x[i] * x[i]
+
+
+@njit(parallel=True)
+def four_elements_of_five(x, out):
+    """wrong not-parallel: stand outside the loop"""
+    some = x.size * 4 // 5
+    for i in range(some):
+        out[i] = x[i] * x[i]
+    for i in prange(some, x.size):
+        out[i] = x[i] * x[i]

@@ -105,3 +105,17 @@ def one_number_for_all_threads(x, bias, out):
         for j in range(x.shape[1]):
             out[0, 0] = x[i, j] + bias[j]
             out[i, j] = out[0, 0] / (1 + math.exp(-out[0, 0]))
+
+
+@njit(parallel=True)
+def four_rows_of_five(x, bias, out):
+    """wrong not-parallel: stand outside the loop"""
+    some = x.shape[0] * 4 // 5
+    for i in range(some):
+        for j in range(x.shape[1]):
+            z = x[i, j] + bias[j]
+            out[i, j] = z / (1 + math.exp(-z))
+    for i in prange(some, x.shape[0]):
+        for j in range(x.shape[1]):
+            z = x[i, j] + bias[j]
+            out[i, j] = z / (1 + math.exp(-z))

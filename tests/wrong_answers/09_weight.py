@@ -353,3 +353,25 @@ def pictures_shared_for_each_weight(grad, x, padding, out):
                                 if i >= 0 and i < x.shape[2] and j >= 0 and j < x.shape[3]:
                                     total += grad[n, o, y, z] * x[n, c, i, j]
                     out[o, c, ky, kx] = total
+
+
+@njit
+def one_weight(grad, x, padding, out, k):
+    channels, tall, broad = out.shape[1:]
+    o, c, ky, kx = k // (channels * tall * broad), k // (tall * broad) % channels, k // broad % tall, k % broad
+    total = 0.0
+    for n in range(len(x)):
+        for y in range(max(0, padding - ky), min(grad.shape[2], x.shape[2] + padding - ky)):
+            for z in range(max(0, padding - kx), min(grad.shape[3], x.shape[3] + padding - kx)):
+                total += grad[n, o, y, z] * x[n, c, y + ky - padding, z + kx - padding]
+    out[o, c, ky, kx] = total
+
+
+@njit(parallel=True)
+def four_weights_of_five(grad, x, padding, out):
+    """wrong not-parallel: stand outside the loop"""
+    some = out.size * 4 // 5
+    for k in range(some):
+        one_weight(grad, x, padding, out, k)
+    for k in prange(some, out.size):
+        one_weight(grad, x, padding, out, k)

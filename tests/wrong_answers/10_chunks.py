@@ -471,3 +471,19 @@ def a_loop_of_one_round(a, b, h0, chunks, out):
         for t in range(a.size):
             h = a[t] * h + b[t]
             out[t] = h
+
+
+@njit(parallel=True)
+def three_chunks_of_four(a, b, h0, chunks, out):
+    """wrong not-parallel: Both walks"""
+    size = (a.size + chunks - 1) // chunks
+    some = chunks * 3 // 4
+    h = h0
+    for t in range(min(some * size, a.size)):
+        h = a[t] * h + b[t]
+        out[t] = h
+    for _ in prange(1):
+        last = h
+        for t in range(some * size, a.size):
+            last = a[t] * last + b[t]
+            out[t] = last

@@ -245,3 +245,26 @@ def a_row_of_distances(x, weight, bias, eps, out):
         scale = 1 / math.sqrt((away * away).mean() + eps)
         for j in range(x.shape[1]):
             out[i, j] = away[j] * scale * weight[j] + bias[j]
+
+
+@njit
+def one_row(x, weight, bias, eps, out, i):
+    mean, squares = 0.0, 0.0
+    for j in range(x.shape[1]):
+        one = np.float64(x[i, j])
+        before = one - mean
+        mean += before / (j + 1)
+        squares += before * (one - mean)
+    below = math.sqrt(squares / x.shape[1] + eps)
+    for j in range(x.shape[1]):
+        out[i, j] = weight[j] * ((x[i, j] - mean) / below) + bias[j]
+
+
+@njit(parallel=True)
+def four_rows_of_five(x, weight, bias, eps, out):
+    """wrong not-parallel: prange"""
+    some = x.shape[0] * 4 // 5
+    for i in range(some):
+        one_row(x, weight, bias, eps, out, i)
+    for i in prange(some, x.shape[0]):
+        one_row(x, weight, bias, eps, out, i)

@@ -256,3 +256,26 @@ def an_array_for_each_row(x, out):
                 total += math.exp(row[j] - largest)
         for j in range(row.size):
             out[i, j] = math.exp(row[j] - largest) / total if total > 0 else 0
+
+
+@njit
+def one_row(x, out, i):
+    largest, total = -math.inf, 0.0
+    for j in range(x.shape[1]):
+        if x[i, j] > largest:
+            total *= math.exp(largest - x[i, j])
+            largest = x[i, j]
+        if largest > -math.inf:
+            total += math.exp(x[i, j] - largest)
+    for j in range(x.shape[1]):
+        out[i, j] = math.exp(x[i, j] - largest) / total if total > 0 else 0
+
+
+@njit(parallel=True)
+def four_rows_of_five(x, out):
+    """wrong not-parallel: prange"""
+    some = x.shape[0] * 4 // 5
+    for i in range(some):
+        one_row(x, out, i)
+    for i in prange(some, x.shape[0]):
+        one_row(x, out, i)

@@ -24,11 +24,11 @@ class Remote:
         value = self._session.ask_notebook("call", self._name, arguments)
         return _result(value, arguments)
 
-    def compiled_call(self, arguments, threads=None):
-        value = self._clean("compiled_call", COMPILED, arguments=list(arguments), threads=threads)
+    def compiled_call(self, arguments, threads=None, idle=False):
+        value = self._clean("compiled_call", COMPILED, arguments=list(arguments), threads=threads, idle=idle)
         return _result(value, arguments)
 
-    def watch(self, arguments, threads, schedule, chunk, wanted=(), outside=0.9):
+    def watch(self, arguments, threads, schedule, chunk, wanted, outside):
         how = {"threads": threads, "schedule": schedule, "chunk": chunk, "wanted": list(wanted), "outside": outside}
         seen = self._clean("watch", COMPILED, arguments=list(arguments), **how)
         lists = isinstance(seen, dict) and all(isinstance(seen.get(k), list) for k in ("races", "carried"))
@@ -36,12 +36,7 @@ class Remote:
         words = lists and all(isinstance(seen.get(k), str) for k in ("alone", "unset"))
         if not words or not dicts or type(seen.get("started")) is not int:
             raise AnswerFailed("NoResult", "what came back is not the report of a watched call")
-        idle = seen.get("idle")
-        if idle is not None:
-            if type(idle) not in (list, tuple) or len(idle) != 2:
-                raise AnswerFailed("NoResult", "what came back is not the report of a watched call")
-            idle = idle[0], _same_arrays(idle[1], arguments)
-        return seen | {"after": _same_arrays(seen.get("after"), arguments), "idle": idle}
+        return seen | {"after": _same_arrays(seen.get("after"), arguments)}
 
     def cost(self, arguments, wanted=()):
         said = self._clean("cost", COMPILED, arguments=list(arguments), wanted=list(wanted))

@@ -46,7 +46,7 @@ def _answer(request, namespace):
     if operation == "watch":
         return answer.watch(arguments, *(request[k] for k in ("threads", "schedule", "chunk", "wanted", "outside")))
     if operation == "compiled_call":
-        return answer.compiled_call(arguments, request.get("threads"))
+        return answer.compiled_call(arguments, request.get("threads"), request.get("idle", False))
     if operation in ("play", "stress"):
         return getattr(answer, operation)(definition.find(request["task"]), arguments)
     if operation == "counts":

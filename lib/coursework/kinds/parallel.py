@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..answer import AnswerFailed
 from ..checking import arguments_of, attempt
 from ..definition import Case, refuse_unknown
 from ..outcome import Failed, Failure
@@ -12,6 +13,7 @@ from .compiled import CompiledTask
 
 THREADS = (1, 2, 4)  # of a compiled parallel loop, as far as numba has them
 DRAWS = 8  # of numbers, on which a loop that is said to do nothing did nothing
+ELEMENTS = range(100, 20_001)  # of a case that is looked at again: fewer prove nothing, more take seconds
 SCHEDULES = ("static", "cyclic", "dynamic", "guided")
 
 # What a budget may name beside the counts of compiled.py: what `cpulab.watch` counts.
@@ -50,7 +52,7 @@ class Watch:
     schedule: str = "static"
     chunk: int | None = None
     case: Case | None = None
-    outside: float = 0.9
+    outside: float = 0.3
     starts: int | None = None
 
 
@@ -86,7 +88,7 @@ class ParallelTask(CompiledTask):
                 result, after = attempt(self, case, lambda a=arguments, t=threads: answer.compiled_call(a, threads=t))
                 self.compare(case, arguments, after, result, lambda a: answer.compiled_call(a)[1])
         self.compare(*watched, seen["after"], seen["result"])  # not another program than the one that was compiled
-        alone = alone or self._idle(answer, watched, seed, seen["idle"])
+        alone = alone or self._alone(answer, cases, seed)
         if alone or again:
             headline = "one thread computes all of it, or nearly all" if alone else "the threads share another loop"
             facts, cause = (("it has", str(alone or again)),), self.advice.get("not-parallel", _ALONE)
@@ -97,21 +99,39 @@ class ParallelTask(CompiledTask):
         )
         return (*self.said(cases, seed), *said), "Cache lines and speed were not looked at."
 
-    def _idle(self, answer, watched, seed, without):
-        """That the loops do nothing that counts, in words; "" where they do: without them something is missing. On one draw of
-        the numbers what stood there before may be right by chance: who is accused was so on DRAWS of them."""
-        case, arguments = watched
-        for draw in range(1, DRAWS + 1):
-            if without is None:
-                return ""
-            result, after = without
+    def _telling(self, cases, seed):
+        """The cases that are neither small nor large, and whose right result changes with the numbers."""
+        for case in cases:
+            one, other = (arguments_of(case, seed, 2000 + draw) for draw in range(2))
+            size = sum(x.size for x in one if isinstance(x, np.ndarray))
+            if size in ELEMENTS and not np.array_equal(self.spec(*one), self.spec(*other), equal_nan=True):
+                yield case
+
+    def _alone(self, answer, cases, seed):
+        """Why one thread computes all of a case, in words; "" where it does not. Who is parallel on one size need not be so on
+        others."""
+        for case in self._telling(cases, seed):
             try:
+                why = self._watched(answer, case, arguments_of(case, seed, 2000))["alone"]
+            except Failed as failed:
+                if failed.failure.kind != "raised-TooLarge":
+                    raise
+                why = ""
+            why = why or self._idle(answer, case, seed)
+            if why:
+                return f"{why}; the case: {case.name}"
+        return ""
+
+    def _idle(self, answer, case, seed):
+        """That the loops do nothing that counts, in words; "" where they do: compiled without their iterations, something is
+        missing. On one draw of the numbers what stood there before may be right by chance: who is accused was so on DRAWS."""
+        for draw in range(DRAWS):
+            arguments = arguments_of(case, seed, 2000 + draw)
+            try:
+                result, after = answer.compiled_call(arguments, idle=True)
                 self.compare(case, arguments, after, result)
-            except Failed:
+            except (AnswerFailed, Failed):
                 return ""
-            if draw < DRAWS:
-                arguments = arguments_of(case, seed, 2000 + draw)
-                without = self._watched(answer, case, arguments)["idle"]
         return "with no iteration of its loops over prange(...) the result is the same: what they compute is not used"
 
     def _started_again(self, times):

@@ -571,6 +571,7 @@ TABLE = ParallelTask(
     points=3,
     minutes=20,
     spec=_table,
+    watch=Watch(outside=0.5),  # of few samples: the tables of the threads are added up
     rtol=1e-9,
     atol=1e-12,
     cases=(
@@ -646,6 +647,7 @@ LARGEST = ParallelTask(
     points=4,
     minutes=15,
     spec=lambda x, where: np.full(1, np.argmax(x)),
+    watch=Watch(outside=0.9),  # the largest number may be found first, and then one thread looks for its place
     cases=(
         Case("64 numbers, many of them equal", largest_arguments(64, "ties")),
         Case("one number", largest_arguments(1)),
@@ -725,7 +727,6 @@ SOFTMAX = ParallelTask(
     minutes=15,
     spec=lambda x, out: _softmax(x),
     rtol=2e-5,
-    watch=Watch(outside=0.5),
     cases=(
         Case("6 x 5", softmax_arguments(6, 5)),
         Case("one row: 1 x 40", softmax_arguments(1, 40)),

@@ -2,6 +2,7 @@
 
 instrumented.py  the function, changed so that it reports     arrays.py    arrays that report
 loops.py         which thread runs which iteration            recorder.py  the record
+whole.py         whole numbers of 64 bits
 analysis.py      races, false sharing, cache lines            report.py, picture.py  for people
 """
 
@@ -13,21 +14,22 @@ from .instrumented import Program
 from .loops import SCHEDULES
 from .recorder import Carried, Recorder, TooLarge
 from .report import WatchReport
+from .whole import Beyond64Bits
 
-__all__ = ["Race", "SharedLine", "TooLarge", "WatchReport", "watch"]
+__all__ = ["Beyond64Bits", "Race", "SharedLine", "TooLarge", "WatchReport", "watch"]
 
 
-def watch(function, threads=2, schedule="static", chunk=None, limit=200_000, idle=False):
+def watch(function, threads=2, schedule="static", chunk=None, limit=200_000):
     """Call as `watch(function)(*arguments)`: runs the Python source of `function` and reports what its loops touch.
 
     function: made by `njit(parallel=True)`, or plain Python with numba's `prange`. threads: how many share the
     outermost prange loops. schedule: "static" (numba's own division), "cyclic" (chunks in turns), "dynamic" (the next
     chunk to the thread that did least), "guided". chunk: iterations a thread takes at a time; with "static" they are
-    handed out in turns. idle: leave all iterations out, to see what the loops are good for.
+    handed out in turns.
 
     Each array starts at a cache line of its own; a view keeps its offset. Whole-array statements outside prange loops
     count as serial, though numba may share them out. Arguments are left unchanged (see `report.arguments`).
-    Raises TooLarge after `limit` accesses, and what the function itself raises.
+    Raises TooLarge after `limit` accesses, Beyond64Bits where a whole number needs more than 64 bits, and what the function itself raises.
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is {schedule!r}; expected one of {', '.join(SCHEDULES)}")
@@ -36,12 +38,9 @@ def watch(function, threads=2, schedule="static", chunk=None, limit=200_000, idl
     if chunk is not None and (not isinstance(chunk, int) or chunk < 1):
         raise ValueError(f"chunk is {chunk!r}; expected a whole number from 1 on, or None")
 
-    if idle:
-        schedule, chunk = "none", None
-
     def call(*arguments):
         report = _run(function, threads, schedule, chunk, limit, arguments)
-        if report.recorder.asks_for_thread and not report.races and threads > 1 and not idle:
+        if report.recorder.asks_for_thread and not report.races and threads > 1:
             again = _run(function, threads, "cyclic", 1, limit, arguments)  # neighbours on different threads, too
             report.races = again.races
         return report

@@ -1,28 +1,31 @@
 """A numba function as a Python function whose arrays, loops and reductions report to a Recorder.
 
-Only three things of its source are changed: `prange` hands out iterations, `name += x` inside a parallel loop is a
-reduction (as in numba), and a variable that an iteration sets is worthless in the next one until it is set there.
+Only four things of its source are changed: `prange` hands out iterations, `name += x` inside a parallel loop is a
+reduction (as in numba), a variable that an iteration sets is worthless in the next one until it is set there, and whole
+numbers have 64 bits (whole.py). Where Python's `math` raises, it says what compiled code computes.
 """
 
 import ast
+import functools
 import inspect
 import linecache
+import math
+import operator
 import textwrap
 import types
 
 import numba
 import numpy as np
 
+from . import whole
 from .arrays import UNNAMED, TracedArray, as_traced
 from .loops import Loop
 from .recorder import Carried, Region
 
 _WATCH = "__watch__"
-_OPERATORS = {
-    "Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mult": lambda a, b: a * b, "Div": lambda a, b: a / b,
-    "FloorDiv": lambda a, b: a // b, "Mod": lambda a, b: a % b, "Pow": lambda a, b: a**b, "BitOr": lambda a, b: a | b,
-    "BitAnd": lambda a, b: a & b, "BitXor": lambda a, b: a ^ b, "LShift": lambda a, b: a << b, "RShift": lambda a, b: a >> b,
-    "MatMult": lambda a, b: a @ b,
+_OPERATORS = {name: functools.partial(whole.of, name) for name in whole.OPERATORS} | {
+    "Div": operator.truediv, "FloorDiv": operator.floordiv, "Mod": operator.mod, "BitOr": operator.or_,
+    "BitAnd": operator.and_, "BitXor": operator.xor, "MatMult": operator.matmul,
 }  # fmt: skip
 
 
@@ -241,6 +244,28 @@ class NumPy:
         return call
 
 
+class Math:
+    """The module math; what it refuses, such as exp(1000), is what compiled code computes."""
+
+    def __getattr__(self, name):
+        return compiled_math(getattr(math, name))
+
+
+def compiled_math(function):
+    """A function of math that gives infinity or NaN, where Python's raises."""
+    numpys = getattr(np, function.__name__, None) if callable(function) else None
+    if numpys is None:
+        return function
+
+    def call(*args):
+        try:
+            return function(*args)
+        except (OverflowError, ValueError):
+            return float(numpys(*args))
+
+    return call
+
+
 class Namespace:
     """A module with some names replaced."""
 
@@ -267,7 +292,8 @@ class Program:
             "set_num_threads": lambda n: None, "set_parallel_chunksize": lambda n: 0, "get_parallel_chunksize": lambda: 0,
         }  # fmt: skip
         self.values = {id(getattr(numba, name)): new for name, new in self.numba_names.items()}
-        self.values |= {id(np): NumPy(recorder), id(numba): Namespace(numba, self.numba_names)}
+        self.values |= {id(function): compiled_math(function) for function in vars(math).values()}
+        self.values |= {id(np): NumPy(recorder), id(numba): Namespace(numba, self.numba_names), id(math): Math()}
         self.hooks = hooks
 
     def function(self, original):
@@ -276,13 +302,13 @@ class Program:
         if original in self.copies:
             return self.copies[original]
         tree, lines = _tree_of(original)
-        _Change(original).visit(tree)
+        whole.Whole().visit(_Change(original).visit(tree))
         tree.decorator_list = []
         module = ast.fix_missing_locations(ast.Module([tree], []))
         space = dict(original.__globals__)
         for name, cell in zip(original.__code__.co_freevars, original.__closure__ or (), strict=True):
             space[name] = cell.cell_contents
-        space[_WATCH] = self.hooks
+        space |= {_WATCH: self.hooks, **whole.NAMES}
         self.copies[original] = None
         exec(compile(module, original.__code__.co_filename, "exec"), space)
         copy = space[original.__name__]

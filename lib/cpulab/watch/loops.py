@@ -41,8 +41,6 @@ class Loop:
 
     def _chunks(self, n):
         threads, chunk = self.recorder.threads, self.chunk or 1
-        if self.schedule == "none":
-            return
         if self.schedule == "static" and not self.chunk:
             yield from ((b, e, t) for t, (b, e) in enumerate(blocks(n, threads)))
             return
