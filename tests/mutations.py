@@ -1480,6 +1480,20 @@ COURSEWORK = [
         "test_what_all_were_given_is_no_evidence",
     ),
     Fault(
+        "counts of compiled code: what a loop that only adds asks of memory is free",
+        'accesses = total("accesses", lambda block: block.in_vectors)',
+        'accesses = total("accesses", lambda block: block.vectors)',
+        "tests/coursework/test_08_executed.py",
+        "those_beside_additions",
+    ),
+    Fault(
+        "counts of compiled code: a call of exp or log is no multiplication",
+        "multiply = _MULTIPLY.search(line) or _FUNCTION.search(line)",
+        "multiply = _MULTIPLY.search(line)",
+        "tests/coursework/test_08_executed.py",
+        "functions_that_can_make_a_product",
+    ),
+    Fault(
         "numbers of one's own: all students have the same",
         'mine.draw(f"{self.key}|{plain(person)}|{task_id}", attempt)',
         'mine.draw(f"{self.key}|{task_id}", attempt)',

@@ -16,10 +16,12 @@ import numpy as np
 _LABEL = re.compile(r'("[^"]+"|[-\w.$]+):')
 _NUMBERS = r"(?:<(\d+) x (?:float|double)>|float|double)"
 _FLAGS = r"(?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*"
-_MULTIPLY = re.compile(rf"= (?:fmul|fdiv) {_FLAGS}{_NUMBERS} ")
+# What becomes an integer may be multiplied as one. A product may also be made of logarithms, distances or cosines.
+_MULTIPLY = re.compile(rf"= (?:fmul|fdiv|fptosi|fptoui) {_FLAGS}{_NUMBERS} ")
 _ADD = re.compile(rf"= (?:fadd|fsub) {_FLAGS}{_NUMBERS} ")
-_FUSED = re.compile(rf"call {_FLAGS}{_NUMBERS} @llvm\.(?:fma|fmuladd)\.")
-_ACCESS = re.compile(rf"= load {_NUMBERS},|^store {_NUMBERS} ")
+_NO_PRODUCT = r"vector\.|masked\.|fabs|copysign|f?min|f?max|floor|ceil|trunc|r?int|round|nearbyint"
+_FUNCTION = re.compile(rf"call {_FLAGS}{_NUMBERS} @(?!(?:llvm\.)?(?:{_NO_PRODUCT}))")
+_ACCESS = re.compile(rf"= load {_NUMBERS},|^store {_NUMBERS} |call .*@llvm\.masked\.(?:load|store)\.v\d+f")
 _ONE_BY_ONE = re.compile(r"call (.*)@llvm\.(vector\.reduce\.fadd|masked\.gather|masked\.scatter)\.v(\d+)f")
 
 
@@ -49,7 +51,7 @@ def blocks(text):
 
 
 def _count(block, line):
-    multiply = _MULTIPLY.search(line) or _FUSED.search(line)
+    multiply = _MULTIPLY.search(line) or _FUNCTION.search(line)
     lanes = int((multiply or _ADD.search(line) or (0, 0))[1] or 1)
     if multiply or _ADD.search(line):
         block.in_vectors += lanes if lanes > 1 else 0
@@ -88,7 +90,8 @@ def costs(text, runs):
 
     scalar_share: of all multiplications and additions, or of the multiplications if that is more, those of single numbers: a
     loop that only adds beside the one that does the work changes nothing. accesses_per_multiply: accesses to
-    memory for each multiplication of a vector, in the blocks that multiply. multiplies: numbers that were multiplied.
+    memory for each multiplication of a vector, in the blocks that multiply or add vectors. multiplies: numbers that were
+    multiplied; a call of exp, log, pow and their like is counted as one.
     """
     work = [(block, int(n)) for block, n in zip(blocks(text), runs, strict=True)]
 
@@ -96,7 +99,7 @@ def costs(text, runs):
         return sum(getattr(block, name) * n for block, n in work if of(block))
 
     vectors, alone = total("vectors"), total("one_by_one")
-    accesses = total("accesses", lambda block: block.vectors)
+    accesses = total("accesses", lambda block: block.in_vectors)
     shares = alone / (alone + total("in_vectors") or 1), total("multiplied_alone") / (total("multiplied") or 1)
     return {
         "scalar_share": round(max(shares), 3) if vectors else 1,

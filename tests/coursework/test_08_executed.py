@@ -223,3 +223,36 @@ def test_a_sum_along_a_row_adds_one_by_one_on_every_processor(triple, cpu):
 def test_a_product_made_by_a_library_counts_as_scalar():
     text = "define void @f() {\nentry:\n  call void @sgemm()\n  ret void\n}\n"
     assert executed.costs(text, [0, 1]) == {"scalar_share": 1, "accesses_per_multiply": 0, "multiplies": 0}
+
+
+@pytest.mark.parametrize(
+    ("instruction", "multiplies"),
+    [
+        ("%z = tail call float @llvm.exp.f32(float %x)", 1),
+        ("%z = tail call fast double @llvm.pow.f64(double %x, double %y)", 1),
+        ("%z = call float @hypotf(float %x, float %y), !noalias !0", 1),
+        ("%z = call <8 x float> @llvm.log.v8f32(<8 x float> %x)", 8),
+        ("%z = fptosi float %x to i64", 1),
+        ("%z = tail call float @llvm.fabs.f32(float %x)", 0),
+        ("%z = tail call double @floor(double %x)", 0),
+        ("%z = tail call fast float @llvm.vector.reduce.fadd.v8f32(float %x, <8 x float> %y)", 0),
+    ],
+)
+def test_functions_that_can_make_a_product_are_multiplications(instruction, multiplies):
+    text = f"define void @f() {{\nentry:\n  {instruction}\n  ret void\n}}\n"
+    assert executed.costs(text, [0, 1])["multiplies"] == multiplies
+
+
+def test_accesses_with_a_mask_and_those_beside_additions_are_accesses():
+    body = """define void @f() {
+product:
+  %p = fmul <8 x float> %x, %y
+  store <8 x float> %p, ptr %t, align 4
+sum:
+  %a = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %o, i32 4, <8 x i1> %m, <8 x float> poison)
+  %s = fadd <8 x float> %a, %p
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %s, ptr %o, i32 4, <8 x i1> %m)
+copy:
+  store <8 x float> %s, ptr %o, align 4
+"""
+    assert executed.costs(body, [0, 1, 1, 1])["accesses_per_multiply"] == 3

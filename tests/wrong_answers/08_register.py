@@ -241,3 +241,26 @@ def two_rows_with_what_they_share_in_variables(a, b, out):
         for p in range(k):
             for j in range(n):
                 out[i, j] += a[i, p] * b[p, j]
+
+
+@njit
+def products_in_one_loop_and_sums_in_another(a, b, out):
+    """over budget over-budget: asks memory too often"""
+    (m, n), k = out.shape, a.shape[1]
+    one = a[0, 0] * np.float32(0) + np.float32(1)
+    out[:] = 0
+    for i in range(m - 1):
+        for p in range(k):
+            x = a[i, p]
+            if p % 4 == 0:
+                for j in range(n):
+                    out[i + 1, j] = (x * b[p, j]) * one
+            else:
+                for j in range(n):
+                    out[i + 1, j] = x * b[p, j]
+            for j in range(n):
+                out[i, j] += out[i + 1, j]
+        out[i + 1] = 0
+    for p in range(k):
+        for j in range(n):
+            out[m - 1, j] += a[m - 1, p] * b[p, j]

@@ -270,3 +270,42 @@ def sums_in_out(x, weight, padding, out):
                     i, j = y + ky - padding, z + kx - padding
                     if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
                         out[y, z] += weight[c, ky, kx] * x[c, i, j]
+
+
+@cuda.jit
+def lane_by_lane(x, weight, padding, out):
+    """over budget over-budget: lanes of a warp should load together"""
+    z, y = cuda.grid(2)
+    if y < out.shape[0] and z < out.shape[1]:
+        total = np.float32(0)
+        for lane in range(32):
+            if cuda.threadIdx.x == lane:
+                for c in range(x.shape[0]):
+                    for ky in range(weight.shape[1]):
+                        for kx in range(weight.shape[2]):
+                            i, j = y + ky - padding, z + kx - padding
+                            if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                                total += weight[c, ky, kx] * x[c, i, j]
+        out[y, z] = total
+
+
+@cuda.jit
+def inner_pixels_without_questions(x, weight, padding, out):
+    """right"""
+    z, y = cuda.grid(2)
+    if y >= out.shape[0] or z >= out.shape[1]:
+        return
+    top, left, total = y - padding, z - padding, np.float32(0)
+    if top >= 0 and left >= 0 and top + weight.shape[1] <= x.shape[1] and left + weight.shape[2] <= x.shape[2]:
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    total += weight[c, ky, kx] * x[c, top + ky, left + kx]
+    else:
+        for c in range(x.shape[0]):
+            for ky in range(weight.shape[1]):
+                for kx in range(weight.shape[2]):
+                    i, j = top + ky, left + kx
+                    if 0 <= i and i < x.shape[1] and 0 <= j and j < x.shape[2]:
+                        total += weight[c, ky, kx] * x[c, i, j]
+    out[y, z] = total

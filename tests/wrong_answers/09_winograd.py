@@ -1,5 +1,7 @@
 """Answers to 09-winograd."""
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -250,3 +252,30 @@ def windows_one_by_one(x, g, out):
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(out.size):
         out[i] = (x[i] - x[i + 2]) * g[0] + (x[i + 1] + x[i + 2]) * plus + (x[i + 2] - x[i + 1]) * minus
+
+
+@njit
+def by_logarithms(a, b):
+    if a == 0 or b == 0:
+        return 0.0
+    size = math.exp(math.log(abs(a)) + math.log(abs(b)))
+    return size if (a < 0) == (b < 0) else -size
+
+
+@njit
+def products_by_logarithms(x, g, out):
+    """over budget over-budget: three multiplications for each result or more"""
+    for i in range(out.size):
+        out[i] = by_logarithms(x[i], g[0]) + by_logarithms(x[i + 1], g[1]) + by_logarithms(x[i + 2], g[2])
+
+
+@njit
+def products_of_integers(x, g, out):
+    """over budget over-budget: three multiplications for each result or more"""
+    unit = float(1 << 24)
+    first, second, third = int(g[0] * unit), int(g[1] * unit), int(g[2] * unit)
+    a, b, smaller = int(x[0] * unit), int(x[1] * unit), 1 / (unit * unit)
+    for i in range(out.size):
+        c = int(x[i + 2] * unit)
+        out[i] = (first * a + second * b + third * c) * smaller
+        a, b = b, c

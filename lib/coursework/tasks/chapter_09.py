@@ -429,14 +429,24 @@ PLANE = KernelTask(
     },
     budget=Budget(
         points=1,
-        text="at most 5 sectors for each load and each store of a warp, and each element of out stored once",
-        require={"sectors_per_request": 5, "global_store_requests": 8 * 64 // 32},
+        text="at most 5 sectors for each load and each store of a warp, at most twice as many loads of a warp as a window has pixels and "
+        "weights, and each element of out stored once",
+        require={
+            "sectors_per_request": 5,
+            "global_load_requests": 2 * (2 * 2 * 3 * 3) * 8 * 64 // 32,
+            "global_store_requests": 8 * 64 // 32,
+        },
         over="The result is right, but out is stored more than once for each element: add up in a local variable, and store at the end.",
         causes=(
             (
                 lambda rows: "sectors_per_request" in _over(rows),
                 "The result is right, but neighbouring threads of a warp load pixels that lie far apart: `threadIdx.x` changes fastest "
                 "within a warp, so let it choose the column.",
+            ),
+            (
+                lambda rows: "global_load_requests" in _over(rows),
+                "The result is right, but warps load too often. The 32 lanes of a warp should load together: does an `if` or a loop let a "
+                "few of them work while the others wait? Each thread needs every weight once, and every pixel of its window once.",
             ),
         ),
         case=plane_case("exact", 2, 8, 64, 3, 3, 1),

@@ -1,4 +1,4 @@
-"""Other numbers for a prediction of chapter 02."""
+"""Other numbers for the predictions of chapter 02."""
 
 from ..tasks.chapter_02 import (
     HIGH_COMES,
@@ -11,6 +11,50 @@ from ..tasks.chapter_02 import (
     worst_of_both,
 )
 from . import Asked, Variants
+
+
+def gil(python, before, inside, after, handing_over):
+    job, shifted = before + inside + after, 2 * before + inside
+    return {
+        "python": Asked(
+            f"milliseconds until two threads are done, each with {python} ms of pure Python",
+            2 * python,
+            {
+                python: "That would be two threads that run at once. Pure Python needs the GIL all the time.",
+                python / 2: "Both jobs have to be done, not one of them divided.",
+            },
+            "The GIL lets one of the two run Python at a time.",
+        ),
+        "mixed": Asked(
+            f"milliseconds until two threads are done, each with {before} ms of Python, {inside} ms in NumPy without the GIL, {after} ms "
+            "of Python",
+            max(shifted, job) + after,  # the second thread's last piece waits for its NumPy, and for the first thread
+            {
+                2 * job: "That is one after the other. While one of them is in NumPy, the GIL is free.",
+                job: "Both begin with Python. Who has the GIL first, and what does the other one do meanwhile?",
+                shifted + 2 * after: (
+                    f"The second thread's {inside} ms in NumPy begin as soon as its first piece of Python is done: after {2 * before} ms."
+                ),
+            },
+            "Draw a row for each thread and a column for each millisecond. In no column do both run Python.",
+        ),
+        "pays": Asked(
+            f"the least work in whole microseconds that is done sooner by two threads, if handing over costs {handing_over}",
+            2 * handing_over + 1,
+            {
+                handing_over: f"With {handing_over} of work, handing over alone takes as long as the whole work.",
+                handing_over + 1: (
+                    f"Half of the work remains after handing over: {handing_over} + {(handing_over + 1) / 2} is more than "
+                    f"{handing_over + 1}."
+                ),
+                2 * handing_over: (
+                    f"With {2 * handing_over}, both take the same time: {handing_over} + {handing_over}."
+                ),
+                2 * handing_over + 2: "A little less is enough. Microseconds can be halved.",
+            },
+            f"One thread needs w, two need {handing_over} + w / 2.",
+        ),
+    }
 
 
 def _ranks(ranks):
@@ -83,6 +127,19 @@ def _ageing_decides(ranks, ageing, **others):
 
 
 VARIANTS = {
+    "02-gil": Variants(
+        {"python": 6, "before": 1, "inside": 4, "after": 1, "handing_over": 50},
+        {
+            "python": (5, 6, 7, 8, 9),
+            "before": (1, 2),
+            "inside": (4, 5, 6, 7),
+            "after": (1, 2),
+            "handing_over": (20, 30, 40, 50, 60, 80),
+        },
+        "`python`: a job is {python} ms of pure Python. `mixed`: a job is {before} ms of Python, {inside} ms in NumPy, then {after} ms of "
+        "Python. `pays`: handing over costs {handing_over} microseconds.",
+        gil,
+    ),
     "02-waits": Variants(
         {"sleep": 1500, "wake": 4500, "ranks": "5 6 2 1", "ageing": 0.5, "hold": 4, "middle": 20},
         {
@@ -97,5 +154,5 @@ VARIANTS = {
         "for each millisecond. The low thread works for {hold} ms under its lock, the middle one for {middle} ms.",
         waits,
         _ageing_decides,
-    )
+    ),
 }

@@ -106,6 +106,75 @@ def lanes(row, column, b_row, b_column):
     }
 
 
+def waves(m, n, registers, shared, multiprocessors):
+    """Tiles of 128 x 128 by blocks of 256 threads, on a GPU whose multiprocessors have 65,536 registers and 164 KiB."""
+    down, along = -(-m // 128), -(-n // 128)
+    launched, threads, by_shared = down * along, 256, 164 // (shared + 1)
+    by_registers = 65536 / (threads * registers)
+    resident = min(int(by_registers), by_shared, 2048 // threads)
+    filled = launched / (resident * multiprocessors)
+    rounds = -(-launched // (resident * multiprocessors))
+    edges = "The tiles at the edges are blocks, too: round each direction up before you multiply."
+    return {
+        "launched": Asked(
+            f"blocks of a {m} x {n} product with tiles of 128 x 128",
+            launched,
+            {
+                (m // 128) * (n // 128): ("Both numbers of tiles were rounded down: the edges would have no block."),
+                m * n // 128**2: edges,
+                m * n // 128**2 + 1: edges,
+                down + along: "Tiles along one direction times tiles along the other.",
+            },
+            f"How many tiles lie along {m} rows, how many along {n} columns?",
+        ),
+        "resident": Asked(
+            f"blocks on one multiprocessor, {threads} threads of {registers} registers and {shared} KiB each",
+            resident,
+            {
+                resident - 1: "The last one fits: divide 65,536 by what one block's threads need.",
+                by_shared: f"Shared memory has room for {by_shared}. Do the registers?",
+                8: "By the number of threads eight would fit. What else does a block need?",
+                round(by_registers, 2): "There is no part of a block.",
+            },
+            "Three things run out: threads, registers, shared memory. Compute for each how many blocks it allows.",
+        ),
+        "rounds": Asked(
+            f"waves on {multiprocessors} multiprocessors",
+            rounds,
+            {
+                -(-launched // (2 * multiprocessors)): (
+                    "That is with two blocks on each multiprocessor. How many fit?"
+                ),
+                -(-launched // multiprocessors): "That is with one block on each multiprocessor at a time.",
+                1: "In one wave run all blocks that fit at once. Are all blocks of the launch among them?",
+            },
+            "How many blocks run at once on the whole GPU? How often must it be filled?",
+        ),
+        "share": Asked(
+            "the share of the places that are used in all waves together, as a number from 0 to 1",
+            round(filled / rounds, 3),
+            {
+                round(filled - (rounds - 1), 3): "That is the last wave alone. Take all waves together.",
+                round(1 / filled, 3): "That is the inverse of the number of waves before it was rounded up.",
+                round(filled, 3): (
+                    "That is the number of waves before it is rounded up. Divide it by what it is rounded up to."
+                ),
+            },
+            "Blocks that are launched, divided by the places of all waves.",
+        ),
+    }
+
+
+def _fills_in_part(m, n, registers, shared, multiprocessors):
+    """Registers run out first; the last of two or three waves is neither nearly empty nor nearly full; no slip is near the share."""
+    launched = -(-m // 128) * -(-n // 128)
+    resident = 65536 // (256 * registers)
+    filled = launched / (resident * multiprocessors)
+    whole, last = divmod(filled, 1)
+    in_part = whole in (1, 2) and 0.2 < last < 0.7 and abs(1 / filled - filled / (whole + 1)) > 0.03
+    return in_part and resident < 164 // (shared + 1)
+
+
 VARIANTS = {
     "08-lane": Variants(
         {"row": 11, "column": 5, "b_row": 9, "b_column": 6},
@@ -132,5 +201,19 @@ VARIANTS = {
         "the shapes are ({m} x {k})({k} x {n}); `intensity` is of a {edge} x {edge} matmul; the two kernels have k = {depth}.",
         count,
         lambda m, k, n, edge, depth: len({m, k, n}) == 3 and m != depth,
+    ),
+    "08-waves": Variants(
+        {"m": 3000, "n": 2500, "registers": 80, "shared": 40, "multiprocessors": 108},
+        {
+            "m": (2500, 3000, 3500, 4000),
+            "n": (2000, 2500, 3000, 3300),
+            "registers": (72, 80, 96, 104),
+            "shared": (24, 32, 40),
+            "multiprocessors": (84, 108, 132),
+        },
+        "the product has {m} rows and {n} columns. A thread needs {registers} registers, a block {shared} KiB of shared memory, and the GPU "
+        "has {multiprocessors} multiprocessors.",
+        waves,
+        _fills_in_part,
     ),
 }
