@@ -11,6 +11,7 @@ from axe import violations
 from bs4 import BeautifulSoup
 from built import ROOT
 from test_links import broken_links, html_pages
+from test_read import Reading
 
 sys.path.insert(0, str(ROOT / "_ext"))
 from source_pages import NAMED
@@ -59,14 +60,19 @@ def sphinx(root):
         yield Sphinx(root, root, out, out.parent / "doctrees", "html", status=None, warning=warnings), warnings
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The folder of the built pages."""
-    root = tmp_path_factory.mktemp("sources")
+def small_book(root):
+    """Write the sources of a book of two pages."""
     (root / "conf.py").write_text(CONF)
     (root / "index.md").write_text("# Start\n\n```{toctree}\nchapters/places\n```\n")
     (root / "chapters").mkdir()
     (root / "chapters" / "places.md").write_text(PAGE % os.path.relpath(ROOT / GPU, root / "chapters"))
+    return root
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder of the built pages."""
+    root = small_book(tmp_path_factory.mktemp("sources"))
     with sphinx(root) as (app, warnings):
         app.build()
     assert warnings.getvalue() == ""
@@ -121,6 +127,15 @@ def test_a_page_is_written_again_where_it_is_new(built):
         app.build()
     assert [file.stat().st_mtime_ns > time for file, time in zip(files, before, strict=True)] == [True, False]
     assert "Start" in files[0].read_text(encoding="utf-8").split("named in")[1][:200]
+
+
+def test_make_read_shows_what_a_cell_names_once_it_has_run(tmp_path):
+    with Reading(small_book(tmp_path)) as reading:
+        reading.wait("All text is there")
+        assert 'id="line-1"' in reading.get("lib/dlkernels/team.html")
+        reading.wait("All pages are live")
+        assert "../lib/dlkernels/vector/cpu.html#line-" in reading.get("chapters/places.html")
+        assert 'id="line-1"' in reading.get("lib/dlkernels/vector/cpu.html")
 
 
 def test_a_file_that_is_not_there_is_told(built):
