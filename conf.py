@@ -28,6 +28,7 @@ extensions = [
     "sphinx_book_theme",
     "book",
     "predict",
+    "source_pages",
     "sphinxcontrib.bibtex",
 ]
 external_toc_exclude_missing = True

@@ -7,6 +7,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 BOOK = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html"))  # BOOK_HTML: another built copy
+OTHERS = ["search", "lib/dlkernels/matrix/gpu"]  # pages of a kind that is not in the table of contents
 
 
 def pages():

@@ -2,7 +2,7 @@
 
 import pytest
 from axe import violations
-from built import pages
+from built import OTHERS, pages
 
 pytestmark = pytest.mark.book
 
@@ -11,7 +11,7 @@ VIEWS = {"desktop, light": (1280, False), "phone, dark": (390, True)}
 
 def by_day_and_night():
     """Each page in one of the views by day, in the other by night: what they share is most of a page."""
-    for i, name in enumerate([*pages(), "search"]):
+    for i, name in enumerate([*pages(), *OTHERS]):
         for j, view in enumerate(VIEWS):
             yield pytest.param(name, view, marks=[] if (i + j) % 2 == 0 else pytest.mark.slow)
 

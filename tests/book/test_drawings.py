@@ -111,3 +111,31 @@ def test_the_two_dimensional_grid_is_drawn_as_a_kernel_numbers_it():
     assert marked == (5, 13)
     assert numbers[marked] == 1151  # block (1, 1), thread (5, 1)
     assert "The marked thread is thread (5, 1) of block (1, 1)" in drawing("grid-2d.html").findtext("figcaption")
+
+
+@pytest.mark.parametrize(("down", "across"), [(2, 16), (4, 8)])
+def test_the_tile_of_a_warp_is_drawn_to_scale(down, across):
+    edge, warp, lane = 128, 2, 13
+    left, top = 4 * (warp % (16 // across) * across), 4 * (warp // (16 // across) * down)
+    rows = {row + half for half in (0, 64) for row in range(top, top + 4 * down)}
+    columns = {column + half for half in (0, 64) for column in range(left, left + 4 * across)}
+    part = group("warp-tile.html", f"warp-tile-{down}x{across}")
+    block, *boxes = part
+    scale = float(block.get("width")) / edge
+
+    def drawn(kind, axis, size):
+        """The rows or columns that the boxes of a kind cover."""
+        places = [
+            (round((float(box.get(axis)) - float(block.get(axis))) / scale), round(float(box.get(size)) / scale))
+            for box in boxes
+            if box.get("class") == kind
+        ]
+        return {first + i for first, count in places for i in range(count)}
+
+    assert drawn("warp", "y", "height") == drawn("a", "y", "height") == rows
+    assert drawn("warp", "x", "width") == drawn("b", "x", "width") == columns
+    first = 4 * (lane // across) + top, 4 * (lane % across) + left
+    of_thread = [{start + half + i for half in (0, 64) for i in range(4)} for start in first]
+    assert [drawn("thread", "y", "height"), drawn("thread", "x", "width")] == of_thread
+    said = "".join(drawing("warp-tile.html").itertext())
+    assert f"{len(rows)} + {len(columns)} = {len(rows) + len(columns)} numbers" in said

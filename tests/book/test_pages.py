@@ -1,7 +1,7 @@
 """Every page of the built book in a browser, from disk, as a reader on a desktop or a phone sees it."""
 
 import pytest
-from built import pages
+from built import OTHERS, pages
 from faults import faults, misfits
 
 pytestmark = pytest.mark.book
@@ -13,7 +13,7 @@ LONGER = {"chapters/engine": 16}  # a reference
 
 def by_day_and_night():
     """Each page in both windows in light colours; in dark ones in one of them by day, in the other by night."""
-    for i, name in enumerate([*pages(), "search"]):
+    for i, name in enumerate([*pages(), *OTHERS]):
         for j, window in enumerate(WINDOWS):
             yield name, window, "light"
             yield pytest.param(name, window, "dark", marks=[] if (i + j) % 2 == 0 else pytest.mark.slow)
