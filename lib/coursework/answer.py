@@ -19,7 +19,7 @@ from types import FunctionType
 
 import numpy as np
 
-from . import limited, unset, whole
+from . import limited, ranges, unset
 from .plain import NotPlain, plain
 
 PRINTED_LINES = 20
@@ -398,7 +398,7 @@ def _of_typing(text, line):
     """(what a page of numba's TypingError says, in a sentence; the line that it points at)."""
     lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()  # numba's colours
     places = [k for k, pointer in enumerate(lines) if pointer.strip() == "^"]
-    if refused := re.search(whole.SAID.format(r"\w+"), text):
+    if refused := re.search(ranges.SAID.format(r"\w+"), text):
         return refused[0], lines[places[-1] - 1].strip() if places else line
     place = places[0] if places else 0
     call = re.search(r">>> (\w+)\((.*)\)", text)

@@ -21,7 +21,7 @@ import time
 
 import numpy as np
 
-from . import unset, whole
+from . import ranges, unset
 
 KERNEL_ROUNDS = 100_000, 1_500_000  # of the loops of one thread, of all threads together
 KERNEL_ACCESSES = 6_000_000
@@ -158,8 +158,7 @@ def _compiled(function):
     from numba import njit
 
     options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
-    more = {unset.FILLED: unset.compiled(), whole.WHOLE: whole.compiled()}
-    return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS, whole.Whole(), more))
+    return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS, [ranges.Whole], _more()))
 
 
 @functools.lru_cache(maxsize=16)
@@ -167,8 +166,13 @@ def _without_loops(function):
     """On one thread: there is nothing to share, and it is compiled in half the time."""
     from numba import njit
 
-    fill = {unset.FILLED: unset.compiled()}
-    return njit(boundscheck=True)(_rewritten(function, _without_loops, COMPILED_ROUNDS, [_NoIterations], fill))
+    changes = [_NoIterations, ranges.Whole]
+    return njit(boundscheck=True)(_rewritten(function, _without_loops, COMPILED_ROUNDS, changes, _more()))
+
+
+def _more():
+    """What a function that is compiled again uses, by name."""
+    return {unset.FILLED: unset.compiled(), ranges.WHOLE: ranges.compiled()}
 
 
 def interpreted(function, change=None, names=None):

@@ -2,6 +2,7 @@
 machine code may then do anything. While a compiled answer is checked, its `range` and `prange` refuse floats as well."""
 
 import ast
+import builtins
 import functools
 
 WHOLE = "whole_"
@@ -32,13 +33,25 @@ def compiled():
 
 
 class Whole(ast.NodeTransformer):
-    """Arguments of range and prange become WHOLE(...) of themselves, but for numbers that are written there."""
+    """Arguments of range and prange become WHOLE(...) of themselves, but for numbers that are written there, in a function that
+    knows `names`."""
+
+    def __init__(self, names):
+        self.names = names
 
     def visit_Call(self, node):
         self.generic_visit(node)
-        if getattr(node.func, "attr", getattr(node.func, "id", "")) in ("range", "prange"):
+        if self._is_range(node.func):
             node.args = [self._asked(part) for part in node.args]
         return node
+
+    def _is_range(self, made):
+        from numba import prange
+
+        if isinstance(made, ast.Attribute):
+            return made.attr == "prange"
+        known = self.names.get(made.id, getattr(builtins, made.id, None)) if isinstance(made, ast.Name) else None
+        return known is range or known is prange
 
     def _asked(self, part):
         if isinstance(part, ast.Starred) or isinstance(getattr(part, "value", None), int):
