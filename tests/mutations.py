@@ -1459,6 +1459,27 @@ COURSEWORK = [
         "test_a_policy_counts_days_begun",
     ),
     Fault(
+        "check: a parallel loop is looked at on one size",
+        "if size in ELEMENTS and not np.array_equal(",
+        "if size < 0 and not np.array_equal(",
+        "tests/coursework/test_cpu_tasks.py",
+        "test_serial_code_does_not_pass",
+    ),
+    Fault(
+        "check: of a loop that is left out all iterations are run",
+        "if _is_prange(node.iter, self.names):",
+        "if not node.iter:",
+        "tests/coursework/test_limited.py",
+        "test_without_iterations",
+    ),
+    Fault(
+        "watch: whole numbers have no end",
+        "if not least <= result < most:",
+        "if result is None:",
+        WATCH,
+        "test_a_whole_number_beyond_64_bits",
+    ),
+    Fault(
         "late: the points by hand are charged, too",
         'final = whole(max(0, row["points"] - lost)) if by_hand is None else by_hand',
         'final = whole(max(0, (row["points"] if by_hand is None else by_hand) - lost))',

@@ -1,7 +1,9 @@
 """Kinds of tasks for CPU code: what their checks say about right, wrong and wasteful answers."""
 
 import queue
+import runpy
 import threading
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -321,6 +323,37 @@ def test_a_loop_whose_result_was_there_by_chance_is_not_idle():
     assert len(seeds) >= 5
     for seed in seeds[:5]:
         assert checking.check(task, Local(largest), seed).status == "right", seed
+
+
+@njit(parallel=True)
+def from_the_last(x, where):
+    candidates = np.full(2, x.size - 1)
+    for part in prange(2):
+        begin, end = part * x.size // 2, (part + 1) * x.size // 2
+        for i in range(begin, end):
+            if i == begin or x[i] > x[candidates[part]]:
+                candidates[part] = i
+    where[0] = candidates[1] if x[candidates[1]] > x[candidates[0]] else candidates[0]
+
+
+def test_a_result_that_is_the_same_for_all_numbers_proves_nothing():
+    """Where the last element is always the largest, no loop is needed for it."""
+    outcome = checking.check(definition.find("03-largest"), Local(from_the_last))
+    assert outcome.status == "right", outcome.failure
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("parallel_for_one_size", "no loop over prange(...) was run; the case: large numbers"),
+        ("detects_by_rounding", "what they compute is not used"),
+        ("detects_by_overflow", "is a whole number of more than 64 bits"),
+    ],
+)
+def test_serial_code_does_not_pass_by_seeing_that_it_is_watched(name, says):
+    answers = runpy.run_path(str(Path(__file__).parents[1] / "wrong_answers" / "03_softmax.py"))
+    outcome = checking.check(definition.find("03-softmax"), Local(answers[name]))
+    assert says in str(outcome.failure.facts)
 
 
 HISTOGRAM = ParallelTask(
