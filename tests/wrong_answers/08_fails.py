@@ -91,7 +91,7 @@ def huge():
 
 
 def a_tuple():
-    """wrong not-allowed: which is a tuple"""
+    """wrong not-allowed: which is a list"""
     return but(first=(16, 32, 16))
 
 

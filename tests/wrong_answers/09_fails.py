@@ -85,5 +85,5 @@ def a_stride_too_many():
 
 
 def a_tuple():
-    """wrong not-allowed: which is a tuple"""
+    """wrong not-allowed: which is a list"""
     return but(first=(20, 3, 0, 1, 1))
