@@ -333,7 +333,7 @@ def reads_solutions_and_hidden_cases(nb):
     )
 
 
-@row(ALL - LAUNCH, flag="asks the course for its own answers: cell 07-sectors (coursework/hidden)", rlimit=False)
+@row(ALL - LAUNCH, rlimit=False)
 def reads_the_seed(nb, out=""):
     launch(nb, f"print(open({str(Path(out) / 'seed.txt')!r}).read())")
 
@@ -597,12 +597,12 @@ def writes_grades(nb, out=""):
     )
 
 
-@row(ALL - LAUNCH, flag="asks the course for its own answers: cell 07-sectors (coursework/hidden)", rlimit=False)
+@row(ALL - LAUNCH, rlimit=False)
 def phones_home(nb, port=0):
     launch(nb, f"import socket\nsocket.create_connection(('127.0.0.1', {port}), timeout=2).send(b'hello')")
 
 
-@row(ALL - LAUNCH, flag="asks the course for its own answers: cell 07-sectors (coursework/hidden)", rlimit=False)
+@row(ALL - LAUNCH, rlimit=False)
 def breaks_out_of_the_namespace(nb):
     launch(
         nb,
