@@ -583,7 +583,9 @@ def sums_that_begin_with_0(x, out):
 def test_an_element_of_empty_that_is_read_first():
     arguments = np.ones(8), np.zeros(1)
     line = sums_of_anything.py_func.__code__.co_firstlineno + 5
-    assert watched.of(sums_of_anything, arguments, 2, "static", None, (), 0.9)["unset"] == f"line {line} reads `own[t, 0]`"
+    assert (
+        watched.of(sums_of_anything, arguments, 2, "static", None, (), 0.9)["unset"] == f"line {line} reads `own[t, 0]`"
+    )
     assert watched.of(sums_that_begin_with_0, arguments, 2, "static", None, (), 0.9)["unset"] == ""
 
 
