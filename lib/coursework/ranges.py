@@ -5,7 +5,7 @@ import ast
 import builtins
 import functools
 
-WHOLE = "whole_"
+WHOLE = "no_float_"
 SAID = "range takes whole numbers, and this is a {}: n // 2 is whole, n / 2 is not"
 
 
