@@ -16,9 +16,8 @@ _kept = threading.local()
 
 def plain(x):
     """The array itself if it is contiguous and may be written, as kernels are compiled for such, else a copy."""
-    x = np.asarray(
-        x
-    )  # a matrix or a memmap as the array that it is; np.require takes 2 microseconds where nothing is to do
+    # A matrix or a memmap as the array that it is. np.require alone takes 2 microseconds where nothing is to do.
+    x = np.asarray(x)
     return x if x.flags.carray else np.require(x, requirements="CAW")
 
 
