@@ -71,9 +71,8 @@ def run(q, k, v, mask, g, out, sums, skip, mods=None):
     threads = 1 if work < ALONE else team.size()
     each = room(g, out.dtype)
     lines = workspace(out.dtype, threads * each)
-    modified = (
-        mods is not None and mods[0].score_mod is not None
-    )  # a score_mod sees scores before they are multiplied by log2(e)
+    # A score_mod sees scores before they are multiplied by log2(e).
+    modified = mods is not None and mods[0].score_mod is not None
     scale = out.dtype.type(g.scale if modified else g.scale * LOG2_E)
     masked = mask.size > 1 or mask[0] != 0
     everything = q, k, v, mask, g, scale, masked, skip, out, sums, lines, each, mods
