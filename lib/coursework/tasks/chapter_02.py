@@ -1708,6 +1708,7 @@ PREFETCH = ThreadTask(
         Case("a batch that is an exception object", loading(3, 1, odd=(AN_ERROR,))),
         Case("batch 2 of 4 cannot be read", loading(4, 1, bad=2)),
     ),
+    partial={"three batches, bound 1": 1, "batch 2 of 4 cannot be read": 3},
     budget=Budget(
         points=2,
         text="at most bound + 2 loaded batches at a time: 4 for a bound of 2",
@@ -1854,6 +1855,7 @@ SHARDS = ThreadTask(
         Case("batch 0 of shard 1 cannot be read", sharded(4, 2, bad=[1, 0])),
         Case("batch 1 of shard 0 is an exception object", sharded(2, 1, odd=1)),
     ),
+    partial={"shards of different lengths": 2, "one shard, the consumer stops after 1 of 5": 2},
     advice={
         "deadlock": "Somebody waits for ever. The consumer, for a batch that never comes: is each loader started, with its own shard "
         "and its own queue? Or, after an early stop, a loader in `put`, because nobody takes any more: make room before you wait "
