@@ -95,7 +95,7 @@ def test_the_statement_shows_what_is_run():
         assert f'- `"{fault.name}"`: {fault.text}' in statement
 
 
-@pytest.mark.parametrize("name", ["01-protocols", "02-buffers"])
+@pytest.mark.parametrize("name", ["01-protocols", "02-buffers", "02-races"])
 def test_the_statement_shows_whole_programs(name):
     task = definition.find(name)
     path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
@@ -107,7 +107,7 @@ def test_the_statement_shows_whole_programs(name):
         assert f'- `"{fault.name}"`: {fault.text}' in statement
 
 
-@pytest.mark.parametrize("name", ["01-protocols", "02-buffers"])
+@pytest.mark.parametrize("name", ["01-protocols", "02-buffers", "02-races"])
 def test_a_message_of_plain_python_names_the_case_and_no_fault(name):
     task = definition.find(name)
     right = truth(task)

@@ -1,0 +1,64 @@
+"""Answers to 02-races: functions that return the dict of the answer cell."""
+
+RIGHT = {
+    "A": "race condition",
+    "B": "data race",
+    "C": "both",
+    "D": "neither",
+    "E": "data race",
+    "F": "race condition",
+}
+
+
+def but(**verdicts):
+    return RIGHT | verdicts
+
+
+def in_another_order():
+    """right"""
+    return dict(reversed(RIGHT.items()))
+
+
+def locked_is_right():
+    """wrong verdict: threads 0 and 1 call run: it goes wrong here"""
+    return but(A="neither")
+
+
+def locks_mean_no_race():
+    """wrong verdict: 4 of 6 verdicts are right"""
+    return but(A="neither", F="neither")
+
+
+def harmless_is_no_race():
+    """wrong verdict: B: "neither\""""
+    return but(B="neither")
+
+
+def any_lock_will_do():
+    """wrong verdict: is each access to what changes under the same lock"""
+    return but(C="race condition")
+
+
+def a_lost_addition_is_a_data_race():
+    """wrong verdict: Is there more than one end?"""
+    return but(C="data race")
+
+
+def whoever_comes_first():
+    """wrong verdict: No case of this task shows that"""
+    return but(D="race condition")
+
+
+def double_checked_is_fine():
+    """wrong verdict: E: "neither\""""
+    return but(E="neither")
+
+
+def all_both():
+    """wrong verdict: 1 of 6 verdicts are right"""
+    return dict.fromkeys("ABCDEF", "both")
+
+
+def all_one_race():
+    """wrong verdict: 2 of 6 verdicts are right"""
+    return dict.fromkeys("ABCDEF", "data race")
