@@ -44,9 +44,10 @@ def put(operation, function, adds, kernel, signature):
 
 @cuda.jit(device=True)
 def largest_of(x, p, first_i, tall, step_i, first_j, broad, step_j):
-    """Where the largest pixel of a window stands: the first of several, the last NaN; -1 for no pixel."""
+    """(place of the largest pixel of a window, that pixel): the first of several,
+    the last NaN; (-1, -inf) for a window without pixels."""
     place = -1
-    best = f32(0)
+    best = LOWEST
     for ky in range(tall):
         i = first_i + ky * step_i
         for kx in range(broad):
@@ -55,7 +56,7 @@ def largest_of(x, p, first_i, tall, step_i, first_j, broad, step_j):
             if place < 0 or pixel > best or pixel != pixel:
                 best = pixel
                 place = i * x.shape[2] + j
-    return place
+    return place, best
 
 
 @cuda.jit
@@ -65,8 +66,7 @@ def max_kernel(x, down, across, out):
         i, tall, step_i = down[y, 0], down[y, 1], down[y, 2]
         j, broad, step_j = across[z, 0], across[z, 1], across[z, 2]
         for p in range(cuda.blockIdx.z, out.shape[0], cuda.gridDim.z):
-            place = largest_of(x, p, i, tall, step_i, j, broad, step_j)
-            out[p, y, z] = x[p, place // x.shape[2], place % x.shape[2]] if place >= 0 else LOWEST
+            out[p, y, z] = largest_of(x, p, i, tall, step_i, j, broad, step_j)[1]
 
 
 def largest(x, down, across, out):
@@ -82,9 +82,7 @@ def max_places_kernel(x, down, across, out, places):
         i, tall, step_i = down[y, 0], down[y, 1], down[y, 2]
         j, broad, step_j = across[z, 0], across[z, 1], across[z, 2]
         for p in range(cuda.blockIdx.z, out.shape[0], cuda.gridDim.z):
-            place = largest_of(x, p, i, tall, step_i, j, broad, step_j)
-            out[p, y, z] = x[p, place // x.shape[2], place % x.shape[2]] if place >= 0 else LOWEST
-            places[p, y, z] = place
+            places[p, y, z], out[p, y, z] = largest_of(x, p, i, tall, step_i, j, broad, step_j)
 
 
 def largest_and_places(x, down, across, out):
@@ -101,7 +99,7 @@ def max_back_kernel(grad, x, down, across, of_x):
         i, tall, step_i = down[y, 0], down[y, 1], down[y, 2]
         j, broad, step_j = across[z, 0], across[z, 1], across[z, 2]
         for p in range(cuda.blockIdx.z, grad.shape[0], cuda.gridDim.z):
-            place = largest_of(x, p, i, tall, step_i, j, broad, step_j)
+            place, _ = largest_of(x, p, i, tall, step_i, j, broad, step_j)
             if place >= 0:
                 cuda.atomic.add(of_x, (p, place // x.shape[2], place % x.shape[2]), grad[p, y, z])
 
