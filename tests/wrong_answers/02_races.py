@@ -1,13 +1,6 @@
 """Answers to 02-races: functions that return the dict of the answer cell."""
 
-RIGHT = {
-    "A": "race condition",
-    "B": "data race",
-    "C": "both",
-    "D": "neither",
-    "E": "data race",
-    "F": "race condition",
-}
+RIGHT = {"A": "race condition", "B": "data race", "C": "both", "D": "neither", "E": "data race", "F": "race condition"}
 
 
 def but(**verdicts):

@@ -1290,7 +1290,10 @@ ATTENTION = KernelTask(
         attention_case("large scores", 20, 32, 200.0),
         attention_case("scores far below 0", 20, 20, below=True),
     ),
-    partial={"one block, one tile: 32 queries, 16 keys, 1 block": 1, "exact, several tiles: 32 queries, 48 keys, 1 block": 1},
+    partial={
+        "one block, one tile: 32 queries, 16 keys, 1 block": 1,
+        "exact, several tiles: 32 queries, 48 keys, 1 block": 1,
+    },
     writer=lambda index, case: divmod(index[0], BLOCK),
     suspects=(
         *(Suspect(_of_attention(formula), cause) for formula, cause in ONLINE),
