@@ -18,7 +18,7 @@ def locked_is_right():
 
 
 def locks_mean_no_race():
-    """wrong verdict: 4 of 6 verdicts are right"""
+    """wrong verdict: it goes wrong here"""
     return but(A="neither", F="neither")
 
 
@@ -48,10 +48,10 @@ def double_checked_is_fine():
 
 
 def all_both():
-    """wrong verdict: 1 of 6 verdicts are right"""
+    """wrong verdict: it goes wrong here"""
     return dict.fromkeys("ABCDEF", "both")
 
 
 def all_one_race():
-    """wrong verdict: 2 of 6 verdicts are right"""
+    """wrong verdict: it goes wrong here"""
     return dict.fromkeys("ABCDEF", "data race")

@@ -520,6 +520,7 @@ RACES = DetectiveTask(
         minutes=5,
         hints=("", "", ""),
         stress=0,
+        schedules=60,
         scenario=both_run,
         spec=lambda: None,
         cases=(Case("threads 0 and 1 call run", lambda rng: ()),),
