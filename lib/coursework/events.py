@@ -6,6 +6,7 @@ events.enter("in_flight"); events.leave("in_flight")
 return Played(result, events.counts())           # {"reads": 12, "in_flight": 2}: the most at once
 """
 
+import threading
 from dataclasses import dataclass, field
 
 from cpulab.explore import pause, tell
@@ -69,3 +70,69 @@ class Events:
             return function(*args, **kwargs)
 
         return call
+
+
+class Accesses:
+    """What threads do to the attributes of an object, and the locks that they hold while they do it: the lock sets of Savage et
+    al., Eraser (SOSP 1997), section 2, for two threads.
+
+    The thread that makes this one is not looked at: it is alone before the others begin, and after they have ended.
+    """
+
+    def __init__(self):
+        self.of, self.own = {}, threading.local()  # attribute -> accesses; an identity may be another thread's later
+        self.home = self.me()
+
+    def me(self):
+        """What stands for the calling thread: the names of the locks that it holds, in a list of its own."""
+        if not hasattr(self.own, "held"):
+            self.own.held = []
+        return self.own.held
+
+    def note(self, name, writes):
+        me = self.me()
+        if me is not self.home:
+            self.of.setdefault(name, []).append((me, writes, frozenset(me)))
+
+    def unordered(self):
+        """The attributes that one thread writes and another one uses, with no lock that both hold."""
+        return sorted(
+            name
+            for name, accesses in self.of.items()
+            if any(
+                a[0] is not b[0] and (a[1] or b[1]) and not a[2] & b[2] for a in accesses for b in accesses
+            )
+        )  # fmt: skip
+
+    def watched(self, program):
+        """`program`, a class whose locks are attributes, with its accesses noted."""
+
+        class Watched(program):
+            def __getattribute__(this, name):
+                value = object.__getattribute__(this, name)
+                if hasattr(value, "acquire"):
+                    return _Held(value, name, self)
+                if not callable(value) and not name.startswith("__"):
+                    self.note(name, writes=False)
+                return value
+
+            def __setattr__(this, name, value):
+                self.note(name, writes=True)
+                object.__setattr__(this, name, value)
+
+        return Watched
+
+
+class _Held:
+    """A lock that says who has it, for `with`."""
+
+    def __init__(self, lock, name, accesses):
+        self.lock, self.name, self.accesses = lock, name, accesses
+
+    def __enter__(self):
+        self.lock.acquire()
+        self.accesses.me().append(self.name)
+
+    def __exit__(self, *error):
+        self.accesses.me().remove(self.name)
+        self.lock.release()

@@ -1,6 +1,6 @@
 """Code with threads: played under every schedule that matters, then some times with real threads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..checking import arguments_of, attempt, names_of
@@ -49,3 +49,35 @@ class ThreadTask(ScenarioTask):
             raise Failed(Failure(f"raised-{name}", f"{where} it stopped with {name}", facts, cause))
         for result in done["results"]:
             self._right(where, arguments, result)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RacesTask(ThreadTask):
+    """A class whose objects threads share: does its result depend on their order (a race condition), and does an access stand in
+    no order to another thread's (a data race)? The judge of a DetectiveTask.
+
+    `scenario` returns {"result": plain data, "unordered": names of attributes, of events.Accesses}. Its `spec` is not asked:
+    right is a class that shows neither race, whatever its result is.
+    """
+
+    def shows(self):
+        return ("race-condition", "data-race", "both-races")
+
+    def examine(self, answer, cases, seed):
+        for index, case in enumerate(cases):
+            results, unordered = [], set()
+
+            def look(_, played, results=results, unordered=unordered):
+                results += [played["result"]] if played["result"] not in results else []
+                unordered.update(played["unordered"])
+
+            arguments = arguments_of(case, seed, index)
+            schedules = replace(self, spec=None, judge=look)._play(answer, case, arguments)["schedules"]
+            many = f"the result was {' or '.join(map(str, results))}, by the order" if results[1:] else ""
+            names = " and ".join(f"`{name}`" for name in sorted(unordered))
+            free = f"no lock orders the accesses to {names}" if unordered else ""
+            if many or free:
+                said = "; ".join(filter(None, (many, free)))
+                kind = "both-races" if many and free else "race-condition" if many else "data-race"
+                raise Failed(Failure(kind, said, (("it said", said), ("got", str(results)))))
+        return (f"{schedules} orders of the threads: one result, and a lock orders all accesses.",), ""

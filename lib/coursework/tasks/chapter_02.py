@@ -11,15 +11,14 @@ from cpulab.explore import Program
 
 from ..checking import short
 from ..definition import Budget, Case, Section, Slip
-from ..events import Events, Played, told
+from ..events import Accesses, Events, Played, told
 from ..golf import Golf
 from ..kinds.counterexample import CounterexampleTask, Flaw
 from ..kinds.data import Whole
 from ..kinds.detective import DetectiveTask, Fault
 from ..kinds.prediction import PredictionTask, Question
-from ..kinds.races import Accesses, RacesTask
 from ..kinds.schedule import RoundTask, ScheduleTask
-from ..kinds.thread import ThreadTask
+from ..kinds.thread import RacesTask, ThreadTask
 
 # 02-gil ------------------------------------------------------------------------------------------------------
 
@@ -1997,7 +1996,7 @@ SHARDS = ThreadTask(
         Case("batch 0 of shard 1 cannot be read", sharded(4, 2, bad=[1, 0])),
         Case("batch 1 of shard 0 is an exception object", sharded(2, 1, odd=1)),
     ),
-    partial={"shards of different lengths": 2, "one shard, the consumer stops after 1 of 5": 2},
+    partial={"two shards of 2 batches": 2, "two shards, the consumer stops after 1 of 6": 2},
     advice={
         "deadlock": "Somebody waits for ever. The consumer, for a batch that never comes: is each loader started, with its own shard "
         "and its own queue? Or, after an early stop, a loader in `put`, because nobody takes any more: make room before you wait "
