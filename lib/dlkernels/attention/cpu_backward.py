@@ -218,19 +218,19 @@ def _tile_for_q(shared, of_q, head, tile, who):
     for begin in range(0, last, KEYS):
         here = min(KEYS, last - begin)
         keys, values = g.of_k[head] + begin * g.width, g.of_v[head] + begin * g.values
-        products(memory(k), keys, g.width, 1, here, g.width, line, at, scores, across)
+        products(memory(k), keys, g.width, 1, here, g.width, line, at, scores, across, count)
         if g.causal and begin + here > first + 1:
             hide_later(line, scores, across, here, begin - first)
         if masked:
             mask_at = g.of_mask[head] + first * g.mask_row + begin * g.mask_column
             flash.add_mask(memory(mask), mask_at, g.mask_column, g.mask_row, here, count, line, scores, across, spare)
-        products(memory(v), values, g.values, 1, here, g.values, line, arrived, slopes, across)
+        products(memory(v), values, g.values, 1, here, g.values, line, arrived, slopes, across, count)
         width = lanes(lines)
         for r in range(here):
-            for i in range(r * across, (r + 1) * across, width):
+            for i in range(r * across, r * across + count, width):
                 weight = exp2(load(line, scores + i) - load(line, largest + i - r * across))
                 store(line, scores + i, weight * (load(line, slopes + i) - load(line, along + i - r * across)))
-        add_products(memory(k), keys, g.width, here, line, scores, result, ones, across)
+        add_products(memory(k), keys, g.width, here, line, scores, result, ones, across, count)
     fill(line, ones, across, scale)
     transpose_out(line, result, across, g.width, count, line, ones, memory(of_q), row * g.width)
 
@@ -261,22 +261,22 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
         here = min(KEYS, g.queries - begin)
         row = head * g.queries + begin
         queries, arrived = g.of_q[head] + begin * g.width, row * g.values
-        products(memory(q), queries, g.width, 1, here, g.width, line, at, scores, across)
+        products(memory(q), queries, g.width, 1, here, g.width, line, at, scores, across, count)
         if g.causal:
             hide_earlier(line, scores, across, here, begin - first)
         if masked:
             mask_at = g.of_mask[head] + begin * g.mask_row + first * g.mask_column
             flash.add_mask(memory(mask), mask_at, g.mask_row, g.mask_column, here, count, line, scores, across, spare)
-        products(memory(grad), arrived, g.values, 1, here, g.values, line, values, slopes, across)
+        products(memory(grad), arrived, g.values, 1, here, g.values, line, values, slopes, across, count)
         width = lanes(lines)
         for r in range(here):
             top, along = tops[row + r], inner[row + r]
-            for i in range(r * across, (r + 1) * across, width):
+            for i in range(r * across, r * across + count, width):
                 weight = exp2(load(line, scores + i) - top)
                 store(line, scores + i, weight)
                 store(line, slopes + i, weight * (load(line, slopes + i) - along))
-        add_products(memory(grad), arrived, g.values, here, line, scores, for_v, ones, across)
-        add_products(memory(q), queries, g.width, here, line, slopes, for_k, ones, across)
+        add_products(memory(grad), arrived, g.values, here, line, scores, for_v, ones, across, count)
+        add_products(memory(q), queries, g.width, here, line, slopes, for_k, ones, across, count)
         if of_q.size:
             keys = g.of_k[head] + first * g.width
             add_to_rows(memory(of_q), row * g.width, g.width, here, line, slopes, across, count, memory(k), keys)

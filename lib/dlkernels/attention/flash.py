@@ -38,6 +38,7 @@ from ..team import share
 
 QUERIES = 3  # vectors of queries in a tile
 ROWS = (REGISTERS - QUERIES - 1) // QUERIES // 4 * 4  # 8 of 32 registers, 4 of 16; both divide most widths
+LEFT = 8  # rows where only one vector is in use: enough sums that none waits for the one before it
 KEYS = 64  # keys of a tile: what is computed from them stays in the L1 cache
 MASKED = 16  # rows of a mask that are turned over at a time: all lanes of a vector
 NOBODY, SOME, ALL = 0, 1, 2  # kinds of tiles: how many of the queries may look at how many of the keys
@@ -135,7 +136,7 @@ def _tile(everything, head, tile, who):
         if kind == NOBODY:
             continue
         at_k = g.of_k[head] + begin * g.width
-        products(from_k, at_k, g.width, 1, here, g.width, line, at, scores, across)
+        products(from_k, at_k, g.width, 1, here, g.width, line, at, scores, across, count)
         if g.causal and begin + here > first + 1:
             hide_later(line, scores, across, here, begin - first)
         if masked:
@@ -144,9 +145,9 @@ def _tile(everything, head, tile, who):
             terms = memory(mask), place, column, row, here, count
             add_mask(*terms, line, scores, across, spare)
         modify(mods, kind, line, scores, across, head, first, begin, here, count)
-        weigh(line, scores, across, here, top, summed, factor)
+        weigh(line, scores, across, count, here, top, summed, factor)
         at_v, values = g.of_v[head] + begin * g.values, g.values
-        add_products(from_v, at_v, values, here, line, scores, result, factor, across)
+        add_products(from_v, at_v, values, here, line, scores, result, factor, across, count)
     for i in range(count):
         if sums.size:
             row = head * g.queries + first + i
@@ -190,41 +191,78 @@ def transpose_out(line, result, across, width, count, factors, factor, out, to):
     pack(line, result, 1, across, count, width, out, to, width)
 
 
-@inner_njit()
-def products(matrix, at, row, step, rows, depth, line, other, to, across):
-    """line[r, :] from `to` on = the sum over p < depth of matrix[at + r row + p step] * line[p, :] from `other` on.
+def _products(rows_of_tile, vectors):
+    """`products` by tiles of so many rows and vectors: constants, as registers have no numbers at run time."""
 
-    What is left of whole tiles of ROWS is reached by a last tile that begins earlier, where there are rows enough.
+    @inner_njit()
+    def of_rows(matrix, at, row, step, rows, depth, line, other, to, across):
+        r = 0
+        while r < rows:
+            if rows >= rows_of_tile:
+                r = min(r, rows - rows_of_tile)
+                acc = tile_zeros(line, rows_of_tile, vectors)
+                acc = tile_multiply_add(acc, depth, matrix, at + r * row, (row, step), line, other, across)
+                tile_store(line, to + r * across, across, acc)
+                r += rows_of_tile
+            else:
+                one = tile_zeros(line, 1, vectors)
+                one = tile_multiply_add(one, depth, matrix, at + r * row, (row, step), line, other, across)
+                tile_store(line, to + r * across, across, one)
+                r += 1
+
+    return of_rows
+
+
+def _add_products(columns_of_tile, vectors):
+    """`add_products`, likewise."""
+
+    @inner_njit()
+    def to_columns(matrix, at, columns, depth, line, other, to, factor, across):
+        c = 0
+        while c + columns_of_tile <= columns:
+            acc = tile_scale(tile_load(line, to + c * across, across, columns_of_tile, vectors), line, factor)
+            acc = tile_multiply_add(acc, depth, matrix, at + c, (1, columns), line, other, across)
+            tile_store(line, to + c * across, across, acc)
+            c += columns_of_tile
+        while c < columns:
+            one = tile_scale(tile_load(line, to + c * across, across, 1, vectors), line, factor)
+            one = tile_multiply_add(one, depth, matrix, at + c, (1, columns), line, other, across)
+            tile_store(line, to + c * across, across, one)
+            c += 1
+
+    return to_columns
+
+
+_products_1, _products_2, _products_3 = _products(LEFT, 1), _products(ROWS, 2), _products(ROWS, QUERIES)
+_add_products_1, _add_products_2, _add_products_3 = (
+    _add_products(LEFT, 1), _add_products(ROWS, 2), _add_products(ROWS, QUERIES)
+)  # fmt: skip
+
+
+@inner_njit()
+def products(matrix, at, row, step, rows, depth, line, other, to, across, used):
+    """line[r, :used] from `to` on = the sum over p < depth of matrix[at + r row + p step] * line[p, :used] from `other` on.
+
+    What is left of whole tiles is reached by a last tile that begins earlier, where there are rows enough. used: lanes that hold
+    a query; the last tile of a head may have fewer than the others, and vectors without one cost nothing.
     """
-    r = 0
-    while r < rows:
-        if rows >= ROWS:
-            r = min(r, rows - ROWS)
-            acc = tile_zeros(line, ROWS, QUERIES)
-            acc = tile_multiply_add(acc, depth, matrix, at + r * row, (row, step), line, other, across)
-            tile_store(line, to + r * across, across, acc)
-            r += ROWS
-        else:
-            one = tile_zeros(line, 1, QUERIES)
-            one = tile_multiply_add(one, depth, matrix, at + r * row, (row, step), line, other, across)
-            tile_store(line, to + r * across, across, one)
-            r += 1
+    if used > 2 * lanes(line):
+        _products_3(matrix, at, row, step, rows, depth, line, other, to, across)
+    elif used > lanes(line):
+        _products_2(matrix, at, row, step, rows, depth, line, other, to, across)
+    else:
+        _products_1(matrix, at, row, step, rows, depth, line, other, to, across)
 
 
 @inner_njit()
-def add_products(matrix, at, columns, depth, line, other, to, factor, across):
-    """line[c, :] from `to` on = itself * factor + the sum over p < depth of matrix[at + p columns + c] * line[p, :]."""
-    c = 0
-    while c + ROWS <= columns:
-        acc = tile_scale(tile_load(line, to + c * across, across, ROWS, QUERIES), line, factor)
-        acc = tile_multiply_add(acc, depth, matrix, at + c, (1, columns), line, other, across)
-        tile_store(line, to + c * across, across, acc)
-        c += ROWS
-    while c < columns:
-        one = tile_scale(tile_load(line, to + c * across, across, 1, QUERIES), line, factor)
-        one = tile_multiply_add(one, depth, matrix, at + c, (1, columns), line, other, across)
-        tile_store(line, to + c * across, across, one)
-        c += 1
+def add_products(matrix, at, columns, depth, line, other, to, factor, across, used):
+    """line[c, :used] from `to` on = itself * factor + the sum over p < depth of matrix[at + p columns + c] * line[p, :used]."""
+    if used > 2 * lanes(line):
+        _add_products_3(matrix, at, columns, depth, line, other, to, factor, across)
+    elif used > lanes(line):
+        _add_products_2(matrix, at, columns, depth, line, other, to, factor, across)
+    else:
+        _add_products_1(matrix, at, columns, depth, line, other, to, factor, across)
 
 
 @inner_njit()
@@ -344,10 +382,10 @@ def _modify(mods, kind, line, scores, across, head, first, begin, keys, count):
 
 
 @inner_njit()
-def weigh(line, scores, across, keys, top, summed, factor):
+def weigh(line, scores, across, used, keys, top, summed, factor):
     """Scores become weights 2^(score - largest); largest, sums and factors of all queries move on."""
     width = lanes(line)
-    for v in range(0, across, width):
+    for v in range(0, used, width):
         before = load(line, top + v)
         new, odd = before, before  # two chains: each one waits for the one before it. The weight of a NaN is NaN, too
         for r in range(keys // 2):

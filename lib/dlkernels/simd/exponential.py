@@ -1,7 +1,9 @@
 """Our own exponential: additions, multiplications and a shift, for a vector of numbers at once.
 
     2^x = 2^n 2^r        n = x rounded to a whole number, r = x - n in [-1/2, 1/2]
-    2^r                  its Taylor series, to where the next term is below half the spacing of numbers at 1
+    2^r                  a polynomial that is 1 at 0. For float32 its largest relative error is as small as that of any of
+                         its degree can be (Remez 1934), 0.9 spacings at 1; each degree less is an eighth less time.
+                         For float64 the Taylor series, to where the next term is below half a spacing
     2^n                  n, written into the bits of a number that hold its exponent
     e^x = 2^(x / ln 2)   with 1 / ln 2 in two parts, so that r keeps its digits (Cody and Waite, 1980)
 
@@ -24,10 +26,14 @@ from .vector import ELEMENTS, VectorType, call_llvm, splat
 
 LOG2_E = 1 / math.log(2)
 
-#: By type: bits of a number, of its fraction; terms of the series after the first; LOG2_E in two parts.
+#: Coefficients of 2^r by its powers. Those of float32 were fitted: tests/kernels/test_attention.py does it again.
+FITTED = (1.0, 0.69314698, 0.24022242, 0.05550734, 0.0096715127, 0.0013264727)
+TAYLOR = tuple(math.log(2) ** k / math.factorial(k) for k in range(14))
+
+#: By type: bits of a number, of its fraction; coefficients of 2^r; LOG2_E in two parts.
 FORMATS = {
-    types.float32: (32, 23, 7, float(np.float32(LOG2_E)), LOG2_E - float(np.float32(LOG2_E))),
-    types.float64: (64, 52, 13, LOG2_E, 2.0355273740931033e-17),
+    types.float32: (32, 23, FITTED, float(np.float32(LOG2_E)), LOG2_E - float(np.float32(LOG2_E))),
+    types.float64: (64, 52, TAYLOR, LOG2_E, 2.0355273740931033e-17),
 }
 
 
@@ -41,7 +47,7 @@ def _describe(name, x):
 
 def _emit(builder, number, lanes, x, natural):
     """LLVM: 2^x, or e^x where `natural`."""
-    bits, fraction, terms, high, low = FORMATS[number]
+    bits, fraction, coefficients, high, low = FORMATS[number]
     element, word = (ir.FloatType() if bits == 32 else ir.DoubleType()), ir.IntType(bits)
     words = word if lanes is None else ir.VectorType(word, lanes)
     kind = f"f{bits}" if lanes is None else f"v{lanes}f{bits}"
@@ -65,9 +71,9 @@ def _emit(builder, number, lanes, x, natural):
         rest = multiply_add(x, constant(low), multiply_add(x, constant(high), builder.fneg(whole)))
     else:
         rest = builder.fsub(x, whole)
-    power = constant(math.log(2) ** terms / math.factorial(terms))
-    for k in range(terms - 1, -1, -1):
-        power = multiply_add(power, rest, constant(math.log(2) ** k / math.factorial(k)))
+    power = constant(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        power = multiply_add(power, rest, constant(coefficient))
     factor = builder.bitcast(builder.shl(builder.bitcast(shifted, words), constant(fraction, word)), x.type)
     return builder.fmul(power, factor)
 
