@@ -150,15 +150,16 @@ def _busiest_loop(frame, runs):
 def compiled(function, idle=False):
     """The numba function compiled again, for one call: an index out of bounds raises, a loop without an end GoesOn. idle: its
     parallel loops have no iterations, to see what they are good for."""
-    return _stopped_by(_without_loops(function) if idle else _compiled(function))
+    return _stopped_by(_without_loops(function) if idle else bare(function))
 
 
 @functools.lru_cache(maxsize=16)
-def _compiled(function):
+def bare(function):
+    """The same with one more argument, an int64 array of one zero, where it notes the line of a loop that it left."""
     from numba import njit
 
     options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
-    return njit(boundscheck=True, **options)(_rewritten(function, _compiled, COMPILED_ROUNDS, [ranges.Whole], _more()))
+    return njit(boundscheck=True, **options)(_rewritten(function, bare, COMPILED_ROUNDS, [ranges.Whole], _more()))
 
 
 @functools.lru_cache(maxsize=16)

@@ -255,7 +255,7 @@ def data_that_is_forged(nb):
         nb,
         "from coursework.grading import servant\n"
         "def handle(folder, number, names):\n"
-        "    open(f'{folder}/res-{number}.json', 'w').write(\n"
+        "    open(f'{folder}/res-{number}.message', 'w').write(\n"
         '        \'{"value": {"first": {"n": NaN, "blocks": 1e999, "threads": {"__array__": "/etc/passwd"}}}}\')\n'
         "servant.handle = handle",
         before="07-fails",
@@ -515,7 +515,7 @@ def path_in_a_result(nb):
 def links_and_pipes_for_replies(nb):
     launch(
         nb,
-        "import os\nfor i in range(200):\n    for name in (f'res-{i}.json', f'res-{i}.part'):\n"
+        "import os\nfor i in range(200):\n    for name in (f'res-{i}.message', f'res-{i}.part'):\n"
         "        if not os.path.lexists(name):\n            os.mkfifo(name) if i % 2 else os.symlink('/etc/passwd', name)",
     )
 
@@ -524,7 +524,7 @@ def links_and_pipes_for_replies(nb):
 def links_and_pipes_for_requests(nb):
     launch(
         nb,
-        "import os\nfor i in range(200):\n    for name in (f'req-{i}.json', f'req-{i}-0.npy', f'req-{i}-planted'):\n"
+        "import os\nfor i in range(200):\n    for name in (f'req-{i}.message', f'req-{i}-planted'):\n"
         "        if not os.path.lexists(name):\n            os.mkfifo(name) if i % 2 else os.symlink('/nowhere/at/all', name)",
     )
 
@@ -540,7 +540,7 @@ def answers_in_place_of_the_clean_process(nb):
         "        for f in glob.glob('/tmp/dlk-*'):\n"
         "            for i in range(50):\n"
         "                try:\n"
-        "                    open(f'{f}/res-{i}.json', 'w').write(json.dumps({'value': [[], {'findings': [], 'excess': []}]}))\n"
+        "                    open(f'{f}/res-{i}.message', 'w').write(json.dumps({'value': [[], {'findings': [], 'excess': []}]}))\n"
         "                except OSError:\n                    pass\n"
         "        time.sleep(0.5)\n"
         "threading.Thread(target=forge, daemon=True).start()",

@@ -31,7 +31,7 @@ DEEDS = {
     "a file": "os['open']('/tmp/x', 65)",
     "a file in a cache": "os['open']('/tmp/__pycache__/x.pyc', 65)",
     "a folder for a cache": "os['mkdir']('/tmp/__pycache__')",
-    "the request": "os['open']('req-1.json', 0)",
+    "the request": "os['open']('req-1.message', 0)",
 }
 
 

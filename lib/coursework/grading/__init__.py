@@ -12,7 +12,7 @@ watch.py        limits of a submission as a whole, looked at    groups.py   the 
 waiting.py      a clock for what waits for a core
 jupyter_kernel.py   a Jupyter kernel in the sandbox
 session.py      the two processes of a student  remote.py   the student's functions, seen from here
-servant.py      what runs inside the sandbox    exchange.py JSON and .npy, read with suspicion
+servant.py      what runs inside the sandbox    exchange.py JSON and bytes of arrays, read with suspicion
 results.py      result files, keys, resuming    flags.py    look-alike answers
 gather.py       the rows of a class: results, and what the instructor adds (overrides.py, late.py, people.py)
 similarity.py   winnowing over trees            reports.py  CSV, JSON, overview; for_students.py their feedback

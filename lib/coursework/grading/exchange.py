@@ -1,59 +1,73 @@
-"""Plain data across the wall of the sandbox: JSON files, with arrays in .npy files beside them.
+"""Plain data across the wall of the sandbox: a message is one file, a line of JSON and behind it the bytes of its arrays.
+
+In the JSON an array is {MARK: [dtype, shape, "C" or "F", where its bytes begin]}. One file, since a check sends hundreds of
+messages, and to make a file takes longer than to fill it.
 
 The reading side trusts nothing: only regular files (no links, no pipes), of limited size, with limited depth, and
-arrays of numbers whose length agrees with their header. Nothing is ever unpickled.
+arrays of numbers whose bytes are there. Nothing is ever unpickled.
 """
 
+import contextlib
 import json
+import math
 import os
+import re
 import stat
 from pathlib import Path
 
 import numpy as np
-from numpy.lib import format as npy
-
-from cpulab.files import write_text
 
 from ..plain import Limits, plain
 
 MARK = "__array__"
 MESSAGE = Limits(depth=20, characters=1 << 20, arrays=10_000, array_bytes=64 << 20)  # room for more than a result
+_NUMBERS = re.compile(r"[<>|=]?[biufc][0-9]{1,2}")
 
 
 class BadData(ValueError):
     """What came out of the sandbox is not plain data of a sensible size."""
 
 
-def pack(value, folder, stem, arrays):
-    """`value` as something json can write; arrays go to `folder/stem-K.npy`, whose paths are added to `arrays`. Raises
-    plain.NotPlain, a TypeError, for anything else."""
+def place(folder, stem):
+    """The file of a message."""
+    return Path(folder) / f"{stem}.message"
+
+
+def packed(value):
+    """(`value` as something json can write, the bytes of its arrays as a list). Raises plain.NotPlain, a TypeError, for
+    anything else."""
+    parts, begin = [], 0
 
     def stored(array):
-        arrays.append(Path(folder) / f"{stem}-{len(arrays)}.npy")
-        with _new(arrays[-1]) as file:
-            npy.write_array(file, array, allow_pickle=False)
-        return {MARK: arrays[-1].name}
+        nonlocal begin
+        order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        entry = [array.dtype.str, list(array.shape), order, begin]
+        parts.append(array.tobytes(order))
+        begin += len(parts[-1])
+        return {MARK: entry}
 
-    return plain(value, MESSAGE, stored)
-
-
-def _new(path):
-    """A file to write bytes to, in the place of whatever lies there: no link is followed, no pipe waited for."""
-    path.unlink(missing_ok=True)
-    return path.open("xb")
+    return plain(value, MESSAGE, stored), parts
 
 
 def write(value, folder, stem):
-    """Write `value` as folder/stem.json (and its arrays), the JSON file last and at once, over whatever lies in wait there;
-    the paths of all.
+    """Write `value` as a message, in the place of whatever lies there: no link is followed, no pipe waited for; its path.
 
     Raises OSError for what cannot be replaced, such as a folder.
     """
-    path, arrays = Path(folder) / f"{stem}.json", []
-    text = json.dumps(pack(value, folder, stem, arrays))
-    path.unlink(missing_ok=True)  # write_text refuses a pipe: a student's own files are not replaced
-    write_text(path, text)
-    return [path, *arrays]
+    said, parts = packed(value)
+    path = place(folder, stem)
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:
+        file.write(json.dumps(said).encode() + b"\n")
+        file.writelines(parts)
+    return path
+
+
+def forget(folder, *stems):
+    """Delete messages that were read: who counts the files of the folder need not look at them."""
+    for stem in stems:
+        with contextlib.suppress(OSError):
+            place(folder, stem).unlink(missing_ok=True)
 
 
 def opened(path, limit):
@@ -82,52 +96,54 @@ def read_bytes(path, limit):
 
 
 def read(folder, stem):
-    """What `write` wrote, read with suspicion: no more arrays than MESSAGE allows, however often a file is named."""
+    """What `write` wrote, read with suspicion: no more arrays than MESSAGE allows, however often their bytes are named."""
+    data = read_bytes(place(folder, stem), MESSAGE.characters + MESSAGE.array_bytes)
+    text, _, body = data.partition(b"\n")
+    if len(text) > MESSAGE.characters:
+        raise BadData(f"more than {MESSAGE.characters} bytes of JSON")
     try:
-        value = json.loads(read_bytes(Path(folder) / f"{stem}.json", MESSAGE.characters).decode("utf-8"))
+        value = json.loads(text.decode("utf-8"))
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise BadData(f"not JSON: {type(error).__name__}") from None
-    left = MESSAGE.array_bytes
+    arrays, left = MESSAGE.arrays, MESSAGE.array_bytes
 
     def unpacked(value, depth):
-        nonlocal left
+        nonlocal arrays, left
         if depth > MESSAGE.depth:
             raise BadData("nested too deeply")
         if isinstance(value, list):
             return [unpacked(x, depth + 1) for x in value]
         if isinstance(value, dict):
             if set(value) == {MARK}:
-                data = _array(value[MARK], folder, left)
-                left -= len(data)
-                return parse_array(data)
+                arrays -= 1
+                if arrays < 0:
+                    raise BadData(f"more than {MESSAGE.arrays} arrays")
+                array = numbers(value[MARK], body, left)
+                left -= array.nbytes
+                return array
             return {k: unpacked(x, depth + 1) for k, x in value.items()}
         return value
 
     return unpacked(value, 0)
 
 
-def _array(name, folder, limit):
-    if not isinstance(name, str) or Path(name).name != name or not name.endswith(".npy"):
-        raise BadData("an array with a strange file name")
-    return read_bytes(Path(folder) / name, limit)
-
-
-def parse_array(data):
-    """An array from the bytes of a .npy file, without believing its header."""
-    import io
-
-    file = io.BytesIO(data)
+def numbers(entry, body, limit):
+    """The array that an entry of the JSON speaks of, from the bytes of a message; BadData where they are not there, or more than
+    `limit`."""
+    if not isinstance(entry, list) or len(entry) != 4:
+        raise BadData("an array that is not described")
+    kind, shape, order, begin = entry
+    if not isinstance(kind, str) or not _NUMBERS.fullmatch(kind) or order not in ("C", "F"):
+        raise BadData("an array of a strange kind")
+    if not isinstance(shape, list) or not all(type(extent) is int and extent >= 0 for extent in (*shape, begin)):
+        raise BadData("an array of a strange shape")
     try:
-        version = npy.read_magic(file)
-        header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
-        shape, fortran, dtype = header(file)
-    except Exception as error:  # NumPy parses the header with the tokenizer, which raises whatever it likes
-        raise BadData(f"not a .npy file: {type(error).__name__}") from None
-    body = data[file.tell() :]
-    count = 1
-    for extent in shape:
-        count *= extent
-    if dtype.kind not in "biufc" or dtype.hasobject or count < 0 or count * dtype.itemsize != len(body):
-        raise BadData("an array whose header does not fit its content")
-    array = np.frombuffer(body, dtype)
-    return (array.reshape(shape[::-1]).T if fortran else array.reshape(shape)).copy()
+        dtype, count = np.dtype(kind), math.prod(shape)
+        if count * dtype.itemsize > limit:
+            raise BadData(f"arrays of more than {MESSAGE.array_bytes} bytes; at most these are read")
+        if begin + count * dtype.itemsize > len(body):
+            raise BadData("an array whose description does not fit its bytes")
+        flat = np.frombuffer(body, dtype, count, begin) if count else np.empty(0, dtype)
+        return flat.reshape(shape, order=order).copy(order="K")
+    except (TypeError, ValueError, OverflowError) as error:  # a dtype or a shape that NumPy does not know
+        raise error if isinstance(error, BadData) else BadData("an array that cannot be made") from None

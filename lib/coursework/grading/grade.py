@@ -110,13 +110,17 @@ def _check(step, session, seed, untouched, graded, checked, drawn):
     """Outcomes of a canonical check cell, run here, in the grader's own process, on stand-ins for the student's
     names. `graded`: the outcomes before, by (task, part); `checked`: the stand-ins that they are about, by task."""
     outcomes = []
+    tree = ast.parse(step.source)
     _, task_id = definition.graded_call(step.source)
     if task_id in untouched:
         return [checking.unsolved(definition.find(task_id), build.part_of(step.source))]
 
+    # A check with hidden cases begins with those that are visible: where there is one, they are not run twice.
+    with_hidden = any(isinstance(node, ast.keyword) and node.arg == "hidden" for node in ast.walk(tree))
+
     def check(task_id, answer, hidden=False, **claims):
-        if hidden and outcomes and outcomes[-1].status != checking.RIGHT:
-            return  # wrong already on the visible cases
+        if hidden != with_hidden:
+            return
         answer.claims, checked[task_id] = claims, answer
         outcomes.append(checking.check(definition.find(task_id), answer, seed=seed, hidden=hidden))
 
@@ -142,7 +146,6 @@ def _check(step, session, seed, untouched, graded, checked, drawn):
             outcomes.append(next((o for o in tried if o.status == checking.RIGHT), tried[0]))
 
     scope = {"check": check, "budget": budget, "predict": predict}
-    tree = ast.parse(step.source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in scope:
             scope[node.id] = Remote(session, node.id)

@@ -61,8 +61,8 @@ class Remote:
         """Nothing: no points hang on a clock."""
         return None, None
 
-    def xray(self, grid, block, arguments, require=None):
-        request = {"grid": grid, "block": block, "require": require or {}}
+    def xray(self, grid, block, arguments, require=None, drawn=False):
+        request = {"grid": grid, "block": block, "require": require or {}, "drawn": drawn}
         after, report = _list(self._clean("xray", KERNEL, arguments=list(arguments), **request), 2)
         return _same_arrays(after, arguments), report
 

@@ -18,7 +18,7 @@ from . import exchange, guard
 
 
 def handle(folder, number, namespace):
-    """Answer request `number` with the functions in `namespace`; the reply is res-NUMBER.json."""
+    """Answer request `number` with the functions in `namespace`; the reply is the message res-NUMBER."""
     request = exchange.read(folder, f"req-{number}")
     try:
         with guard.inside():
@@ -42,7 +42,9 @@ def _answer(request, namespace):
         return answer.program(*request["arguments"])
     arguments = tuple(request["arguments"])
     if operation == "xray":
-        return answer.xray(_size(request["grid"]), _size(request["block"]), arguments, request["require"])
+        return answer.xray(
+            _size(request["grid"]), _size(request["block"]), arguments, request["require"], request["drawn"]
+        )
     if operation == "watch":
         return answer.watch(arguments, *(request[k] for k in ("threads", "schedule", "chunk", "wanted", "outside")))
     if operation == "compiled_call":

@@ -228,8 +228,7 @@ class Session:
         return f"the whole submission used up its {self.limits.total_seconds:g} seconds" if self._last else said
 
     def _send(self, sandbox, request):
-        for path in exchange.write(request, sandbox.folder, f"req-{self._number}"):
-            sandbox.own(path)
+        sandbox.own(exchange.write(request, sandbox.folder, f"req-{self._number}"))
 
     def _receive(self, sandbox, asked):
         try:
@@ -244,3 +243,5 @@ class Session:
         except (exchange.BadData, KeyError, TypeError, ValueError) as error:
             said = json.dumps(str(error))[1:-1]
             raise AnswerFailed("NoResult", f"no result came back that can be read ({said})") from None
+        finally:
+            exchange.forget(sandbox.folder, f"req-{self._number}", f"res-{self._number}")

@@ -61,7 +61,7 @@ class Watch:
             except Exception as error:
                 self.error = error
                 return
-            pause = max(INTERVAL, 4 * (time.monotonic() - begun))
+            pause = max(INTERVAL, 9 * (time.monotonic() - begun))  # a tenth of a core at most
 
     def _look(self):
         turns = self.notebook.turn, self.clean.turn
