@@ -23,9 +23,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-import nbformat
-
 from . import definition, progress
+from .lighter import nbformat
 
 SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
 HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")

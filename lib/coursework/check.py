@@ -51,9 +51,8 @@ def run(path, tell=print, seconds=CELL_SECONDS):
 
     tell: called with the text of each outcome as soon as it is known. A cell that runs longer than `seconds` is stopped.
     """
-    import nbformat
-
     from . import notebook as front
+    from .lighter import nbformat
 
     os.environ.setdefault("MPLBACKEND", "agg")  # draw without a window
     front.OUTCOMES.clear()

@@ -14,9 +14,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import nbformat
-
 from . import build, definition, own
+from .lighter import nbformat
 
 TAKEN = (
     "exercises",
