@@ -57,8 +57,8 @@ class Remote:
             raise AnswerFailed("NoResult", "what came back is no count")
         return counts, *_result(run, arguments)
 
-    def timed(self, arguments):
-        """Nothing: no points hang on a clock."""
+    def timed(self, make):
+        """Nothing, and nothing is made for it: no points hang on a clock."""
         return None, None
 
     def xray(self, grid, block, arguments, require=None, drawn=False):
