@@ -186,6 +186,23 @@ def test_the_exponential_is_right_to_two_roundings(dtype, least):
         np.testing.assert_array_equal(result, np.array([1, 0, np.nan, 0, 1], dtype))
 
 
+def test_the_polynomial_of_float32_is_nearly_the_best_of_its_degree():
+    """Fitted again by weighted least squares, the weight of a place growing with its error; 1 at 0. Coefficients of 24 bits cost
+    an eighth."""
+    r = 0.5 * np.cos(np.linspace(0, np.pi, 2000))  # never 0
+    powers = r[:, None] ** np.arange(1, len(exponential.FITTED)) / 2 ** r[:, None]
+    rest, weight, least = 1 - 1 / 2**r, np.ones_like(r), np.inf
+    for _ in range(500):
+        found = np.linalg.lstsq(powers * weight[:, None], rest * weight)[0]
+        error = np.abs(powers @ found - rest)
+        least, weight = min(least, error.max()), weight * (error / error.max() + 1e-4) ** 0.1
+    assert exponential.FITTED[0] == 1
+    assert all(float(np.float32(c)) == pytest.approx(c, rel=1e-7) for c in exponential.FITTED)
+    ours = np.abs(powers @ np.float32(exponential.FITTED[1:]).astype(float) - rest).max()
+    assert least < ours < 1.15 * least
+    assert ours < 2 * 2.0**-24
+
+
 # ---- memory ----------------------------------------------------------------------------------------------------------------
 
 

@@ -136,7 +136,8 @@ def _tile(everything, head, tile, who):
         if kind == NOBODY:
             continue
         at_k = g.of_k[head] + begin * g.width
-        products(from_k, at_k, g.width, 1, here, g.width, line, at, scores, across, count)
+        of_k = at_k, g.width, 1, here, g.width
+        products(from_k, *of_k, line, at, scores, across, count)
         if g.causal and begin + here > first + 1:
             hide_later(line, scores, across, here, begin - first)
         if masked:
@@ -147,7 +148,8 @@ def _tile(everything, head, tile, who):
         modify(mods, kind, line, scores, across, head, first, begin, here, count)
         weigh(line, scores, across, count, here, top, summed, factor)
         at_v, values = g.of_v[head] + begin * g.values, g.values
-        add_products(from_v, at_v, values, here, line, scores, result, factor, across, count)
+        to = scores, result, factor, across, count
+        add_products(from_v, at_v, values, here, line, *to)
     for i in range(count):
         if sums.size:
             row = head * g.queries + first + i
