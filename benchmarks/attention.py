@@ -15,6 +15,8 @@ LENGTHS, WIDTHS = (128, 512, 1024, 4096), (32, 64, 128)
 LONGEST_BACK = 1024  # with its backward a longer one takes seconds
 ROWS = ((4096, 128), (4096, 1024), (1024, 4096))  # of softmax and layer norm
 
+stored_as = sides.stored_as
+
 
 def benchmark(quick=False):
     """Rows for every size, and geometric means over them; see sides.compare."""

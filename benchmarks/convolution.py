@@ -29,6 +29,8 @@ QUICK = tuple(
     if layer[2:5] in ((3, 64, 224), (64, 64, 56), (512, 512, 7), (256, 256, 28), (144, 144, 56))
 )
 
+stored_as = sides.stored_as
+
 
 def benchmark(quick=False):
     """Rows for every layer, and geometric means over them; see sides.compare."""

@@ -13,6 +13,8 @@ import sides
 SIZES = ((128, 32, 256), (100, 1, 256), (512, 1, 128), (64, 64, 512))  # steps, batch, hidden
 GATES = {"LSTM": 4, "GRU": 3}
 
+stored_as = sides.stored_as
+
 
 def benchmark(quick=False):
     """Rows for every size, and geometric means over them; see sides.compare."""

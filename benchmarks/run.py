@@ -51,8 +51,10 @@ def run(name, quick):
     """Run one benchmark and record it; False where it raised. What needs a compiler that is not here is left out."""
     start = time.perf_counter()
     try:
-        data = importlib.import_module(name).benchmark(quick)
+        module = importlib.import_module(name)
+        data = module.benchmark(quick)
         if not quick:
+            name = module.stored_as(name) if hasattr(module, "stored_as") else name
             print(f"Recorded in {record(name, data, command='make bench').name}.")
     except Unavailable as missing:
         print(f"{name}: left out, what is recorded stays. {missing}\n")

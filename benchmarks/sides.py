@@ -72,6 +72,13 @@ def compare(script, cases, label, quick=False, tolerance=2e-3):
     return {"rows": rows, "means": means, "peer": {**peer, "kernels": kernels}}
 
 
+def stored_as(name):
+    """What the record of this machine is called. One of a machine without AVX-512 does not replace one with both sets."""
+    from dlkernels import simd
+
+    return name if simd.instruction_set() == "AVX-512" else f"{name}_{simd.instruction_set().lower()}"
+
+
 def duel(sides, case, tolerance):
     """One case: rounds of a sample of each side, in turns."""
     said = [side.ask("prepare", case=case) for side in sides]
