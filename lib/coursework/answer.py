@@ -127,6 +127,8 @@ class Local:
         allocated = {field.name for field in fields(Cost)}
         if not set(wanted) - allocated:
             cost, run = self._allocated(*self._compiled_before(), arguments)
+            if cost["arrays"]:  # numba leaves out an array that nobody needs, but not one that is filled with junk
+                cost, run = self._allocated(_with_bounds(self.function), (), arguments)
             return cost, [run]
         from . import executed
 
@@ -139,8 +141,8 @@ class Local:
         return cost | counted, [*runs, (plain_result(result), after)]
 
     def _compiled_before(self):
-        """(the function that compiled_call has compiled already, what it takes behind the arguments): it allocates as the answer
-        does, and compiling takes longer than all else of a count."""
+        """(the function that compiled_call has compiled already, what it takes behind the arguments): it allocates what the answer
+        does, or more, and compiling takes longer than all else of a count."""
         from simt.errors import SourceNotFound
 
         try:

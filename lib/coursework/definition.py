@@ -130,6 +130,11 @@ class Task:
     section: Section | None = None  # what to read first
     after: str = ""  # a second part: the student's own check opens when this task is right; grading does not ask
 
+    def only_cases(self):
+        """Whether a check is its cases, one after the other, and nothing behind them: then more cases behind these change nothing
+        of what is said of these."""
+        return False
+
     def __post_init__(self):
         if len(self.hints) != HINT_LEVELS:
             raise ValueError(f"task {self.id} has {len(self.hints)} hints; expected {HINT_LEVELS}")

@@ -73,8 +73,8 @@ class Events:
 
 
 class Accesses:
-    """What threads do to the attributes of an object, and the locks that they hold while they do it: the lock sets of Savage et
-    al., Eraser (SOSP 1997), section 2, for two threads.
+    """What threads do to the attributes of an object, and the locks that they hold while they do it: lock sets, after Savage et
+    al., Eraser (SOSP 1997), section 2. Theirs asks for one lock that all accesses hold; here each two of them need one.
 
     The thread that makes this one is not looked at: it is alone before the others begin, and after they have ended.
     """

@@ -4,6 +4,7 @@ import contextlib
 
 import numpy as np
 import pytest
+from numba import njit, prange
 
 from coursework import answer
 from coursework.answer import AnswerFailed, Local
@@ -72,3 +73,27 @@ def test_what_goes_on_printing_keeps_no_more(capsys, monkeypatch):
 
     Local(floods_on).call(())
     assert len(capsys.readouterr().out) == 1001
+
+
+@njit(parallel=True)
+def makes_what_nobody_needs(x, out):
+    unused = np.empty(x.shape[0])  # noqa: F841
+    for i in prange(x.shape[0]):
+        out[i] = 2 * x[i]
+
+
+@njit(parallel=True)
+def makes_one(x, out):
+    twice = 2 * x
+    for i in prange(x.shape[0]):
+        out[i] = twice[-1 - i]
+
+
+@pytest.mark.parametrize(("function", "arrays"), [(makes_what_nobody_needs, 0), (makes_one, 1)])
+def test_an_array_that_numba_leaves_out_costs_nothing(function, arrays):
+    """It would not, were it filled with junk as in a run that is compared."""
+    x, out = np.arange(4.0), np.zeros(4)
+    cost, runs = Local(function, admitted=True).cost((x, out), ["arrays", "numpy_bytes"])
+    assert cost["arrays"] == arrays
+    assert cost["numpy_bytes"] < 4096
+    assert all((after[1] == (2 * x if arrays == 0 else 2 * x[::-1])).all() for _, after in runs)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import types
 
 import hostile
 import living
@@ -15,8 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coursework import admission, build, extraction
+from coursework.answer import AnswerFailed
 from coursework.grading import exchange, flags, merge, reading, reports, results, sandbox, similarity, submissions
-from coursework.grading.grade import empty_result, grade
+from coursework.grading.grade import _result, empty_result, grade
+from coursework.grading.session import Session
 from coursework.plain import plain
 
 pytestmark = pytest.mark.quick
@@ -139,6 +142,25 @@ def test_damaged_replies_are_bad_data(tmp_path, text):
         exchange.read(tmp_path, "x")
 
 
+def test_half_a_surrogate_pair_can_be_written_on(tmp_path):
+    exchange.place(tmp_path, "x").write_bytes(b'{"\\ud800": ["a\\udfff", {"\\u00e9": 1}]}\n')
+    assert exchange.read(tmp_path, "x") == {"?": ["a?", {"é": 1}]}
+    tasks = [{"points": 0, "max_points": 1, "text": "\ud800"}]
+    result = _result("me", EXERCISE, "graded", ["\udfff"], tasks, {"\ud800": "\ud800"}, 0)
+    results.save(tmp_path / "result.json", result)
+    assert results.json.loads((tmp_path / "result.json").read_text(encoding="utf-8")) == result
+
+
+@pytest.mark.parametrize("value", [np.zeros(2), [1], 5, None, "value", {}, {"failed": 5}, {"failed": [1]}], ids=repr)
+def test_what_is_no_reply_is_no_result(tmp_path, value):
+    exchange.write(value, tmp_path, "res-1")
+    asking = types.SimpleNamespace(_number=1)
+    with pytest.raises(AnswerFailed) as raised:
+        Session._receive(asking, types.SimpleNamespace(folder=tmp_path), "add")
+    assert raised.value.name == "NoResult"
+    assert list(tmp_path.iterdir()) == []
+
+
 GOOD = ["<f8", [4], "C", 8]
 
 
@@ -148,7 +170,25 @@ def test_what_is_said_of_arrays_is_not_believed():
     assert exchange.numbers(["<f8", [4, 0], "F", 0], b"", 0).shape == (4, 0)
     wrong = (
         {0: ["|O8", "<U4", "V8", "f8,f8", "<f7", "<f99", "float64", "", 8, None, ["<f8"]]},
-        {1: [[5], [-4], [1 << 40], [1 << 70], [0, 1 << 70], [True], [4.0], [[4]], "4", 4, None, [1] * 200, [-1, -4]]},
+        {
+            1: [
+                [5],
+                [-4],
+                [1 << 40],
+                [9_999_999] * 100_000,
+                [1 << 48],
+                [1 << 70],
+                [0, 1 << 70],
+                [True],
+                [4.0],
+                [[4]],
+                "4",
+                4,
+                None,
+                [1] * 200,
+                [-1, -4],
+            ]
+        },
         {2: ["K", "", None, 0, []]},
         {3: [9, -8, 1 << 70, 8.0, True, None, "8"]},
     )

@@ -13,12 +13,12 @@ def in_another_order():
 
 
 def locked_is_right():
-    """wrong verdict: threads 0 and 1 call run: it goes wrong here"""
+    """wrong verdict: It was played in all orders of its two threads"""
     return but(A="neither")
 
 
 def locks_mean_no_race():
-    """wrong verdict: it goes wrong here"""
+    """wrong verdict: each access was noted with the locks that were held"""
     return but(A="neither", F="neither")
 
 
@@ -38,7 +38,7 @@ def a_lost_addition_is_a_data_race():
 
 
 def whoever_comes_first():
-    """wrong verdict: No case of this task shows that"""
+    """wrong verdict: D: "race condition\""""
     return but(D="race condition")
 
 
@@ -48,10 +48,10 @@ def double_checked_is_fine():
 
 
 def all_both():
-    """wrong verdict: it goes wrong here"""
+    """wrong verdict: each access was noted with the locks that were held"""
     return dict.fromkeys("ABCDEF", "both")
 
 
 def all_one_race():
-    """wrong verdict: it goes wrong here"""
+    """wrong verdict: each access was noted with the locks that were held"""
     return dict.fromkeys("ABCDEF", "data race")

@@ -21,11 +21,23 @@ from ..plain import Limits, plain
 
 MARK = "__array__"
 MESSAGE = Limits(depth=20, characters=1 << 20, arrays=10_000, array_bytes=64 << 20)  # room for more than a result
+MOST_DIMENSIONS, MOST = 64, 1 << 48  # NumPy's; more bytes than any message has
 _NUMBERS = re.compile(r"[<>|=]?[biufc][0-9]{1,2}")
 
 
 class BadData(ValueError):
     """What came out of the sandbox is not plain data of a sensible size."""
+
+
+def encodable(value):
+    """Plain data whose text can be written: half of a surrogate pair becomes a question mark, which nothing else does."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [encodable(x) for x in value]
+    if isinstance(value, dict):
+        return {encodable(k): encodable(x) for k, x in value.items()}
+    return value
 
 
 def place(folder, stem):
@@ -121,8 +133,8 @@ def read(folder, stem):
                 array = numbers(value[MARK], body, left)
                 left -= array.nbytes
                 return array
-            return {k: unpacked(x, depth + 1) for k, x in value.items()}
-        return value
+            return {encodable(k): unpacked(x, depth + 1) for k, x in value.items()}
+        return encodable(value)
 
     return unpacked(value, 0)
 
@@ -135,7 +147,11 @@ def numbers(entry, body, limit):
     kind, shape, order, begin = entry
     if not isinstance(kind, str) or not _NUMBERS.fullmatch(kind) or order not in ("C", "F"):
         raise BadData("an array of a strange kind")
-    if not isinstance(shape, list) or not all(type(extent) is int and extent >= 0 for extent in (*shape, begin)):
+    if not isinstance(shape, list) or len(shape) > MOST_DIMENSIONS:
+        raise BadData("an array of a strange shape")
+    if not all(
+        type(extent) is int and 0 <= extent < MOST for extent in (*shape, begin)
+    ):  # a product of more takes seconds
         raise BadData("an array of a strange shape")
     try:
         dtype, count = np.dtype(kind), math.prod(shape)

@@ -6,7 +6,7 @@ import time
 
 from .. import build, checking, definition, feedback, progress
 from ..answer import AnswerFailed
-from . import insides, merge, reading
+from . import exchange, insides, merge, reading
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
@@ -39,18 +39,20 @@ def empty_result(student, exercise, status, flags=()):
 
 
 def _result(student, exercise, status, flags, tasks, answers, seconds):
-    return {
-        "student": student,
-        "exercise": exercise,
-        "points": sum(t["points"] for t in tasks),
-        "max_points": sum(t["max_points"] for t in tasks),
-        "status": status,
-        "flags": flags,
-        "tasks": tasks,
-        "notes": [],
-        "answers": answers,
-        "seconds": round(seconds, 2),
-    }
+    return exchange.encodable(
+        {
+            "student": student,
+            "exercise": exercise,
+            "points": sum(t["points"] for t in tasks),
+            "max_points": sum(t["max_points"] for t in tasks),
+            "status": status,
+            "flags": flags,
+            "tasks": tasks,
+            "notes": [],
+            "answers": answers,
+            "seconds": round(seconds, 2),
+        }
+    )
 
 
 def grade(student, exercise, path, master_path, mode, limits, seed, file, drawn=None):
@@ -79,7 +81,7 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file, drawn=
     answers = {i: source[:MAX_ANSWER] for i, source in merged.answers.items()}
     flags = [*merged.flags, *dict.fromkeys(session.flags)]
     result = _result(student, exercise, "graded", flags, tasks, answers, time.monotonic() - begun)
-    result["notes"] = session.notes
+    result["notes"] = exchange.encodable(session.notes)
     return result
 
 
@@ -115,12 +117,14 @@ def _check(step, session, seed, untouched, graded, checked, drawn):
     if task_id in untouched:
         return [checking.unsolved(definition.find(task_id), build.part_of(step.source))]
 
-    # A check with hidden cases begins with those that are visible: where there is one, they are not run twice.
+    # A check with hidden cases begins with those that are visible. Where it is nothing but its cases, they are run once.
     with_hidden = any(isinstance(node, ast.keyword) and node.arg == "hidden" for node in ast.walk(tree))
 
     def check(task_id, answer, hidden=False, **claims):
-        if hidden != with_hidden:
+        if not hidden and with_hidden and definition.find(task_id).only_cases():
             return
+        if hidden and outcomes and outcomes[-1].status != checking.RIGHT:
+            return  # wrong already on the visible cases
         answer.claims, checked[task_id] = claims, answer
         outcomes.append(checking.check(definition.find(task_id), answer, seed=seed, hidden=hidden))
 

@@ -17,8 +17,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
-from .. import lighter  # noqa: F401  before nbval, which imports nbformat  # isort: skip
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 _STATE = pytest.StashKey()

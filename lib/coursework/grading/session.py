@@ -233,6 +233,8 @@ class Session:
     def _receive(self, sandbox, asked):
         try:
             reply = exchange.read(sandbox.folder, f"res-{self._number}")
+            if not isinstance(reply, dict):
+                raise exchange.BadData("no reply")
             if "failed" in reply:
                 name, text, line, place = (str(part)[:2000] for part in reply["failed"])
                 failure = AnswerFailed(name, text, line, place)

@@ -51,6 +51,7 @@ class DetectiveTask(DataTask):
     faults: tuple
     run: str = "launch"  # what a case of the judge is called
     nothing: str = ""  # what is said of a program that shows no fault; default: no run shows one
+    told: str = ""  # what is said in place of a run of a program whose verdict is wrong: where a run, or that none shows it, tells all
 
     def __post_init__(self):
         super().__post_init__()
@@ -102,12 +103,13 @@ class DetectiveTask(DataTask):
         raise LookupError(f"task {self.id}: no fault lists {kind!r}, which a program showed")
 
     def _told(self, verdicts, seen, wrong):
-        """What is said of a wrong answer: how many verdicts are right, and one run. Which one depends on all the verdicts,
-        so that whoever tries one word after the other for A is not told when to stop."""
+        """What is said of a wrong answer: how many verdicts are right, and one run. Which one depends on all the verdicts. Who
+        tries one word after the other still comes to an end, by some two checks a program."""
         failing = [name for name in wrong if seen[name]] or wrong
         name = failing[zlib.crc32(repr(verdicts).encode()) % len(failing)]
         count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} verdicts are right"
         run = in_words(seen[name], tell=False) if seen[name] else f"No {self.run} of this task shows that."
+        run = self.told or run
         facts = [("not right", f'{name}: "{verdicts[name]}"'), ("a run of it", run)]
         facts += [("a lead", self.advice.get("verdict", _LOOK))]
         table = seen[name][1].picture.get("table") if seen[name] else None

@@ -127,6 +127,9 @@ class KernelTask(ArrayTask):
     def counts(self):
         return COUNTS
 
+    def only_cases(self):
+        return self.kept is None
+
     def examine(self, answer, cases, seed):
         drawn = {}
         for index, case in enumerate(cases):

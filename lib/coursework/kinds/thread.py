@@ -53,8 +53,8 @@ class ThreadTask(ScenarioTask):
 
 @dataclass(frozen=True, kw_only=True)
 class RacesTask(ThreadTask):
-    """A class whose objects threads share: does its result depend on their order (a race condition), and does an access stand in
-    no order to another thread's (a data race)? The judge of a DetectiveTask.
+    """A class whose objects threads share: does its result depend on their order (a race condition), and do two threads make
+    conflicting accesses under no lock in common (a data race)? The judge of a DetectiveTask.
 
     `scenario` returns {"result": plain data, "unordered": names of attributes, of events.Accesses}. Its `spec` is not asked:
     right is a class that shows neither race, whatever its result is.
@@ -75,9 +75,9 @@ class RacesTask(ThreadTask):
             schedules = replace(self, spec=None, judge=look)._play(answer, case, arguments)["schedules"]
             many = f"the result was {' or '.join(map(str, results))}, by the order" if results[1:] else ""
             names = " and ".join(f"`{name}`" for name in sorted(unordered))
-            free = f"no lock orders the accesses to {names}" if unordered else ""
+            free = f"no lock keeps the accesses to {names} apart" if unordered else ""
             if many or free:
                 said = "; ".join(filter(None, (many, free)))
                 kind = "both-races" if many and free else "race-condition" if many else "data-race"
                 raise Failed(Failure(kind, said, (("it said", said), ("got", str(results)))))
-        return (f"{schedules} orders of the threads: one result, and a lock orders all accesses.",), ""
+        return (f"{schedules} orders of the threads: one result, and a lock keeps all accesses apart.",), ""

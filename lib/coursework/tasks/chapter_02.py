@@ -526,14 +526,23 @@ RACES = DetectiveTask(
     ),
     programs={"A": OneTicket, "B": Search, "C": TwoDoors, "D": Stock, "E": Table, "F": Winner},
     run="case",
-    nothing="In every order the result is the same, and one lock orders all accesses.",
+    nothing="In every order the result is the same, and one lock keeps all accesses apart.",
+    told="It was played in all orders of its two threads, and each access was noted with the locks that were held.",
     faults=(
-        Fault("neither", "has one result, and no access without order"),
+        Fault("neither", "has one result, and a lock keeps all accesses apart"),
         Fault(
-            "race condition", "has a result that depends on the order; a lock orders all accesses", ("race-condition",)
+            "race condition",
+            "has a result that depends on the order; a lock keeps all accesses apart",
+            ("race-condition",),
         ),
-        Fault("data race", "has accesses that nothing orders; the result is always the same", ("data-race",)),
-        Fault("both", "has a result that depends on the order, and accesses that nothing orders", ("both-races",)),
+        Fault(
+            "data race", "has conflicting accesses without a common lock; the result is always the same", ("data-race",)
+        ),
+        Fault(
+            "both",
+            "has a result that depends on the order, and conflicting accesses without a common lock",
+            ("both-races",),
+        ),
     ),
     advice={
         "verdict": "Ask two things, one after the other. First: is each access to what changes under the same lock, reading too? "
@@ -543,9 +552,10 @@ RACES = DetectiveTask(
         "Two questions, and neither answers the other. One is about accesses and locks: you need not play anything. The other is "
         "about results: there the locks do not matter by themselves.",
         "For the accesses, list for each attribute who reads it, who writes it, and under which lock. Two names of locks are two "
-        "locks. For the results, let thread 1 do everything between two lines of thread 0.",
+        "locks. For the results, let thread 1 do everything between two steps of thread 0; `+=` has several, a read and a write.",
         "In which of the six is something read or written outside of every `with`? In which is it under a lock, but not the other "
-        "thread's? And in which does the end depend on who came first, although both had the lock?",
+        "thread's? And in which does the end depend on who came first, or on what came between two `with` blocks, although both had "
+        "the lock?",
     ),
 )
 
