@@ -2,7 +2,8 @@
 
 The ladders                               what the rung adds
     *_direct       each window by itself, as the formula is written
-    *_columns      the columns of a row of windows first, then along the row: k + k pixels for each result, not k k; all cores
+    *_columns      the columns of a row of windows first, then along the row; all cores. With stride s a result takes k s + k
+                   looks, not k k
 """
 
 import functools
@@ -48,7 +49,7 @@ DIRECT = "each window by itself, as the formula is written"
 
 
 def most_looks(out, down, across):
-    """How many pixels are looked at, if columns come first."""
+    """How many pixels are looked at, about, if columns come first and windows are one pixel apart."""
     return out.size * int(down[:, 1].max() + across[:, 1].max())
 
 
@@ -74,7 +75,13 @@ def _max_direct(x, down, across, out):
     for p in range(out.shape[0]):
         for y in range(out.shape[1]):
             for z in range(out.shape[2]):
-                out[p, y, z] = largest_of(x[p], down, across, y, z)[0]
+                best = out.dtype.type(-np.inf)
+                for ky in range(down[y, 1]):
+                    i = np.uint64(down[y, 0] + ky * down[y, 2])
+                    for kx in range(across[z, 1]):
+                        pixel = x[p, i, np.uint64(across[z, 0] + kx * across[z, 2])]
+                        best = pixel if pixel > best or pixel != pixel else best
+                out[p, y, z] = best
 
 
 @implementation("max_pool2d", device="cpu", adds=DIRECT)
@@ -116,7 +123,7 @@ def _max_planes(x, work, down, across, out, threads, team):
 
 
 MAX_COLUMNS = (
-    "the largest of each column first, for a row of windows, then along the row: k + k pixels, not k k; all cores"
+    "the largest of each column first, for a row of windows, then along the row: with stride 1 k + k pixels, not k k; all cores"
 )
 
 
