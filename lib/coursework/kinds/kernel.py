@@ -137,7 +137,7 @@ class KernelTask(ArrayTask):
             # One launch is shown: the first with full warps, which a budget is about, too; else the last.
             shown = not drawn and (_exact(case, arguments[self.out]) or case is cases[-1])
             report = self._run(answer, case, arguments, drawn=shown)
-            drawn = drawn or report["map"]
+            drawn = report["map"] if shown else drawn
         if self.kept:
             self._still(answer, self.kept, seed)
         said = (*self.said(cases, seed), "No data race, no access outside an array.")
