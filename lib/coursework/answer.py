@@ -202,11 +202,11 @@ class Local:
 
         return self._guarded(lambda: playing.stress(task, self.function, _copies(arguments), task.stress))
 
-    def xray(self, grid, block, arguments, require=None, drawn=False):
+    def xray(self, grid, block, arguments, require=None):
         """kernel[grid, block](*copies of arguments) in the executor, every load and store recorded.
 
-        Returns (arguments afterwards, report): a dict with "findings", where it is to be `drawn` a "map" of which thread touches
-        what, and, where `require` gives limits by name, "excess" and a "picture" of the first request over its limit.
+        Returns (arguments afterwards, report): a dict with "findings", a "map" of which thread touches what, and, where
+        `require` gives limits by name, "excess" and a "picture" of the first request over its limit.
         """
         import simt
         from simt import cuda as executor
@@ -230,9 +230,7 @@ class Local:
         findings = [
             f.to_dict() | ({"picture": _met(report, f, first)} if i == 0 else {}) for i, f in enumerate(report.findings)
         ]
-        # Pictures are numbered as they are drawn, and notebooks are recorded with these numbers: only a grader leaves one out.
-        drawing = _map(report) if drawn or not self.admitted else {}
-        return arguments, {"findings": findings, "excess": excess, "picture": picture, "map": drawing}
+        return arguments, {"findings": findings, "excess": excess, "picture": picture, "map": _map(report)}
 
     def program(self, language, without=()):
         """What the answer is made of, as texts that stand by themselves: {"name": the answer's, "texts": [...]}.

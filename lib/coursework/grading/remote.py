@@ -61,8 +61,8 @@ class Remote:
         """Nothing, and nothing is made for it: no points hang on a clock."""
         return None, None
 
-    def xray(self, grid, block, arguments, require=None, drawn=False):
-        request = {"grid": grid, "block": block, "require": require or {}, "drawn": drawn}
+    def xray(self, grid, block, arguments, require=None):
+        request = {"grid": grid, "block": block, "require": require or {}}
         after, report = _list(self._clean("xray", KERNEL, arguments=list(arguments), **request), 2)
         return _same_arrays(after, arguments), report
 

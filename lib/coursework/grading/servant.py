@@ -42,9 +42,7 @@ def _answer(request, namespace):
         return answer.program(*request["arguments"])
     arguments = tuple(request["arguments"])
     if operation == "xray":
-        return answer.xray(
-            _size(request["grid"]), _size(request["block"]), arguments, request["require"], request["drawn"]
-        )
+        return answer.xray(_size(request["grid"]), _size(request["block"]), arguments, request["require"])
     if operation == "watch":
         return answer.watch(arguments, *(request[k] for k in ("threads", "schedule", "chunk", "wanted", "outside")))
     if operation == "compiled_call":

@@ -131,17 +131,16 @@ class KernelTask(ArrayTask):
         return self.kept is None
 
     def examine(self, answer, cases, seed):
-        drawn = {}
+        drawn = None
         for index, case in enumerate(cases):
             arguments = arguments_of(case, seed, index)
-            # One launch is shown: the first with full warps, which a budget is about, too; else the last.
-            shown = not drawn and (_exact(case, arguments[self.out]) or case is cases[-1])
-            report = self._run(answer, case, arguments, drawn=shown)
-            drawn = report["map"] if shown else drawn
+            report = self._run(answer, case, arguments)
+            if drawn is None and _exact(case, arguments[self.out]):  # a budget is about full warps, too
+                drawn = report["map"]
         if self.kept:
             self._still(answer, self.kept, seed)
         said = (*self.said(cases, seed), "No data race, no access outside an array.")
-        return said, "Memory traffic and speed were not looked at.", drawn
+        return said, "Memory traffic and speed were not looked at.", report["map"] if drawn is None else drawn
 
     def _still(self, answer, kept, seed):
         over = self._run(answer, kept.case, arguments_of(kept.case, seed, 3000), kept.require)["excess"]
@@ -159,12 +158,12 @@ class KernelTask(ArrayTask):
 
     def look(self, answer):
         case = self.cases[0]
-        _, report = answer.xray(case.grid, case.block, arguments_of(case, self.seed, 0), drawn=True)
+        _, report = answer.xray(case.grid, case.block, arguments_of(case, self.seed, 0))
         return f"case {case.name!r}: what one warp does", report["map"], [f["message"] for f in report["findings"]]
 
-    def _run(self, answer, case, arguments, require=None, drawn=False):
+    def _run(self, answer, case, arguments, require=None):
         """The x-ray's report of a run that is right; raises Failed for any other. Races are told after the result."""
-        after, report = attempt(self, case, lambda: answer.xray(case.grid, case.block, arguments, require, drawn))
+        after, report = attempt(self, case, lambda: answer.xray(case.grid, case.block, arguments, require))
         self._no_findings(case, report, WRONG_ACCESS + self.tell_first, _exact(case, arguments[self.out]))
         try:
             self.compare(case, arguments, after, again=lambda a: answer.xray(case.grid, case.block, a)[0])
