@@ -3,192 +3,58 @@
 from dlkernels import cuda              numba.cuda, or the executor where there is no GPU
 from dlkernels import add, relu         the operations, with PyTorch's names and arguments
 from dlkernels import implementations   implementations.of("add", device="cpu"): the ladder behind one
+
+A package of operations is imported when one of its names is asked for: a notebook about vectors need not wait for attention.
 """
 
-from . import implementations
-from .attention import (
-    KVCache,
-    PagedKVCache,
-    attention_half,
-    decode_attention,
-    feed_forward,
-    feed_forward_backward,
-    flex_attention,
-    gated_delta_rule,
-    layer_norm,
-    layer_norm_backward,
-    linear_attention,
-    log_softmax,
-    log_softmax_backward,
-    merge_attention,
-    multi_head_attention,
-    multi_head_attention_backward,
-    rms_norm,
-    rms_norm_backward,
-    rotary_embedding,
-    rotary_embedding_backward,
-    scaled_dot_product_attention,
-    scaled_dot_product_attention_backward,
-    sinusoidal_encoding,
-    softmax,
-    softmax_backward,
-    transformer_block,
-    transformer_block_backward,
-)
-from .convolution import (
-    adaptive_avg_pool2d,
-    adaptive_avg_pool2d_backward,
-    adaptive_max_pool2d,
-    adaptive_max_pool2d_backward,
-    adaptive_max_pool2d_with_indices,
-    avg_pool2d,
-    avg_pool2d_backward,
-    conv2d,
-    conv2d_backward,
-    conv2d_fft,
-    conv2d_half,
-    conv2d_local,
-    conv2d_separable,
-    conv2d_winograd,
-    max_pool2d,
-    max_pool2d_backward,
-    max_pool2d_with_indices,
-)
-from .device import cuda
-from .matrix import (
-    linear,
-    linear_backward,
-    matmul,
-    matmul_backward,
-    matmul_half,
-    matmul_int8,
-    matmul_strassen,
-    transpose,
-)
-from .recurrent import (
-    gru,
-    gru_backward,
-    lstm,
-    lstm_backward,
-    min_gru,
-    min_gru_backward,
-    min_lstm,
-    min_lstm_backward,
-    rnn,
-    rnn_backward,
-    scan,
-    scan_backward,
-    selective_scan,
-    selective_scan_backward,
-)
-from .reduce import cumsum, histogram
-from .reduce import sum as sum  # not in __all__: a star import must not hide Python's
-from .vector import (
-    add,
-    axpy,
-    bias_activation,
-    elu,
-    elu_backward,
-    gelu,
-    gelu_backward,
-    leaky_relu,
-    leaky_relu_backward,
-    relu,
-    relu_backward,
-    sigmoid,
-    sigmoid_backward,
-    silu,
-    silu_backward,
-    tanh,
-    tanh_backward,
-)
+from importlib import import_module
 
-__all__ = [
-    "KVCache",
-    "PagedKVCache",
-    "adaptive_avg_pool2d",
-    "adaptive_avg_pool2d_backward",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool2d_backward",
-    "adaptive_max_pool2d_with_indices",
-    "add",
-    "attention_half",
-    "avg_pool2d",
-    "avg_pool2d_backward",
-    "axpy",
-    "bias_activation",
-    "conv2d",
-    "conv2d_backward",
-    "conv2d_fft",
-    "conv2d_half",
-    "conv2d_local",
-    "conv2d_separable",
-    "conv2d_winograd",
-    "cuda",
-    "cumsum",
-    "decode_attention",
-    "elu",
-    "elu_backward",
-    "feed_forward",
-    "feed_forward_backward",
-    "flex_attention",
-    "gated_delta_rule",
-    "gelu",
-    "gelu_backward",
-    "gru",
-    "gru_backward",
-    "histogram",
-    "implementations",
-    "layer_norm",
-    "layer_norm_backward",
-    "leaky_relu",
-    "leaky_relu_backward",
-    "linear",
-    "linear_attention",
-    "linear_backward",
-    "log_softmax",
-    "log_softmax_backward",
-    "lstm",
-    "lstm_backward",
-    "matmul",
-    "matmul_backward",
-    "matmul_half",
-    "matmul_int8",
-    "matmul_strassen",
-    "max_pool2d",
-    "max_pool2d_backward",
-    "max_pool2d_with_indices",
-    "merge_attention",
-    "min_gru",
-    "min_gru_backward",
-    "min_lstm",
-    "min_lstm_backward",
-    "multi_head_attention",
-    "multi_head_attention_backward",
-    "relu",
-    "relu_backward",
-    "rms_norm",
-    "rms_norm_backward",
-    "rnn",
-    "rnn_backward",
-    "rotary_embedding",
-    "rotary_embedding_backward",
-    "scaled_dot_product_attention",
-    "scaled_dot_product_attention_backward",
-    "scan",
-    "scan_backward",
-    "selective_scan",
-    "selective_scan_backward",
-    "sigmoid",
-    "sigmoid_backward",
-    "silu",
-    "silu_backward",
-    "sinusoidal_encoding",
-    "softmax",
-    "softmax_backward",
-    "tanh",
-    "tanh_backward",
-    "transformer_block",
-    "transformer_block_backward",
-    "transpose",
-]
+from .device import cuda
+
+_PACKAGES = {
+    "vector": """
+        add axpy bias_activation elu elu_backward gelu gelu_backward leaky_relu leaky_relu_backward relu
+        relu_backward sigmoid sigmoid_backward silu silu_backward tanh tanh_backward
+    """,
+    "matrix": """
+        linear linear_backward matmul matmul_backward matmul_half matmul_int8 matmul_strassen transpose
+    """,
+    "convolution": """
+        adaptive_avg_pool2d adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward
+        adaptive_max_pool2d_with_indices avg_pool2d avg_pool2d_backward conv2d conv2d_backward conv2d_fft
+        conv2d_half conv2d_local conv2d_separable conv2d_winograd max_pool2d max_pool2d_backward
+        max_pool2d_with_indices
+    """,
+    "reduce": """
+        cumsum histogram sum
+    """,
+    "attention": """
+        KVCache PagedKVCache attention_half decode_attention feed_forward feed_forward_backward
+        flex_attention gated_delta_rule layer_norm layer_norm_backward linear_attention log_softmax
+        log_softmax_backward merge_attention multi_head_attention multi_head_attention_backward rms_norm
+        rms_norm_backward rotary_embedding rotary_embedding_backward scaled_dot_product_attention
+        scaled_dot_product_attention_backward sinusoidal_encoding softmax softmax_backward transformer_block
+        transformer_block_backward
+    """,
+    "recurrent": """
+        gru gru_backward lstm lstm_backward min_gru min_gru_backward min_lstm min_lstm_backward rnn
+        rnn_backward scan scan_backward selective_scan selective_scan_backward
+    """,
+}
+_HOMES = {name: package for package, names in _PACKAGES.items() for name in names.split()}
+
+# `sum` is not among them: a star import must not hide Python's
+__all__ = sorted({"cuda", "implementations", *_HOMES} - {"sum"})
+
+
+def __getattr__(name):
+    if name == "implementations":
+        return import_module(".implementations", __name__)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    return found
+
+
+def __dir__():
+    return sorted({*globals(), *__all__, *_HOMES})

@@ -18,6 +18,7 @@ examples, on host and device arrays, by both engines, by numba's simulator and b
 """
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -77,7 +78,7 @@ class Implementation:
     flushes: bool = False
 
     def __call__(self, *args, **kwargs):
-        prepared = OPERATIONS[self.operation].prepare(*args, **kwargs)
+        prepared = _OPERATIONS[self.operation].prepare(*args, **kwargs)
         return run(self, prepared)
 
     @property
@@ -101,8 +102,34 @@ class Implementation:
         return f"card-{self.name}"
 
 
-OPERATIONS = {}
+PACKAGES = ("vector", "matrix", "convolution", "reduce", "attention", "recurrent")  # in the order of the book
+_OPERATIONS = {}  # of the packages that were imported
 _LADDERS = {}
+
+
+def __getattr__(name):
+    if name == "OPERATIONS":  # {name: Operation}, all that there are
+        return _all_operations()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _all_operations():
+    """The operations of all packages, in the order of the book whichever was imported first."""
+    _import_all()
+    return _OPERATIONS
+
+
+@functools.cache
+def _import_all():
+    global _OPERATIONS
+    for package in PACKAGES:
+        importlib.import_module(f".{package}", __package__)
+
+    def place(operation):
+        package = operation.prepare.__module__.removeprefix(f"{__package__}.").split(".")[0]
+        return PACKAGES.index(package) if package in PACKAGES else len(PACKAGES)
+
+    _OPERATIONS = {operation.name: operation for operation in sorted(_OPERATIONS.values(), key=place)}
 
 
 def operation(name, reference, examples, backward_of=None, constants=()):
@@ -112,11 +139,11 @@ def operation(name, reference, examples, backward_of=None, constants=()):
     arguments) and returns the gradients of those that are arrays, but for those named in `constants`. Where the forward has
     several results, grad is a tuple, one for each.
     """
-    if backward_of is not None and backward_of not in OPERATIONS:
+    if backward_of is not None and backward_of not in _OPERATIONS:
         raise ValueError(f"{name} is the backward of {backward_of!r}, which is not declared")
 
     def declare(prepare):
-        OPERATIONS[name] = Operation(name, prepare, reference, examples, backward_of, tuple(constants))
+        _OPERATIONS[name] = Operation(name, prepare, reference, examples, backward_of, tuple(constants))
         return prepare
 
     return declare
@@ -140,8 +167,8 @@ def implementation(
     The function takes what the operation's `prepare` returns, as keyword-free positional arguments, and
     writes into the last one or returns its result. `kernels`: pairs ``(kernel, [signature, ...])``.
     """
-    if of not in OPERATIONS:
-        raise ValueError(f"operation {of!r} is not declared; declared are {', '.join(sorted(OPERATIONS))}")
+    if of not in _OPERATIONS:
+        raise ValueError(f"operation {of!r} is not declared; declared are {', '.join(sorted(_OPERATIONS))}")
     if device not in DEVICES:
         raise ValueError(f"device is {device!r}; expected 'cpu' or 'gpu'")
 
@@ -159,8 +186,8 @@ def implementation(
 
 def of(name, device=None):
     """The ladder of operation `name` in teaching order: on `device` ("cpu" or "gpu"), or CPU then GPU."""
-    if name not in OPERATIONS:
-        raise ValueError(f"no operation is called {name!r}; there are {', '.join(sorted(OPERATIONS))}")
+    if name not in _all_operations():
+        raise ValueError(f"no operation is called {name!r}; there are {', '.join(sorted(_OPERATIONS))}")
     if device is not None and device not in DEVICES:
         raise ValueError(f"device is {device!r}; expected 'cpu', 'gpu' or None")
     return [rung for d in DEVICES if device in (None, d) for rung in _LADDERS.get((name, d), [])]
@@ -168,7 +195,7 @@ def of(name, device=None):
 
 def everything():
     """All implementations, operation by operation."""
-    return [rung for name in OPERATIONS for rung in of(name)]
+    return [rung for name in _all_operations() for rung in of(name)]
 
 
 def run(rung, arguments):
@@ -217,7 +244,7 @@ def _check_capability(rung):
 
 def call(name, *args):
     """Prepare `args` and run the public rung for them: on the GPU for device arrays, else on the CPU."""
-    arguments = OPERATIONS[name].prepare(*args)
+    arguments = _OPERATIONS[name].prepare(*args)
     device = "gpu" if any(is_device_array(x) for x in arguments) else "cpu"
     return run(public_rung(name, device, arguments[-1].dtype), arguments)
 
@@ -225,7 +252,7 @@ def call(name, *args):
 @functools.cache
 def public_rung(name, device, dtype):
     """The rung that the operation's function takes for results of `dtype`; TypeError where there is none."""
-    public = [rung for rung in of(name, device) if rung.public]
+    public = [rung for rung in _LADDERS.get((name, device), []) if rung.public]
     fitting = [rung for rung in public if str(dtype) in rung.dtypes]
     if not fitting:
         known = " or ".join(sorted({known for rung in public for known in rung.dtypes}))

@@ -20,6 +20,8 @@ from .waiting import Deadline
 _STEP = 0.25  # seconds between looks at the process
 _MAX_MESSAGE = 4 << 20
 _MAX_QUEUE = 200
+# What `-m ipykernel_launcher` does, without the folder that it takes out of the path, and without coverage: numba would import it
+_KERNEL = "import sys; sys.modules['coverage'] = None; from ipykernel import kernelapp; kernelapp.launch_new_instance()"
 
 
 class KernelGone(RuntimeError):
@@ -43,7 +45,7 @@ class SandboxKernel(RunningKernel):
         self.km = KernelManager(
             transport="ipc", connection_file=str(file), ip=str(sandbox.folder / "ipc"), context=self._context
         )
-        argv = sandbox.argv("-m", "ipykernel_launcher", "-f", "{connection_file}", "--IPKernelApp.log_level=50")
+        argv = sandbox.argv("-c", _KERNEL, "-f", "{connection_file}", "--IPKernelApp.log_level=50")
         self.km._kernel_spec = KernelSpec(argv=argv, language="python", interrupt_mode="message")
         self.km.write_connection_file()
         sandbox.own(file)
