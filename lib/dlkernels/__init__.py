@@ -9,7 +9,7 @@ A package of operations is imported when one of its names is asked for: a notebo
 
 from importlib import import_module
 
-from .device import cuda
+from .device import cuda as cuda
 
 _PACKAGES = {
     "vector": """
