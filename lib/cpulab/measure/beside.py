@@ -16,6 +16,8 @@ class Beside:
         self.kinds = [
             kind for kind in dict.fromkeys(line["kind"] for line in self.record.data["means"]) if kind != "all"
         ]
+        seen = {(line["instruction_set"], line["threads"]) for line in self.record.data["means"]}
+        self.columns = [column for column in COLUMNS if column in seen]  # a machine may have no AVX-512
 
     def mean(self, kind, instructions, threads, passes="forward", mode=USER):
         """The geometric mean of PyTorch's time / ours over a kind, or "all"; KeyError where nothing such is recorded."""
@@ -26,14 +28,14 @@ class Beside:
         raise KeyError(f"{self.record.name} has no mean of {wanted}")
 
     def means(self, *kinds, passes="forward"):
-        """The means of some kinds, with both instruction sets and one and two threads each."""
-        return [self.mean(kind, *column, passes) for kind in kinds for column in COLUMNS]
+        """The means of some kinds, with each recorded set of instructions and one and two threads each."""
+        return [self.mean(kind, *column, passes) for kind in kinds for column in self.columns]
 
     def table(self, what, passes="forward"):
         """A row for each kind, and one for all. what: what the cases are, as "layers"."""
         rows = [(kind, *(f"{mean:.2f}" for mean in self.means(kind, passes=passes))) for kind in (*self.kinds, "all")]
         caption = f"PyTorch's time / ours, geometric means over {what}, one and two threads; above 1 we are faster"
-        return Table((what, *(f"{name}, {n}" for name, n in COLUMNS)), rows, caption)
+        return Table((what, *(f"{name}, {n}" for name, n in self.columns)), rows, caption)
 
     def __str__(self):
         """When, where and with what, in lines that fit a page."""
