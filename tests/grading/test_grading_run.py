@@ -266,7 +266,7 @@ def sentences(first, slower):
     each = first["answered"]["seconds"] / first["answered"]["submissions"]
     assert answered["seconds"] > 1.2 * first["answered"]["seconds"]
     yield (
-        f"200 submissions of 07 with every task answered take {minutes(first['answered'])} on two cores, {each:.1f} seconds each; "
+        f"On two cores, 200 submissions of 07 with every task answered take {minutes(first['answered'])}, {each:.1f} seconds each; "
         f"on a slower machine {minutes(answered)}, and {minutes(varied)} where only every second one is answered."
     )
     yield (
