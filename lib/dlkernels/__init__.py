@@ -7,7 +7,7 @@ from dlkernels import implementations   implementations.of("add", device="cpu"):
 A package of operations is imported when one of its names is asked for: a notebook about vectors need not wait for attention.
 """
 
-from importlib import import_module
+import importlib
 
 from .device import cuda as cuda
 
@@ -49,10 +49,10 @@ __all__ = sorted({"cuda", "implementations", *_HOMES} - {"sum"})
 
 def __getattr__(name):
     if name == "implementations":
-        return import_module(".implementations", __name__)
+        return importlib.import_module(".implementations", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = found = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
     return found
 
 

@@ -121,6 +121,7 @@ def _all_operations():
 
 @functools.cache
 def _import_all():
+    """The one import that goes up, from the table to what is in it: by name, and only when the whole table is asked for."""
     global _OPERATIONS
     for package in PACKAGES:
         importlib.import_module(f".{package}", __package__)

@@ -267,7 +267,7 @@ def sentences(first, slower):
     assert answered["seconds"] > 1.2 * first["answered"]["seconds"]
     yield (
         f"On two cores, 200 submissions of 07 with every task answered take {minutes(first['answered'])}, {each:.1f} seconds each; "
-        f"on a slower machine {minutes(answered)}, and {minutes(varied)} where only every second one is answered."
+        f"on a slower machine {minutes(answered)}, and {minutes(varied)} where half of the class has all right and the others less."
     )
     yield (
         f"The grader's own processes need no more than {most:.0f} MB, at the end as at the start "

@@ -111,5 +111,14 @@ def test_a_record_beside_pytorch_is_read_as_it_was_written(tmp_path):
     assert pair.mean("all", "AVX-512", 2) == 6
     assert [line[0] for line in pair.table("layers").rows] == ["3x3", "all"]
     assert "PyTorch 9.9" in str(pair)
+    narrow = {
+        "rows": [],
+        "means": [line for line in lines if line["instruction_set"] == "AVX2"],
+        "peer": {"version": "9.9"},
+    }
+    measure.record("narrow", narrow, folder=tmp_path)
+    narrow = measure.Beside("narrow", tmp_path)  # of a machine without AVX-512
+    assert narrow.means("3x3") == [3, 4]
+    assert narrow.table("layers").rows[0][1:] == ("3.00", "4.00")
     with pytest.raises(KeyError, match="pair has no mean of"):
         pair.mean("all", "NEON", 1)

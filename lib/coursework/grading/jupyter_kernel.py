@@ -20,8 +20,11 @@ from .waiting import Deadline
 _STEP = 0.25  # seconds between looks at the process
 _MAX_MESSAGE = 4 << 20
 _MAX_QUEUE = 200
-# What `-m ipykernel_launcher` does, without the folder that it takes out of the path, and without coverage: numba would import it
-_KERNEL = "import sys; sys.modules['coverage'] = None; from ipykernel import kernelapp; kernelapp.launch_new_instance()"
+# As `-m ipykernel_launcher`, which takes the work folder out of the path while it imports; without coverage, which numba would
+# import: a sixth of what numba takes to be imported.
+_KERNEL = (
+    "import runpy, sys; sys.modules['coverage'] = None; runpy.run_module('ipykernel_launcher', run_name='__main__')"
+)
 
 
 class KernelGone(RuntimeError):

@@ -86,7 +86,7 @@ def main(folder):
     gc.set_threshold(50_000, 20, 20)  # a compiler makes much that lives as long as the process: a fifteenth of its time
     known, namespace = None, None
     out, sys.stdout = sys.stdout, sys.stderr  # so that a print in an answer cannot be taken for a reply
-    sys.modules["coverage"] = None  # numba imports it where it is there: a sixth of what numba takes to be imported
+    sys.modules["coverage"] = None  # as in the kernel (jupyter_kernel.py)
     extraction.prelude()
     guard.arm(folder)
     out.write("ready\n")
