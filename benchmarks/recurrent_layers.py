@@ -3,22 +3,23 @@
     python benchmarks/run.py recurrent_layers           recorded in results/recurrent_layers.json
     python benchmarks/run.py recurrent_layers --quick   two sizes, not recorded
 
-float32, one direction, as many features as hidden units, two threads, as a user has them: nothing is pinned. *Shared* is what
-`dlkernels.lstm` takes: all threads compute a part of the units of a step, and meet after it. *Wavefront* and *parts* are the rungs of
-fast_strands.py. The three run in turns in one process (one library: its threads are the same for all), and their results are compared.
+float32, one direction, as many features as hidden units, two threads, as a user has them: nothing is pinned. *Shared*: all
+threads compute a part of the units of a step, and meet after it (fast.py). *Wavefront* and *parts* are the rungs of
+fast_strands.py; `dlkernels.lstm` chooses by what is found here. The three run in turns in one process (it is one library:
+the threads are the same for all), and their results are compared.
 """
 
 import numpy as np
 
 from cpulab.measure import Table, times
-from dlkernels import implementations, lstm
+from dlkernels import implementations
 
 #: layers, steps, batch, hidden
 SIZES = (
-    (1, 128, 32, 256), (2, 128, 32, 256), (4, 128, 32, 256), (4, 100, 8, 256), (4, 512, 8, 64), (4, 512, 32, 64),
-    (8, 128, 32, 128), (4, 64, 64, 512),
+    (2, 256, 16, 32), (4, 256, 16, 32), (4, 256, 32, 32), (2, 256, 8, 64), (4, 512, 8, 64), (2, 256, 32, 64), (4, 512, 32, 64),
+    (4, 256, 64, 64), (4, 256, 16, 96), (8, 128, 32, 128), (2, 128, 32, 256), (4, 128, 32, 256), (4, 64, 64, 512),
 )  # fmt: skip
-WAYS = {"shared": "lstm", "wavefront": "lstm_wavefront", "parts": "lstm_batch_parts"}
+WAYS = {"shared": "lstm_vectors", "wavefront": "lstm_wavefront", "parts": "lstm_batch_parts"}
 
 
 def ways(layers, steps, batch, hidden):
@@ -33,11 +34,7 @@ def ways(layers, steps, batch, hidden):
     ]
     rungs = {each.name: each for each in implementations.of("lstm", "cpu")}
 
-    def by(name):
-        function = lstm if name == "lstm" else rungs[name]
-        return lambda: function(x, h, c, *weights)
-
-    return {way: by(name) for way, name in WAYS.items()}
+    return {way: lambda rung=rungs[name]: rung(x, h, c, *weights) for way, name in WAYS.items()}
 
 
 def compared(size, budget):

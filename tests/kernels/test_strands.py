@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dlkernels
 from dlkernels import implementations, team
 from dlkernels.recurrent import fast_strands, reference
 
@@ -43,3 +44,28 @@ def test_strands_give_what_a_thread_gives(monkeypatch, name, size, padded):
         assert sum(last - first for first, last in ran) == -(-steps // fast_strands.STEPS) * layers
     elif name == "lstm_batch_parts" and team.size() > 1:
         assert all(part == (0, min(team.size(), size[1] // max(2, fast_strands.lanes // 2))) for part in ran)
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize(
+    ("hidden", "layers", "directions", "waves"),
+    [(64, 2, 1, True), (65, 2, 1, False), (64, 1, 1, False), (64, 2, 2, False)],
+)
+def test_the_wavefront_is_taken_for_narrow_layers_on_several_cores(
+    monkeypatch, cores, hidden, layers, directions, waves
+):
+    x, h, c, w_ih, w_hh, b_ih, b_hh = network(20, 8, 5, hidden, layers)
+    if directions == 2:
+        h, c = np.concatenate((h, h)), np.concatenate((c, c))
+        w_ih = [w_ih[0], w_ih[0], *[np.concatenate((w, w), axis=1) for w in w_ih[1:] for _ in range(2)]]
+        w_hh, b_ih, b_hh = ([one for one in several for _ in range(2)] for several in (w_hh, b_ih, b_hh))
+    given = (x, h, c, w_ih, w_hh, b_ih, b_hh, directions == 2)
+    expected = reference.lstm(*given)
+    ran = []
+    wavefront = fast_strands.wavefront
+    monkeypatch.setattr(fast_strands, "wavefront", lambda *rest: (ran.append(1), wavefront(*rest))[1])
+    monkeypatch.setattr(team, "size", lambda: cores)
+    assert implementations.public_rung("lstm", "cpu", x.dtype).name == "lstm_chosen"
+    for found, one in zip(dlkernels.lstm(*given), expected, strict=True):
+        np.testing.assert_allclose(found, one, atol=2e-6)
+    assert bool(ran) == (waves and cores > 1)

@@ -360,7 +360,7 @@ def in_vectors(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
 WHAT = "a step is a job of the team, each task has all gates of some units; vectors over the batch, or over units for batch 1"
 
 
-@implementation("lstm", device="cpu", adds=WHAT, dtypes=("float32",), public=True)
+@implementation("lstm", device="cpu", adds=WHAT, dtypes=("float32",))
 @on_layers
 def lstm_vectors(*arguments):
     in_vectors(*arguments)

@@ -3,9 +3,10 @@
     lstm_wavefront        a strand is a layer, which works on a block of steps; the next layer is a block behind (Appleyard and others
                           2016): the cells of a diagonal run at the same time
     lstm_batch_parts      a strand is a part of the batch
+    lstm_chosen           the wavefront where layers are narrow; else fast.py's
 
 In fast.py all threads share the units of a step and meet after it: each reads its part of U only. Here a thread reads all of U, and
-meets the others once in a block of steps. Where that wins no quiet machine has told yet, so the public function takes neither.
+meets the others once in a block of steps. That wins where a step is so short that the meeting counts (benchmarks/recurrent_layers.py).
 """
 
 import numpy as np
@@ -23,6 +24,7 @@ from .layers import by_steps, on_layers, split
 
 f32 = np.float32
 STEPS = 16  # of a block: what a layer does before the next may begin
+NARROW = 64  # hidden units: up to here the wavefront was faster at every batch that was measured
 COUNT = GATES["lstm"]
 SPARE = 4 * lanes  # numbers behind the end of a line that a tile may read
 
@@ -206,3 +208,18 @@ def in_parts(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
 @on_layers
 def lstm_batch_parts(*arguments):
     in_parts(*arguments)
+
+
+# ---- the one that is taken ---------------------------------------------------------------------------------------------
+
+
+@implementation(
+    "lstm",
+    device="cpu",
+    adds=f"chooses: the wavefront for layers of up to {NARROW} units on several cores; else a step as a job of the team",
+    dtypes=("float32",),
+    public=True,
+)
+def lstm_chosen(g, *arrays):
+    narrow = g.hidden <= NARROW and team.size() > 1
+    return lstm_wavefront(g, *arrays) if narrow else alone(g, *arrays)
