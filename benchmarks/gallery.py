@@ -51,6 +51,7 @@ CALLS = (
         "cumsum_look_back": [((5000,), 0)],
         "matmul_split_k": [((64, 64, 128), 0)],
         "scan_backward_blocks": [((2, 2000), WITH_START)],
+        "scan_look_back": [((2, 2000), WITH_START)],
         "sum_columns": [((64, 40), ALONG_COLUMNS)],
         "sum_last_block": [((5000,), 0)],
     }

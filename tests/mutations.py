@@ -64,7 +64,7 @@ TEAM = "tests/kernels/test_team.py"
 CONVOLUTION = "tests/kernels/test_convolution.py"
 HOST = "tests/kernels/test_host.py"
 WINOGRAD = "tests/kernels/test_winograd.py"
-RECURRENT = "tests/kernels/test_recurrent.py"
+RECURRENT, LOOK_BACK = "tests/kernels/test_recurrent.py", "tests/kernels/test_scan_look_back.py"
 GPU_CONVOLUTION = "tests/kernels/test_gpu_convolution.py"
 LAYOUTS, TENSOR = "tests/kernels/test_layouts.py", "tests/kernels/test_tensor_cores.py"
 KERNELS = [
@@ -575,10 +575,31 @@ KERNELS = [
     ),
     Fault(
         "gpu scan: a thread forgets the state before its block",
-        "state = ps[t - 1] * state + es[t - 1]",
-        "state = es[t - 1]",
+        "state = ps[t - 1] * state + es[t - 1]\n        for _ in",
+        "state = es[t - 1]\n        for _ in",
         OPERATIONS,
         "test_at_real_size and gpu-scan_blocks",
+    ),
+    Fault(
+        "gpu scan by look-back: a chunk that was gone back over lets its factor out",
+        "            p = p * products[k]",
+        "            p = products[k]",
+        LOOK_BACK,
+        "test_the_state_before_a_chunk",
+    ),
+    Fault(
+        "gpu scan by look-back: threads meet in a bank",
+        "    return k + k // 32",
+        "    return k",
+        LOOK_BACK,
+        "test_each_number_is_read_once",
+    ),
+    Fault(
+        "gpu scan by look-back: a state is told before it is written",
+        "        tell(states, p * before + e, told, job, SUM)",
+        "        cuda.atomic.exch(told, job, SUM)\n        states[job] = p * before + e",
+        LOOK_BACK,
+        "test_each_number_is_read_once",
     ),
     Fault(
         "attention tiles: what was added before a larger score came is not corrected",

@@ -147,6 +147,7 @@ from . import (  # noqa: E402
     gpu_backward,  # noqa: F401
     gpu_minimal,  # noqa: F401
     gpu_persistent,  # noqa: F401
+    gpu_scan_look_back,  # noqa: F401
     gpu_scans,  # noqa: F401
     gpu_selective,  # noqa: F401
     scans,  # noqa: F401
