@@ -81,7 +81,7 @@ def test_deadlock_says_who_holds_and_who_waits():
     facts = dict(finding.facts)
     assert facts["A"].startswith("waits for right, which B holds since line")
     assert facts["B"].startswith("waits for left, which A holds since line")
-    assert "A waits for B waits for A" in finding.cause
+    assert "A waits for B, B waits for A" in finding.cause
     assert "waits for forks[" in str(explore(dining_philosophers).finding)
 
 

@@ -102,8 +102,9 @@ def _seen_why(stuck):
     """Why nobody can go on, where the locks that are held tell it."""
     ring = _ring(stuck)
     if len(ring) > 1:
+        waits = ", ".join(f"{a.name} waits for {b.name}" for a, b in zip(ring, [*ring[1:], ring[0]], strict=True))
         return (
-            f"{' waits for '.join(t.name for t in [*ring, ring[0]])}: each holds what the one before it wants. "
+            f"{waits}: each holds what the one before it wants. "
             "If all threads take the locks in the same order, there is no such ring."
         )
     for task in stuck:

@@ -224,7 +224,7 @@ def conv2d_winograd_2x2(x, weight, bias, g, out):
 @implementation(
     "conv2d_winograd",
     device="cpu",
-    adds="larger tiles: 36 multiplications for 144, and errors that are some three times as large",
+    adds="larger tiles: 36 multiplications for 144, and errors that are several times as large",
     limits="as conv2d_winograd_2x2",
     public=True,
 )

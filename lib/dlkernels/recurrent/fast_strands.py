@@ -216,7 +216,7 @@ def lstm_batch_parts(*arguments):
 @implementation(
     "lstm",
     device="cpu",
-    adds=f"chooses: the wavefront for layers of up to {NARROW} units on several cores; else a step as a job of the team",
+    adds=f"chooses: the wavefront up to {NARROW} units on several cores; else a step as a job of the team",
     dtypes=("float32",),
     public=True,
 )

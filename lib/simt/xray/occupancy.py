@@ -63,7 +63,7 @@ class Occupancy:
     def __str__(self):
         limit = " and ".join(self.limited_by)
         if not self.blocks_per_sm:
-            return f"{self.arch}: no block of {self.threads_per_block} threads fits on an SM: too little {limit}"
+            return f"{self.arch}: no block of {self.threads_per_block} threads fits on an SM, for want of {limit}"
         return (
             f"{self.arch}: {self.blocks_per_sm} blocks of {self.threads_per_block} threads per SM, "
             f"{self.warps_per_sm} warps, occupancy {self.occupancy:.0%}, limited by {limit}"
