@@ -589,8 +589,8 @@ KERNELS = [
     ),
     Fault(
         "gpu scan by look-back: threads meet in a bank",
-        "    return k + k // 32",
-        "    return k",
+        'meet in no bank."""\n    return k + k // 32',
+        'meet in no bank."""\n    return k',
         LOOK_BACK,
         "test_each_number_is_read_once",
     ),
