@@ -31,7 +31,8 @@
     const answer = document.querySelector(`details.predict-answer[data-name="${CSS.escape(name)}"]`);
     const mark = document.querySelector(`p.prediction[data-name="${CSS.escape(name)}"]`);
     if (!answer || !mark) return;
-    const choice = form.querySelector("input[type=radio]");
+    const choice = form.querySelector("input[type=radio]"), unit = document.getElementById(`predict-${name}-unit`);
+    if (unit && unit.textContent) mark.append(` ${unit.textContent}`);
     const open = () => { answer.open = true; form.hidden = true; };
     const judge = (text) => {
       const guess = choice ? text : number(text);
