@@ -24,7 +24,7 @@ BY_WARPS = {
     "layer_norm_warp_per_row", "log_softmax_backward_block_per_row", "log_softmax_backward_warp_per_row",
     "log_softmax_block_per_row", "log_softmax_warp_per_row", "lstm_batch_parallel", "lstm_persistent",
     "matmul_half_ldmatrix", "matmul_half_pipelined", "matmul_half_tensor_cores", "rms_norm_backward_block_per_row",
-    "rms_norm_backward_warp_per_row", "rms_norm_block_per_row", "rms_norm_warp_per_row", "scan_look_back",
+    "rms_norm_backward_warp_per_row", "rms_norm_block_per_row", "rms_norm_warp_per_row",
     "softmax_backward_block_per_row", "softmax_backward_warp_per_row", "softmax_block_per_row",
     "softmax_warp_per_row", "sum_grid_stride", "sum_last_block", "sum_shuffle",
 }  # fmt: skip
