@@ -233,6 +233,7 @@ NOT_RECORDED = {
     "conv2d_backward_implicit_gemm",
     "layer_norm_backward_warp_per_row",
     "rms_norm_backward_warp_per_row",
+    "scan_look_back",
 }
 
 
