@@ -24,7 +24,7 @@ from .layers import by_steps, on_layers, split
 
 f32 = np.float32
 STEPS = 16  # of a block: what a layer does before the next may begin
-NARROW = 64  # hidden units: up to here the wavefront was faster at every batch that was measured
+NARROW = 64  # hidden units: up to here the wavefront was faster at every batch that was measured, with AVX2
 COUNT = GATES["lstm"]
 SPARE = 4 * lanes  # numbers behind the end of a line that a tile may read
 
