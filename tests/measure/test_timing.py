@@ -2,12 +2,13 @@
 
 import gc
 import itertools
+import time
 
 import numba
 import numpy as np
 import pytest
 
-from cpulab.measure import fastest, limit_threads, ratio, times, timing
+from cpulab.measure import ThreadClock, fastest, limit_threads, ratio, times, timing
 
 pytestmark = pytest.mark.quick
 
@@ -108,6 +109,13 @@ def test_fastest_is_the_least_of_many_calls_in_turns(machine):
     a, b = machine.candidate(0.1, "a", first=5), machine.candidate(mostly_slow, "b")
     assert fastest({"a": a, "b": b}, limit=100, clock=machine) == pytest.approx({"a": 0.1, "b": 0.001})
     assert machine.log == ["a", "b"] * 61
+
+
+@pytest.mark.skipif(not timing.Clock().own_is_fine, reason="this system counts processor time in steps of milliseconds")
+def test_a_thread_clock_leaves_out_the_time_without_a_core():
+    found = fastest({"waits": lambda: time.sleep(0.01), "works": lambda: sum(range(20_000))}, 7, clock=ThreadClock())
+    assert found["waits"] < 0.005, found
+    assert found["works"] > 1e-5, found
 
 
 def test_fastest_stops_at_its_limit_after_seven_rounds(machine):

@@ -2,6 +2,7 @@
 
 ratio(peer, ours)       how much faster, measured fairly on a noisy machine; faster_or_slower(ratio): in words
 times({...})            several candidates at once; fastest({...}): the least of many single calls, for small effects
+ThreadClock()           for fastest: the processor time of one thread, whatever else runs
 peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative; roof_picture(): small, for messages
 Timeline()              which thread ran which piece of work, from when to when; draw_timelines() draws it
@@ -37,7 +38,7 @@ from .table import Table, faster_or_slower, with_unit
 from .timeline import WAIT, Timeline
 from .timeline_clock import nanoseconds, new_log, note
 from .timeline_plot import draw_timelines
-from .timing import Clock, Ratio, Times, fastest, limit_threads, ratio, times
+from .timing import Clock, Ratio, ThreadClock, Times, fastest, limit_threads, ratio, times
 from .transfers import recorded_transfers
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "Roof",
     "StrongScaling",
     "Table",
+    "ThreadClock",
     "Timeline",
     "Times",
     "WeakScaling",
