@@ -8,6 +8,7 @@ reading.py      the code cells of a notebook    slim.py     notebooks without th
 merge.py        canonical notebook + the student's answers, and what was tampered with
 grade.py        grades one submission
 sandbox.py      bubblewrap and rlimits          walls.py    bubblewrap's command line
+forked.py       processes that begin with the course imported: forks of forkserver.py, which enter walls by enter.py
 watch.py        limits of a submission as a whole, looked at    groups.py   the same by a control group
 waiting.py      a clock for what waits for a core
 jupyter_kernel.py   a Jupyter kernel in the sandbox

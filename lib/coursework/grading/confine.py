@@ -17,13 +17,27 @@ import sys
 
 def main(wish, *command):
     wish = json.loads(wish)
+    if wish.get("group"):
+        join_group(wish["group"])
+    limit(wish)
+    if wish.get("parent", os.getppid()) != os.getppid():
+        sys.exit("the grader ended before this began")
+    os.environ.pop("JPY_PARENT_PID", None)  # in a namespace of processes the parent always seems to be gone
+    os.execv(command[0], command)
+
+
+def join_group(group):
+    """Enter a control group, named by its file cgroup.procs, where it lets us."""
+    with contextlib.suppress(OSError), open(group, "w") as file:
+        file.write(str(os.getpid()))
+
+
+def limit(wish):
+    """Limit this process, and whatever it becomes."""
     try:
         import resource
     except ImportError:  # Windows
         resource = None
-    if wish.get("group"):
-        with contextlib.suppress(OSError), open(wish["group"], "w") as file:
-            file.write(str(os.getpid()))
     if resource:
         for name, key in (("AS", "memory"), ("FSIZE", "file"), ("NPROC", "processes"), ("CPU", "seconds")):
             _limit(resource, getattr(resource, f"RLIMIT_{name}", None), wish.get(key))
@@ -42,10 +56,6 @@ def main(wish, *command):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: end when the grader ends
     if wish.get("filter"):
         _filter()
-    if wish.get("parent", os.getppid()) != os.getppid():
-        sys.exit("the grader ended before this began")
-    os.environ.pop("JPY_PARENT_PID", None)  # in a namespace of processes the parent always seems to be gone
-    os.execv(command[0], command)
 
 
 # What no answer needs: namespaces and mounts, other processes' memory, the kernel's programs and keys, memory that belongs to

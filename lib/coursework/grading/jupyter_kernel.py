@@ -5,26 +5,23 @@ and keeps any amount of output. Here: sockets in the work folder (the sandbox ha
 noticed at once, the reply is kept, and output beyond the limit ends the kernel.
 """
 
-import os
+import secrets
 import time
 from collections import deque
 from queue import Empty
 
 import zmq
-from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.manager import KernelManager
+from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.connect import write_connection_file
 from nbval.kernel import RunningKernel
 
+from .sandbox import stop
 from .waiting import Deadline
 
 _STEP = 0.25  # seconds between looks at the process
 _MAX_MESSAGE = 4 << 20
 _MAX_QUEUE = 200
-# As `-m ipykernel_launcher`, which takes the work folder out of the path while it imports; without coverage, which numba would
-# import: a sixth of what numba takes to be imported.
-_KERNEL = (
-    "import runpy, sys; sys.modules['coverage'] = None; runpy.run_module('ipykernel_launcher', run_name='__main__')"
-)
+_CONNECT = 20  # milliseconds between tries, while the kernel's sockets are not there yet
 
 
 class KernelGone(RuntimeError):
@@ -42,27 +39,34 @@ class SandboxKernel(RunningKernel):
         self.sandbox = sandbox
         self.reply, self._iopub, self._output = None, deque(), 0
         self.exiting = False  # the notebook asked its kernel to end
-        file = sandbox.folder / "kernel.json"
-        self._context = zmq.Context()
-        self._context.sockopts.update({zmq.MAXMSGSIZE: _MAX_MESSAGE, zmq.RCVHWM: _MAX_QUEUE, zmq.LINGER: 0})
-        self.km = KernelManager(
-            transport="ipc", connection_file=str(file), ip=str(sandbox.folder / "ipc"), context=self._context
-        )
-        argv = sandbox.argv("-c", _KERNEL, "-f", "{connection_file}", "--IPKernelApp.log_level=50")
-        self.km._kernel_spec = KernelSpec(argv=argv, language="python", interrupt_mode="message")
-        self.km.write_connection_file()
+        file = str(sandbox.folder / "kernel.json")
+        write_connection_file(file, ip=str(sandbox.folder / "ipc"), transport="ipc", key=secrets.token_hex().encode())
         sandbox.own(file)
-        with open(os.devnull, "w") as null:
-            self.km.start_kernel(cwd=str(sandbox.folder), env=sandbox.environment(), stdout=null, stderr=null)
-        self.kc = self.km.client(context=self._context)
-        self.kc.start_channels()
+        self._context = zmq.Context()
+        self._context.sockopts.update(
+            {zmq.MAXMSGSIZE: _MAX_MESSAGE, zmq.RCVHWM: _MAX_QUEUE, zmq.LINGER: 0, zmq.RECONNECT_IVL: _CONNECT}
+        )
+        self.process = sandbox.begin("kernel", "-f", file, "--IPKernelApp.log_level=50")
+        self.kc = BlockingKernelClient(connection_file=file, context=self._context)
+        self.kc.load_connection_file()
+        self.kc.start_channels(hb=False)
         # a message of more than _MAX_MESSAGE never arrives: the socket hangs up, and connects again
         self._hung_up = self.kc.iopub_channel.socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
-        try:
-            self.kc.wait_for_ready(timeout=startup_timeout)
-        except RuntimeError as error:
-            self.stop()
-            raise KernelGone("KernelDied", f"the kernel did not start ({error})") from None
+        self._await_ready(startup_timeout)
+
+    def _await_ready(self, seconds):
+        """Until it answers, and what it prints is heard, for the sockets connect one after another."""
+        until, heard = time.monotonic() + seconds, False
+        while not heard:
+            message = self.kc.kernel_info()
+            try:
+                self.await_reply(message, max(_STEP, until - time.monotonic()))
+                self.await_idle(message, _STEP)
+                heard = True
+            except Empty:
+                if time.monotonic() > until:
+                    self.stop()
+                    raise KernelGone("KernelDied", f"the kernel did not start within {seconds:g} seconds") from None
 
     def await_reply(self, msg_id, timeout=None):
         """Wait for the reply to `msg_id`, putting aside what the kernel prints meanwhile."""
@@ -128,12 +132,17 @@ class SandboxKernel(RunningKernel):
             why = self.sandbox.why_ended() or ("KernelDied", "the process ended while this ran (a crash, or an exit)")
             raise KernelGone(*why)
 
+    def is_alive(self):
+        return self.process is not None and self.process.poll() is None
+
+    def interrupt(self):
+        self.kc.control_channel.send(self.kc.session.msg("interrupt_request"))
+
     def stop(self):
         """End the kernel at once; may be called again."""
-        if hasattr(self, "km"):
+        if self.process is not None:
             self._iopub.clear()
             self.kc.stop_channels()
-            self.km.shutdown_kernel(now=True)
-            self.km.cleanup_resources()
+            stop(self.process)
             self._context.destroy(linger=0)
-            del self.km
+            self.process = None

@@ -23,10 +23,12 @@ from pathlib import Path
 
 import psutil
 
+from . import forked
 from .walls import LIBRARY, bwrap_command
 
 USERS = (1_950_000_000, 61_000)  # numbers nobody has: the first, or where a container knows only 65,536 the second
 PREFIX = "dlk-"
+MOST_SERVERS = 4  # of which the next takes the place of one that ended
 _COUNTER = itertools.count()
 CLEAN_ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -39,6 +41,18 @@ CLEAN_ENVIRONMENT = {
     "DLKERNELS_DEVICE": "executor",
     "DLKERNELS_ENGINE": "executor",
     "DLKERNELS_PROGRESS": "off",
+}
+# What would be imported for nothing: numba asks for one, which is a sixth of what its import takes, a kernel for the other.
+UNWANTED = ("coverage", "debugpy")
+# How Python begins a program that is not forked. The kernel as `-m ipykernel_launcher`, which takes the work folder out of the path
+# while it imports.
+PROGRAMS = {
+    "servant": ("-m", "coursework.grading.servant"),
+    "kernel": (
+        "-c",
+        f"import runpy, sys; sys.modules.update(dict.fromkeys({UNWANTED})); "
+        "runpy.run_module('ipykernel_launcher', run_name='__main__')",
+    ),
 }
 
 
@@ -72,10 +86,12 @@ class Sandbox:
     broken: tuple | None = None  # what watch.py found
     turn: int = 0  # how often it was wiped
     lost: float = 0.0  # seconds that its processes waited for a core which others had, if watch.py looks
+    fork: bool = True  # whether programs are forked where that is possible (forked.py), and started otherwise
     _started: list = field(default_factory=list)
     _finds: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __enter__(self):
+        self._server = fork_server() if self.fork and self.mode == "bwrap" else None
         self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         if os.name == "posix" and os.geteuid() == 0 and self.mode == "bwrap":
             self.user = _free_user()
@@ -104,9 +120,9 @@ class Sandbox:
             **_windows(),
         }
 
-    def argv(self, *arguments):
-        """The command line that runs Python with `arguments` inside the walls."""
-        wish = {
+    def _wish(self):
+        """What confine.py is to do."""
+        return {
             "memory": self.limits.memory,
             "file": self.limits.file,
             "processes": self.limits.processes,
@@ -115,6 +131,10 @@ class Sandbox:
             "folder": str(self.folder),
             "filter": sys.platform == "linux",
         }
+
+    def argv(self, *arguments):
+        """The command line that runs Python with `arguments` inside the walls."""
+        wish = self._wish()
         inside = [*_launcher(wish), sys.executable, *arguments]
         outside = {"parent": os.getpid(), "group": self.group}
         if self.mode == "rlimit":
@@ -132,6 +152,29 @@ class Sandbox:
             env=self.environment(),
             start_new_session=True,
         )
+        self._started.append(process)
+        return process
+
+    def begin(self, program, *arguments):
+        """Start one of PROGRAMS inside, forked or from nothing; stdin and stdout are pipes."""
+        if self._server is None:
+            return self.start(*PROGRAMS[program], *arguments)
+        wish = self._wish()
+        try:
+            process = forked.Forked(
+                self._server,
+                program,
+                arguments,
+                folder=self.folder,
+                user=self.user,
+                launcher=_launcher(wish),
+                wish=wish,
+                group=self.group,
+                environment=self.environment(),
+            )
+        except OSError:  # what is forked from has ended, as any process may
+            self._server = None
+            return self.start(*PROGRAMS[program], *arguments)
         self._started.append(process)
         return process
 
@@ -154,7 +197,8 @@ class Sandbox:
 
     def roots(self):
         """The processes that were started here."""
-        return [process.pid for process in self._started if process.poll() is None]
+        left = [process for process in self._started if process.poll() is None]
+        return [pid for process in left for pid in getattr(process, "pids", (process.pid,))]
 
     def why_ended(self):
         """(name, text) of the limit that was broken here since the last question, or None."""
@@ -178,6 +222,33 @@ class Sandbox:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
             psutil.wait_procs(left, timeout=0.5)
+
+
+_servers = []
+
+
+def fork_server():
+    """What programs are forked from, one for this process; None where that is not possible. One that ended is replaced."""
+    if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
+        return None
+    if not _servers or (_servers[-1] and _servers[-1].process.poll() is not None and len(_servers) < MOST_SERVERS):
+        _servers.append(_new_server())
+    return _servers[-1]
+
+
+def _new_server():
+    """A server, after a trial: not every system that builds walls lets others enter them."""
+    try:
+        server = forked.ForkServer(CLEAN_ENVIRONMENT)
+        with Sandbox("bwrap", Limits(), fork=False) as trial:
+            trial._server = server
+            process = trial.begin("servant", str(trial.folder))
+            if isinstance(process, forked.Forked) and process.stdout.readline() == b"ready\n":
+                return server
+        server.stop()
+    except OSError:
+        pass
+    return None
 
 
 def _free_user():

@@ -22,7 +22,7 @@ def handle(folder, number, namespace):
     request = exchange.read(folder, f"req-{number}")
     try:
         with guard.inside():
-            reply = {"value": _answer(request, namespace)}
+            reply = {"value": carry_out(request, namespace)}
     except AnswerFailed as error:
         reply = {"failed": [error.name, error.text[:2000], error.line[:500], error.place[:200]]}
     try:
@@ -31,7 +31,8 @@ def handle(folder, number, namespace):
         exchange.write({"failed": ["NotPlain", str(error), "", ""]}, folder, f"res-{number}")
 
 
-def _answer(request, namespace):
+def carry_out(request, namespace):
+    """The value, of plain data, that a request asks for."""
     operation, name = request["operation"], request["name"]
     if name not in namespace:
         raise AnswerFailed("NameError", f"nothing is called {name}: does the answer cell run without an error?")
