@@ -250,6 +250,8 @@ def test_beside_the_other_cells_of_its_page_another_page_runs(small):
 def test_which_cells_look_at_the_clock():
     cells = [
         ("import time\nx = np.zeros(3)", False),
+        ("from time import perf_counter\nfrom cpulab.measure import Timeline", False),
+        ("from time import sleep; sleep(1)", True),
         ("def span(f):\n    start = time.perf_counter()\n    f()\n    return time.perf_counter() - start", True),
         ("def spanner(): pass", False),  # another name
         ("both = span(one), span(other)", True),

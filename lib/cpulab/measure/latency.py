@@ -58,7 +58,6 @@ def chase(places, at, steps):
     return at
 
 
-@alone()
 def latency_ladder(sizes=None, clock=None):
     """Seconds per load in a chain through each number of bytes in ``sizes``. A `Ladder`.
 
