@@ -31,7 +31,7 @@ from coursework.grading.session import Session
 NO_BWRAP = sandbox.why_no_bwrap()
 BWRAP = pytest.param("bwrap", marks=pytest.mark.skipif(bool(NO_BWRAP), reason=NO_BWRAP or ""))
 LIMITS = sandbox.Limits(
-    cell_seconds=15, memory=1200 << 20, file=16 << 20, folder=64 << 20, output=1 << 20, processes=60
+    cell_seconds=15, memory=2000 << 20, file=16 << 20, folder=64 << 20, output=1 << 20, processes=60
 )
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="some limits of the whole are those of Linux")
 
@@ -59,7 +59,7 @@ CHILDREN = "import os, time\nfor _ in range({count}):\n    if os.fork() == 0:\n{
 ATTACKS = {
     "memory of children": (
         CHILDREN.format(
-            count=6, body="        keep = bytearray(300 << 20)\n        keep[::4096] = b'x' * len(keep[::4096])"
+            count=8, body="        keep = bytearray(300 << 20)\n        keep[::4096] = b'x' * len(keep[::4096])"
         )
         + "time.sleep(300)",
         "limit of memory: cell bad: all its processes took more than 1 GB",

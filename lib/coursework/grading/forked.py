@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 
 import psutil
 
@@ -73,20 +74,24 @@ class Forked:
     """A process in walls of its own, as subprocess.Popen is one. `program`: of forkserver.PROGRAMS."""
 
     def __init__(self, server, program, arguments, *, folder, user, launcher, wish, group, environment):
-        self.returncode, self.failure, self._said = None, "", b""
+        self.returncode, self.failure, self._said, self._asked = None, "", b"", threading.Lock()
         self._holder, walls, inside = _build(folder, user, launcher, environment)
         self.pid = self._holder.pid
-        ours, theirs = zip(*(os.pipe() for _ in range(3)), strict=True)
-        (their_in, my_in), (my_out, their_out), (my_status, their_status) = zip(ours, theirs, strict=True)
+        (their_in, my_in), (my_out, their_out), (my_status, their_status) = (os.pipe() for _ in range(3))
+        self.stdin, self.stdout = os.fdopen(my_in, "wb"), os.fdopen(my_out, "rb")
+        self._status = os.fdopen(my_status, "rb", 0)
         try:
             self._waiting = server.order(
                 [walls, their_in, their_out, their_status],
                 program=program, arguments=arguments, wish=wish, group=group, walls=inside, environment=environment,
             )  # fmt: skip
+        except OSError:
+            self.kill()
+            self._holder.wait()
+            raise
         finally:
             for file in (walls, their_in, their_out, their_status):
                 os.close(file)
-            self.stdin, self.stdout, self._status = os.fdopen(my_in, "wb"), os.fdopen(my_out, "rb"), my_status
 
     @property
     def pids(self):
@@ -94,26 +99,24 @@ class Forked:
         return self.pid, self._waiting
 
     def poll(self):
-        return self._ended(0)
-
-    def wait(self):
-        while self._ended(None) is None:
-            pass
-        self._holder.wait()
+        """The exit status, or None while it runs. Negative: the number of the signal that ended it."""
+        with self._asked:  # also by who watches it
+            while self.returncode is None and select.select([self._status], [], [], 0)[0]:
+                said = self._status.read(1000)
+                self._said += said
+                if not said:
+                    text = self._said.decode(errors="replace")
+                    known = re.fullmatch(r"-?\d+", text)
+                    self.failure = "" if known else text.strip()
+                    self.returncode = int(text) if known else 1 if text else -signal.SIGKILL
+                    self.kill()
         return self.returncode
 
-    def _ended(self, seconds):
-        """The exit status, or None if it has none after so many seconds. Negative: the number of the signal that ended it."""
-        while self.returncode is None and select.select([self._status], [], [], seconds)[0]:
-            said = os.read(self._status, 1000)
-            self._said += said
-            if not said:
-                text = self._said.decode(errors="replace")
-                known = re.fullmatch(r"-?\d+", text)
-                self.returncode = int(text) if known else 1 if text else -signal.SIGKILL
-                self.failure = "" if known else text.strip()
-                os.close(self._status)
-                self.kill()
+    def wait(self):
+        while self.poll() is None:
+            select.select([self._status], [], [])
+        self._status.close()
+        self._holder.wait()
         return self.returncode
 
     def kill(self):
