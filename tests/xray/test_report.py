@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from numba import float32
+from numba import float32, int32
 
 from dlkernels import cuda
 from simt.xray import BudgetExceeded, xray
@@ -293,6 +293,29 @@ def test_pictures_tell_the_counts(strided, conflicts):
     assert "32-way" in conflicts.bank_strip(kind="load").alt
     assert "32 of 32 banks" in conflicts.bank_strip(kind="store").alt
     assert len(conflicts.bank_strip(kind="load").text.splitlines()) == 2  # a head and bank 0
+
+
+@cuda.jit
+def count_into(out, places):
+    s = cuda.shared.array(32, int32)
+    t = cuda.threadIdx.x
+    s[t] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(s, t % places, 1)
+    cuda.syncthreads()
+    out[t] = s[t]
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [(1, "32 lanes update one word"), (8, "4 lanes update one word"), (32, "no two lanes update the same word")],
+)
+def test_lanes_that_update_one_word_are_no_conflict_of_banks_but_wait(places, said):
+    picture = xray(count_into, 1, 32)(np.zeros(32, np.int32), places).bank_strip(kind="atomic")
+    assert f"{places} of 32 banks are used, each for one word ({said}" in picture.alt
+    assert said in picture.svg.split("</title>", 1)[1]
+    assert "1-way" not in picture.svg
+    assert picture.text.splitlines()[1].split()[2] == {1: "0-31", 8: "0-24", 32: "0"}[places]
 
 
 def test_the_picture_of_a_race_leads_from_both_threads_to_the_element(racy):

@@ -9,10 +9,12 @@ from .. import show
 from ..trace import LOAD
 from . import columns, traffic
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
+from .words import span
 
 CELL = INNER / traffic.WARP
 _TICKS = (0, 8, 16, 24, 31)
 MOST_REQUESTS = 8
+BANKS_IN_A_ROW = 16  # half of them: the number of a lane in each box is read on a phone, too
 AROUND = 4  # elements shown on either side of the one that threads meet at
 
 
@@ -80,34 +82,41 @@ def sector_strip(report, **choice):
 
 
 def bank_strip(report, **choice):
-    """The 32 banks of shared memory: the words that each must serve in the worst pass of one request."""
+    """The 32 banks of shared memory, in two rows: the words that each must serve in the worst pass of one request."""
     rows, e = _choose(report, ("shared",), **choice)
     trace = report.trace
     stacks, ways, part_of = _bank_stacks(trace, rows)
-    height = 8.5
-    top = 34
-    base = top + height * max(ways, 1)
-    parts = [text(MARGIN, 14, _title(e), weight="bold")]
-    for bank in range(traffic.BANKS):
-        x = MARGIN + bank * CELL
-        parts.append(line(x, base, x + CELL, base, 1))
-        for level, (word, lanes) in enumerate(stacks.get(bank, [])):
-            y = base - (level + 1) * height
-            parts.append(rect(x + 0.5, y, CELL - 1, height - 1, 0.12, title=_word(word, lanes)))
-            label = lanes[0] if len(lanes) == 1 else f"×{len(lanes)}"
-            parts.append(text(x + CELL / 2, y + 6, label, 6.5, "middle"))
-    parts += [text(MARGIN + (b + 0.5) * CELL, base + 12, b, 10, "middle") for b in _TICKS]
-    parts.append(text(MARGIN, base + 28, f"bank; in the boxes the lanes. {ways}-way{part_of}"))
+    width, height = INNER / BANKS_IN_A_ROW, 11
+    parts, y = [text(MARGIN, 14, _title(e), weight="bold")], 24
+    for first in range(0, traffic.BANKS, BANKS_IN_A_ROW):
+        banks = range(first, first + BANKS_IN_A_ROW)
+        base = y + height * max(len(stacks.get(bank, [0])) for bank in banks)
+        for bank in banks:
+            x = MARGIN + (bank - first) * width
+            parts.append(line(x, base, x + width, base, 1))
+            for level, (word, lanes) in enumerate(stacks.get(bank, [])):
+                top = base - (level + 1) * height
+                parts.append(rect(x + 0.5, top, width - 1, height - 1, 0.12, title=_word(word, lanes)))
+                label = lanes[0] if len(lanes) == 1 else f"×{len(lanes)}"
+                parts.append(text(x + width / 2, top + 8.5, label, 9.5, "middle"))
+            parts.append(text(x + width / 2, base + 11, bank, 9, "middle"))
+        y = base + 20
     served = f"and the busiest serves {ways} different words one after another" if ways > 1 else "each for one word"
-    alt = (
-        f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(stacks)} of 32 banks are used, "
-        f"{served} ({ways}-way{part_of})."
-    )
+    notes = [f"{ways}-way{part_of}"] if ways > 1 or e.kind != "atomic" else []
+    if e.kind == "atomic":
+        most = int(np.unique(trace.address[rows], return_counts=True)[1].max())
+        notes.append(
+            f"{most} lanes update one word, one after another" if most > 1 else "no two lanes update the same word"
+        )
+    cost = "; ".join(notes)
+    parts.append(text(MARGIN, y + 9, "below a box: its bank; in it: the lane, ×2 for two lanes"))
+    parts.append(text(MARGIN, y + 24, cost))
+    alt = f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(stacks)} of 32 banks are used, {served} ({cost})."
     lines = ["bank  words  lanes of each word"] + [
-        f"{bank:>4}  {len(words):>5}  {'; '.join(','.join(map(str, lanes)) for _, lanes in words)}"
+        f"{bank:>4}  {len(words):>5}  {'; '.join(span(lanes) for _, lanes in words)}"
         for bank, words in sorted(stacks.items())
     ]
-    return Picture(canvas(base + 38, parts, alt), alt, "\n".join(lines))
+    return Picture(canvas(y + 30, parts, alt), alt, "\n".join(lines))
 
 
 def step(report, **choice):
@@ -140,7 +149,8 @@ def _choose(report, spaces, **choice):
     """(rows of the trace, Expression): the costliest request, the first of several."""
     every, e = _choose_all(report, spaces, **choice)
     table = report.requests
-    cost = table.wavefronts if spaces == ("shared",) else table.sectors
+    # An atomic serves the lanes at one address one after another, whatever the banks do.
+    cost = np.maximum(table.wavefronts, table.contention) if spaces == ("shared",) else table.sectors
     best = every[np.argmax(cost[every])]
     rows = np.flatnonzero(report.request_of == best)
     return rows[np.argsort(report.trace.lane[rows], kind="stable")], e

@@ -44,7 +44,7 @@ def figure(body, alt, text, kind="xray-figure"):
     return (
         f'<figure class="{kind}">{style()}{body}'
         f"<figcaption>{html.escape(alt)}</figcaption>"
-        f"<details><summary>The same as text</summary><pre>{html.escape(text)}</pre></details></figure>"
+        f'<details><summary>The same as text</summary><pre tabindex="0">{html.escape(text)}</pre></details></figure>'
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..trace import GLOBAL, KINDS, LOAD, SHARED
 from . import columns
 from .svg import INNER, MARGIN, Picture, canvas, line, rect, text
+from .words import span
 
 BINS = 32  # most cells in a row; several threads or elements share a cell beyond that
 MOST_PANELS = 12
@@ -101,20 +102,8 @@ def _table(trace, rows, stretch, names):
         mine = rows[number == k]
         thread, element = trace.thread[mine] % trace.threads_per_block, trace.element[mine]
         what = f"{names[trace.array[row]]:<5}  {KINDS[trace.kind[row]]:<6}"
-        lines.append(f"{stretch:>7}  {what}  {_span(thread):<7}  {_span(element)}")
+        lines.append(f"{stretch:>7}  {what}  {span(thread):<7}  {span(element)}")
     return lines
-
-
-def _span(values):
-    """ "0-31", "0-30 by 2" or a short list."""
-    values = np.unique(values)
-    steps = np.diff(values)
-    if len(values) == 1:
-        return str(values[0])
-    if (steps == steps[0]).all():
-        return f"{values[0]}-{values[-1]}" + (f" by {steps[0]}" if steps[0] > 1 else "")
-    listed = ",".join(map(str, values[:8].tolist()))
-    return listed + (f",... ({len(values)} of {values[0]}-{values[-1]})" if len(values) > 8 else "")
 
 
 def _range(cell, each, low=0):

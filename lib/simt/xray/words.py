@@ -23,6 +23,18 @@ def thread(trace, linear):
     return {"thread": _xyz(within, trace.block_shape), "block": _xyz(block, trace.grid)}
 
 
+def span(values):
+    """ "0-31", "0-30 by 2" or a short list: "0,16"."""
+    values = np.unique(values)
+    steps = np.diff(values)
+    if len(values) == 1:
+        return str(values[0])
+    if (steps == steps[0]).all() and (len(steps) > 1 or steps[0] == 1):
+        return f"{values[0]}-{values[-1]}" + (f" by {steps[0]}" if steps[0] > 1 else "")
+    listed = ",".join(map(str, values[:8].tolist()))
+    return listed + (f",... ({len(values)} of {values[0]}-{values[-1]})" if len(values) > 8 else "")
+
+
 def _xyz(linear, shape):
     x, y = shape[0], shape[1]
     return (linear % x, linear // x % y, linear // (x * y))
