@@ -7,6 +7,8 @@ It shows in a notebook, on a page and, as text, in a shell.
 """
 
 from html import escape
+from itertools import groupby
+from operator import attrgetter
 
 from simt import show
 
@@ -22,32 +24,44 @@ def table(*operations, device=None):
 
 
 class Rungs:
-    """The table; in a notebook and on a page it is HTML that fits a phone."""
+    """The table; in a notebook and on a page it is HTML that fits a phone. Of several operations each has its own."""
 
     def __init__(self, rungs):
         self.rungs = rungs
-        self.several = len({rung.operation for rung in rungs}) > 1
 
-    def rows(self):
-        """(number, name, what it adds, where it stands) of each rung."""
-        return [(f"{rung.device} {rung.rung}", rung.name, rung.adds, rung.place) for rung in self.rungs]
+    def ladders(self):
+        """[(operation, its rungs)]: each ladder is numbered from 1."""
+        return [(name, list(rungs)) for name, rungs in groupby(self.rungs, attrgetter("operation"))]
 
     def __repr__(self):
-        return "\n".join(f"{number:7} {name}: {adds}\n        {where}" for number, name, adds, where in self.rows())
+        several, lines = len(self.ladders()) > 1, []
+        for operation, rungs in self.ladders():
+            lines += [f"{operation}:"] if several else []
+            lines += [f"{_number(rung):7} {rung.name}: {rung.adds}\n        {rung.place}" for rung in rungs]
+        return "\n".join(lines)
 
     def _repr_html_(self):
-        columns = (show.Column("rung", escape, kind="number"), show.Column("what it adds", str))
-        rows = [
-            (number, f"{_linked(rung)} <small>{show.breakable(where)}</small><br>{show.sentence(adds)}")
-            for rung, (number, _, adds, where) in zip(self.rungs, self.rows(), strict=True)
-        ]
-        html = show.table(columns, rows, kind="rungs")
+        several = len(self.ladders()) > 1
+        html = "".join(_table(rungs, f"`{operation}`" if several else "") for operation, rungs in self.ladders())
         if all(rung.device == "cpu" for rung in self.rungs):
             return html
         return (
             f"{html}<p>The name of a GPU's rung leads to its counts and registers in the gallery. Loads, stores and races of a "
             f'kernel of your own: <a class="reference internal" href="{XRAY}">the x-ray</a>.</p>'
         )
+
+
+def _number(rung):
+    return f"{rung.device} {rung.rung}"
+
+
+def _table(rungs, caption):
+    columns = (show.Column("rung", escape, kind="number"), show.Column("what it adds", str))
+    rows = [
+        (_number(rung), f"{_linked(rung)} <small>{show.breakable(rung.place)}</small><br>{show.sentence(rung.adds)}")
+        for rung in rungs
+    ]
+    return show.table(columns, rows, caption, kind="rungs")
 
 
 def _linked(rung):

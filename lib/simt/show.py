@@ -29,9 +29,9 @@ def who(thread, block, block_shape, grid):
 
 
 def breakable(text):
-    """Text whose long names and calls may be broken after an underline, a dot, a stroke, a sign of equality or a bracket
+    """Text whose long names and calls may be broken after an underline, a dot (but that of .py), a stroke, a sign of equality or a bracket
     that opens, where a line is too short for them."""
-    places = r"(?<=[_/(\[=])(?![_/])|(?<=[a-z]\.)"
+    places = r"(?<=[_/(\[=])(?![_/])|(?<=[a-z]\.)(?!py\b)"
     return re.sub(r"[\w./(\[=]{13,}", lambda name: re.sub(places, "<wbr>", name[0]), escape(text))
 
 
@@ -62,11 +62,11 @@ class Column:
 
 
 def table(columns, rows, caption="", kind="", style="", scroll=False):
-    """Rows of texts or numbers as a table; a line of headings if any column has one.
+    """Rows of texts or numbers as a table; a line of headings if any column has one. caption: a `sentence`.
 
     ``scroll``: in a box of its own, which scrolls where the page is too narrow.
     """
-    above = f"<caption>{escape(caption)}</caption>" if caption else ""
+    above = f"<caption>{sentence(caption)}</caption>" if caption else ""
     body = "".join(_row(columns, row) for row in rows)
     if any(column.heading for column in columns):
         heads = "".join(map(_heading, columns))

@@ -31,6 +31,15 @@ def test_table_names_every_rung_once_and_escapes():
     assert "xray.html" not in rungs.table("add", device="cpu")._repr_html_()
 
 
+def test_each_of_several_operations_has_its_name_above_its_rungs():
+    html, text = rungs.table("add", "axpy")._repr_html_(), repr(rungs.table("add", "axpy"))
+    assert re.findall("<caption>(.*?)</caption>", html) == ["<code>add</code>", "<code>axpy</code>"]
+    assert [line for line in text.splitlines() if line.endswith(":")] == ["add:", "axpy:"]
+    for one in (rungs.table("add")._repr_html_(), repr(rungs.table("add"))):
+        assert "caption" not in one
+        assert not one.startswith("add:")
+
+
 def test_a_rung_of_a_gpu_leads_to_its_card_in_the_gallery():
     every = implementations.everything()
     led = re.findall(r'href="gallery.html#([^"]+)"', rungs.table(*{rung.operation for rung in every})._repr_html_())

@@ -39,6 +39,7 @@ def test_hostile_text_is_escaped_once_wherever_it_stands():
 def test_code_in_a_sentence_is_escaped_too():
     assert sentence("use `a<b` & `c`") == "use <code>a&lt;b</code> &amp; <code>c</code>"
     assert sentence("an `odd` one `") == "an `odd` one `"
+    assert "<caption>by <code>a&lt;b</code></caption>" in table([Column("n")], [(1,)], caption="by `a<b`")
     assert code("a<b`") == "<code>a&lt;b`</code>"
 
 
@@ -65,5 +66,5 @@ def test_a_row_must_fit_the_columns():
 
 def test_long_names_may_be_broken_and_numbers_not():
     assert breakable("l1tex__t_requests < 1.25") == "l1tex__<wbr>t_<wbr>requests &lt; 1.25"
-    assert breakable("lib/simt/show.py:12") == "lib/<wbr>simt/<wbr>show.<wbr>py:12"
+    assert breakable("lib/simt/show.py:12") == "lib/<wbr>simt/<wbr>show.py:12"
     assert breakable("matmul_naive") == "matmul_naive"
