@@ -1,5 +1,7 @@
 """The figure style and `figures.show`: readable on white, on the dark page and in grey, with alt text."""
 
+import base64
+import io
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -67,6 +69,15 @@ def test_svg_follows_the_page_and_carries_its_alt_text():
     assert "currentColor" in html
     assert figures.INK not in html, "the ink is fixed somewhere: it would vanish on a dark page"
     assert not re.search(r"#ffffff|#000000|: white|: black", html), "a fixed white or black does not follow the page"
+
+
+def test_images_have_more_pixels_than_the_page_shows():
+    fig, ax = figures.subplots(figsize=(3, 3))
+    ax.imshow(np.eye(8))
+    image = re.search('<image[^>]*base64,([^"]+)', figures.to_html(fig, "A diagonal of eight.").replace("\n", ""))[1]
+    pixels = plt.imread(io.BytesIO(base64.b64decode(image))).shape[1]
+    box = ax.get_position()
+    assert pixels > box.width * 3 * figures.PIXELS_PER_INCH
 
 
 def test_ids_of_two_figures_never_meet():
