@@ -26,8 +26,8 @@ def test_the_caption_says_when_how_and_on_what(tmp_path):
     record("x", 1, command="make bench", folder=tmp_path)
     caption = recorded("x", folder=tmp_path).caption
     today = datetime.datetime.now(datetime.UTC)
-    assert caption.startswith(f"Recorded on {today.day} {today:%B %Y} with `make bench` on ")
-    assert re.search(r"Python 3\.\d+\.\d+\S*, numba \d+\.\d+", caption)
+    assert caption.startswith(f"Recorded on {today.day} {today:%B %Y} on ")
+    assert re.search(r"\(make bench; Python 3\.\d+\.\d+\S*, numba \d+\.\d+", caption)
     assert "\n" not in caption
 
 
@@ -56,8 +56,8 @@ def test_the_caption_names_the_gpu_first():
     card |= {"GPU": "NVIDIA H200, 143771 MiB", "packages": {"numba": "0.68.1", "other": "1"}}
     provenance = {"date": "2026-11-02T10:00:00+00:00", "command": "make gpu-record", "machine": card}
     assert records.Recorded("x", 1, provenance).caption == (
-        "Recorded on 2 November 2026 with `make gpu-record` on NVIDIA H200, c, 2 cores, AVX2, Linux 6.1 "
-        "(Python 3.12.1, numba 0.68.1)."
+        "Recorded on 2 November 2026 on NVIDIA H200, c, 2 cores, AVX2, Linux 6.1 "
+        "(make gpu-record; Python 3.12.1, numba 0.68.1)."
     )
 
 

@@ -1,5 +1,7 @@
 """What benchmarks/sides.py has recorded: PyTorch's times over ours, as geometric means over the cases of a kind."""
 
+import textwrap
+
 from .records import recorded
 from .table import Table
 
@@ -39,5 +41,5 @@ class Beside:
 
     def __str__(self):
         """When, where and with what, in lines that fit a page."""
-        lines = self.record.caption.replace("` on ", "`\non ").replace(" (Python", "\n(Python")
+        lines = "\n".join(textwrap.wrap(self.record.caption, 60))
         return f"{lines}\nPyTorch {self.record.data['peer']['version']}"

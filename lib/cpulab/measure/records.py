@@ -81,7 +81,7 @@ class Recorded:
         if machine["GPU"] not in ("none found", "unknown"):
             on = f"{machine['GPU'].split(',')[0]}, {on}"
         date = f"{when.day} {when:%B %Y}"
-        return f"Recorded on {date} with `{self.provenance['command']}` on {on} ({', '.join(versions)})."
+        return f"Recorded on {date} on {on} ({self.provenance['command']}; {', '.join(versions)})."
 
 
 _SHOWN = ("numba", "numpy", "torch", "numba-cuda")
