@@ -20,7 +20,7 @@ LOOK = r"""
   for (let node; (node = walker.nextNode());) {
     const parent = node.parentElement;
     if (parent.closest("pre, code, script, style, mjx-container, textarea, svg")) continue;
-    const found = node.data.match(/\\\(|\\\[|\$\$|\{[a-z][a-z:-]*\}`|^\s*:{3,}/m);
+    const found = node.data.match(/\\\(|\\\[|\$\$|`|^\s*:{3,}/m);
     if (found) raw.push(node.data.trim().slice(0, 60));
   }
   report.raw = raw;
@@ -74,7 +74,8 @@ LAYOUT = r"""
   const told = el => `<${el.tagName.toLowerCase()}> ${el.textContent.trim().replace(/\s+/g, " ").slice(0, 60)}`;
   const all = [...article.querySelectorAll("*")].filter(el => el.clientWidth > 1 && el.scrollWidth > el.clientWidth + 1
     && !el.closest("svg, mjx-container, button, .visually-hidden, .sr-only"));
-  const code = el => el.closest("[class*='highlight-'], .cell_input") && !el.closest(".cell_output");
+  const code = el => (el.closest("[class*='highlight-'], .cell_input") && !el.closest(".cell_output"))
+    || el.closest(".xray-figure pre");  // a list in columns, which wrapping would mix up
   const width = article.getBoundingClientRect().width;
   return {
     clipped: all.filter(el => ["hidden", "clip"].includes(style(el)) && el.textContent.trim()).map(told),
@@ -87,7 +88,7 @@ LAYOUT = r"""
 
 
 def misfits(page):
-    """Sentences, one for each thing that the loaded page has no room for; code may be wider, and then scrolls."""
+    """Sentences, one for each thing that the loaded page has no room for; code may be wider, as may lists in columns, and then scrolls."""
     seen = page.evaluate(LAYOUT)
     found = [f"cuts text off at its right: {text}" for text in seen["clipped"]]
     found += [f"has a table wider than the page: {text}" for text in seen["tables"]]

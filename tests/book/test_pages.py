@@ -67,6 +67,7 @@ PLANTED = {
     r"<p>The time is \(T = n / b\).</p>": "should have been rendered",
     "<p>$$ T = n / b $$</p>": "should have been rendered",
     "<p>See {ref}`peaks`.</p>": "should have been rendered",
+    "<table><caption>Recorded with `make bench`</caption></table>": "should have been rendered",
     "<p>:::{note}</p>": "should have been rendered",
     '<span class="math">T = n / b</span>': "MathJax did not set",
     '<span class="math"><mjx-container><svg/></mjx-container></span><mjx-merror>x</mjx-merror>': "MathJax",
@@ -90,7 +91,7 @@ def test_planted_fault_is_found(fault, browser, tmp_path):
 
 
 def test_sound_page_has_no_fault(browser, tmp_path):
-    good = '<p>Costs $5.</p><pre>\\(</pre><svg><title>Two lines</title></svg><div style="overflow:auto">'
+    good = '<p>Costs $5.</p><pre>\\(</pre><code>`</code><svg><title>Two lines</title></svg><div style="overflow:auto">'
     good += '<div style="width:900px">wide, but scrolls in its own box</div></div>'
     (tmp_path / "page.html").write_text(SOUND.format(good), encoding="utf-8")
     assert faults(browser.open((tmp_path / "page.html").as_uri(), width=390), 390, "light") == []
