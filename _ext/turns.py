@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import psutil
 
-CLOCK = re.compile(r"perf_counter|process_time|thread_time|monotonic|nanoseconds|Timeline|new_log|timeout|sleep")
+CLOCK = re.compile(r"perf_counter|process_time|thread_time|monotonic|Timeline|timeout|sleep")
 IMPORT = re.compile(r"^(?:import|from) [^;\n]*$", re.MULTILINE)
 FUNCTION = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 

@@ -13,7 +13,7 @@ import pytest
 from matplotlib import pyplot
 from numba import get_num_threads, njit, prange
 
-from cpulab.measure import WAIT, Timeline, draw_timelines, nanoseconds, new_log, note
+from cpulab.measure import WAIT, Timeline, draw_timelines, fastest_timeline, nanoseconds, new_log, note
 from cpulab.measure.timeline_plot import _cells
 
 pytestmark = pytest.mark.quick
@@ -137,6 +137,17 @@ def test_an_idle_thread_has_a_row():
     timeline = Timeline.from_log(log, threads=3)
     assert timeline.busy() == pytest.approx({"thread 0": 0, "thread 1": 1, "thread 2": 0})
     assert timeline.balance == pytest.approx(1 / 3)
+
+
+def test_the_fastest_of_several_runs_but_for_the_first_which_compiles():
+    ends = iter([5, 40, 30, 10, 20])
+
+    def run(log):
+        log[0] = 0, 0, next(ends)
+
+    fastest = fastest_timeline(run, 1, threads=2)
+    assert fastest.elapsed == pytest.approx(10e-9)
+    assert fastest.busy() == pytest.approx({"thread 0": 1, "thread 1": 0})
 
 
 @pytest.mark.parametrize(

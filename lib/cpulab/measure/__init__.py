@@ -6,6 +6,7 @@ ThreadClock()           for fastest: the processor time of one thread, whatever 
 peaks()                 FLOP/s and byte/s that this machine reaches at most
 roofline([...])         the picture of both, with its table and its text alternative; roof_picture(): small, for messages
 Timeline()              which thread ran which piece of work, from when to when; draw_timelines() draws it
+fastest_timeline(run, n) the same of the fastest of several runs of compiled code
 line_map(array)         which cache line each element lies in, and who writes to it; line_picture() draws it
 new_memory(shape)       an array in pages that nobody has touched; page_faults(): how many the system had to provide
 bandwidth_ladder()      byte/s read from each level of memory; latency_ladder(): seconds for one load
@@ -35,7 +36,7 @@ from .records import Recorded, provenance, record, recorded
 from .roof_picture import roof_picture
 from .scaling import StrongScaling, WeakScaling, amdahl, gustafson, serial_share, strong_scaling, weak_scaling
 from .table import Table, faster_or_slower, with_unit
-from .timeline import WAIT, Timeline
+from .timeline import WAIT, Timeline, fastest_timeline
 from .timeline_clock import nanoseconds, new_log, note
 from .timeline_plot import draw_timelines
 from .timing import Clock, Ratio, ThreadClock, Times, fastest, limit_threads, ratio, times
@@ -69,6 +70,7 @@ __all__ = [
     "experiment",
     "faster_or_slower",
     "fastest",
+    "fastest_timeline",
     "gustafson",
     "hot_loop",
     "ladder",

@@ -31,7 +31,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .table import Table, with_unit
-from .timeline_clock import LOG_COLUMNS, nanoseconds
+from .timeline_clock import LOG_COLUMNS, nanoseconds, new_log
+from .turns import alone
 
 WAIT = "wait"  # the kind of a piece in which a thread does nothing but wait
 
@@ -204,3 +205,16 @@ def union(pieces):
 def covered(pieces):
     """Nanoseconds covered by at least one of the pieces."""
     return sum(last - first for first, last in union(pieces))
+
+
+def fastest_timeline(run, pieces, threads=None, calls=4):
+    """The timeline of the fastest of several runs: of ``run(log)``, which notes its ``pieces`` pieces of work in a `new_log`.
+
+    It is called once more before, for its compilation. ``threads``: see `Timeline.from_log`.
+    """
+    run(new_log(pieces))
+    logs = [new_log(pieces) for _ in range(calls)]
+    with alone():
+        for log in logs:
+            run(log)
+    return min((Timeline.from_log(log, threads) for log in logs), key=lambda timeline: timeline.elapsed)
