@@ -108,22 +108,27 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
     share, threads, origin = timeline.busy(), timeline.threads, timeline.start
     axes.barh(range(len(threads)), timeline.elapsed * scale, height=0.72, color="0.5", alpha=0.15)  # idle
     for row, thread in enumerate(threads):
-        pieces = timeline.of(thread)
+        pieces, place = timeline.of(thread), (row - 0.36, 0.72)
+
+        def bar(start, end):
+            return (start - origin) * 1e-9 * scale, (end - start) * 1e-9 * scale
+
+        if by_number and pieces:
+            least = longest / CELLS * 1e9
+            cells = _cells(pieces, least)
+            fills = [colours.of_number(piece.label) for _, _, piece in cells]
+            bars = [bar(start, end) for start, end, _ in cells]
+            axes.broken_barh(bars, place, facecolor=fills, linewidth=0, antialiased=False)
+            spans = [bar(start, end) for start, end in _spans(pieces, least)]
+            style = {"facecolor": "none", "edgecolor": figures.INK, "linewidth": 0, "alpha": 0.6}
+            axes.broken_barh(spans, place, hatch=THREADS[row % len(THREADS)], **style)
+            continue
         named = _named(pieces, longest)
-        for first, last, piece in _cells(pieces, longest / CELLS * 1e9) if by_number else _whole(pieces):
-            left, width = (first - origin) * 1e-9 * scale, (last - first) * 1e-9 * scale
-            bar = [(left, width)], (row - 0.36, 0.72)
-            if by_number:
-                axes.broken_barh(*bar, facecolor=colours.of_number(piece.label), linewidth=0, antialiased=False)
-                continue
-            axes.broken_barh(*bar, edgecolor=figures.INK, **colours.of_kind(piece.kind))
+        for piece in pieces:
+            left, width = bar(piece.start, piece.end)
+            axes.broken_barh([(left, width)], place, edgecolor=figures.INK, **colours.of_kind(piece.kind))
             if piece in named:
                 axes.text(left + width / 2, row, str(piece.label), ha="center", va="center", fontsize=8)
-        if by_number and pieces:
-            busy = _spans(pieces, longest / CELLS * 1e9)
-            spans = [((a - origin) * 1e-9 * scale, (b - a) * 1e-9 * scale) for a, b in busy]
-            style = {"facecolor": "none", "edgecolor": figures.INK, "linewidth": 0, "alpha": 0.6}
-            axes.broken_barh(spans, (row - 0.36, 0.72), hatch=THREADS[row % len(THREADS)], **style)
     names = [
         f"{thread}\n{share[thread]:.0%} busy" if len(threads) <= FEW else f"{thread}, {share[thread]:.0%}"
         for thread in threads
@@ -131,10 +136,6 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
     axes.set_yticks(range(len(threads)), names, fontsize=8 if len(threads) <= FEW else 6)
     axes.set_ylim(len(threads) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
-
-
-def _whole(pieces):
-    return [(piece.start, piece.end, piece) for piece in pieces]
 
 
 def _spans(pieces, least):
