@@ -119,6 +119,8 @@ class Finding:
     threads: tuple = ()  # threads concerned, linear in the launch, where there are several
     groups: tuple = ()  # of each of them, with whom it waits
     position: int = 0
+    visit: int = 0  # how the first of them came there
+    left: int = 0  # of a barrier after an exit: the line of the `return` by which one left; 0: it came to the end
 
 
 @dataclass(frozen=True)

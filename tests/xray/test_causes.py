@@ -1,5 +1,7 @@
 """What is said first, and which cure: memory that nobody wrote, arrays that overlap, consequences behind their causes."""
 
+import inspect
+
 import numpy as np
 import pytest
 from numba import float32, int32
@@ -220,3 +222,146 @@ def test_a_race_whose_array_no_test_reads_did_not_part_the_threads():
     assert {"s", "x", "i"} <= deciding(by_value)
     assert "i" in deciding(by_place)
     assert not {"s", "x", "out", "total"} & deciding(by_place)
+
+
+# -- a barrier that some threads do not come to: what they did instead -----------------------------------------------
+
+
+@cuda.jit(device=True)
+def leaves_early(x, t):
+    if t >= 32:
+        return float32(0)
+    cuda.syncthreads()
+    return x[t]
+
+
+@cuda.jit(device=True)
+def meets(x, t):
+    cuda.syncthreads()
+    return x[t]
+
+
+def returns(x):
+    t = cuda.threadIdx.x
+    if t >= 32:
+        return  # HERE
+    cuda.syncthreads()
+
+
+def returns_in_a_loop(x):
+    t = cuda.threadIdx.x
+    for k in range(4):
+        cuda.syncthreads()
+        if t < k:
+            return  # HERE
+
+
+def returns_before_a_call(x):
+    t = cuda.threadIdx.x
+    if t >= 32:
+        return  # HERE
+    x[t] = meets(x, t)
+
+
+def skips_a_branch(x):
+    t = cuda.threadIdx.x
+    if t < 32:  # HERE
+        cuda.syncthreads()
+
+
+def skips_a_branch_of_two(x):
+    t = cuda.threadIdx.x
+    if x.shape[0] > 3:
+        if t < 32:  # HERE
+            for _ in range(4):
+                cuda.syncthreads()
+
+
+def skips_and_returns_behind(x):
+    t = cuda.threadIdx.x
+    if x.shape[0] < 3:
+        return
+    if t < 32:  # HERE
+        cuda.syncthreads()
+    if t > 40:
+        return
+    x[t] = 1
+
+
+def skips_a_call(x):
+    t = cuda.threadIdx.x
+    if t < 32:  # HERE
+        x[t] = meets(x, t)
+
+
+def returns_in_a_helper(x):
+    t = cuda.threadIdx.x
+    x[t] = leaves_early(x, t)
+
+
+def goes_round_less(x):
+    t = cuda.threadIdx.x
+    for _ in range(t // 32):  # HERE
+        cuda.syncthreads()
+
+
+def goes_round_less_while(x):
+    k = cuda.threadIdx.x
+    while k < 64:  # HERE
+        cuda.syncthreads()
+        k += 32
+
+
+def breaks(x):
+    t = cuda.threadIdx.x
+    for k in range(4):  # HERE
+        if t < k:
+            break
+        if x.shape[0] > 3:
+            cuda.syncthreads()
+
+
+def goes_on_without(x):
+    t = cuda.threadIdx.x
+    for k in range(4):  # HERE
+        if t < k:
+            continue
+        cuda.syncthreads()
+
+
+def goes_round_less_and_meets_another(x):
+    t = cuda.threadIdx.x
+    for _ in range(t // 32):  # HERE
+        cuda.syncthreads()
+    cuda.syncthreads()
+
+
+RETURNED, BRANCH, TURNS = (
+    "Do not return before a barrier, as line {} does",
+    "out of the branch on line {}",
+    "loop on line {} equally",
+)
+MISSED = [
+    (returns, RETURNED), (returns_in_a_loop, RETURNED), (returns_before_a_call, RETURNED),
+    (skips_a_branch, "Move the barrier " + BRANCH), (skips_a_branch_of_two, "Move the barrier " + BRANCH),
+    (skips_and_returns_behind, "Move the barrier " + BRANCH), (skips_a_call, "Move the call of meets, which holds the barrier, " + BRANCH),
+    (goes_round_less, TURNS), (goes_round_less_while, TURNS), (breaks, TURNS), (goes_on_without, TURNS),
+    (goes_round_less_and_meets_another, TURNS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kernel", "says"), MISSED, ids=lambda p: getattr(p, "__name__", None))
+def test_a_barrier_that_some_miss_is_told_by_what_they_did(kernel, says):
+    source, first = inspect.getsourcelines(kernel)
+    line = next(first + k for k, text in enumerate(source) if "# HERE" in text)
+    found = xray(cuda.jit(kernel), 1, 64)(np.zeros(64, np.float32)).findings[0]
+    assert found.kind == ("divergent-barrier" if "another" in kernel.__name__ else "barrier-after-exit")
+    assert says.format(line) in found.cure
+    assert ("return" in found.cure) == (says == RETURNED)  # of nothing that is not there
+
+
+def test_a_barrier_behind_the_return_of_a_helper_names_the_helper():
+    found = xray(cuda.jit(returns_in_a_helper), 1, 64)(np.zeros(64, np.float32)).findings[0]
+    source, first = inspect.getsourcelines(leaves_early.py_func)
+    line = next(first + k for k, text in enumerate(source) if "return float32" in text)
+    assert f"Do not return from leaves_early before its barrier, as line {line} does" in found.cure

@@ -214,7 +214,20 @@ class Launch:
         """A place of a thread or a block, with as many coordinates as the launch needs."""
         return show.place(place, show.axes(self.block_shape, self.grid))
 
-    def finding(self, kind, message, site, thread=None, array=-1, index=(), threads=(), other_sites=(), groups=()):
+    def finding(
+        self,
+        kind,
+        message,
+        site,
+        thread=None,
+        array=-1,
+        index=(),
+        threads=(),
+        other_sites=(),
+        groups=(),
+        visit=0,
+        left=0,
+    ):
         """Note in the trace what went wrong, at which thread (if not said, the one that runs). Without a trace,
         nothing."""
         if self.trace is None:
@@ -222,7 +235,21 @@ class Launch:
         thread = thread or self.current
         number, block = thread.number, thread.block.number
         self.trace.findings.append(
-            Finding(kind, message, site, number, block, array, index, other_sites, threads, groups, len(self.trace))
+            Finding(
+                kind,
+                message,
+                site,
+                number,
+                block,
+                array,
+                index,
+                other_sites,
+                threads,
+                groups,
+                len(self.trace),
+                visit,
+                left,
+            )
         )
 
     def _translate(self, error):
@@ -312,8 +339,10 @@ class Launch:
                     thread.request = request = thread.generator.send(answer)
                     if may_wait and request[0] == WAIT:
                         self._give_way(thread, request)
-                except StopIteration:
+                except StopIteration as end:
                     thread.request = None
+                    if end.value is not None:
+                        block.returns[thread.number] = end.value
                     thread.generator = None
                     ended = True
                 if sleepers is not None:

@@ -138,6 +138,8 @@ class Lowering(Expressions):
         returns_nothing = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
         if self.lowered.is_kernel and not self.source.in_inner and not returns_nothing:
             self.source.refuse(node, "CUDA kernel must have void return type: write results to an array argument")
+        if self.lowered.is_kernel and not self.source.in_inner:
+            return ast.Return(ast.Constant(node.lineno))  # for who asks why a thread did not come to a barrier
         return ast.Return(None if node.value is None else self.expression(node.value))
 
     def do_Assign(self, node):

@@ -48,18 +48,10 @@ class Meetings:
 
     def _release_block(self, block, threads):
         places = {_place(t) for t in threads}
-        missing = self.launch.threads_per_block - len(threads)
         if len(places) > 1:
             self._diverged(threads)
-        if missing:
-            present = {t.number - block.number * self.launch.threads_per_block for t in threads}
-            example = next(n for n in range(self.launch.threads_per_block) if n not in present)
-            self._stop_or_note(
-                "barrier-after-exit",
-                f"{len(threads)} of {self.launch.threads_per_block} threads of block {self.launch.words(block.place)} wait at this barrier, the others "
-                f"have returned (thread {self.launch.words(self.launch.places[example][:3])}, for one): every thread of the block must reach it",
-                threads,
-            )
+        if len(threads) < self.launch.threads_per_block:
+            self._others_ended(block, threads, "this barrier", "block")
         first = threads[0]
         if first.epoch * len(threads) > 2 * MOST_ROUNDS and self.launch.budget is None:
             reason = f"the block has passed {first.epoch:,} barriers. Does the loop around this one ever stop? simt.budget sets another limit"
@@ -115,16 +107,32 @@ class Meetings:
             others += [site for site, _ in self.trace.visit_path(visit)]
         self._stop_or_note("divergent-barrier", message, threads, tuple(dict.fromkeys(others)))
 
-    def _stop_or_note(self, kind, message, threads, other_sites=()):
-        self._note(kind, message, threads, other_sites)
+    def _others_ended(self, block, threads, which, whole):
+        """Threads wait at a barrier, and the others of their block have come to their end."""
+        count, first = self.launch.threads_per_block, block.number * self.launch.threads_per_block
+        present = {t.number - first for t in threads}
+        example = next(n for n in range(count) if n not in present)
+        place = self.launch.words(self.launch.places[example][:3])
+        left = block.returns.get(first + example, 0)
+        message = (
+            f"{len(threads)} of {count} threads of block {self.launch.words(block.place)} wait at {which}, the others have ended "
+            f"without it (thread {place}, for one): every thread of the {whole} must reach it"
+        )
+        self._stop_or_note("barrier-after-exit", message, threads, left=left)
+
+    def _stop_or_note(self, kind, message, threads, other_sites=(), left=0):
+        self._note(kind, message, threads, other_sites, left)
         if self.trace is None or not self.trace.collect:
             self.launch.fault(Deadlock, message, threads[0].request[1], threads[0])
 
-    def _note(self, kind, message, threads, other_sites):
+    def _note(self, kind, message, threads, other_sites, left=0):
         """The first thread stands for all of them."""
         numbers, places = tuple(t.number for t in threads), [_place(t) for t in threads]
         groups = tuple(map(places.index, places))
-        self.launch.finding(kind, message, threads[0].request[1], threads[0], -1, (), numbers, other_sites, groups)
+        visit = 0 if self.trace is None else places[0][1]
+        self.launch.finding(
+            kind, message, threads[0].request[1], threads[0], -1, (), numbers, other_sites, groups, visit, left
+        )
 
     def _who_waits(self, threads):
         """One line for each place where threads wait."""
@@ -156,7 +164,7 @@ class Meetings:
 
     def _deadlock(self, block, threads):
         ended = self.launch.threads_per_block - len(threads)
-        tail = f"\n    {ended} threads have returned" if ended else ""
+        tail = f"\n    {ended} threads have ended" if ended else ""
         kinds = {t.request[0] for t in threads}
         what = "warp operation" if kinds == {WARP_OPERATION} else "barrier"
         message = f"deadlock in block {self.launch.words(block.place)}: threads wait for others that never come to the same {what}:\n"
@@ -170,12 +178,7 @@ class Meetings:
 
     def _check_grid(self, block, threads):
         if len(threads) < self.launch.threads_per_block:
-            self._stop_or_note(
-                "barrier-after-exit",
-                f"{len(threads)} of {self.launch.threads_per_block} threads of block {self.launch.words(block.place)} wait at the grid barrier, the "
-                "others have returned: every thread of the grid must reach it",
-                threads,
-            )
+            self._others_ended(block, threads, "the grid barrier", "grid")
         return []
 
     def release_grid(self, blocks):

@@ -33,12 +33,13 @@ class Thread:
 class Block:
     """One CUDA block: its place, its shared memory and its threads."""
 
-    __slots__ = ("arrays", "init", "memory", "number", "threads", "x", "y", "z")
+    __slots__ = ("arrays", "init", "memory", "number", "returns", "threads", "x", "y", "z")
 
     def __init__(self, number, grid):
         self.number = number
         self.x, self.y, self.z = number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])
         self.arrays, self.memory, self.init, self.threads = {}, None, None, ()
+        self.returns = {}  # number of a thread that has ended -> the line of the `return` that it met
 
     @property
     def place(self):

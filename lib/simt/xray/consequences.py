@@ -27,6 +27,9 @@ def folded(trace, findings):
     order = sorted(range(len(findings)), key=lambda k: (findings[k].position, findings[k].line))
     for k in order:
         for c in order:
+            later = c > k and findings[c].position == findings[k].position  # seen with no access between
+            if later and findings[c].kind in PARTED and findings[k].kind in PARTED:
+                continue
             if c != k and _root(behind, c) != k and _follows(trace, findings[c], findings[k]):
                 behind[k] = c
                 break

@@ -1,5 +1,6 @@
 """What to do about a finding: one sentence."""
 
+from ..source.ways import around, return_before
 from ..trace import ATOMIC, LOAD, SHARED, STORE
 from .analysis import STATIC_SHARED_LIMIT
 from .spans import END, moment
@@ -12,13 +13,16 @@ CURES = {
     "uninitialised-local": "A local array starts with garbage: store to every element before you read it.",
     "unfinished-copy": "Wait for copies, then cuda.syncthreads(), then read: each thread waits for its own only.",
     "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
-    "barrier-after-exit": "Do not return before a barrier: put the thread's work under `if` instead.",
     "lane-not-in-mask": "Every lane that calls a warp operation must be in its mask: 0xffffffff names all 32.",
     "inactive-lane-read": "Have every lane call the operation, and use the value only where it is defined.",
     "waits-for-ever": "Look for who should set it: a thread that never comes there, or that waits itself.",
     "divergent-warp-operation": "Move the warp operation out of the branch: all lanes in its mask must reach it.",
 }
 SPINNING = "A loop that waits must read atomically, as the flag is set: while cuda.atomic.add(flag, 0, 0) == 0, then cuda.threadfence()."
+TURNS = (
+    "All threads of the block must go round the loop on line {line} equally often, and come to the barrier in each turn: "
+    "put only the work under `if`."
+)
 UPDATE = "An update is a load and a store, and others can come between: use cuda.atomic.add (max, min ...)."
 ONE_ELEMENT = "Give every thread an element of its own, let one thread store, or use an atomic operation."
 
@@ -89,4 +93,35 @@ def seen_cure(trace, seen):
                 f"The launch gives {trace.shared_bytes} bytes of dynamic shared memory: ask for more in "
                 "kernel[grid, block, stream, bytes], or guard the access."
             )
+    if seen.kind == "barrier-after-exit":
+        return _missed_cure(trace, seen)
+    if seen.kind == "divergent-barrier":
+        ways = [way for site in (seen.site, *seen.other_sites) for way in around(trace.sites[site]) if way.own]
+        if ways and ways[0].kind == "loop":
+            return TURNS.format(line=ways[0].line)
     return CURES.get(seen.kind, "")
+
+
+def _missed_cure(trace, seen):
+    """Of a barrier without which a thread ended: it returned before, or its way led past it."""
+    calls = [trace.sites[site] for site, _ in trace.visit_path(seen.visit) if trace.sites[site].kind == "call"]
+    steps = [*calls, trace.sites[seen.site]]  # from the kernel to the barrier
+    if seen.left and (before := return_before(steps[0], seen.left)):
+        return f"Do not return before a barrier, as line {before.line} does: put the thread's work under `if` instead."
+    ways = [(way, step) for k, step in enumerate(steps) for way in around(step, parameters=k > 0)]
+    leads_past = next((pair for pair in ways if pair[0].own), None)
+    if not leads_past:
+        for step in steps[1:]:
+            if before := return_before(step):
+                return f"Do not return from {step.function} before its barrier, as line {before.line} does: put the work under `if` instead."
+    if not leads_past and not ways:
+        return "Every thread of the block must come to it: put only the work under `if`."
+    way, step = leads_past or ways[-1]
+    if way.kind == "loop":
+        return TURNS.format(line=way.line)
+    what = (
+        "the barrier"
+        if step is steps[-1]
+        else f"the call of {steps[steps.index(step) + 1].function}, which holds the barrier,"
+    )
+    return f"Move {what} out of the branch on line {way.line}: leave only the work there."
