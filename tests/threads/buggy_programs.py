@@ -279,10 +279,116 @@ def semaphore_lets_two_in():
     return box.n
 
 
-@bug("deadlock", "Every acquire needs its release")
+@bug("deadlock", "A ended without releasing gate")
 def semaphore_never_given_back():
     gate = threading.Semaphore(1)
     run(gate.acquire, gate.acquire)
+
+
+@bug("deadlock", "locks and semaphores in the same order")
+def two_semaphores_in_two_orders():
+    left, right = threading.Semaphore(1), threading.Semaphore(1)
+
+    def work(first, second):
+        with first, second:
+            pass
+
+    run(lambda: work(left, right), lambda: work(right, left))
+
+
+@bug("deadlock", "A and B hold all of places together, and each waits for more of it")
+def semaphore_taken_in_parts():
+    places = threading.Semaphore(2)
+
+    def work():
+        with places, places:
+            pass
+
+    run(work, work)
+
+
+@bug("deadlock", "A has taken gate and waits for more of it")
+def semaphore_taken_twice():
+    gate = threading.Semaphore(1)
+
+    def work():
+        with gate, gate:
+            pass
+
+    run(work)
+
+
+@bug("deadlock", "ping began at 0, and nobody has released it yet")
+def signals_that_wait_for_each_other():
+    ping, pong = threading.Semaphore(0), threading.Semaphore(0)
+
+    def answer(heard, said):
+        heard.acquire()
+        said.release()
+
+    run(lambda: answer(ping, pong), lambda: answer(pong, ping))
+
+
+@bug("deadlock", "full began at 0, and nobody has released it yet")
+def buffer_that_tells_nobody():
+    room, full = threading.Semaphore(1), threading.Semaphore(0)
+
+    def give():
+        for _ in range(2):
+            room.acquire()
+
+    def take():
+        full.acquire()
+        room.release()
+
+    run(give, take)
+
+
+@bug("deadlock", "Each thread that waits for it needs a release of its own")
+def one_release_for_two():
+    ready = threading.Semaphore(0)
+    run(ready.acquire, ready.acquire, ready.release)
+
+
+@bug("deadlock", "meanwhile it holds lock, for which B waits")
+def semaphore_waited_for_under_a_lock():
+    lock, full = threading.Lock(), threading.Semaphore(0)
+
+    def take():
+        with lock:
+            full.acquire()
+
+    def give():
+        with lock:
+            full.release()
+
+    run(take, give)
+
+
+@bug("deadlock", "meanwhile it holds lock, for which B waits")
+def queue_waited_for_under_a_lock():
+    lock, todo = threading.Lock(), queue.Queue()
+
+    def take():
+        with lock:
+            todo.get()
+
+    def give():
+        with lock:
+            todo.put(1)
+
+    run(take, give)
+
+
+@bug("endless", "nobody does")
+def semaphore_asked_for_again_and_again():
+    places = threading.Semaphore(0)
+
+    def ask():
+        while not places.acquire(timeout=1):
+            pass
+
+    run(ask, ask)
 
 
 @bug("exception", "released too many times")

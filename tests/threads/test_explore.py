@@ -9,7 +9,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from types import SimpleNamespace
 
 import pytest
-from buggy_programs import Box, dining_philosophers, lost_update, run, two_locks_in_two_orders
+from buggy_programs import (
+    Box,
+    buffer_that_tells_nobody,
+    dining_philosophers,
+    lost_update,
+    run,
+    semaphore_taken_in_parts,
+    two_locks_in_two_orders,
+)
 from right_programs import counter_with_a_lock
 
 from cpulab.explore import explore, replay
@@ -83,6 +91,48 @@ def test_deadlock_says_who_holds_and_who_waits():
     assert facts["B"].startswith("waits for left, which A holds since line")
     assert "A waits for B, B waits for A" in finding.cause
     assert "waits for forks[" in str(explore(dining_philosophers).finding)
+
+
+def test_a_wait_for_a_semaphore_says_who_has_it():
+    facts = dict(explore(semaphore_taken_in_parts).finding.facts)
+    assert re.match(r"waits for places, which A took in line \d+ and B took in line \d+ \(line", facts["A"])
+    facts = dict(explore(buffer_that_tells_nobody).finding.facts)
+    assert facts["B"].startswith("waits for full (line")  # others release it than acquire it: nobody has it
+
+
+def test_a_task_that_runs_and_waits_is_not_told_as_one_without_a_worker():
+    def waits_itself():
+        ready, pool = threading.Semaphore(0), ThreadPoolExecutor(2)
+        pool.submit(ready.acquire).result()
+
+    cause = explore(waits_itself).finding.cause
+    assert "worker" not in cause
+    assert "nobody has released it" in cause
+
+
+def test_who_asks_without_waiting_is_told_which_call_waits():
+    def scenario(wait, tell):
+        def ask():
+            while True:
+                try:
+                    if wait():
+                        return
+                except queue.Empty:
+                    pass
+
+        run(ask, tell)
+
+    def semaphore():
+        places = threading.Semaphore(0)
+        scenario(lambda: places.acquire(blocking=False), places.release)
+
+    def items():
+        todo = queue.Queue()
+        scenario(lambda: todo.get(block=False), lambda: todo.put(1))
+
+    for program, words in ((semaphore, "Without `blocking=False`"), (items, "Without `block=False`")):
+        (told,) = [f for f in explore(program, schedules=40).findings if f.kind == "busy-waiting"]
+        assert words in told.cause
 
 
 def test_judge_and_assertion_and_expected_say_the_same():

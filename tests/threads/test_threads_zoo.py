@@ -19,6 +19,9 @@ def test_bug_is_found_and_explained(scenario):
     assert not report.ok, report
     assert report.finding.kind in kinds, report
     assert words in str(report.finding), report
+    assert report.finding.kind != "deadlock" or ("same order" in report.finding.cause) == ("same order" in words), (
+        report
+    )
     assert len(report.table) > 0
     again = replay(scenario, report.schedule, expected=buggy_programs.RESULT.get(scenario))
     assert [f.kind for f in again.findings] == [f.kind for f in report.findings]

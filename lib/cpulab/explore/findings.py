@@ -9,6 +9,7 @@ from .tracing import source
 
 ERROR, WARNING = "error", "warning"
 LOOKS = ("acquires", "releases")  # what a thread does to look at something under a lock
+GIVES = ("acquires", "releases", "puts", "gets", "sets", "clears", "notifies")  # what others may notice
 SPINS = 1  # turns that had to be forced on a thread that only looked: busy waiting
 
 
@@ -77,16 +78,20 @@ def _deadlock(outcome):
             who = "which it holds itself" if holder is task else f"which {holder.name} holds"
             said += f", {who} since line {task.resource.held_since}"
             said += " and will not release: it has ended" if holder.last == DONE else ""
+        if taken := getattr(task.resource, "takers", ()):
+            said += f", which {_names([f'{taker.name} took in line {line}' for taker, line in taken])}"
         checks = outcome.is_checks_own(getattr(task, "file", ""), task.line)
         facts.append((task.name, f"{said} ({'in the check' if checks else _position(outcome, task)})"))
-    names = [t.name for t in stuck]
-    headline = "nobody can go on: " + " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    headline += " wait" if len(names) > 1 else " waits"
+    headline = f"nobody can go on: {_names([t.name for t in stuck])} {'wait' if len(stuck) > 1 else 'waits'}"
     alone = any(getattr(task.resource, "held_by", None) is task for task in stuck)
     cause, waits = _seen_why(stuck), tuple(map(_waits, stuck))
     often = "" if cause else _often_why([t for t in stuck if not outcome.is_checks_own(getattr(t, "file", ""), t.line)])
     name = "own lock" if alone else ""
     return Finding("deadlock", headline, tuple(facts), cause or often, name=name, often=bool(often), waits=waits)
+
+
+def _names(names):
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _waits(task):
@@ -99,13 +104,14 @@ def _waits(task):
 
 
 def _seen_why(stuck):
-    """Why nobody can go on, where the locks that are held tell it."""
+    """Why nobody can go on, where what is held tells it."""
     ring = _ring(stuck)
     if len(ring) > 1:
         waits = ", ".join(f"{a.name} waits for {b.name}" for a, b in zip(ring, [*ring[1:], ring[0]], strict=True))
+        semaphores = any(isinstance(task.resource, locks.Semaphore) for task in ring)
         return (
             f"{waits}: each holds what the one before it wants. "
-            "If all threads take the locks in the same order, there is no such ring."
+            f"If all threads take the locks{' and semaphores' if semaphores else ''} in the same order, there is no such ring."
         )
     for task in stuck:
         resource = task.resource
@@ -115,13 +121,40 @@ def _seen_why(stuck):
                 f"{task.name} took {resource.label} before and has not released it. Is the release missing, or does one method "
                 "that holds the lock call another that takes it? A Lock cannot be taken twice by the same thread; an RLock can."
             )
-        if holder is not None and holder.last == DONE:
-            return f"{holder.name} ended without releasing {resource.label}: `with` releases it on every way out."
+        ended = list(dict.fromkeys(t.name for t in _holders(resource) if t.last == DONE))
+        if ended:
+            return f"{_names(ended)} ended without releasing {resource.label}: `with` releases it on every way out."
+    for task in stuck:  # who holds a lock while it waits for something else
+        for other in stuck:
+            holder = getattr(other.resource, "held_by", None)
+            if holder is task and other is not task and getattr(task.resource, "held_by", None) is None:
+                label = other.resource.label
+                return (
+                    f"{task.name} {task.doing}, and meanwhile it holds {label}, for which {other.name} waits. If {other.name} is who "
+                    f"should end that wait, neither can go on: release {label} before waiting."
+                )
+    for task in stuck:
+        takers = _holders(task.resource)
+        if len(set(takers)) > 1 and all(t.resource is task.resource for t in takers):
+            return (
+                f"{_names(list(dict.fromkeys(t.name for t in takers)))} hold all of {task.resource.label} together, and each waits for more "
+                "of it. Let one thread at a time take all that it needs (under a lock), or let it give back what it has got."
+            )
     return ""
+
+
+def _holders(resource):
+    """The threads that hold a lock, or a part of a semaphore."""
+    holder = getattr(resource, "held_by", None)
+    return [holder] if holder is not None else [taker for taker, _ in getattr(resource, "takers", ())]
 
 
 def _often_why(stuck):
     """Why threads often wait in vain for what these wait for."""
+    for task in stuck:
+        resource = task.resource
+        if isinstance(resource, locks.Semaphore) and resource.first == resource.given == 0:
+            return f"{resource.label} began at 0, and nobody has released it yet. Who should do that waits, has ended, or never began."
     for task in stuck:
         resource = task.resource
         if isinstance(resource, locks.Condition):
@@ -134,26 +167,39 @@ def _often_why(stuck):
                 return "The queue is full and nobody takes anything out any more."
             if "tasks" in task.doing:
                 return "Every get must be followed by one task_done."
+            if not resource.came:
+                return f"Nobody has put anything into {resource.label} yet. Who should do that waits, has ended, or never began."
             return "Nobody puts anything in any more. Each consumer needs a sign that the work is over."
         if isinstance(resource, locks.Event):
             return "Nobody is left to set the event."
         if isinstance(resource, locks.Barrier | locks.SyncThreads):
             return "Fewer threads come to the barrier than it waits for."
         if isinstance(resource, locks.Semaphore):
+            if task in _holders(resource):
+                return (
+                    f"{task.name} has taken {resource.label} and waits for more of it. A semaphore counts acquires, by the same thread too. "
+                    "Is a release missing, here or in another thread?"
+                )
+            if resource.given and not resource.takers:
+                return f"{resource.label} is acquired more often than it is released. Each thread that waits for it needs a release of its own."
             return "Every acquire needs its release, on every way out; and the first value is how many may enter."
-        if isinstance(resource, workers.Future):
+        if isinstance(resource, workers.Future) and resource.waits_for_a_worker:
             return "The task it waits for has no free worker to run on."
+    if any(isinstance(task.resource, workers.Future) for task in stuck):
+        return "Tasks wait for each other's results: what a task needs of another must be there before it begins."
+    if len(stuck) > 1 and all(isinstance(task.resource, workers.Thread) for task in stuck):
+        return "Threads wait for each other to end: one of them must not join."
     return ""
 
 
 def _ring(stuck):
-    """Threads that wait for each other's locks in a ring."""
+    """Threads that wait in a ring for what another one holds alone."""
     for start in stuck:
         path, task = [], start
         while task is not None and task not in path:
             path.append(task)
-            holder = getattr(task.resource, "held_by", None)
-            task = holder if holder is not None and holder.last == BLOCKED else None
+            holders = _holders(task.resource)
+            task = holders[0] if len(holders) == 1 and holders[0].last == BLOCKED else None
         if task is not None:
             return path[path.index(task) :]
     return []
@@ -173,6 +219,9 @@ def _too_long(outcome):
         numbers = sorted({line for (_, line), _ in lines.most_common(8)})
         facts.append((name, f"repeats line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"))
     backs_off = {e.task for e in tail if e.text.startswith(("does not get", "finds", "sleeps"))}
+    backs_off &= {
+        e.task for e in tail if e.kind in ("write", "call") or e.text.startswith(GIVES)
+    }  # who only asks gives nothing
     steps = f"after {len(outcome.points) or 'many'} steps nothing has come to an end"
     if len(busy) > 1 and len(backs_off & set(busy)) > 1:
         cause = (
@@ -296,9 +345,16 @@ def _busy(outcome, name):
     (file, line), times = lines.most_common(1)[0] if lines else ((getattr(task, "file", ""), task.line), 0)
     said = f"asks again and again{f', {times} times in this run' if times > 1 else ''}, {_at(outcome, file, line)}"
     facts = ((name, said),)
-    cause = (
-        "A core is kept busy with waiting. A Condition, an Event or a queue lets the thread sleep until it is woken."
+    sleeps = "A Condition, an Event or a queue lets the thread sleep until it is woken."
+    asked = next(
+        (e.text for e in reversed(outcome.events) if e.task == name and e.text.startswith(("does not get", "finds"))),
+        "",
     )
+    if asked.startswith("does not get"):
+        sleeps = "Without `blocking=False`, `acquire` lets the thread sleep until it gets what it waits for."
+    elif asked:
+        sleeps = "Without `block=False`, the queue lets the thread sleep until there is something for it to do."
+    cause = f"A core is kept busy with waiting. {sleeps}"
     return Finding("busy-waiting", f"{name} waits by asking", facts, cause, WARNING)
 
 

@@ -188,18 +188,37 @@ class Semaphore(StandIn):
         if value < 0:
             raise ValueError("semaphore initial value must be >= 0")
         super().__init__("semaphore")
-        self.__value = value
+        self.__value = self.__first = value
+        self.__takers, self.__given = (
+            [],
+            0,
+        )  # (thread, line) of each acquire that its thread has not released; releases so far
 
     @property
     def free(self):
         return self.__value
+
+    @property
+    def first(self):
+        return self.__first
+
+    @property
+    def given(self):
+        return self.__given
+
+    @property
+    def takers(self):
+        """(thread, line) of each acquire that is not released; none where others release than acquire: it is a signal then."""
+        return () if self.__takers is None else tuple(self.__takers)
 
     def acquire(self, blocking=True, timeout=None):
         run, seconds = _run(self), _timeout(blocking, timeout)
         got = run.wait(lambda: self.__value > 0, self, f"waits for {self.label}", seconds)
         if got:
             self.__value -= 1
-            _note(run, f"acquires {self.label} ({self.__value} left)")
+            event = run.note(run.running, "sync", f"acquires {self.label} ({self.__value} left)")
+            if self.__takers is not None:
+                self.__takers.append((run.running, event.line))
         else:
             _note(run, f"does not get {self.label}")
         return got
@@ -213,7 +232,17 @@ class Semaphore(StandIn):
         run.point()
         self._check(n)
         self.__value += n
+        self.__given += n
+        for _ in range(n):
+            self.__give_back(run.running)
         _note(run, f"releases {self.label} ({self.__value} left)")
+
+    def __give_back(self, who):
+        own = [k for k, (taker, _) in enumerate(self.__takers or ()) if taker is who]
+        if own:
+            del self.__takers[own[-1]]
+        else:
+            self.__takers = None
 
     def _check(self, n):
         pass

@@ -13,9 +13,10 @@ class Queue(StandIn):
 
     def __init__(self, maxsize=0):
         super().__init__("queue")
-        self.__maxsize, self.__items, self.__open = maxsize, self._store(), 0
+        self.__maxsize, self.__items, self.__open, self.__came = maxsize, self._store(), 0, 0
 
     maxsize = property(lambda self: self.__maxsize)
+    came = property(lambda self: self.__came)  # how many items were put in
 
     def _store(self):
         return deque()
@@ -36,6 +37,7 @@ class Queue(StandIn):
             raise queue.Full
         self._push(self.__items, item)
         self.__open += 1
+        self.__came += 1
         _note(run, f"puts into {self.label} ({len(self.__items)} in it)")
 
     def get(self, block=True, timeout=None):

@@ -147,6 +147,10 @@ class Future(StandIn):
         _run(self).point()
         return self.is_over()
 
+    @property
+    def waits_for_a_worker(self):
+        return self.__state == "pending"
+
     def is_over(self):
         """`done` without a point."""
         return self.__state in ("finished", "cancelled")
