@@ -152,6 +152,17 @@ def test_a_choice(page, browser):
     assert not opened.errors
 
 
+def test_an_answer_is_shown_with_the_unit_of_its_question(page, browser):
+    opened = browser.open(page.as_uri())
+    opened.evaluate("sessionStorage.clear()")
+    opened = browser.open(page.as_uri())
+    opened.evaluate(f"{form('steps')}.elements.guess.value = '5'; {form('steps')}.requestSubmit()")
+    shown = "document.querySelector('p.prediction[data-name={}]').innerText"
+    assert opened.evaluate(shown.format("steps")) == "The answer: 42 times as long"
+    opened.evaluate(f"{form('bound')}.querySelector('.predict-skip').click()")
+    assert opened.evaluate(shown.format("bound")) == 'The answer: memory "alone"'  # a choice has none
+
+
 def test_a_question_without_an_answer_fails_the_build(tmp_path):
     done = build(tmp_path, f"{HEADER}\n# T\n\n```{{predict}} lost\nHow many?\n```\n\n## Next\n\nText.\n")
     assert "the question 'lost' has no answer in its section" in done.stderr
