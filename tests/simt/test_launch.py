@@ -248,7 +248,9 @@ def test_a_barrier_that_some_threads_never_reach():
         cuda.syncthreads()
         x[i] = 1
 
-    with pytest.raises(Deadlock, match=r"48 of 64 threads of block .* wait at this barrier, the others have ended without it"):
+    with pytest.raises(
+        Deadlock, match=r"48 of 64 threads of block .* wait at this barrier, the others have ended without it"
+    ):
         kernel[1, 64](np.zeros(48))
 
 

@@ -124,15 +124,6 @@ def _seen_why(stuck):
         ended = list(dict.fromkeys(t.name for t in _holders(resource) if t.last == DONE))
         if ended:
             return f"{_names(ended)} ended without releasing {resource.label}: `with` releases it on every way out."
-    for task in stuck:  # who holds a lock while it waits for something else
-        for other in stuck:
-            holder = getattr(other.resource, "held_by", None)
-            if holder is task and other is not task and getattr(task.resource, "held_by", None) is None:
-                label = other.resource.label
-                return (
-                    f"{task.name} {task.doing}, and meanwhile it holds {label}, for which {other.name} waits. If {other.name} is who "
-                    f"should end that wait, neither can go on: release {label} before waiting."
-                )
     for task in stuck:
         takers = _holders(task.resource)
         if len(set(takers)) > 1 and all(t.resource is task.resource for t in takers):
@@ -151,6 +142,15 @@ def _holders(resource):
 
 def _often_why(stuck):
     """Why threads often wait in vain for what these wait for."""
+    for task in stuck:  # who holds a lock while it waits for something else
+        for other in stuck:
+            holder = getattr(other.resource, "held_by", None)
+            if holder is task and other is not task and getattr(task.resource, "held_by", None) is None:
+                label = other.resource.label
+                return (
+                    f"{task.name} {task.doing}, and meanwhile it holds {label}, for which {other.name} waits. If {other.name} is who "
+                    f"should end that wait, neither can go on: release {label} before waiting."
+                )
     for task in stuck:
         resource = task.resource
         if isinstance(resource, locks.Semaphore) and resource.first == resource.given == 0:
