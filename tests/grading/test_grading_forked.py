@@ -6,18 +6,19 @@ import os
 import signal
 import sys
 import time
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from coursework.grading import enter, forked, sandbox
+from coursework.grading import enter, forked, forkserver, sandbox
 from coursework.grading.jupyter_kernel import KernelGone, SandboxKernel
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or sandbox.why_no_bwrap() is not None, reason="bubblewrap does not work here"
 )
 SEEN = """
-import json, os, random, resource, sys, time
+import json, linecache, os, random, resource, site, sys, time
 import numpy as np
 def tried(what):
     try:
@@ -36,6 +37,8 @@ seen = json.dumps({
     "path": sys.path, "argv": sys.argv, "folder": os.getcwd(), "mask": os.umask(0o077), "root": sorted(os.listdir("/")),
     "refused": [tried(lambda path=path: os.listdir(path)) for path in (HIDDEN, "/work", "/home", "/root", "/etc", "/proc/1/fd")],
     "leader": os.getsid(0) == os.getpgid(0), "parent": os.getppid() in (0, 1), "own folder": sorted(os.listdir(".")),
+    "kept out": tried(lambda: os.chmod("/proc/self/exe", os.stat("/proc/self/exe").st_mode & 0o7777)) is not None,
+    "home": [os.path.expanduser("~"), site.getuserbase()], "lines": [name for name in linecache.cache if "answer" in name],
     "secrets": [name for name in sys.modules if name.startswith("coursework.hidden")],
     "random": [random.random(), float(np.random.random())],
 })
@@ -68,7 +71,7 @@ def both():
 
 
 SAME = ("mounts", "limits", "environment", "files", "path", "argv", "folder", "mask", "root", "refused", "leader", "parent",
-        "own folder", "secrets")  # fmt: skip
+        "own folder", "secrets", "kept out", "home", "lines")  # fmt: skip
 
 
 @pytest.mark.parametrize("what", SAME)
@@ -105,7 +108,9 @@ def test_what_is_forked_from_knows_no_hidden_case_and_no_secret():
     assert process.num_threads() == 1
     assert (
         process.environ().items()
-        <= (sandbox.CLEAN_ENVIRONMENT | {"LC_CTYPE": "C.UTF-8", "PYTHONPATH": str(sandbox.LIBRARY)}).items()
+        <= (
+            sandbox.CLEAN_ENVIRONMENT | {"LC_CTYPE": "C.UTF-8", "PYTHONPATH": str(sandbox.LIBRARY), "HOME": "/"}
+        ).items()
     )
     assert not any(HIDDEN in file.path for file in process.memory_maps())
     assert not process.open_files()
@@ -205,6 +210,53 @@ def test_a_server_that_ends_again_and_again_is_done_without(monkeypatch):
 def test_where_nobody_may_enter_walls_there_is_no_server(monkeypatch):
     monkeypatch.setattr(forked, "_WAITS", "/bin/false")
     assert sandbox._new_server() is None
+
+
+@pytest.mark.parametrize(("user", "owner", "mode", "writable", "refused"), [
+    (0, 0, 0o755, True, False), (0, 1000, 0o755, True, False), (0, 0, 0o757, True, True), (1000, 0, 0o755, False, False),
+    (1000, 1000, 0o755, True, True), (1000, 1000, 0o555, False, True), (1000, 0, 0o775, True, True),
+])  # fmt: skip
+def test_whose_program_its_forks_could_change_serves_nobody(monkeypatch, user, owner, mode, writable, refused):
+    """A fork runs the program as it was opened outside the walls, where bubblewrap's read-only mount does not hold."""
+    monkeypatch.setattr(os, "stat", lambda path: SimpleNamespace(st_uid=owner, st_mode=mode))
+    monkeypatch.setattr(os, "access", lambda path, how: writable)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert bool(forkserver.own_program()) == refused
+
+
+def test_an_order_that_comes_incomplete_is_refused_and_the_next_is_served(box):
+    with open(os.devnull) as null, pytest.raises(OSError, match="not all files came"):
+        box._server.order([null.fileno()] * 3)
+    servant(box)
+
+
+def test_where_the_machine_has_no_process_left_one_program_is_started_from_nothing(box, monkeypatch):
+    def full(files, **order):
+        raise OSError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(box._server, "order", full)
+    before = psutil.Process().num_fds()
+    started = box.begin("servant", str(box.folder))
+    assert not isinstance(started, forked.Forked)
+    assert started.stdout.readline() == b"ready\n"
+    assert psutil.Process().num_fds() <= before + 2  # its two pipes
+
+
+def test_what_stands_inside_the_walls_is_in_the_group(tmp_path, monkeypatch):
+    """By a list, for a control group may not be made everywhere. Who is told first has no children yet; they are in it, too."""
+    entered = tmp_path / "entered"
+    writes = f"import os, sys; open({str(entered)!r}, 'a').write(str(os.getpid())); os.execv(sys.argv[1], sys.argv[1:])"
+    usual = sandbox._launcher
+
+    def told(wish):
+        return [*([sys.executable, "-I", "-S", "-c", writes] if wish.get("group") else []), *usual(wish)]
+
+    monkeypatch.setattr(sandbox, "_launcher", told)
+    with sandbox.Sandbox("bwrap", sandbox.Limits()) as box:
+        box.group = str(tmp_path / "cgroup.procs")
+        process = servant(box)
+        assert entered.read_text() == str(process.pid)
+        assert (tmp_path / "cgroup.procs").read_text() == str(process.pids[1])  # the last that entered
 
 
 def test_a_process_with_the_namespaces_of_all_is_no_walls():

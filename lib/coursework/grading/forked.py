@@ -19,7 +19,7 @@ import threading
 
 import psutil
 
-from .walls import LIBRARY, bwrap_command
+from .walls import LIBRARY
 
 READY = b"ready"
 _SECONDS = 120  # for the server to import, and for walls to stand
@@ -40,7 +40,7 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env=environment | {"PYTHONPATH": str(LIBRARY)},
+                env=environment | {"PYTHONPATH": str(LIBRARY), "HOME": "/"},
                 start_new_session=True,
             )
         self._orders.settimeout(_SECONDS)
@@ -49,9 +49,12 @@ class ForkServer:
             raise OSError("the process that others are forked from said something strange")
 
     def order(self, files, **order):
-        """Have a process forked; returns the number of the one that waits for it. After an OSError it takes no more orders."""
+        """Have a process forked; returns the number of the one that waits for it. OSError where there can be none."""
         socket.send_fds(self._orders, [json.dumps(order).encode()], files)
-        return int(self._answer())
+        answer = self._answer().decode()
+        if not answer.isdecimal():
+            raise OSError(answer)
+        return int(answer)
 
     def _answer(self):
         try:
@@ -71,18 +74,19 @@ class ForkServer:
 
 
 class Forked:
-    """A process in walls of its own, as subprocess.Popen is one. `program`: of forkserver.PROGRAMS."""
+    """A process in walls of its own, as subprocess.Popen is one. `program`: of forkserver.PROGRAMS; `walls`: the command line that
+    runs what follows it within them."""
 
-    def __init__(self, server, program, arguments, *, folder, user, launcher, wish, group, environment):
+    def __init__(self, server, program, arguments, *, walls, wish, group, environment):
         self.returncode, self.failure, self._said, self._asked = None, "", b"", threading.Lock()
-        self._holder, walls, inside = _build(folder, user, launcher, environment)
+        self._holder, entrance, inside = _build(walls, environment)
         self.pid = self._holder.pid
         (their_in, my_in), (my_out, their_out), (my_status, their_status) = (os.pipe() for _ in range(3))
         self.stdin, self.stdout = os.fdopen(my_in, "wb"), os.fdopen(my_out, "rb")
         self._status = os.fdopen(my_status, "rb", 0)
         try:
             self._waiting = server.order(
-                [walls, their_in, their_out, their_status],
+                [entrance, their_in, their_out, their_status],
                 program=program, arguments=arguments, wish=wish, group=group, walls=inside, environment=environment,
             )  # fmt: skip
         except OSError:
@@ -90,7 +94,7 @@ class Forked:
             self._holder.wait()
             raise
         finally:
-            for file in (walls, their_in, their_out, their_status):
+            for file in (entrance, their_in, their_out, their_status):
                 os.close(file)
 
     @property
@@ -127,14 +131,13 @@ class Forked:
                 pipe.close()
 
 
-def _build(folder, user, launcher, environment):
+def _build(walls, environment):
     """(bubblewrap, a pidfd of the process that waits inside its walls, the number of that process)"""
     holder = subprocess.Popen(
-        [*bwrap_command(folder, user), *launcher, _WAITS],
+        [*walls, _WAITS],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        cwd=folder,
         env=environment,
         start_new_session=True,
         bufsize=0,

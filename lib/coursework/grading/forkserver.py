@@ -12,11 +12,14 @@ import contextlib
 import gc
 import importlib
 import json
+import linecache
 import os
 import random
 import runpy
 import signal
+import site
 import socket
+import stat
 import sys
 import tempfile
 
@@ -24,6 +27,7 @@ import numpy as np
 
 from . import confine, enter, forked, sandbox, servant
 
+FILES = 4
 _KERNEL = """
 @cuda.jit
 def copy(x, y):
@@ -70,12 +74,30 @@ def warm():
         (_KERNEL, {"operation": "xray", "name": "copy", "arguments": [ones, ones], "grid": 1, "block": 32, "require": {}}),
     ):  # fmt: skip
         servant.carry_out(request, servant.define([text.strip()]))
+    linecache.clearcache()
     gc.collect()
     gc.freeze()  # what is there stays as it is, in pages that all forks share
 
 
+def own_program():
+    """Why the program that this process runs could be changed by a fork, which has the rights of its user; "" if it cannot.
+
+    A file is reached through /proc/self/exe as it was opened here, where it may be written, and not as bubblewrap shows it.
+    """
+    program = "/proc/self/exe"
+    about, user = os.stat(program), os.geteuid()
+    by_its_user = user != 0 and (
+        about.st_uid == user or os.access(program, os.W_OK)
+    )  # root's forks become another user
+    if by_its_user or about.st_mode & stat.S_IWOTH:
+        return f"{sys.executable} may be changed by who runs it"
+    return ""
+
+
 def serve(number):
     """Fork for each order. Returns in the forks alone, with what each of them is to run, and ends when nobody orders any more."""
+    if why := own_program():
+        sys.exit(why)
     warm()
     orders = socket.socket(fileno=int(number))
     if len(os.listdir("/proc/self/task")) != 1:
@@ -83,16 +105,21 @@ def serve(number):
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the first forks
     orders.send(forked.READY)
     while True:
-        message, files, *_ = socket.recv_fds(orders, 1 << 16, 4)
+        message, files, *_ = socket.recv_fds(orders, 1 << 16, FILES)
         if not message:
             os._exit(0)
-        server, child = os.getpid(), os.fork()
+        server, child, said = os.getpid(), None, "not all files came"
+        if len(files) == FILES:
+            try:
+                child = os.fork()
+            except OSError as error:  # the machine has no more processes, or memory
+                said = str(error)
         if child == 0:
             orders.close()
             return _first(json.loads(message), server, *files)
         for file in files:
             os.close(file)
-        orders.send(str(child).encode())
+        orders.send(str(child or said).encode())
 
 
 def _first(order, server, walls, stdin, stdout, status):
@@ -127,7 +154,7 @@ def _second(order, walls, stdin, stdout, status):
     enter.give_up_rights()
     confine.limit(order["wish"])
     enter.without_capabilities()
-    tempfile.tempdir = None  # as the new environment has it
+    tempfile.tempdir = site.USER_BASE = site.USER_SITE = None  # as the new environment has them
     random.seed()
     np.random.seed()  # noqa: NPY002  notebooks use it
     program = PROGRAMS[order["program"]]

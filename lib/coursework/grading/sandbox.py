@@ -132,14 +132,16 @@ class Sandbox:
             "filter": sys.platform == "linux",
         }
 
+    def walls(self):
+        """The command line that runs what follows it inside the walls."""
+        wish, outside = self._wish(), {"parent": os.getpid(), "group": self.group}
+        if self.mode == "rlimit":
+            return _launcher(wish | outside)
+        return [*_launcher(outside), *bwrap_command(self.folder, self.user), *_launcher(wish)]
+
     def argv(self, *arguments):
         """The command line that runs Python with `arguments` inside the walls."""
-        wish = self._wish()
-        inside = [*_launcher(wish), sys.executable, *arguments]
-        outside = {"parent": os.getpid(), "group": self.group}
-        if self.mode == "rlimit":
-            return [*_launcher(wish | outside), sys.executable, *arguments]
-        return [*_launcher(outside), *bwrap_command(self.folder, self.user), *inside]
+        return [*self.walls(), sys.executable, *arguments]
 
     def start(self, *arguments):
         """Start Python with `arguments` inside; stdin and stdout are pipes."""
@@ -159,20 +161,17 @@ class Sandbox:
         """Start one of PROGRAMS inside, forked or from nothing; stdin and stdout are pipes."""
         if self._server is None:
             return self.start(*PROGRAMS[program], *arguments)
-        wish = self._wish()
         try:
             process = forked.Forked(
                 self._server,
                 program,
                 arguments,
-                folder=self.folder,
-                user=self.user,
-                launcher=_launcher(wish),
-                wish=wish,
+                walls=self.walls(),
+                wish=self._wish(),
                 group=self.group,
                 environment=self.environment(),
             )
-        except OSError:  # what is forked from has ended, as any process may
+        except OSError:  # what is forked from has ended, as any process may, or the machine is full
             self._server = None
             return self.start(*PROGRAMS[program], *arguments)
         self._started.append(process)
@@ -213,8 +212,11 @@ class Sandbox:
 
     def _kill_leftovers(self):
         """End what the submission left running, and wait until it is gone."""
+        servers = {server.process.pid for server in _servers if server}
         for _ in range(20):
-            left = [p for p in psutil.Process().children(recursive=True) if p not in self._before]
+            left = [
+                p for p in psutil.Process().children(recursive=True) if p not in self._before and p.pid not in servers
+            ]
             left += [p for p in psutil.process_iter() if _user_of(p) == self.user] if self.user else []
             if not left:
                 return
