@@ -129,11 +129,17 @@ def servant(box):
     return process
 
 
+def runs(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def gone(pids, seconds=20):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        alive = [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
-        if not alive:
+        if not any(map(runs, pids)):
             return True
         time.sleep(0.05)
     return False
