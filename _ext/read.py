@@ -8,7 +8,8 @@ kept.
 
 Most of a page's time goes into compiling, so while one page runs, another is run ahead. No page disturbs what another
 measures: while one does, by the functions of cpulab.measure or in a cell that looks at the clock, the other's process is
-stopped (turns.py). A page that failed before runs when no other does.
+stopped (turns.py). A page that failed before runs when no other does. While the text is being written, which takes one core, pages
+that measure nothing are run ahead.
 
 Sphinx runs in a thread, the pages ahead in another and the web server in a third, in one process; each page's code runs in a
 process of its own.
@@ -32,7 +33,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from urllib.parse import parse_qs, urlsplit
 
-from turns import Turns, look_at_the_clock
+from turns import Turns, look_at_the_clock, measures_nothing
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGUN = (
@@ -89,6 +90,7 @@ class Pages:
         self.states, self.order, self.wanted, self.changed = {}, [], None, threading.Condition()
         self.alone = set()  # pages that must run when no other does
         self.ahead, self.tried_ahead, self.ready = None, set(), set()
+        self.steady = []  # pages that wait and measure nothing, while the text is being written
         self.stopping = False
 
     def set(self, page, state):
@@ -127,9 +129,13 @@ class Pages:
         return page in self.alone or self.states[page] == "again"
 
     def next_ahead(self):
-        """A page to run beside the one that runs now; waits until there may be one."""
+        """A page to run beside the one that runs now, or beside the writing of the text; waits until there may be one."""
         with self.changed:
             while not self.stopping:
+                if not self.order and self.steady:
+                    self.ahead = self.steady.pop(0)
+                    self.tried_ahead.add(self.ahead)
+                    return self.ahead
                 running = self.named("running")
                 if running and running[0] not in self.alone and running[0] not in self.ready:
                     waiting = [p for p in self.named("waiting") if p not in self.alone | self.tried_ahead]
@@ -189,6 +195,8 @@ class Book:
             get_cache(self.config.execution_cache_path).match_cache_notebook(notebook)
             return "cache", "live"
         self.texts[page] = text
+        if measures_nothing([cell.source for cell in notebook.cells if cell.cell_type == "code"]):
+            self.pages.steady.append(page)
         return "off", "waiting"
 
     def notebook(self, page, text):
@@ -353,6 +361,8 @@ class Builder(threading.Thread):
                 self.say(f"The book could not be built: {type(error).__name__}: {error}  (more in {log})")
 
     def build(self, book):
+        if (os.cpu_count() or 1) > 1:
+            threading.Thread(target=self.build_ahead, args=[book], daemon=True).start()
         book.text()
         waiting = self.pages.named("waiting")
         if waiting and self.builder == "dummy":
@@ -360,8 +370,6 @@ class Builder(threading.Thread):
         elif waiting:
             self.say(f"All text is there. Now {len(waiting)} pages are run; each shows its results when it is ready.")
             self.say("The page that you look at comes next.")
-        if len(waiting) > 1 and (os.cpu_count() or 1) > 1:
-            threading.Thread(target=self.build_ahead, args=[book], daemon=True).start()
         while page := self.pages.next():
             began = time.monotonic()
             state = book.run_only(page) if self.builder == "dummy" else book.live(page)

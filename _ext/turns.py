@@ -8,6 +8,10 @@ import psutil
 
 CLOCK = re.compile(r"perf_counter|process_time|thread_time|monotonic|Timeline|timeout|sleep")
 IMPORT = re.compile(r"^(?:import|from) [^;\n]*$", re.MULTILINE)
+MEASURE = re.compile(r"\bmeasure\.(\w+)|^from cpulab\.measure\S* import ([^\n]*)", re.MULTILINE)
+# What a page may use of cpulab.measure that shows what is known, and measures nothing.
+SHOWS = {"Beside", "Roof", "Table", "experiment", "faster_or_slower", "ladder", "ladder_table", "machine_card", "machine_code", "recorded",
+         "with_unit"}  # fmt: skip
 FUNCTION = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 
 
@@ -20,6 +24,12 @@ def look_at_the_clock(cells):
         if seen[-1]:
             functions.update(FUNCTION.findall(text))
     return seen
+
+
+def measures_nothing(cells):
+    """Whether a page of these cells comes out the same whatever else runs."""
+    used = {name for text in cells for found in MEASURE.findall(text) for name in re.findall(r"\w+", " ".join(found))}
+    return used <= SHOWS and not any(look_at_the_clock(cells))
 
 
 class Turns:

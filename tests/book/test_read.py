@@ -18,7 +18,7 @@ from built import ROOT
 from cpulab.measure.turns import ADDRESS, alone
 
 sys.path.insert(0, str(ROOT / "_ext"))
-from turns import Turns, look_at_the_clock
+from turns import Turns, look_at_the_clock, measures_nothing
 
 CONF = f"""
 import sys
@@ -262,6 +262,52 @@ def test_which_cells_look_at_the_clock():
         ("measure.times({})", False),  # asks for its turn itself
     ]
     assert look_at_the_clock([text for text, _ in cells]) == [seen for _, seen in cells]
+
+
+WAITS_FOR_A_PAGE = """
+def setup(app):
+    import time
+    from pathlib import Path
+
+    def wait(app, env):  # the text is not complete before
+        ends = time.monotonic() + 60
+        while not Path(app.srcdir, "early.txt").exists() and time.monotonic() < ends:
+            time.sleep(0.05)
+        time.sleep(2)
+        Path(app.srcdir, "text.txt").write_text(str(time.time()))
+
+    app.connect("env-updated", wait)
+"""
+
+
+def test_while_the_text_is_written_pages_run_that_measure_nothing(small):
+    (small / "conf.py").write_text(CONF + WAITS_FOR_A_PAGE)
+    (small / "index.md").write_text(START % "good\nwrong\ndead")
+    (small / "good.md").write_text(
+        page("Clock", "import time\ntime.sleep(0)\nopen('good.txt', 'w').write(str(time.time()))")
+    )
+    measures = "from cpulab import measure\nimport time\nopen('wrong.txt', 'w').write(str(time.time()))\nmeasure.peaks"
+    (small / "wrong.md").write_text(page("Measures", measures))
+    (small / "dead.md").write_text(page("Early", "import time\nopen('early.txt', 'w').write(str(time.time()))"))
+    with Reading(small, "--once") as reading:
+        reading.wait("All pages are live")
+    at = {name: float((small / f"{name}.txt").read_text()) for name in ("text", "early", "good", "wrong")}
+    assert at["early"] < at["text"] < min(at["good"], at["wrong"]), at
+
+
+def test_which_pages_measure_nothing():
+    pages = [
+        (["x = 1"], True),
+        (["from cpulab import measure\nmeasure.recorded('gpu').caption", "measure.Table([], [])"], True),
+        (["from cpulab.measure.table import Table\nfrom cpulab.measure import machine_code"], True),
+        (["from cpulab.measure import Table, fastest"], False),
+        (["from cpulab.measure.bandwidth import read_all"], False),
+        (["x = 1", "measure.times({})"], False),
+        (["measure.a_new_function()"], False),
+        (["import time\ntime.perf_counter()"], False),
+    ]
+    for cells, nothing in pages:
+        assert measures_nothing(cells) == nothing, cells
 
 
 def wait_until(holds):
