@@ -165,11 +165,11 @@ class Wall:
         self.scope, self.flags = scope, []
 
     def ask_notebook(self, operation, name, arguments=()):
-        return servant._answer({"operation": operation, "name": name, "arguments": arguments}, self.scope)
+        return servant.carry_out({"operation": operation, "name": name, "arguments": arguments}, self.scope)
 
     def ask_clean(self, operation, name, sources, **request):
         request |= {"operation": operation, "name": name}
-        return _plain(servant._answer(request, servant.define(sources, request["plain"])))
+        return _plain(servant.carry_out(request, servant.define(sources, request["plain"])))
 
 
 def _plain(value):

@@ -13,6 +13,7 @@ CURES = {
     "uninitialised-local": "A local array starts with garbage: store to every element before you read it.",
     "unfinished-copy": "Wait for copies, then cuda.syncthreads(), then read: each thread waits for its own only.",
     "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
+    "barrier-after-exit": "Every thread of the block must come to it: put only the work under `if`.",
     "lane-not-in-mask": "Every lane that calls a warp operation must be in its mask: 0xffffffff names all 32.",
     "inactive-lane-read": "Have every lane call the operation, and use the value only where it is defined.",
     "waits-for-ever": "Look for who should set it: a thread that never comes there, or that waits itself.",
@@ -115,7 +116,7 @@ def _missed_cure(trace, seen):
             if before := return_before(step):
                 return f"Do not return from {step.function} before its barrier, as line {before.line} does: put the work under `if` instead."
     if not leads_past and not ways:
-        return "Every thread of the block must come to it: put only the work under `if`."
+        return CURES[seen.kind]
     way, step = leads_past or ways[-1]
     if way.kind == "loop":
         return TURNS.format(line=way.line)
