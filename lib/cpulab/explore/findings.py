@@ -78,8 +78,9 @@ def _deadlock(outcome):
             who = "which it holds itself" if holder is task else f"which {holder.name} holds"
             said += f", {who} since line {task.resource.held_since}"
             said += " and will not release: it has ended" if holder.last == DONE else ""
-        if taken := getattr(task.resource, "takers", ()):
-            said += f", which {_names([f'{taker.name} took in line {line}' for taker, line in taken])}"
+        taken = dict(getattr(task.resource, "takers", None) or ())  # the last line of each
+        if taken and len(taken) == len(task.resource.takers):  # several parts of one thread: the cause tells
+            said += f", which {_names([f'{taker.name} took in line {line}' for taker, line in taken.items()])}"
         checks = outcome.is_checks_own(getattr(task, "file", ""), task.line)
         facts.append((task.name, f"{said} ({'in the check' if checks else _position(outcome, task)})"))
     headline = f"nobody can go on: {_names([t.name for t in stuck])} {'wait' if len(stuck) > 1 else 'waits'}"
