@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from queue import Empty
 from types import SimpleNamespace
 
 import psutil
@@ -213,6 +214,22 @@ def test_a_server_that_ends_again_and_again_is_done_without(monkeypatch):
     assert len(sandbox._servers) == sandbox.MOST_SERVERS
 
 
+def test_a_server_that_will_not_serve_leaves_nothing(monkeypatch):
+    """As one whose interpreter its forks could change: it ends before it is ready."""
+    before = psutil.Process().num_fds()
+    monkeypatch.setattr(forked, "READY", b"something else")
+    with pytest.raises(OSError, match="strange"):
+        forked.ForkServer(sandbox.CLEAN_ENVIRONMENT)
+    assert psutil.Process().num_fds() <= before
+    assert not [
+        p for p in psutil.Process().children() if "forkserver" in " ".join(p.cmdline()) and p.pid not in servers()
+    ]
+
+
+def servers():
+    return {server.process.pid for server in sandbox._servers if server}
+
+
 def test_where_nobody_may_enter_walls_there_is_no_server(monkeypatch):
     monkeypatch.setattr(forked, "_WAITS", "/bin/false")
     assert sandbox._new_server() is None
@@ -289,4 +306,4 @@ def test_a_kernel_that_never_answers_is_given_up(box, monkeypatch):
 
 def _never(self, message, timeout):
     time.sleep(timeout)
-    raise __import__("queue").Empty
+    raise Empty

@@ -1,6 +1,6 @@
 """Processes in a sandbox that begin with the course imported: forks of a process that has (forkserver.py).
 
-To import the course, its compiler and a kernel, and a compiler's first steps, take a third of a submission's time. A forked
+Importing the course, its compiler and a kernel, and a compiler's first steps, take a quarter of a submission's processor time. A forked
 process stands behind the same walls as one that is started: bubblewrap builds them around a process that only waits, and the fork
 enters them before it gets anything of a student's.
 """
@@ -45,8 +45,12 @@ class ForkServer:
             )
         self._orders.settimeout(_SECONDS)
         atexit.register(self.stop)
-        if self._answer() != READY:
-            raise OSError("the process that others are forked from said something strange")
+        try:
+            if self._answer() != READY:
+                raise OSError("the process that others are forked from said something strange")
+        except OSError:
+            self.stop()
+            raise
 
     def order(self, files, **order):
         """Have a process forked; returns the number of the one that waits for it. OSError where there can be none."""
