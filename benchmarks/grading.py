@@ -1,8 +1,7 @@
 """How long a class takes to be graded: so many submissions of chapter 07 by `make grade` on two cores.
 
-    python benchmarks/run.py grading                     two classes of 200, recorded in results/grading.json (grading_avx2.json
-                                                        on a machine without AVX-512)
-    python benchmarks/grading.py --count 6              a first look; records nothing
+    python benchmarks/run.py grading            two classes of 200, recorded in results/grading.json
+    python benchmarks/grading.py --count 6      a first look; records nothing
 
 In the class *answered* every task is answered, and right: the most work that there is. *varied* is as a class may be: half of it is
 so, others have some tasks, wrong answers, an empty folder, half a file, crashes, loops without an end, all memory. The kinds are rows
@@ -24,7 +23,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-import sides
 
 from coursework import build
 
@@ -45,8 +43,6 @@ CLASSES = {
         "kernel_that_never_ends": 1, "loop_in_answer": 1, "loop_at_top": 1,
     },
 }  # fmt: skip
-
-stored_as = sides.stored_as
 
 
 def benchmark(quick):
