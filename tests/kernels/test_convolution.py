@@ -7,7 +7,7 @@ import pytest
 
 import dlkernels
 from dlkernels import conv2d, conv2d_backward, cuda, implementations, max_pool2d
-from dlkernels.convolution import choose, gpu, lanes, reference
+from dlkernels.convolution import choose, gpu, lanes, pointwise, reference
 
 from . import torch_references as torch_says
 
@@ -305,6 +305,62 @@ def test_the_bytes_that_are_told_are_those_of_all_arrays(rung):
         == (x.nbytes + result.nbytes) // 2 + weight.nbytes
     )
     assert conv2d(x[0], weight, **named, explain=True)[1].bytes == (x.nbytes + result.nbytes) // 2 + weight.nbytes
+
+
+# ---- kernels of one pixel ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copied", [pointwise.COPIED, 3000, 1], ids=["at once", "some", "a row at a time"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("shape", "outs", "named"),
+    [
+        ((3, 5, 9, 10), 7, {"stride": 2}),
+        ((2, 18, 7, 9), 12, {"stride": (3, 1), "groups": 3}),
+        ((40, 6, 4, 5), 8, {"stride": (1, 3)}),
+        ((3, 64, 14, 14), 300, {"stride": 2}),
+        ((2, 3, 2, 3), 4, {"stride": 5}),
+        ((2, 4, 5, 6), 4, {"groups": 4}),
+        ((1, 4, 5, 6), 4, {"groups": 2}),
+        ((1, 2, 9, 5), 3, {"stride": (4, 2)}),
+        ((5, 3, 6), 2, {"stride": 2}),
+    ],
+    ids=str,
+)
+def test_a_kernel_of_one_pixel_with_strides_and_groups(shape, outs, named, dtype, copied, monkeypatch):
+    monkeypatch.setattr(pointwise, "COPIED", copied)
+    ins = shape[-3] // named.get("groups", 1)
+    x, weight = (
+        torch_says.whole_numbers(shape, 1).astype(dtype),
+        torch_says.whole_numbers((outs, ins, 1, 1), 2).astype(dtype),
+    )
+    bias = torch_says.whole_numbers((outs,), 3).astype(dtype)
+    if named.get("groups") == shape[-3]:
+        got = {row.name: row for row in implementations.of("conv2d", "cpu")}["conv2d_pointwise"](
+            x, weight, bias, **named
+        )
+    else:
+        got, choice = conv2d(x, weight, bias, **named, explain=True)
+        assert choice.rung == "conv2d_pointwise"
+    np.testing.assert_array_equal(got, reference.conv2d(x, weight, bias, **named))
+
+
+def test_what_a_kernel_of_one_pixel_copies_is_told_and_bounded(monkeypatch):
+    asked, usual = [], pointwise.workspace
+
+    def workspace(dtype, elements):
+        asked.append(elements * dtype.itemsize)
+        return usual(dtype, elements)
+
+    monkeypatch.setattr(pointwise, "workspace", workspace)
+    weight = np.ones((4, 8, 1, 1), np.float32)
+    for shape, times in (((2, 8, 9, 10), 1), ((2, 8, 2000, 600), 4), ((5, 8, 1100, 700), 5)):
+        _, choice = conv2d(np.ones(shape, np.float32), weight, stride=2, explain=True)
+        assert max(asked) == choice.workspace <= pointwise.COPIED
+        assert len(asked) == times
+        asked.clear()
+    assert conv2d(np.ones((2, 8, 9, 10), np.float32), weight, explain=True)[1].workspace == 0
+    assert not asked
 
 
 def test_a_convolution_of_nothing_is_explained():

@@ -141,6 +141,60 @@ def test_a_part_without_rows_or_columns_is_no_error():
         blocks.matmul_strided(*places, (1, m, n, 50), work)
 
 
+# ---- shapes that go a way of their own: skinny ones, one matrix times many ---------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)], ids=str)
+def test_last_columns_that_fill_less_than_a_panel(dtype, turned):
+    """Packed: one vector wide or two, with 1 to 14 rows in the last tile."""
+    for m, n, k in ((201, 200, 60), (127, 209, 90), (133, 197, 530), (140, 1, 20000), (260, 131, 70), (253, 1029, 20)):
+        a = operand((k, m), dtype, seed=1).T if turned[0] else operand((m, k), dtype, seed=1)
+        b = operand((n, k), dtype, seed=2).T if turned[1] else operand((k, n), dtype, seed=2)
+        check(matmul, a, b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_skinny_products(dtype, layout):
+    """A right matrix of few columns: the left one is read as it stands, however the others lie."""
+    wide = operand((900, 3000), dtype, seed=3)
+    for m, n, k in (
+        (700, 16, 300),
+        (701, 13, 301),
+        (350, 32, 640),
+        (6, 17, 40000),
+        (3, 16, 60000),
+        (2000, 8, 200),
+        (150, 31, 900),
+    ):
+        a, b = operand((m, k), dtype, layout, 1), operand((k, n), dtype, layout, 2)
+        check(matmul, a, b)
+        check(matmul, operand((k, m), dtype, seed=1).T, b)
+        if k <= len(wide):
+            check(matmul, a, wide[:k, 5 : 5 + n])  # each row on a page of its own
+
+
+BESIDE = [(8, 300, 49, 200), (3, 500, 5, 1000), (5, 300, 17, 500), (2, 640, 49, 100), (9, 130, 128, 150), (2, 130, 127, 150), (40, 257, 36, 300), (3, 7, 100, 3100)]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", BESIDE, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_one_matrix_times_a_stack(size, dtype, monkeypatch):
+    stack, m, n, k = size
+    calls, usual = [], choose.multiply_beside
+    monkeypatch.setattr(choose, "multiply_beside", lambda *given: calls.append(1) or usual(*given))
+    a, b = operand((m, k), dtype, seed=1), operand((stack, k, n), dtype, seed=2)
+    matmul_ladder = {row.name: row for row in CPU}
+    for way in (matmul, matmul_ladder["matmul_tile"], matmul_ladder["matmul_parallel"]):
+        check(way, a, b)
+    check(matmul, operand((k, m), dtype, seed=1).T, operand((stack, n, k), dtype, seed=2).swapaxes(1, 2))
+    check(matmul, a, b[::-1, :, ::-1], out=operand((m, stack, n), dtype).swapaxes(0, 1))
+    assert len(calls) == 5
+    check(matmul, np.stack([a] * stack), b)  # equal matrices that are not one
+    assert len(calls) == 5
+
+
 def test_strassen_at_sizes_where_it_works(monkeypatch):
     monkeypatch.setattr(strassen, "LEAST", 8)
     for m, n, k in ((64, 64, 64), (71, 59, 67), (16, 17, 33), (40, 16, 90)):

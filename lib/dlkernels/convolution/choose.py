@@ -22,7 +22,7 @@ import numpy as np
 from .. import team
 from ..host import workspace
 from ..matrix import choose as products
-from . import fft, implicit, lanes, tiles, winograd
+from . import fft, implicit, lanes, pointwise, tiles, winograd
 from .kept import by_shape
 from .sizes import sizes
 from .tiles import ROWS
@@ -58,7 +58,7 @@ def direct_way(weight, g, out):
     """The name of the rung that is fastest for such weights, of those that add up the products as they are."""
     if is_depthwise(weight, g):
         return "conv2d_depthwise_lanes" if lanes.pays(weight, g, out) else "conv2d_depthwise"
-    if is_product(g) and (g.stride_y, g.stride_x) == (1, 1):
+    if pointwise.fits(g):
         return "conv2d_pointwise"
     return "conv2d_implicit" if implicit.pays(weight, g, out) else "conv2d_tile"
 
@@ -76,6 +76,8 @@ def _ways(weight, g, out, threads):
 
 def way(x, weight, g, out):
     """(name of the rung, why not one that is faster by shape) for contiguous arrays."""
+    if pointwise.fits(g):  # nothing is faster: said without looking at more
+        return direct_way(weight, g, out), ""
     *faster, direct = ways(weight, g, out)
     if not faster:
         return direct, ""
@@ -104,7 +106,7 @@ def explained(x, weight, g, out):
     threads = products.threads_for(multiplies)
     if rung == "conv2d_pointwise":
         why = "a 1x1 kernel makes each pixel a product of its channels with the weights: a product of matrices."
-        return Choice(rung, why, multiplies, 0)
+        return Choice(rung, why, multiplies, pointwise.room(x, g, out))
     if rung == "conv2d_fft":
         edges, multiplies, room = fft.counts(weight, g, out)
         why = (
@@ -131,11 +133,6 @@ def explained(x, weight, g, out):
         why = f"{weight[0].size} terms for each result: a tile of {ROWS} channels stays in registers meanwhile."
     c = tiles.cut(weight, g, out, threads, rung == "conv2d_tile")
     return Choice(rung, f"{but} {why}".strip(), multiplies, (c.weights + threads * c.each) * out.itemsize)
-
-
-def is_product(g):
-    """Whether a convolution is a product of matrices as it stands."""
-    return (g.kernel_y, g.kernel_x) == (1, 1) and not (g.top or g.bottom or g.left or g.right)
 
 
 def is_depthwise(weight, g):

@@ -4,7 +4,7 @@ The ladder of conv2d                      what the rung adds
     conv2d_direct          seven loops, as the formula is written
     conv2d_planes          all cores: each computes whole planes of the result, along rows
     conv2d_im2col          patches as columns: the rest is our matmul
-    conv2d_pointwise       a kernel of one pixel is a product as it stands
+    conv2d_pointwise       a kernel of one pixel is a product as it stands (pointwise.py)
     conv2d_tile            no patches: a tile of the result in registers, pixels from a padded copy that the cache holds
     conv2d_depthwise       one input channel for each result: four rows of it at a time
     conv2d_depthwise_lanes channels in the lanes: for narrow or strided pictures
@@ -16,13 +16,11 @@ conv2d_fft                 by Fourier transforms (fft.py)
 conv2d_half                numbers of 16 bits become float32 first: conv2d_half_widened
 """
 
-import numpy as np
 from numba import njit, prange
 
 from ..implementations import implementation
-from ..matrix import choose as products
 from ..simd.cache import cached_njit
-from . import choose, fft, im2col, implicit, lanes, reference, winograd
+from . import choose, fft, im2col, implicit, lanes, pointwise, reference, winograd
 from .im2col import inside
 from .pictures import on_pictures
 
@@ -123,23 +121,11 @@ def conv2d_im2col(x, weight, bias, g, out):
     "conv2d",
     device="cpu",
     adds="a kernel of one pixel: the picture is the matrix of columns already, and nothing is copied",
-    limits="kernels of more than a pixel, or with padding, go the way of conv2d_im2col",
+    limits="with a stride, the pixels that are met are copied first; kernels of more than one, or with padding, go the way of conv2d_im2col",
 )
 @on_pictures
 def conv2d_pointwise(x, weight, bias, g, out):
-    if not choose.is_product(g):
-        im2col.convolve(x, weight, bias, g, out)
-        return
-    (count, outs), ins, pixels = out.shape[:2], weight.shape[1], out[0, 0].size
-    seen = np.ascontiguousarray(x[:, :, :: g.stride_y, :: g.stride_x]).reshape(count, -1, pixels)
-    lines, matrix, of_group = out.reshape(count, outs, pixels), weight.reshape(outs, ins), outs // g.groups
-    for group in range(g.groups):
-        mine, theirs = slice(group * of_group, (group + 1) * of_group), slice(group * ins, (group + 1) * ins)
-        left = matrix[None, mine]
-        left = left if count == 1 else np.broadcast_to(left, (count, of_group, ins))
-        products.multiply(left, seen[:, theirs], lines[:, mine])
-    if bias.any():
-        out += bias[:, None, None]
+    (pointwise if pointwise.fits(g) else im2col).convolve(x, weight, bias, g, out)
 
 
 # ---- 5, 6: without patches (tiles.py) --------------------------------------------------------------------------

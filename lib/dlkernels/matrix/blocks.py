@@ -35,6 +35,10 @@ REGISTERS = 32 if instruction_set() in ("AVX-512", "NEON") else 16
 VECTORS = 2
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS
 FEW_ROWS = ROWS // 2  # of the last tile, if they suffice
+NARROW_ROWS = (
+    14  # of a tile that is one vector wide, for last columns; the height of a block is a multiple of these, too
+)
+FEW_NARROW_ROWS = 7
 SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
 DEPTH = 512
 HEIGHT = 126 // ROWS * ROWS
@@ -43,6 +47,11 @@ SPARE = 32  # by how much a block may be deeper or wider, so that none is left t
 PITCH = DEPTH + SPARE + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
 PACKED_A = HEIGHT * PITCH  # elements
 SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
+SKINNY = VECTORS * (
+    2 if REGISTERS == 16 else 1
+)  # vectors in a row of b; with no more, a row of a is read too few times to be packed
+SKINNY_B = 1 << 16  # elements of such a b: for the L2 cache
+FAR = 256  # elements from row to row: with more, each of its lines would be on a page of its own
 
 inlined = njit(inline="always")  # not compiled by itself: each level of calls would be compiled again
 
@@ -60,14 +69,40 @@ def part(x, i, j):
 
 
 @inlined
-def put(c, at, acc, tall, rows, columns, fresh):
-    """c = acc, or c += acc unless `fresh`, for a tile of `tall` rows: so many rows and columns of it."""
-    if rows < tall or columns < VECTORS * lanes(c.data):
+def put(c, at, acc, tall, vectors, rows, columns, fresh):
+    """c = acc, or c += acc unless `fresh`, for a tile of `tall` rows and so many vectors: as many rows and columns of it."""
+    if rows < tall or columns < vectors * lanes(c.data):
         tile_store_part(c.data, at, c.row, acc, rows, columns, not fresh)
     elif fresh:
         tile_store(c.data, at, c.row, acc)
     else:
-        tile_store(c.data, at, c.row, tile_load(c.data, at, c.row, tall, VECTORS) + acc)
+        tile_store(c.data, at, c.row, tile_load(c.data, at, c.row, tall, vectors) + acc)
+
+
+@inlined
+def ask_for(c, at, rows, width):
+    """The result is needed after the loop: ask for it now."""
+    for r in range(rows):
+        prefetch(c.data, at + r * c.row)
+        prefetch(c.data, at + r * c.row + width - 1)
+
+
+@inner_njit()
+def multiply_narrow(work, a, panel, c, left, rows, columns, depth, fresh):
+    """The last columns of a block, no more than one vector: half as much work as a panel of two would be."""
+    width = lanes(work)
+    for top in range(0, rows, NARROW_ROWS):
+        at, here = c.at + top * c.row + left, min(rows - top, NARROW_ROWS)
+        lines, strides = a + top * PITCH, (PITCH, 1)
+        ask_for(c, at, here, columns)
+        if here <= FEW_NARROW_ROWS:
+            few = tile_zeros(work, FEW_NARROW_ROWS, 1)
+            few = tile_multiply_add(few, depth, work, lines, strides, work, panel, width)
+            put(c, at, few, FEW_NARROW_ROWS, 1, here, columns, fresh)
+        else:
+            all_rows = tile_zeros(work, NARROW_ROWS, 1)
+            all_rows = tile_multiply_add(all_rows, depth, work, lines, strides, work, panel, width)
+            put(c, at, all_rows, NARROW_ROWS, 1, here, columns, fresh)
 
 
 @inner_njit()
@@ -81,32 +116,34 @@ def multiply_packed(work, a, packed, pitch, b, c, rows, columns, depth, fresh, p
     width = VECTORS * lanes(work)
     for left in range(0, columns, width):
         here = min(width, columns - left)
-        panel, source = packed + left * pitch, b.at + left * b.column
+        narrow = here <= lanes(work)
+        panel, source, step = packed + left * pitch, b.at + left * b.column, lanes(work) if narrow else width
         direct = packs and here == width and b.column == 1
         if packs and not direct:
-            if here < width:
-                work[panel : panel + depth * width] = 0
-            pack(b.data, source, b.row, b.column, depth, here, work, panel, width)
+            if here < step:
+                work[panel : panel + depth * step] = 0
+            pack(b.data, source, b.row, b.column, depth, here, work, panel, step)
+        if narrow:
+            multiply_narrow(work, a, panel, c, left, rows, here, depth, fresh)
+            return
         for top in range(0, rows, ROWS):
             at = c.at + top * c.row + left
             low = rows - top <= FEW_ROWS
-            for r in range(FEW_ROWS if low else ROWS):  # the result is needed after the loop: ask for it now
-                prefetch(c.data, at + r * c.row)
-                prefetch(c.data, at + r * c.row + width - 1)
+            ask_for(c, at, FEW_ROWS if low else ROWS, width)
             lines, strides = a + top * PITCH, (PITCH, 1)
             if direct and top == 0:
                 acc = tile_zeros(work, ROWS, VECTORS)
                 kept = (work, panel, width)
                 acc = tile_multiply_add(acc, depth, work, lines, strides, b.data, source, b.row, None, kept)
-                put(c, at, acc, ROWS, rows, here, fresh)
+                put(c, at, acc, ROWS, VECTORS, rows, here, fresh)
             elif low:
                 few = tile_zeros(work, FEW_ROWS, VECTORS)
                 few = tile_multiply_add(few, depth, work, lines, strides, work, panel, width)
-                put(c, at, few, FEW_ROWS, rows - top, here, fresh)
+                put(c, at, few, FEW_ROWS, VECTORS, rows - top, here, fresh)
             else:
                 all_rows = tile_zeros(work, ROWS, VECTORS)
                 all_rows = tile_multiply_add(all_rows, depth, work, lines, strides, work, panel, width)
-                put(c, at, all_rows, ROWS, rows - top, here, fresh)
+                put(c, at, all_rows, ROWS, VECTORS, rows - top, here, fresh)
 
 
 @inlined
@@ -134,6 +171,32 @@ def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
                 target = part(c, top, left)
                 first = front == 0, top == 0
                 multiply_packed(work, packed_a, packed_b, pitch, source, target, rows, columns, depth, *first)
+
+
+@inlined
+def multiply_beside(a, b, c, matrices, m, n, k, work, packed_a, packed_b):
+    """c = a b for matrices that have the left one in common: it is packed once for all that fit WIDTH side by side.
+
+    b and c: the first of `matrices`, and the elements from each to the next. n: no more than WIDTH, and whole vectors: two
+    matrices have no panel in common.
+    """
+    (b, next_b), (c, next_c), pitch = b, c, DEPTH + SPARE if m > HEIGHT else 0
+    each = -(-n // lanes(work)) * lanes(work)
+    deep, some = block_length(k, DEPTH, SPARE, 1), WIDTH // each
+    for begin in range(0, matrices, some):
+        end = min(begin + some, matrices)
+        for front in range(0, k, deep):
+            depth = min(deep, k - front)
+            for top in range(0, m, HEIGHT):
+                rows = min(HEIGHT, m - top)
+                block = part(a, top, front)
+                pack(block.data, block.at, block.row, block.column, rows, depth, work, packed_a, np.int64(PITCH))
+                for number in range(begin, end):
+                    source, target = part(b, front, 0), part(c, top, 0)
+                    source = Matrix(source.data, source.at + number * next_b, source.row, source.column)
+                    target = Matrix(target.data, target.at + number * next_c, target.row, target.column)
+                    panels = packed_b + (number - begin) * each * pitch
+                    multiply_packed(work, packed_a, panels, pitch, source, target, rows, n, depth, front == 0, top == 0)
 
 
 # ---- small: in place -------------------------------------------------------------------------------------
@@ -174,10 +237,12 @@ def multiply_small(a, b, c, m, n, k):
 @inlined
 def multiply(a, b, c, m, n, k, work, packed_a, packed_b):
     """c = a b by one thread, whatever the sizes."""
-    if m * n * k <= SMALL and m >= SMALL_ROWS and n >= lanes(work):
-        if b.column == 1:
+    small = m * n * k <= SMALL
+    skinny = n <= SKINNY * lanes(work) and n * k <= SKINNY_B and a.column == 1
+    if (small or skinny) and m >= SMALL_ROWS and n >= lanes(work):
+        if b.column == 1 and (small or b.row <= FAR):
             multiply_small(a, b, c, m, n, k)
-        else:  # it fits: no more than SMALL / SMALL_ROWS elements
+        else:  # it fits: no more than SMALL / SMALL_ROWS elements, or SKINNY_B
             pack(b.data, b.at, b.row, b.column, k, n, work, packed_b, n)
             multiply_small(a, Matrix(work, packed_b, n, 1), c, m, n, k)
     else:
@@ -288,6 +353,28 @@ def _task_of_stack(arguments, task, who):
 def matmul_strided_threads(a, b, c, sizes, parts, work, each, threads, least, team):
     """As `matmul_strided`, by several threads, which share the parts of all products as in `matmul_threads`."""
     share(_task_of_stack, (a, b, c, sizes, parts, work, each), sizes[0] * parts[0] * parts[1], threads, least, team)
+
+
+@inner_njit()
+def _task_of_beside(arguments, task, who):
+    a, b, c, sizes, parts, work, each = arguments
+    (matrices, m, n, k), (down, across) = sizes, parts
+    i, j = task // across, task % across
+    top, first = i * m // down, j * matrices // across
+    rows, some = (i + 1) * m // down - top, (j + 1) * matrices // across - first
+    if rows > 0 and some > 0:
+        x, y, z = matrix_at(a, 0, work), matrix_at(b, first, work), matrix_at(c, first, work)
+        x, z = part(x, top, 0), part(z, top, 0)
+        multiply_beside(x, (y, b[1]), (z, c[1]), some, rows, n, k, memory(work), each * who, each * who + PACKED_A)
+
+
+@cached_njit()
+def matmul_beside(a, b, c, sizes, parts, work, each, threads, least, team):
+    """As `matmul_strided_threads`, for a stack whose left matrices are all the same one: see `multiply_beside`.
+
+    parts: (down, across), into how many parts rows and matrices are cut.
+    """
+    share(_task_of_beside, (a, b, c, sizes, parts, work, each), parts[0] * parts[1], threads, least, team)
 
 
 @functools.cache

@@ -4,6 +4,7 @@ matrices                                    one thread                  several
 small, contiguous: as they stand            blocks.matmul_small
 contiguous, or a transpose: packed          blocks.matmul_serial        blocks.matmul_threads
 any strides, stacks: packed, strides kept   blocks.matmul_strided       blocks.matmul_strided_threads
+one matrix times each of a stack of narrow ones             blocks.matmul_beside
 """
 
 import threading
@@ -16,6 +17,7 @@ from . import blocks
 from .blocks import SMALL_ROWS, matmul_small
 
 PARALLEL_FROM = 90**3  # multiply-adds; below, waking the threads costs more than it gains
+NARROW = 128  # columns; with more, packing the left matrix for each of a stack is little beside the product
 ONE_VECTOR = vector_width(np.float32)  # elements; enough for float64, too
 _kept = threading.local()
 
@@ -44,6 +46,9 @@ def multiply(a, b, out, most_threads=None):
     if stack == 1 and out.flags.c_contiguous and a.flags.forc and b.flags.forc:
         multiply_contiguous(a[0], b[0], out[0], most_threads)
         return
+    if stack > 1 and a.strides[0] == 0 and n <= NARROW and m * n * k > blocks.SMALL:
+        multiply_beside(a[0], b, out, most_threads)
+        return
     threads = threads_for(stack * m * n * k, most_threads)
     places = blocks.place(a), blocks.place(b), blocks.place(out)
     if threads == 1:
@@ -54,6 +59,28 @@ def multiply(a, b, out, most_threads=None):
         blocks.matmul_strided_threads(
             *places, (stack, m, n, k), parts, work, each, threads, least_time(stack * m * n * k), team.members()
         )
+
+
+def multiply_beside(a, b, out, most_threads=None):
+    """out = a b for one matrix and a stack of narrow ones.
+
+    The columns of each that fill no vector stand together for a product of their own, if they fill half a one there: of 7 x 7
+    pixels the last.
+    """
+    (stack, m, n), k, size = out.shape, len(b[0]), vector_width(out.dtype)
+    whole = n - n % size if 2 * stack * (n % size) >= size else n
+    if whole:
+        threads = threads_for(stack * m * whole * k, most_threads)
+        parts = blocks.best_parts(m, stack * whole, 2 * threads if threads > 1 else 1)
+        work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
+        least = least_time(stack * m * whole * k)
+        places = blocks.place(a[None]), blocks.place(b), blocks.place(out)
+        blocks.matmul_beside(*places, (stack, m, whole, k), parts, work, each, threads, least, team.members())
+    if whole < n:
+        rest = np.ascontiguousarray(b[:, :, whole:].transpose(1, 0, 2)).reshape(k, -1)
+        results = np.empty((m, rest.shape[1]), out.dtype)
+        multiply(a[None], rest[None], results[None], most_threads)
+        out[:, :, whole:] = results.reshape(m, stack, -1).transpose(1, 0, 2)
 
 
 def multiply_contiguous(a, b, out, most_threads=None):
