@@ -23,7 +23,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from ..simd import instruction_set, lanes, prefetch, vector_width
+from ..simd import lanes, prefetch, vector_registers, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory, memory_at
@@ -31,7 +31,7 @@ from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_store_part, tile_zeros
 from ..team import share
 
-REGISTERS = 32 if instruction_set() in ("AVX-512", "NEON") else 16
+REGISTERS = vector_registers()
 VECTORS = 2
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS
 FEW_ROWS = ROWS // 2  # of the last tile, if they suffice

@@ -27,7 +27,7 @@ Indices count elements from the start of the array, are not checked, and are not
 
 from .atomic import atomic_load, compare_and_swap, fetch_add
 from .memory import fence, lanes, load, load_bytes, prefetch, store, store_nontemporal, until_aligned
-from .target import has, instruction_set, vector_bytes, vector_width
+from .target import has, instruction_set, vector_bytes, vector_registers, vector_width
 from .vector import (
     VectorType,
     broadcast,
@@ -71,6 +71,7 @@ __all__ = [
     "store_nontemporal",
     "until_aligned",
     "vector_bytes",
+    "vector_registers",
     "vector_width",
     "where",
 ]

@@ -45,3 +45,8 @@ def vector_bytes():
 def vector_width(dtype=np.float32):
     """Elements of ``dtype`` in one vector register: for float32 16 (AVX-512), 8 (AVX2) or 4 (NEON, SSE2)."""
     return vector_bytes() // np.dtype(dtype).itemsize
+
+
+def vector_registers():
+    """How many vector registers there are: 32 (AVX-512, NEON) or 16."""
+    return 32 if instruction_set() in ("AVX-512", "NEON") else 16

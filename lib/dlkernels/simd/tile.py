@@ -34,7 +34,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_model
 
-from .target import vector_width
+from .target import vector_registers, vector_width
 from .vector import ELEMENTS, call_llvm, fetch, splat
 
 INDEX = ir.IntType(64)
@@ -218,6 +218,15 @@ def tile_store(typingctx, array, at, row, tile):
 # ---- the loop --------------------------------------------------------------------------------------------
 
 
+def _not_unrolled(module):
+    """LLVM: what it is told of a loop that fills the registers as it is. Of several turns at once it would load all vectors first, and
+    write those to the stack for which no register is left."""
+    wish = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
+    loop = ir.MDValue(module, [wish], name=str(len(module.metadata)))
+    loop.operands = (loop, wish)  # the first is the node itself, by which LLVM knows it from others
+    return loop
+
+
 @intrinsic
 def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_step, taps=None, keep=None):
     """The tile plus, for k = 0 .. count - 1, the outer product of a column of ``a`` and the vectors of ``b``::
@@ -309,7 +318,9 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
         a_next = builder.gep(a_now, [step])
         b_next = builder.gep(b_now, [b_stride])
         last = builder.block
-        builder.cbranch(builder.icmp_signed("<", k_next, steps), loop, after)
+        turn = builder.cbranch(builder.icmp_signed("<", k_next, steps), loop, after)
+        if len(tile.places) + tile.vectors + 1 >= vector_registers():
+            turn.set_metadata("llvm.loop", _not_unrolled(builder.module))
         for phi, entry, again in (
             (k, constant(0), k_next),
             (a_now, a_first, a_next),
