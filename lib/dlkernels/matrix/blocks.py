@@ -14,7 +14,9 @@ After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (
 The result is read and written once for each DEPTH: of the ways to fill the L2 cache, deep and low blocks are faster
 than square ones where matrices are large.
 The tile takes all vector registers but those for two vectors of b and one number of a: 14 x 2 of 32 registers,
-6 x 2 of 16. Small matrices stand in the cache as they are, and nothing is packed.
+6 x 2 of 16. Last columns that one vector holds have a tile of their own, 14 x 1. Small matrices stand in the cache as they
+are, and nothing is packed; nor is a left matrix that meets only a few columns. One that meets many matrices in turn is packed
+once (`multiply_beside`).
 """
 
 import functools
@@ -35,9 +37,7 @@ REGISTERS = vector_registers()
 VECTORS = 2
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS
 FEW_ROWS = ROWS // 2  # of the last tile, if they suffice
-NARROW_ROWS = (
-    14  # of a tile that is one vector wide, for last columns; the height of a block is a multiple of these, too
-)
+NARROW_ROWS = 14  # of a tile that is one vector wide: a divisor of HEIGHT, as ROWS is
 FEW_NARROW_ROWS = 7
 SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
 DEPTH = 512
@@ -47,9 +47,9 @@ SPARE = 32  # by how much a block may be deeper or wider, so that none is left t
 PITCH = DEPTH + SPARE + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
 PACKED_A = HEIGHT * PITCH  # elements
 SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
-SKINNY = VECTORS * (
-    2 if REGISTERS == 16 else 1
-)  # vectors in a row of b; with no more, a row of a is read too few times to be packed
+SKINNY = (
+    4 if REGISTERS == 16 else 2
+)  # vectors in a row of b; with no more, rows of a are read too few times to be packed
 SKINNY_B = 1 << 16  # elements of such a b: for the L2 cache
 FAR = 256  # elements from row to row: with more, each of its lines would be on a page of its own
 
@@ -177,8 +177,8 @@ def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
 def multiply_beside(a, b, c, matrices, m, n, k, work, packed_a, packed_b):
     """c = a b for matrices that have the left one in common: it is packed once for all that fit WIDTH side by side.
 
-    b and c: the first of `matrices`, and the elements from each to the next. n: no more than WIDTH, and whole vectors: two
-    matrices have no panel in common.
+    b and c: the first of `matrices`, and the elements from each to the next. n: no more than WIDTH. No two of them have a panel
+    in common.
     """
     (b, next_b), (c, next_c), pitch = b, c, DEPTH + SPARE if m > HEIGHT else 0
     each = -(-n // lanes(work)) * lanes(work)
