@@ -3,6 +3,7 @@
 MathJax is not put under ``_static/``: jupyter-book would load every script it finds there a second time.
 """
 
+import functools
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 import nbformat
 from chapter_notebook import plain_notebook
 from docutils import nodes
+from myst_nb.core import render
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = re.compile(r"(?<![^\s'\"(])[^\s'\"(]*/(site-packages/|lib/python3\.\d+/)")  # also IPython's ~/...
@@ -100,7 +102,28 @@ def clean_outputs(app, doctree):
             node += nodes.Text(cleaned)
 
 
+def whole_lines(coalesce):
+    """`coalesce_streams` of myst-nb for outputs whose pieces were put together before: it ends a line after each piece, and what one
+    `print` writes may come in several."""
+
+    def joined(outputs):
+        first, kept = {}, []
+        for output in outputs or ():
+            if output["output_type"] != "stream" or output["name"] not in first:
+                output = nbformat.from_dict(output)  # a copy: the kept results stay as they are
+                kept.append(output)
+                if output["output_type"] == "stream":
+                    first[output["name"]] = output
+            else:
+                first[output["name"]]["text"] += output["text"]
+        return coalesce(kept)
+
+    return joined
+
+
 def setup(app):
+    if not hasattr(render.coalesce_streams, "__wrapped__"):
+        render.coalesce_streams = functools.wraps(render.coalesce_streams)(whole_lines(render.coalesce_streams))
     os.environ.setdefault("DLKERNELS_QUIET", "1")  # a page shows what a launch did, not how long it took
     app.connect("config-inited", vendored_mathjax)
     app.connect("source-read", fold_installation)

@@ -26,13 +26,15 @@
     return off > 1 ? `${told}: ${factor(off)} times too much.` : `${told}: ${factor(1 / off)} times too little.`;
   }
 
+  const one = (unit) => (/^[a-z]{3,}s$/.test(unit) ? unit.slice(0, -1) : unit);  // "1 barrier"; not "times as long", "ms"
+
   function prepare(box) {
     const name = box.dataset.name, form = box.querySelector("form"), said = box.querySelector(".predict-verdict");
     const answer = document.querySelector(`details.predict-answer[data-name="${CSS.escape(name)}"]`);
     const mark = document.querySelector(`p.prediction[data-name="${CSS.escape(name)}"]`);
     if (!answer || !mark) return;
     const choice = form.querySelector("input[type=radio]"), unit = document.getElementById(`predict-${name}-unit`);
-    if (unit && unit.textContent) mark.append(` ${unit.textContent}`);
+    if (unit && unit.textContent && !unit.textContent.startsWith("(")) mark.append(` ${Number(mark.dataset.value) === 1 ? one(unit.textContent) : unit.textContent}`);
     const open = () => { answer.open = true; form.hidden = true; };
     const judge = (text) => {
       const guess = choice ? text : number(text);

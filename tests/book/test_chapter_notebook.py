@@ -58,3 +58,19 @@ def test_a_part_of_a_function(tmp_path):
     (tmp_path / "kernels.py").write_text("def add(a):\n    for i in a:\n        a[i] += 1\n    return a\n")
     myst = "```{literalinclude} kernels.py\n:pyobject: add\n:start-at: for i\n:end-before: return\n:dedent: 4\n```"
     assert plain_markdown(myst, tmp_path) == "```python\nfor i in a:\n    a[i] += 1\n```"
+
+
+def test_what_a_cell_prints_keeps_its_lines():
+    """One `print` may come in several pieces, wherever it was cut."""
+    import book
+    from myst_nb.core.utils import coalesce_streams
+
+    def stream(text, name="stdout"):
+        return nbformat.v4.new_output("stream", text=text, name=name)
+
+    figure = nbformat.v4.new_output("display_data", data={"text/plain": "a figure"})
+    pieces = [stream("busy"), stream("careful\n", "stderr"), figure, stream(" 94"), stream("%\nrounds: 17\n")]
+    shown = book.whole_lines(coalesce_streams)(pieces)
+    assert [o.get("text") for o in shown] == ["busy 94%\nrounds: 17\n", "careful\n", None]
+    assert [p.text for p in pieces if p.output_type == "stream"] == ["busy", "careful\n", " 94", "%\nrounds: 17\n"]
+    assert book.whole_lines(coalesce_streams)([]) == [] == book.whole_lines(coalesce_streams)(None)

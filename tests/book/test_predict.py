@@ -163,6 +163,18 @@ def test_an_answer_is_shown_with_the_unit_of_its_question(page, browser):
     assert opened.evaluate(shown.format("bound")) == 'The answer: memory "alone"'  # a choice has none
 
 
+def test_one_is_not_said_with_a_plural(tmp_path, browser):
+    text = HEADER
+    for k, unit in enumerate(("barriers", "times as long", "ms", "% of all")):
+        text += f"\n# Q{k}\n\n```{{predict}} q{k}\n:unit: {unit}\nHow many?\n```\n\n"
+        text += f"```{{code-cell}} ipython3\nfrom cpulab.predictions import answer\nanswer('q{k}', 1)\n```\n"
+    done = build(tmp_path, text)
+    assert not done.stderr, done.stderr
+    opened = browser.open((tmp_path / "out" / "index.html").as_uri())
+    said = "[...document.querySelectorAll('p.prediction')].map(p => p.textContent)"
+    assert opened.evaluate(said) == [f"The answer: 1 {unit}" for unit in ("barrier", "times as long", "ms", "% of all")]
+
+
 def test_a_question_without_an_answer_fails_the_build(tmp_path):
     done = build(tmp_path, f"{HEADER}\n# T\n\n```{{predict}} lost\nHow many?\n```\n\n## Next\n\nText.\n")
     assert "the question 'lost' has no answer in its section" in done.stderr

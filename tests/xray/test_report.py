@@ -1,5 +1,6 @@
 """The report: text that fits a terminal, HTML that is valid, JSON, budgets, findings in words, pictures."""
 
+import html
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -322,8 +323,9 @@ def test_the_picture_of_a_race_leads_from_both_threads_to_the_element(racy):
     race = racy.races[0]
     picture, (element,) = racy.meeting(race), race.index
     one, other = (t["thread"][0] for t in race.threads)
-    assert picture.alt == f"thread {one} of block 0 and thread {other} of block 0 use s[{element}]."
-    assert picture.text == race.message
+    assert picture.alt == f"Thread {one} of block 0 and thread {other} of block 0 use s[{element}]."
+    assert picture.text == race.message.replace("`", "")
+    assert f"<p>{html.escape(picture.text)}</p>" in picture._repr_html_()  # a sentence, which wraps; no table
     drawn = ET.fromstring(re.search(r"<svg.*</svg>", picture._repr_html_(), re.S)[0])
 
     def of(kind):
@@ -338,7 +340,7 @@ def test_the_picture_of_a_race_leads_from_both_threads_to_the_element(racy):
     ] * 2
     words = [t.text for t in of("text")]
     assert {f"thread {one} of block 0", f"thread {other} of block 0", str(element)} <= set(words)
-    assert "line " + " and ".join(map(str, race.lines)) in words
+    assert "lines " + " and ".join(map(str, race.lines)) in words
 
 
 def test_timeline_tells_who_touches_what(good):

@@ -1,7 +1,5 @@
 """What benchmarks/sides.py has recorded: PyTorch's times over ours, as geometric means over the cases of a kind."""
 
-import textwrap
-
 from .records import recorded
 from .table import Table
 
@@ -40,6 +38,5 @@ class Beside:
         return Table((what, *(f"{name}, {n}" for name, n in self.columns)), rows, caption)
 
     def __str__(self):
-        """When, where and with what, in lines that fit a page."""
-        lines = "\n".join(textwrap.wrap(self.record.caption, 60))
-        return f"{lines}\nPyTorch {self.record.data['peer']['version']}"
+        """When, where and with what."""
+        return f"{self.record.caption}\nPyTorch {self.record.data['peer']['version']}"

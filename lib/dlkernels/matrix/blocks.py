@@ -299,13 +299,20 @@ def matrix_at(x, number, work):
     return Matrix(memory_at(address, work), number * matrix, row, column)
 
 
+@inlined
+def cut(part, parts, n, width):
+    """Where a part of n columns begins: between two panels, if parts are several panels wide. The last panel of each may be less."""
+    at = part * n // parts
+    return (at + width // 2) // width * width if 0 < part < parts and n >= 4 * width * parts else at
+
+
 @inner_njit()
 def multiply_part(task, a, b, c, sizes, parts, work, at):
     """One of the parts of a product: a range of rows and a range of columns."""
     (m, n, k), (down, across) = sizes, parts
     i, j = task // across, task % across
-    top, left = i * m // down, j * n // across
-    rows, columns = (i + 1) * m // down - top, (j + 1) * n // across - left
+    top, left = i * m // down, cut(j, across, n, VECTORS * lanes(work))
+    rows, columns = (i + 1) * m // down - top, cut(j + 1, across, n, VECTORS * lanes(work)) - left
     if rows > 0 and columns > 0:  # there may be more parts than rows or columns
         x, y, z = part(a, top, 0), part(b, 0, left), part(c, top, left)
         multiply(x, y, z, rows, columns, k, memory(work), at, at + PACKED_A)

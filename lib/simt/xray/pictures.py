@@ -205,8 +205,10 @@ def meeting(report, finding):
         parts.append(text(x, 40, words, 12, anchor))
         parts.append(line(x + (60 if k == 0 else -60), 46, target, top, 1.2))
     alt = f"{' and '.join(who)} use {name}" if len(who) > 1 else f"{who[0]} uses {name}"
-    parts.append(text(MARGIN, top + 60, f"line {' and '.join(map(str, finding.lines))}" if finding.lines else "", 11))
-    return Picture(canvas(top + 66, parts, f"{alt}."), f"{alt}.", finding.message)
+    alt = alt[0].upper() + alt[1:]
+    lines = " and ".join(map(str, finding.lines))
+    parts.append(text(MARGIN, top + 60, f"line{'s' * (len(finding.lines) > 1)} {lines}" if lines else "", 11))
+    return Picture(canvas(top + 66, parts, f"{alt}."), f"{alt}.", finding.message.replace("`", ""))
 
 
 def _end(trace, finding):

@@ -40,11 +40,12 @@ class Picture:
 
 
 def figure(body, alt, text, kind="xray-figure"):
-    """A <figure> with its caption and, folded away, the same facts as a text table."""
+    """A <figure> with its caption and, folded away, the same facts as a text table, or as a sentence."""
+    facts = f'<pre tabindex="0">{html.escape(text)}</pre>' if "\n" in text else f"<p>{html.escape(text)}</p>"
     return (
         f'<figure class="{kind}">{style()}{body}'
         f"<figcaption>{html.escape(alt)}</figcaption>"
-        f'<details><summary>The same as text</summary><pre tabindex="0">{html.escape(text)}</pre></details></figure>'
+        f"<details><summary>The same as text</summary>{facts}</details></figure>"
     )
 
 
