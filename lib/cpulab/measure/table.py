@@ -8,6 +8,9 @@ from simt import show
 
 PREFIXES = {12: "T", 9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "µ", -9: "n"}
 NUMBER = re.compile(r"[-+]?\d|-?$")  # how the cells of a column of numbers begin; "-" or nothing: none there
+ALONE = re.compile(
+    r"[-+]?\d+([.,]\d+)*( ?[^\s,]+)?$|-?$"
+)  # those of a first column: a number and its unit; else it is a name
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,9 @@ class Table:
     def right(self):
         """The columns of numbers."""
         columns = enumerate(zip(*self.rows, strict=True))
-        return tuple(place for place, cells in columns if any(cells) and all(map(NUMBER.match, cells)))
+        return tuple(
+            place for place, cells in columns if any(cells) and all(map((NUMBER if place else ALONE).match, cells))
+        )
 
     def __str__(self):
         lines = [self.headings, *self.rows]

@@ -122,7 +122,7 @@ def _max_planes(x, work, down, across, out, threads, team):
     share(_max_of_plane, (x, work, down, across, out), out.shape[0], threads, 0, team)
 
 
-MAX_COLUMNS = "the largest of each column first, for a row of windows, then along the row: k + k pixels with stride 1, not k k; all cores"
+MAX_COLUMNS = "the largest of each column first, for a row of windows, then along the row: k + k pixels with stride 1, not k times k; all cores"
 
 
 @implementation("max_pool2d", device="cpu", adds=MAX_COLUMNS, public=True)
@@ -228,6 +228,6 @@ for _name in ("avg_pool2d", "adaptive_avg_pool2d"):
         _name,
         f"{_name}_columns",
         mean_columns,
-        "the sum of each column first, for a row of windows, then along the row: k + k pixels, not k k; all cores",
+        "the sum of each column first, for a row of windows, then along the row: k + k pixels, not k times k; all cores",
         public=True,
     )
