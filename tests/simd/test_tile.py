@@ -214,6 +214,25 @@ def test_the_loop_stays_in_registers():
     assert "(%rsp)" not in loop
 
 
+@pytest.mark.skipif(not X86, reason="names of x86 instructions")
+def test_a_tile_that_fills_all_registers_is_computed_a_turn_at_a_time():
+    """Of several turns at once LLVM would load all vectors first; in attention it had to write them to the stack."""
+    if simd.instruction_set() not in ("AVX2", "AVX-512"):
+        pytest.skip("this machine has no fused multiply-add")
+    rows, lanes = simd.vector_registers() - 2, simd.vector_width()
+
+    @njit
+    def kernel(c, depth, a, b):
+        acc = tile_zeros(c, rows, 1)
+        tile_store(c, 0, lanes, tile_multiply_add(acc, depth, a, 0, (1, rows), b, 0, lanes))
+
+    kernel(np.empty((rows, lanes), "f"), 1, np.ones(rows, "f"), np.ones(lanes, "f"))
+    (assembly,) = kernel.inspect_asm().values()
+    loop = max(re.split(r"\n(?=\.L)", assembly), key=lambda block: block.count("vfmadd"))
+    assert loop.count("vfmadd") == rows
+    assert "(%rsp)" not in loop
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_vectors_are_packed_on_the_way(shape, dtype):
