@@ -59,9 +59,8 @@ def look(fork):
             kernel.stop()
         text = said[1:-1].encode().decode("unicode_escape")
         seen = json.loads(text.replace(str(box.folder), "FOLDER").replace(str(box.user), "USER"))
-        seen["files"] = [
-            name for name in seen["files"] if "history.sqlite" not in name
-        ]  # written by a thread, now and then
+        # IPython's thread of the history opens its database, and the folder of it, now and then.
+        seen["files"] = [name for name in seen["files"] if "/.ipython/profile_default" not in name]
         return seen
 
 
