@@ -325,6 +325,27 @@ KERNELS = [
         "conv2d_backward_columns and test_large",
     ),
     Fault(
+        "gradient of the weights: all pixels of a block are the first picture's",
+        "picture, pixel = (done + packed) // area, (done + packed) % area",
+        "picture, pixel = done // area, (done + packed) % area",
+        OPERATIONS,
+        "conv2d_backward_implicit and test_large",
+    ),
+    Fault(
+        "gradient of the pixels: columns are added from the first row of the result on",
+        "source, y, left, rest = at + r * pitch, pixel // width, pixel % width, pixels",
+        "source, y, left, rest = at + r * pitch, 0, pixel % width, pixels",
+        "tests/kernels/test_convolution.py",
+        "whatever_kept_memory_holds",
+    ),
+    Fault(
+        "gradient of the pixels: the kernel is turned along one axis",
+        "[..., ::-1, ::-1]",
+        "[..., ::-1, :]",
+        OPERATIONS,
+        "conv2d_backward_implicit and test_shapes",
+    ),
+    Fault(
         "gradient of a depthwise convolution: infinities on whole lines",
         "if choose.is_depthwise(weight, g) and all(finite):",
         "if choose.is_depthwise(weight, g) and any(finite):",

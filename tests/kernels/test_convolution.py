@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import dlkernels
-from dlkernels import conv2d, conv2d_backward, cuda, implementations, max_pool2d
-from dlkernels.convolution import choose, gpu, lanes, pointwise, reference
+from dlkernels import conv2d, conv2d_backward, convolution, cuda, implementations, max_pool2d
+from dlkernels.convolution import backward, choose, gpu, lanes, pointwise, reference
+from dlkernels.host import workspace
 
 from . import torch_references as torch_says
 
@@ -77,6 +78,56 @@ def test_an_infinite_number_of_a_depthwise_convolution_stays_with_its_terms(wher
     for found, expected in zip(conv2d_backward(grad, x, weight, **options), exact, strict=True):
         assert not np.isnan(expected).all()
         np.testing.assert_allclose(found[~np.isnan(expected)], expected[~np.isnan(expected)], rtol=1e-5)
+
+
+def gradients_of(grad, x, weight, **options):
+    """Of float64 copies, by the columns of im2col, and the same of the absolute values: what rounding may be compared to."""
+    geometry = convolution.geometry.convolution(x.shape[2:], weight.shape[2:], **options)[0]
+    given = [one.astype(np.float64) for one in (grad, x, weight)]
+    columns = backward.conv2d_backward_columns
+    return columns(None, geometry, *given), columns(None, geometry, *(np.abs(one) for one in given))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "options", [{}, {"padding": 1}, {"padding": 3}, {"stride": 2, "padding": 1}, {"dilation": (1, 2)}]
+)
+@pytest.mark.parametrize("shape", [(9, 35, 20, 7, 9), (2, 3, 1040, 9, 8), (1, 520, 40, 9, 10), (1, 24, 40, 33, 47)])
+def test_gradients_whatever_kept_memory_holds(shape, options, dtype):
+    """More channels than a block is wide or deep; several pictures in a block; of the last shape, Winograd's way."""
+    draw, (batch, ins, outs, high, wide) = np.random.default_rng(0), shape
+    x, weight = (draw.standard_normal(size).astype(dtype) for size in ((batch, ins, high, wide), (outs, ins, 3, 3)))
+    grad = draw.standard_normal(conv2d(x, weight, **options).shape).astype(dtype)
+    exact, sizes = gradients_of(grad, x, weight, **options)
+    workspace(x.dtype, 1)[:] = np.nan
+    of_x, of_weight = conv2d_backward(grad, x, weight, **options)
+    eps = np.finfo(dtype).eps
+    assert np.all(np.abs(of_weight - exact[1]) <= (grad.size // outs + 3) * eps * sizes[1])
+    assert np.abs(of_x - exact[0]).max() <= 30 * eps * sizes[0].max()
+
+
+def test_the_gradient_of_pixels_goes_winograds_way(monkeypatch):
+    """Where it pays and the numbers allow it; what is infinite stays with its terms."""
+    draw = np.random.default_rng(0)
+    x, weight = (draw.standard_normal(size).astype(np.float32) for size in ((1, 64, 28, 28), (64, 64, 3, 3)))
+    chosen, ask = [], choose.way
+
+    def way(*given):
+        chosen.append(ask(*given)[0])
+        return chosen[-1], ""
+
+    monkeypatch.setattr(choose, "way", way)
+    conv2d_backward(x, x, weight, padding=1)
+    assert chosen == ["conv2d_winograd_4x4"]
+    weight[0, 0] *= 1e9
+    conv2d_backward(x, x, weight, padding=1)
+    assert chosen[1:] == ["conv2d_implicit"]
+    weight[0, 1, 0, 0] = np.inf
+    of_x = conv2d_backward(np.abs(x), x, weight, padding=1)[0]
+    assert len(chosen) == 2
+    assert np.isinf(of_x[0, 1, :-1, :-1]).all()
+    assert np.isfinite(of_x[0, 1, -1]).all()
+    assert np.isfinite(np.delete(of_x[0], 1, axis=0)).all()
 
 
 @pytest.mark.parametrize(("name", "way"), [pytest.param(n, *w.values, id=w.id) for n in POOLINGS for w in ways(n)])

@@ -258,7 +258,11 @@ def conv2d_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, di
 
 
 def conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """The gradients of x, weight and (if there is one) bias, given `grad`, the one with respect to conv2d(...)."""
+    """The gradients of x, weight and (if there is one) bias, given `grad`, the one with respect to conv2d(...).
+
+    With stride 1 the gradient of x is a convolution of `grad`. On the CPU it goes the way that `conv2d` would choose, Winograd's
+    among them, and is as accurate as said there.
+    """
     return call("conv2d_backward", grad, x, weight, bias, stride, padding, dilation, groups)
 
 

@@ -10,6 +10,7 @@ The ladder of conv2d_backward             what the rung adds
     conv2d_backward_direct     the loops of the convolution: each multiply-add becomes two
     conv2d_backward_planes     all cores: each computes gradients of whole planes, along rows
     conv2d_backward_columns    two products of matrices with the columns of im2col
+    conv2d_backward_implicit   no columns: each thread uses what it has made; with stride 1 the pixels' is a convolution again
     conv2d_backward_lines      depthwise convolutions: each plane as one long line (depthwise_backward.py)
 """
 
@@ -24,7 +25,8 @@ from ..matrix import choose as products
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
-from . import choose, im2col
+from . import backward_implicit, choose, im2col
+from .cpu import WAYS
 from .depthwise_backward import add_gradients
 from .im2col import inside
 from .pictures import with_batch
@@ -212,7 +214,28 @@ def conv2d_backward_columns(g, grad, x, weight, of_x, of_weight):
 @implementation(
     "conv2d_backward",
     device="cpu",
-    adds="depthwise convolutions: each plane as one long line, so that short rows fill vectors; others go by columns",
+    adds="no columns, which would move from one core's cache to another's: patches are packed from the picture, and the gradient "
+    "of the pixels is, with stride 1, a convolution with the kernel turned round, the fastest that fits",
+)
+@on_pictures
+def conv2d_backward_implicit(g, grad, x, weight, of_x, of_weight):
+    if choose.is_depthwise(weight, g):
+        conv2d_backward_planes.__wrapped__(g, grad, x, weight, of_x, of_weight)
+        return
+    backward_implicit.of_weights(g, grad, x, of_weight)
+    again = backward_implicit.back(g)
+    # Beyond the edge of r the convolution multiplies by zeros that the formula does not have; 0 times infinity is NaN.
+    if again and np.isfinite(sizes(weight).mean):
+        kernel = backward_implicit.turned(weight, g.groups)
+        WAYS[choose.way(grad, kernel, again, of_x)[0]](grad, kernel, np.zeros(len(kernel), x.dtype), again, of_x)
+    else:
+        backward_implicit.of_pixels(g, grad, weight, of_x)
+
+
+@implementation(
+    "conv2d_backward",
+    device="cpu",
+    adds="depthwise convolutions: each plane as one long line, so that short rows fill vectors; others as before",
     public=True,
 )
 @on_pictures
@@ -221,7 +244,7 @@ def conv2d_backward_lines(g, grad, x, weight, of_x, of_weight):
     if choose.is_depthwise(weight, g) and all(finite):
         add_gradients(g, grad, x, weight, of_x, of_weight)
     else:
-        conv2d_backward_columns.__wrapped__(g, grad, x, weight, of_x, of_weight)
+        conv2d_backward_implicit.__wrapped__(g, grad, x, weight, of_x, of_weight)
 
 
 def product(a, b):

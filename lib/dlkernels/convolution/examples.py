@@ -211,7 +211,8 @@ def gradient_error(arguments, expected, eps):
     return tuple((n + 3) * eps * part for n, part in zip(terms, reference.conv2d_backward(*sizes, *rest), strict=False))
 
 
-LARGE_GRADIENTS = ((2, 5, 7, 30, 33, 3), (1, 40, 2, 70, 61, 3))
+# Pixels of several pictures in a block; a kernel of more places than a block has rows.
+LARGE_GRADIENTS = ((2, 5, 7, 30, 33, 3), (1, 40, 2, 70, 61, 3), (19, 6, 35, 6, 7, 3), (1, 2, 20, 29, 31, 12))
 CONV2D_BACKWARD = Examples(
     gradient_arguments,
     gradient_error,
