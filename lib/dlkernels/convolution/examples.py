@@ -212,7 +212,7 @@ def gradient_error(arguments, expected, eps):
 
 
 # Pixels of several pictures in a block; a kernel of more places than a block has rows.
-LARGE_GRADIENTS = ((2, 5, 7, 30, 33, 3), (1, 40, 2, 70, 61, 3), (19, 6, 35, 6, 7, 3), (1, 2, 20, 29, 31, 12))
+LARGE_GRADIENTS = ((2, 5, 7, 30, 33, 3), (1, 40, 6, 70, 61, 3), (19, 6, 35, 6, 7, 3), (1, 2, 20, 29, 31, 12))
 CONV2D_BACKWARD = Examples(
     gradient_arguments,
     gradient_error,
