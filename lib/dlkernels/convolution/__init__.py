@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arguments import FLOATS, float_array, one_place, output, same
 from ..device import is_device_array
-from ..host import plain
+from ..host import new, plain
 from ..implementations import call, operation, public_rung, run
 from . import examples, geometry, reference
 
@@ -178,7 +178,12 @@ def check_gradient(grad, shape, **others):
 
 
 from . import choose, cpu, gpu, gpu_choose, gpu_depthwise, gpu_gemm, local, separable  # noqa: E402, F401
-from .pictures import with_batch  # noqa: E402
+from .pictures import no_bias, with_batch  # noqa: E402
+
+
+def carray(x):
+    """Whether a kernel takes an array as it is."""
+    return type(x) is np.ndarray and x.flags.carray
 
 
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, explain=False):
@@ -198,6 +203,14 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
     direct sum whose numbers are all as large as the largest. This is done only where the largest numbers are not far from
     the mean (`choose.SPREAD`), and all are finite. The rungs conv2d_tile and conv2d_planes always add up directly.
     """
+    # Contiguous arrays: after a large result Python's own memory has left the cache, and the general path's checks take longer
+    # than they would alone.
+    if not explain and carray(x) and carray(weight) and (bias is None or carray(bias)) and weight.ndim == x.ndim == 4:
+        g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
+        out = new(shape, x.dtype)
+        if out.size and weight.size:
+            cpu.fastest(x, weight, no_bias(len(weight), x.dtype) if bias is None else bias, g, out)
+            return out
     if not explain:
         return call("conv2d", x, weight, bias, stride, padding, dilation, groups)
     with_bias = bias is not None

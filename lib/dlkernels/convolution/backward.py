@@ -26,10 +26,10 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
 from . import backward_implicit, choose, im2col
-from .cpu import WAYS
+from .cpu import fastest
 from .depthwise_backward import add_gradients
 from .im2col import inside
-from .pictures import with_batch
+from .pictures import no_bias, with_batch
 from .pooling import largest_of, planes, put, threads_for
 from .sizes import sizes
 
@@ -227,7 +227,7 @@ def conv2d_backward_implicit(g, grad, x, weight, of_x, of_weight):
     # Beyond the edge of r the convolution multiplies by zeros that the formula does not have; 0 times infinity is NaN.
     if again and np.isfinite(sizes(weight).mean):
         kernel = backward_implicit.turned(weight, g.groups)
-        WAYS[choose.way(grad, kernel, again, of_x)[0]](grad, kernel, np.zeros(len(kernel), x.dtype), again, of_x)
+        fastest(grad, kernel, no_bias(len(kernel), x.dtype), again, of_x)
     else:
         backward_implicit.of_pixels(g, grad, weight, of_x)
 

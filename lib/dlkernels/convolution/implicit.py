@@ -23,7 +23,6 @@ import numpy as np
 from .. import team
 from ..host import workspace
 from ..matrix import choose as products
-from ..matrix.blocks import FEW_ROWS as MIDDLE
 from ..matrix.blocks import REGISTERS
 from ..matrix.blocks import ROWS as TALL
 from ..simd import lanes, load, store, vector_width
@@ -36,7 +35,7 @@ from ..team import share
 from .kept import by_shape
 from .turned import copy_interleaved, copy_turned, turn_back
 
-LOW = 4 if REGISTERS == 32 else 2
+MIDDLE, LOW = (7, 4) if REGISTERS == 32 else (3, 2)
 LINE = 16  # elements: a line of the cache, or two
 BAND = 256 << 10  # bytes of a turned band: with the weights of a panel in the L2 cache
 TURNED = 512  # terms whose weights are turned at a time: they stay in the L1 cache

@@ -4,7 +4,7 @@ After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (
 
     for 1024 columns of b at a time                           WIDTH
         for 512 of its rows (columns of a) at a time          DEPTH
-            for 126 rows of a at a time                       HEIGHT
+            for 132 or 140 rows of a at a time                HEIGHT
                 pack them                                     they fit the L2 cache, with one panel of b
                 for each panel of b, two vectors wide
                     for each 14 rows of a                     ROWS
@@ -36,16 +36,16 @@ from ..team import share
 REGISTERS = vector_registers()
 VECTORS = 2
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS
-FEW_ROWS = ROWS // 2  # of the last tile, if they suffice
-NARROW_ROWS = 14  # of a tile that is one vector wide: a divisor of HEIGHT, as ROWS is
+FEW_ROWS = 8 if REGISTERS == 32 else 3  # of the last tile, if they suffice; 64 = 4 * 14 + 8
+NARROW_ROWS = 14  # of a tile that is one vector wide
 FEW_NARROW_ROWS = 7
 SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
 DEPTH = 512
-HEIGHT = 126 // ROWS * ROWS
+HEIGHT = 140 if REGISTERS == 32 else 132  # 10 or 22 tiles: 128 rows are one block
 WIDTH = 1024
 SPARE = 32  # by how much a block may be deeper or wider, so that none is left that is hardly begun
 PITCH = DEPTH + SPARE + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
-PACKED_A = HEIGHT * PITCH  # elements
+PACKED_A = -(-HEIGHT // NARROW_ROWS) * NARROW_ROWS * PITCH  # elements: whole tiles of both widths
 SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
 SKINNY = (
     4 if REGISTERS == 16 else 2
