@@ -339,9 +339,9 @@ KERNELS = [
         "whatever_kept_memory_holds",
     ),
     Fault(
-        "gradient of the pixels: the kernel is turned along one axis",
-        "[..., ::-1, ::-1]",
-        "[..., ::-1, :]",
+        "gradient of the pixels: the kernel is not turned",
+        "target[to + place] = source[at + places - 1 - place]",
+        "target[to + place] = source[at + place]",
         OPERATIONS,
         "conv2d_backward_implicit and test_shapes",
     ),

@@ -237,3 +237,10 @@ def test_fft_takes_squares_in_parts(monkeypatch):
     np.testing.assert_allclose(conv2d_fft(x, weight), whole, rtol=0, atol=bound("conv2d_fft", x, weight))
     grouped = conv2d_fft(x, weight[:, :1], groups=3)
     assert error(grouped, x, weight[:, :1], groups=3).max() <= bound("conv2d_fft", x, weight)
+
+
+def test_a_few_tiles_do_not_pay_for_large_ones():
+    """The last layer of a network, of one picture: F(2x2), which is nearer, too; of many pictures F(4x4)."""
+    x, weight = layer(3, (16, 64, 7, 7), 64)
+    assert conv2d(x[:1], weight, padding=1, explain=True)[1].rung == "conv2d_winograd_2x2"
+    assert conv2d(x, weight, padding=1, explain=True)[1].rung == "conv2d_winograd_4x4"

@@ -33,6 +33,8 @@ from .im2col import inside
 from .kept import by_shape
 
 PANEL = DEPTH + SPARE  # elements of a column of packed panels
+TURNED = 16  # input channels of a task that turns weights: as many lines of the cache are written in turns
+TURNED_BY_ONE = 1 << 16  # weights; with fewer, waking the threads costs more than it gains
 SUMS = 1 << 18  # elements of a task's rows of a gradient, or of its columns: they stay in the L2 cache
 
 #: parts: tasks of a group (for the weights), or of a picture and a group (for the pixels). rows: of a task at most; columns: of its
@@ -157,11 +159,36 @@ def back(g):
     return g._replace(top=around[0], bottom=around[1], left=around[2], right=around[3])
 
 
+@inner_njit()
+def _some_turned(arguments, task, who):
+    weight, other = arguments
+    (ins, outs), places = (weight.shape[1], other.shape[1]), weight.shape[2] * weight.shape[3]
+    blocks = -(-ins // TURNED)
+    group, first = task // blocks, task % blocks * TURNED
+    last = min(first + TURNED, ins)
+    source, target = memory(weight), memory(other)
+    if places == 1:
+        at, to = group * outs * ins + first, (group * ins + first) * outs
+        pack(source, at, 1, ins, last - first, outs, target, to, outs)
+        return
+    for o in range(outs):
+        for i in range(first, last):
+            at, to = ((group * outs + o) * ins + i) * places, ((group * ins + i) * outs + o) * places
+            for place in range(places):
+                target[to + place] = source[at + places - 1 - place]
+
+
+@cached_njit()
+def _all_turned(weight, groups, other, threads, team):
+    share(_some_turned, (weight, other), groups * -(-weight.shape[1] // TURNED), threads, 0, team)
+
+
 def turned(weight, groups):
-    """The weights with the kernel turned round and inputs for outputs."""
+    """The weights with the kernel turned round, and inputs for outputs."""
     outs, ins, *kernel = weight.shape
-    grouped = weight.reshape(groups, outs // groups, ins, *kernel)[..., ::-1, ::-1]
-    return np.ascontiguousarray(grouped.swapaxes(1, 2)).reshape(groups * ins, outs // groups, *kernel)
+    other = np.empty((groups * ins, outs // groups, *kernel), weight.dtype)
+    _all_turned(weight, groups, other, 1 if weight.size < TURNED_BY_ONE else team.size(), team.members())
+    return other
 
 
 # ---- the gradient of the pixels: columns, added at once --------------------------------------------------------------------

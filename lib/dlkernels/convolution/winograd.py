@@ -58,6 +58,9 @@ TRANSFORMED = 512 << 10  # bytes of transformed pixels in a block of tiles: for 
 PIECE = 64  # tiles side by side at most: a longer row is cut
 TURNED = 16  # input channels whose weights are turned at a time: they stay in the L1 cache
 
+FEW_TILES = (
+    16 if REGISTERS == 32 else 4
+)  # of 4 x 4 results; with no more, weights for 36 places cost more than they save
 FEWEST_CHANNELS = 16  # of input and of output: with fewer, transforms cost more than products save
 
 POINTS = 0.75, 1.5  # with both signs, beside 0 and infinity
@@ -167,10 +170,10 @@ def fits(g):
 
 def pays(weight, g, out):
     """For which m it is faster than direct sums, the fastest first: by shape."""
-    (outs, ins), (high, wide) = weight.shape[:2], out.shape[2:]
-    if not fits(g) or min(ins, outs) < FEWEST_CHANNELS:
+    (outs, ins), (pictures, _, high, wide) = weight.shape[:2], out.shape
+    if not fits(g) or min(ins, outs) < FEWEST_CHANNELS or min(high, wide) < 4:
         return ()
-    return (4, 2) if min(high, wide) >= 4 else ()
+    return (4, 2) if pictures * -(-high // 4) * -(-wide // 4) > FEW_TILES else (2,)
 
 
 def plan(m, ins, out, threads):
