@@ -88,7 +88,6 @@ def gradients_of(grad, x, weight, **options):
     return columns(None, geometry, *given), columns(None, geometry, *(np.abs(one) for one in given))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     "options", [{}, {"padding": 1}, {"padding": 3}, {"stride": 2, "padding": 1}, {"dilation": (1, 2)}]
 )
