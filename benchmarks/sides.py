@@ -8,8 +8,8 @@ where other programs ran. Both sides get the same numbers, and their results are
 Two modes. *As a user has it*: nothing is pinned. *Pinned*: each thread has a core of its own, on both sides (OMP_PROC_BIND for
 PyTorch). On a machine with AVX-512 all is measured once more with AVX2 on both sides.
 
-TORCH_PYTHON names a Python that has PyTorch 2.13.0 (`pip install torch==2.13.0` in an environment of its own); without it, this
-Python's own is taken.
+TORCH_PYTHON names a Python that has PyTorch 2.13.0 and NumPy (`pip install torch==2.13.0 numpy` in an environment of its own); without
+it, this Python's own is taken.
 
 A benchmark is a script with its cases, dicts of what a row shall say and what is to be computed: "kind", "passes" ("forward" or
 "forward and backward") and "work", the operations of it. Each of its two functions ours(case) and pytorch(case) gives (a
@@ -142,7 +142,7 @@ class Side:
         if mode == PINNED and name == "PyTorch":
             cores = sorted(os.sched_getaffinity(0))[:threads]
             settings |= {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{core}}}" for core in cores)}
-        command = [python, str(Path(script).resolve()), name, str(threads), mode]
+        self.python, command = python, [python, str(Path(script).resolve()), name, str(threads), mode]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen(command, env=peers.environment(settings), **pipes)
 
@@ -150,15 +150,21 @@ class Side:
         return self
 
     def __exit__(self, *_):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has ended already
+            self.process.stdin.close()
         self.process.wait(60)
 
     def ask(self, what, **arguments):
-        self.process.stdin.write(json.dumps({"what": what, **arguments}) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
+        answer = ""
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps({"what": what, **arguments}) + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
         if not answer:
-            raise RuntimeError(f"the process of {self.name} ended with {self.process.wait()}")
+            raise RuntimeError(
+                f"the process of {self.name}, {self.python}, ended with {self.process.wait()}; expected an answer. What it said of "
+                "the reason stands above. PyTorch's Python, which TORCH_PYTHON names, needs NumPy, too."
+            )
         return json.loads(answer)
 
 

@@ -50,6 +50,13 @@ def test_a_failing_benchmark_does_not_hide_the_others(two_benchmarks, capsys):
     assert "Failed: fails. The other results are recorded." in capsys.readouterr().err
 
 
+def test_a_peer_that_cannot_start_is_named(tmp_path):
+    """One without NumPy, say: what it wrote itself is read by nobody else."""
+    side = script("sides").Side(tmp_path / "is_not_there.py", "PyTorch", "as a user has it", 1, {})
+    with pytest.raises(RuntimeError, match=r"PyTorch, .*, ended with [12].*TORCH_PYTHON"), side:
+        side.ask("what")
+
+
 def test_quick_records_nothing(two_benchmarks):
     assert script("run").main(["works", "--quick"]) == 0
     assert two_benchmarks == {}
