@@ -99,5 +99,6 @@ def convolve(x, weight, bias, g, out):
 
 
 def add(bias, out):
+    """out += bias for each channel, unless it is zeros."""
     if bias is not no_bias(len(bias), bias.dtype) and bias.any():
         out += bias[:, None, None]
