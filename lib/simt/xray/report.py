@@ -218,12 +218,12 @@ def _count(n, noun):
     return f"{n} {noun}" + ("" if n == 1 else "s")
 
 
-_COLUMNS = (  # l: text, on the left. w: only where the screen is wide.
+_COLUMNS = (  # l: text, on the left
     Column("line", note="line of the source"),
     Column("expression", code, kind="l", note="the source expression"),
     Column("access", kind="l", note="memory and kind of access"),
     Column("requests", note="warp instructions"),
-    Column("lanes", kind="w", note=f"active lanes per request ({metrics.NSIGHT['active_lanes']})"),
+    Column("lanes", note=f"active lanes per request ({metrics.NSIGHT['active_lanes']})"),
     Column("sectors", note="32-byte sectors per request; 4 is the least for 32 lanes of 4 bytes"),
     Column("used", note="different bytes touched / bytes moved"),
     Column("ways", note="words that one bank serves in the worst request; for atomics, lanes at one address"),
