@@ -1,8 +1,8 @@
 """Softmax and its logarithm on the CPU.
 
 The ladder of softmax                      what the rung adds
-    softmax_passes         three passes over the array: the largest of each row, exponentials, a division
-    softmax_rows           a row goes through all three while the cache has it
+    softmax_passes         five passes over the array: the largest of each row, differences, exponentials, sums, a division
+    softmax_rows           a row goes through all of them, in three loops, while the cache has it
     softmax_online         largest and sum in one pass: the sum so far is corrected when a larger number comes
     softmax_vectors        exponentials of a vector of numbers at once, and rows shared out over all cores
 
@@ -28,13 +28,13 @@ from .rows import largest, on_rows, part_of, product, shared, total
 compiled = cached_njit(error_model="numpy")  # 0 / 0 is NaN, not an error
 
 
-# ---- 1: as NumPy says it -----------------------------------------------------------------------------------------
+# ---- 1: written in NumPy -----------------------------------------------------------------------------------------
 
 
 @implementation(
     "softmax",
     device="cpu",
-    adds="three passes over the array: the largest of each row, exponentials of what is left, a division by their sum",
+    adds="five passes over the array: the largest of each row, differences from it, their exponentials, sums, a division",
 )
 @on_rows
 def softmax_passes(x, out):
@@ -61,7 +61,7 @@ def _rows(x, out):
             out[r, i] /= total
 
 
-@implementation("softmax", device="cpu", adds="a row goes through all three passes while the cache has it")
+@implementation("softmax", device="cpu", adds="a row goes through all of them, in three loops, while the cache has it")
 @on_rows
 def softmax_rows(x, out):
     _rows(x, out)
@@ -184,7 +184,7 @@ def softmax_vectors(x, out):
 # ---- its logarithm -----------------------------------------------------------------------------------------------
 
 
-@implementation("log_softmax", device="cpu", adds="three passes over the array; the logarithm of the sum is taken away")
+@implementation("log_softmax", device="cpu", adds="five passes over the array; the logarithm of the sum is taken away")
 @on_rows
 def log_softmax_passes(x, out):
     with np.errstate(invalid="ignore", over="ignore"):
