@@ -109,7 +109,13 @@ def test_a_record_beside_pytorch_is_read_as_it_was_written(tmp_path):
     assert pair.kinds == ["3x3"]
     assert pair.means("3x3") == [3, 4, 5, 6]
     assert pair.mean("all", "AVX-512", 2) == 6
-    assert [line[0] for line in pair.table("layers").rows] == ["3x3", "all"]
+    assert [line[0] for line in pair.table("layers").rows] == ["3x3"]  # "all" would say the same
+    assert pair.table("layers").headings[:2] == ("layers", "AVX2, 1")
+    assert not any("AVX-" in heading for heading in pair.table("layers").headings)  # that hyphen may end a line
+    more = [{**line, "kind": "1x1"} for line in lines if line["kind"] == "3x3"]
+    measure.record("more", {"rows": [], "means": lines + more, "peer": {"version": "9.9"}}, folder=tmp_path)
+    more = measure.Beside("more", tmp_path)
+    assert [line[0] for line in more.table("layers").rows] == ["3x3", "1x1", "all"]
     assert "PyTorch 9.9" in str(pair)
     narrow = {
         "rows": [],

@@ -32,10 +32,12 @@ class Beside:
         return [self.mean(kind, *column, passes) for kind in kinds for column in self.columns]
 
     def table(self, what, passes="forward"):
-        """A row for each kind, and one for all. what: what the cases are, as "layers"."""
-        rows = [(kind, *(f"{mean:.2f}" for mean in self.means(kind, passes=passes))) for kind in (*self.kinds, "all")]
+        """A row for each kind and, where there are several, one for all. what: what the cases are, as "layers"."""
+        kinds = self.kinds if len(self.kinds) == 1 else [*self.kinds, "all"]
+        rows = [(kind, *(f"{mean:.2f}" for mean in self.means(kind, passes=passes))) for kind in kinds]
         caption = f"PyTorch's time / ours, geometric means over {what}, one and two threads; above 1 we are faster"
-        return Table((what, *(f"{name}, {n}" for name, n in self.columns)), rows, caption)
+        names = [(name.replace("-", "\N{NON-BREAKING HYPHEN}"), n) for name, n in self.columns]  # whole on a phone
+        return Table((what, *(f"{name}, {n}" for name, n in names)), rows, caption)
 
     def __str__(self):
         """When, where and with what."""
