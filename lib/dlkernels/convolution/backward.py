@@ -225,7 +225,7 @@ def conv2d_backward_implicit(g, grad, x, weight, of_x, of_weight):
     backward_implicit.of_weights(g, grad, x, of_weight)
     again = backward_implicit.back(g)
     # Beyond the edge of r the convolution multiplies by zeros that the formula does not have; 0 times infinity is NaN.
-    if again and np.isfinite(sizes(weight).mean):
+    if again and np.isfinite(sizes(weight)[0].mean):
         kernel = backward_implicit.turned(weight, g.groups)
         fastest(grad, kernel, no_bias(len(kernel), x.dtype), again, of_x)
     else:
@@ -240,8 +240,7 @@ def conv2d_backward_implicit(g, grad, x, weight, of_x, of_weight):
 )
 @on_pictures
 def conv2d_backward_lines(g, grad, x, weight, of_x, of_weight):
-    finite = (np.isfinite(sizes(a).mean) for a in (grad, x, weight))
-    if choose.is_depthwise(weight, g) and all(finite):
+    if choose.is_depthwise(weight, g) and all(np.isfinite(one.mean) for one in sizes(grad, x, weight)):
         add_gradients(g, grad, x, weight, of_x, of_weight)
     else:
         conv2d_backward_implicit.__wrapped__(g, grad, x, weight, of_x, of_weight)

@@ -81,7 +81,7 @@ def way(x, weight, g, out):
     *faster, direct = ways(weight, g, out)
     if not faster:
         return direct, ""
-    of_x, of_weight = sizes(x), sizes(weight)
+    of_x, of_weight = sizes(x, weight)
     limits = np.finfo(out.dtype)
     products_ = of_x.mean * of_weight.mean, of_x.largest * of_weight.largest * weight[0].size
     least, most = float(limits.tiny / limits.eps), float(limits.max * limits.eps)
@@ -115,7 +115,7 @@ def explained(x, weight, g, out):
         return Choice(rung, why, multiplies, room)
     if rung.startswith("conv2d_winograd"):
         m = int(rung[-1])
-        p = winograd.plan(m, weight.shape[1], out, threads)
+        p = winograd.plan(weight, g, out, m, threads)
         why = f"{(m + 2) ** 2} multiplications for {9 * m * m}; the largest numbers are near enough to the usual ones."
         multiplies = (m + 2) ** 2 * x.shape[0] * p.down * p.across * len(weight) * weight.shape[1]
         return Choice(rung, f"{but} {why}".strip(), multiplies, (p.shared + threads * p.own) * out.itemsize)

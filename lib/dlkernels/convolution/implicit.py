@@ -32,22 +32,23 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
+from . import private
 from .kept import by_shape
 from .turned import copy_interleaved, copy_turned, turn_back
 
 MIDDLE, LOW = (7, 4) if REGISTERS == 32 else (3, 2)
 LINE = 16  # elements: a line of the cache, or two
 BAND = 256 << 10  # bytes of a turned band: with the weights of a panel in the L2 cache
-TURNED = 512  # terms whose weights are turned at a time: they stay in the L1 cache
+TURNED = 256  # terms whose weights are turned at a time: in two vectors, they stay in the L1 cache
 
 #: rows: of the result in a band; bands: of a picture; parts: tasks of a band. tall, wide: of a turned band; every, each: rows and columns of the picture
 #: are taken with that step, and down, across: from one result to the next in the band. pitch: elements from one pixel to the
 #: next; band: of a whole one. runs: of terms that are neighbours, each of `terms` terms. panels: of two vectors of output
-#: channels; factors: elements of one. turned: whether tasks are panels. scratch: elements of a thread's scratch before its results. shared: elements that all threads share, first in the workspace;
+#: channels; factors: elements of one. turned: whether tasks are panels. alone: whether each thread prepares for itself what all need (private.py). scratch: elements of a thread's scratch before its results. shared: elements that all threads share, first in the workspace;
 #: own: of each thread.
 Plan = namedtuple(
     "Plan",
-    "rows bands parts tall wide every each down across pitch band runs terms panels factors turned scratch shared own",
+    "rows bands parts tall wide every each down across pitch band runs terms panels factors turned alone scratch shared own",
 )
 
 
@@ -82,12 +83,15 @@ def plan(weight, g, out, threads):
     band = (tall * columns + LOW * across) * pitch + LINE  # the last tile of all may reach beyond, as vectors do
     factors = 2 * size * weight[0].size
     results = (rows * wide + TALL) * 2 * size
-    scratch = -(-(tall * columns * each + max(TURNED, g.kernel_y * g.kernel_x)) * size // LINE) * LINE
+    scratch = -(-(tall * columns * each + max(TURNED, g.kernel_y * g.kernel_x)) * 2 * size // LINE) * LINE
     own = scratch + results
     shared, own = (pictures * band, own + factors) if turned else (panels * factors, own + band)
     shared, own = (-(-one // LINE) * LINE for one in (shared, own))
+    alone = private.pays(threads, outs if turned else pictures * high * wide, shared * out.itemsize)
+    if alone:
+        shared, own = 0, LINE + shared + own
     runs, terms = (g.kernel_y, g.kernel_x * ins) if together else (g.kernel_y * g.kernel_x, ins)
-    return Plan(rows, bands, parts, tall, columns, every, each, down, across, pitch, band, runs, terms, panels, factors, turned, scratch, shared, own)  # fmt: skip
+    return Plan(rows, bands, parts, tall, columns, every, each, down, across, pitch, band, runs, terms, panels, factors, turned, alone, scratch, shared, own)  # fmt: skip
 
 
 def offsets(g, p):
@@ -98,29 +102,36 @@ def offsets(g, p):
 
 
 @inner_njit()
+def turned_at_once(places, size):
+    """Input channels whose weights are turned at a time: whole blocks of `pack`, where so many fit."""
+    some = TURNED // places
+    return some - some % size if some >= size else max(some, 1)
+
+
+@inner_njit()
 def turn_weights(weight, panel, p, line, to, scratch):
     """The weights of two vectors of output channels: line[to + ((ky, kx), c) * 2 lanes + o]."""
     size, (outs, ins, tall, wide) = lanes(line), weight.shape
-    places = tall * wide
-    source, some = memory(weight), max(TURNED // places, 1)
-    for half in range(2):
-        out = (2 * panel + half) * size
-        here = max(min(size, outs - out), 0)
-        for first in range(0, ins, some):
-            count = min(some, ins - first)
-            if here == size and places == 1:  # in their order already
-                pack(
-                    source, out * ins + first, 1, ins, count, size, line, to + first * 2 * size + half * size, 2 * size
-                )
-                continue
-            if here < size:
-                line[scratch : scratch + count * places * size] = 0
+    places, width, out = tall * wide, 2 * size, 2 * panel * size
+    source, some = memory(weight), turned_at_once(places, size)
+    for first in range(0, ins, some):
+        count = min(some, ins - first)
+        into = to + first * width if places == 1 else scratch  # in their order already
+        if out + width > outs:
+            line[into : into + count * places * width] = 0
+        for half in range(2):
+            mine = out + half * size
+            here = max(min(size, outs - mine), 0)
             if here:
-                pack(source, (out * ins + first) * places, 1, ins * places, count * places, here, line, scratch, size)
+                begin = (mine * ins + first) * places
+                pack(source, begin, 1, ins * places, count * places, here, line, into + half * size, width)
+        if places > 1:
             for place in range(places):
-                at = to + (place * ins + first) * 2 * size + half * size
+                at = to + (place * ins + first) * width
                 for c in range(count):
-                    store(line, at + c * 2 * size, load(line, scratch + (c * places + place) * size))
+                    seen = scratch + (c * places + place) * width
+                    store(line, at + c * width, load(line, seen))
+                    store(line, at + c * width + size, load(line, seen + size))
 
 
 @inner_njit()
@@ -204,30 +215,51 @@ def _task_of_pixels(arguments, task, who):
 
 
 @inner_njit()
+def _places(arguments, who):
+    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first task."""
+    x, weight, _bias, out, work, _places, g, p = arguments
+    line, mine = memory(work), p.shared + who * p.own
+    if not p.alone:
+        return 0, mine
+    prepared = mine + LINE
+    rest = prepared + -(-(len(x) * p.band if p.turned else p.panels * p.factors) // LINE) * LINE
+    if work[mine] == 0:
+        if p.turned:
+            for picture in range(len(x)):
+                for vector in range(_vectors(x, work)):
+                    turn_band(x, g, p, picture, 0, out.shape[2], vector, line, prepared + picture * p.band, rest)
+        else:
+            for panel in range(p.panels):
+                turn_weights(weight, panel, p, line, prepared + panel * p.factors, rest)
+        work[mine] = 1
+    return prepared, rest
+
+
+@inner_njit()
 def _task_of_band(arguments, task, who):
     x, _weight, bias, out, work, places, g, p = arguments
     part, band = task % p.parts, task // p.parts
     picture, top = band // p.bands, band % p.bands * p.rows
     rows, wide = min(p.rows, out.shape[2] - top), out.shape[3]
-    line, scratch = memory(work), p.shared + who * p.own
+    (prepared, scratch), line = _places(arguments, who), memory(work)
     results = scratch + p.scratch
     seen = results + (p.rows * wide + TALL) * 2 * lanes(work)
     for vector in range(_vectors(x, work)):
         turn_band(x, g, p, picture, top, rows, vector, line, seen, scratch)
     for panel in range(part * p.panels // p.parts, (part + 1) * p.panels // p.parts):
-        multiply(p, places, bias, panel, rows, wide, line, seen, panel * p.factors, results)
+        multiply(p, places, bias, panel, rows, wide, line, seen, prepared + panel * p.factors, results)
         put(out, picture, panel, top, rows, line, results)
 
 
 @inner_njit()
 def _task_of_panel(arguments, task, who):
     _x, weight, bias, out, work, places, _g, p = arguments
-    line, scratch, (high, wide) = memory(work), p.shared + who * p.own, out.shape[2:]
+    (prepared, scratch), line, (high, wide) = _places(arguments, who), memory(work), out.shape[2:]
     results = scratch + p.scratch
     factors = results + (p.rows * wide + TALL) * 2 * lanes(work)
     turn_weights(weight, task, p, line, factors, scratch)
     for picture in range(out.shape[0]):
-        multiply(p, places, bias, task, high, wide, line, picture * p.band, factors, results)
+        multiply(p, places, bias, task, high, wide, line, prepared + picture * p.band, factors, results)
         put(out, picture, task, 0, high, line, results)
 
 
@@ -236,11 +268,16 @@ def convolve_implicitly(x, weight, bias, out, work, places, g, p, threads, least
     """out = the convolution, for contiguous arrays. bias: filled up to whole panels. work: p.shared + threads * p.own
     elements."""
     arguments = x, weight, bias, out, work, places, g, p
-    if p.turned:
+    if p.alone:
+        for who in range(threads):
+            work[p.shared + who * p.own] = 0
+    elif p.turned:
         share(_task_of_pixels, arguments, out.shape[0] * _vectors(x, work), threads, 0, team)
-        share(_task_of_panel, arguments, p.panels, threads, least, team)
     else:
         share(_task_of_weights, arguments, p.panels, threads, 0, team)
+    if p.turned:
+        share(_task_of_panel, arguments, p.panels, threads, least, team)
+    else:
         share(_task_of_band, arguments, out.shape[0] * p.bands * p.parts, threads, least, team)
 
 

@@ -110,7 +110,7 @@ def plans(x, depthwise, pointwise, g, out, threads):
     own = scratch + (rows * wide + implicit.TALL) * 2 * size + band + between
     shared = panels * factors + depthwise[0].size * pitch
     shared, own = (-(-one // line) * line for one in (shared, own))
-    p = implicit.Plan(rows, -(-high // rows), 1, tall, columns, 1, 1, g.stride_y, g.stride_x, pitch, band, depthwise[0].size, channels, panels, factors, False, scratch, shared, own)  # fmt: skip
+    p = implicit.Plan(rows, -(-high // rows), 1, tall, columns, 1, 1, g.stride_y, g.stride_x, pitch, band, depthwise[0].size, channels, panels, factors, False, False, scratch, shared, own)  # fmt: skip
     return p, p._replace(down=1, across=1, wide=wide, runs=1)
 
 

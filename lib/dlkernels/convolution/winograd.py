@@ -48,6 +48,8 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
 from ..team import share
+from . import private
+from .kept import by_shape
 from .turned import copy_turned, turn_back
 
 MIDDLE, LOW = (
@@ -61,6 +63,7 @@ TURNED = 16  # input channels whose weights are turned at a time: they stay in t
 FEW_TILES = (
     16 if REGISTERS == 32 else 4
 )  # of 4 x 4 results; with no more, weights for 36 places cost more than they save
+FEWEST_TILES = 4  # of 4 x 4 results: with no more, weights are transformed longer than sums would take
 FEWEST_CHANNELS = 16  # of input and of output: with fewer, transforms cost more than products save
 
 POINTS = 0.75, 1.5  # with both signs, beside 0 and infinity
@@ -155,11 +158,12 @@ def transform_sums(m, line, at, step, to, apart):
 
 #: m: a tile makes m x m results. down, across: tiles of a picture. piece: tiles side by side in a unit; pieces: units in a
 #: row of tiles. units: of all pictures; each: units in a block; blocks: of tiles; tiles: in a block at most. turned: whether tasks are panels of outs, not blocks of
-#: tiles. depth: input channels, filled up to whole vectors; pitch: elements from one tile to the next; seen, sums, factors:
+#: tiles. alone: whether each thread prepares for itself what all need (private.py). depth: input channels, filled up to whole vectors; pitch: elements from one tile to the next; seen, sums, factors:
 #: from one place of the tile to the next, of transformed pixels, sums and weights. panels: of outs, two vectors each. shared: elements that all threads
 #: share, which come first in the workspace; own: of each thread.
 Plan = namedtuple(
-    "Plan", "m down across piece pieces units each blocks tiles turned depth pitch seen sums factors panels shared own"
+    "Plan",
+    "m down across piece pieces units each blocks tiles turned alone depth pitch seen sums factors panels shared own",
 )
 
 
@@ -173,12 +177,15 @@ def pays(weight, g, out):
     (outs, ins), (pictures, _, high, wide) = weight.shape[:2], out.shape
     if not fits(g) or min(ins, outs) < FEWEST_CHANNELS or min(high, wide) < 4:
         return ()
-    return (4, 2) if pictures * -(-high // 4) * -(-wide // 4) > FEW_TILES else (2,)
+    tiles = pictures * -(-high // 4) * -(-wide // 4)
+    return (4, 2) if tiles > FEW_TILES else (2,) if tiles > FEWEST_TILES else ()
 
 
-def plan(m, ins, out, threads):
-    """The `Plan` for a result of that shape and dtype."""
-    (pictures, outs, high, wide), size, places = out.shape, vector_width(out.dtype), (m + 2) ** 2
+@by_shape
+def plan(weight, g, out, m, threads):
+    """The `Plan` for weights and a result of that shape and dtype."""
+    (pictures, outs, high, wide), ins = out.shape, weight.shape[1]
+    size, places = vector_width(out.dtype), (m + 2) ** 2
     down, across = -(-high // m), -(-wide // m)
     pieces = -(-across // PIECE)
     piece = -(-across // pieces)
@@ -197,8 +204,11 @@ def plan(m, ins, out, threads):
     own = 2 * (m + 2) * longest * size + places * size + max(m * m * piece, 9 * TURNED) * size + places * sums
     of_pixels, of_weights = places * seen, places * factors
     shared, own = (of_pixels, own + of_weights) if turned else (panels * of_weights, own + of_pixels)
+    alone = private.pays(threads, outs if turned else pictures * down * across, shared * out.itemsize)
+    if alone:
+        shared, own = 0, LINE + shared + own
     blocks = -(-units // each)
-    return Plan(m, down, across, piece, pieces, units, each, blocks, tiles, turned, depth, pitch, seen, sums, factors, panels, shared, own)  # fmt: skip
+    return Plan(m, down, across, piece, pieces, units, each, blocks, tiles, turned, alone, depth, pitch, seen, sums, factors, panels, shared, own)  # fmt: skip
 
 
 @inner_njit()
@@ -330,10 +340,14 @@ def finish(p, bias, out, first, last, panel, line, sums, scratch):
 
 
 @inner_njit()
+def _prepare_weights(weight, p, panel, line, to, scratch):
+    weigh(weight, p, panel, line, to + panel * (p.m + 2) ** 2 * p.factors, scratch)
+
+
+@inner_njit()
 def _task_of_weights(arguments, task, who):
     _x, weight, _bias, _out, work, _g, p = arguments
-    line, scratch = memory(work), p.shared + who * p.own
-    weigh(weight, p, task, line, task * (p.m + 2) ** 2 * p.factors, scratch)
+    _prepare_weights(weight, p, task, memory(work), 0, p.shared + who * p.own)
 
 
 @inner_njit()
@@ -350,9 +364,29 @@ def _scratch(p, size):
 
 
 @inner_njit()
+def _places(arguments, who):
+    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first task."""
+    x, weight, _bias, _out, work, g, p = arguments
+    line, mine = memory(work), p.shared + who * p.own
+    if not p.alone:
+        return 0, mine
+    prepared, places = mine + LINE, (p.m + 2) ** 2
+    rest = prepared + (places * p.seen if p.turned else p.panels * places * p.factors)
+    if work[mine] == 0:
+        if p.turned:
+            for vector in range(p.depth // lanes(work)):
+                see(x, g, p, 0, p.units, vector, line, prepared, rest)
+        else:
+            for panel in range(p.panels):
+                _prepare_weights(weight, p, panel, line, prepared, rest)
+        work[mine] = 1
+    return prepared, rest
+
+
+@inner_njit()
 def _task_of_block(arguments, task, who):
     x, _weight, bias, out, work, g, p = arguments
-    line, scratch, places = memory(work), p.shared + who * p.own, (p.m + 2) ** 2
+    (prepared, scratch), line, places = _places(arguments, who), memory(work), (p.m + 2) ** 2
     sums = scratch + _scratch(p, lanes(work))
     seen = sums + places * p.sums
     first, last = task * p.each, min((task + 1) * p.each, p.units)
@@ -360,18 +394,18 @@ def _task_of_block(arguments, task, who):
         see(x, g, p, first, last, vector, line, seen, scratch)
     tiles = _tiles(p, first, last)
     for panel in range(p.panels):
-        multiply(p, tiles, line, seen, panel * places * p.factors, sums)
+        multiply(p, tiles, line, seen, prepared + panel * places * p.factors, sums)
         finish(p, bias, out, first, last, panel, line, sums, scratch)
 
 
 @inner_njit()
 def _task_of_panel(arguments, task, who):
     _x, weight, bias, out, work, _g, p = arguments
-    line, scratch, places = memory(work), p.shared + who * p.own, (p.m + 2) ** 2
+    (prepared, scratch), line, places = _places(arguments, who), memory(work), (p.m + 2) ** 2
     sums = scratch + _scratch(p, lanes(work))
     factors = sums + places * p.sums
     weigh(weight, p, task, line, factors, scratch)
-    multiply(p, _tiles(p, 0, p.units), line, 0, factors, sums)
+    multiply(p, _tiles(p, 0, p.units), line, prepared, factors, sums)
     finish(p, bias, out, 0, p.units, task, line, sums, scratch)
 
 
@@ -380,11 +414,16 @@ def convolve_tiles(x, weight, bias, out, work, g, p, threads, least, team):
     """out = the convolution, for contiguous arrays. bias: filled up to whole panels. work: p.shared + threads * p.own
     elements."""
     arguments = x, weight, bias, out, work, g, p
-    if p.turned:
+    if p.alone:
+        for who in range(threads):
+            work[p.shared + who * p.own] = 0
+    elif p.turned:
         share(_task_of_pixels, arguments, p.depth // lanes(work), threads, 0, team)
-        share(_task_of_panel, arguments, p.panels, threads, least, team)
     else:
         share(_task_of_weights, arguments, p.panels, threads, 0, team)
+    if p.turned:
+        share(_task_of_panel, arguments, p.panels, threads, least, team)
+    else:
         share(_task_of_block, arguments, p.blocks, threads, least, team)
 
 
@@ -392,7 +431,7 @@ def convolve(m, x, weight, bias, g, out):
     """out = the convolution by F(m x m, 3x3), for contiguous arrays."""
     multiplies = out.size * weight.shape[1] * (m + 2) ** 2 // m**2
     threads = products.threads_for(multiplies)
-    p = plan(m, weight.shape[1], out, threads)
+    p = plan(weight, g, out, m, threads)
     whole = np.zeros(p.panels * 2 * vector_width(out.dtype), out.dtype)
     whole[: len(bias)] = bias
     work = workspace(out.dtype, p.shared + threads * p.own)
