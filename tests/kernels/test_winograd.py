@@ -4,9 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numba import get_num_threads, set_num_threads
 
 from dlkernels import conv2d, conv2d_fft, conv2d_winograd, implementations
-from dlkernels.convolution import choose, fft, geometry, reference, winograd
+from dlkernels.convolution import choose, fft, geometry, implicit, private, reference, winograd
+from dlkernels.convolution.sizes import PART, sizes
 
 WAYS = {"conv2d_winograd_2x2": None, "conv2d_winograd_4x4": conv2d_winograd, "conv2d_fft": conv2d_fft}
 WAYS["conv2d_winograd_2x2"] = implementations.of("conv2d_winograd", "cpu")[0]
@@ -240,7 +242,51 @@ def test_fft_takes_squares_in_parts(monkeypatch):
 
 
 def test_a_few_tiles_do_not_pay_for_large_ones():
-    """The last layer of a network, of one picture: F(2x2), which is nearer, too; of many pictures F(4x4)."""
+    """The last layer of a network: of many pictures F(4x4); of a few F(2x2), which is nearer, too; of one, with AVX-512, neither."""
     x, weight = layer(3, (16, 64, 7, 7), 64)
-    assert conv2d(x[:1], weight, padding=1, explain=True)[1].rung == "conv2d_winograd_2x2"
-    assert conv2d(x, weight, padding=1, explain=True)[1].rung == "conv2d_winograd_4x4"
+    few = "conv2d_winograd_2x2" if winograd.REGISTERS == 32 else "conv2d_winograd_4x4"
+    one = "conv2d_implicit" if winograd.REGISTERS == 32 else "conv2d_winograd_2x2"
+    for pictures, rung in ((1, one), (2, few), (4, few), (5, "conv2d_winograd_4x4"), (16, "conv2d_winograd_4x4")):
+        assert conv2d(x[:pictures], weight, padding=1, explain=True)[1].rung == rung
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sizes_of_two_arrays_and_of_one(dtype):
+    """Each in parts, of which the last may be short; whatever is NaN or infinite shows in the mean."""
+    rng = np.random.default_rng(0)
+    for counts in ((1, 1), (5, PART), (PART, 1), (2 * PART + 3, PART - 1), (100, 3 * PART), (3 * PART + 17,)):
+        arrays = [rng.standard_normal(n).astype(dtype) * (k + 1) for k, n in enumerate(counts)]
+        for array, found in zip(arrays, sizes(*arrays), strict=True):
+            assert found.largest == abs(array).max()
+            assert np.isclose(found.mean, abs(array).mean(dtype=float), rtol=1e-5)
+        for wrong in (np.inf, -np.inf, np.nan):
+            for k, array in enumerate(arrays):
+                place = rng.integers(array.size)
+                kept, array[place] = array[place], wrong
+                finite = [np.isfinite(found.mean) for found in sizes(*arrays)]
+                array[place] = kept
+                assert finite == [n != k for n in range(len(arrays))]
+
+
+@pytest.mark.parametrize("shape", [(1, 96, 96, 20, 20), (9, 40, 70, 14, 15), (1, 300, 130, 7, 9), (2, 64, 33, 30, 31)])
+@pytest.mark.parametrize("alone", [True, False])
+def test_threads_prepare_for_themselves_or_for_all(shape, alone, monkeypatch):
+    """Few or many tiles beside output channels; what the call before left in memory changes nothing."""
+    pictures, ins, outs, high, wide = shape
+    monkeypatch.setattr(private, "pays", lambda *_: alone)
+    for module in (winograd, implicit):  # kept plans know the rule as it was
+        monkeypatch.setattr(module, "plan", module.plan.__wrapped__)
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((pictures, ins, high, wide), dtype=np.float32)
+    weight = rng.standard_normal((outs, ins, 3, 3), dtype=np.float32)
+    g, _ = geometry.convolution((high, wide), (3, 3), 1, 1)
+    expected, bias = reference.conv2d(x, weight, padding=1), np.zeros(outs, np.float32)
+    numbers = get_num_threads()
+    for module, *first in ((winograd, 4), (winograd, 2), (implicit,)):
+        for threads in range(1, numbers + 1):
+            set_num_threads(threads)
+            for turn in (1, -1):  # kept memory holds what belongs to other pixels
+                out = np.full(expected.shape, np.nan, np.float32)
+                module.convolve(*first, turn * x, weight, bias, g, out)
+                assert np.allclose(out, turn * expected, atol=2e-3), (module.__name__, first, threads)
+    set_num_threads(numbers)

@@ -44,8 +44,9 @@ TURNED = 256  # terms whose weights are turned at a time: in two vectors, they s
 #: rows: of the result in a band; bands: of a picture; parts: tasks of a band. tall, wide: of a turned band; every, each: rows and columns of the picture
 #: are taken with that step, and down, across: from one result to the next in the band. pitch: elements from one pixel to the
 #: next; band: of a whole one. runs: of terms that are neighbours, each of `terms` terms. panels: of two vectors of output
-#: channels; factors: elements of one. turned: whether tasks are panels. alone: whether each thread prepares for itself what all need (private.py). scratch: elements of a thread's scratch before its results. shared: elements that all threads share, first in the workspace;
-#: own: of each thread.
+#: channels; factors: elements of one. turned: whether tasks are panels. alone: whether each thread prepares for itself what all need
+#: (private.py). scratch: elements of a thread's scratch before its results. shared: elements that all threads share, first in the
+#: workspace; own: of each thread.
 Plan = namedtuple(
     "Plan",
     "rows bands parts tall wide every each down across pitch band runs terms panels factors turned alone scratch shared own",
@@ -83,7 +84,7 @@ def plan(weight, g, out, threads):
     band = (tall * columns + LOW * across) * pitch + LINE  # the last tile of all may reach beyond, as vectors do
     factors = 2 * size * weight[0].size
     results = (rows * wide + TALL) * 2 * size
-    scratch = -(-(tall * columns * each + max(TURNED, g.kernel_y * g.kernel_x)) * 2 * size // LINE) * LINE
+    scratch = -(-(tall * columns * each + 2 * max(TURNED, g.kernel_y * g.kernel_x)) * size // LINE) * LINE
     own = scratch + results
     shared, own = (pictures * band, own + factors) if turned else (panels * factors, own + band)
     shared, own = (-(-one // LINE) * LINE for one in (shared, own))

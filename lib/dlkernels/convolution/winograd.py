@@ -60,10 +60,8 @@ TRANSFORMED = 512 << 10  # bytes of transformed pixels in a block of tiles: for 
 PIECE = 64  # tiles side by side at most: a longer row is cut
 TURNED = 16  # input channels whose weights are turned at a time: they stay in the L1 cache
 
-FEW_TILES = (
-    16 if REGISTERS == 32 else 4
-)  # of 4 x 4 results; with no more, weights for 36 places cost more than they save
-FEWEST_TILES = 4  # of 4 x 4 results: with no more, weights are transformed longer than sums would take
+#: Tiles of 4 x 4 results. With no more than the first, weights for 36 places cost more than they save; than the second, for 16, too.
+FEW_TILES, FEWEST_TILES = (16, 4) if REGISTERS == 32 else (4, 0)
 FEWEST_CHANNELS = 16  # of input and of output: with fewer, transforms cost more than products save
 
 POINTS = 0.75, 1.5  # with both signs, beside 0 and infinity
@@ -282,8 +280,9 @@ def weigh(weight, p, panel, line, factors, scratch):
 
 
 @inner_njit()
-def multiply(p, tiles, line, seen, factors, sums):
-    """The products of all places: pixels by the weights of one panel."""
+def multiply(p, tiles, pixels, seen, weights, factors, line, sums):
+    """The products of all places: pixels by the weights of one panel, each in a line of its own. (In one line, at a place that is
+    known late, LLVM 22 makes loops for AVX2 that are a twentieth slower.)"""
     width = 2 * lanes(line)
     strides = (p.pitch, 1)
     for place in range((p.m + 2) ** 2):
@@ -293,17 +292,17 @@ def multiply(p, tiles, line, seen, factors, sums):
             a, to, rest = seen + place * p.seen + tile * p.pitch, sums + place * p.sums + tile * width, tiles - tile
             if rest > TALL - LOW // 2 and not TALL < rest <= 2 * MIDDLE:
                 tall = tile_zeros(line, TALL, 2)
-                tall = tile_multiply_add(tall, p.depth, line, a, strides, line, b, width)
+                tall = tile_multiply_add(tall, p.depth, pixels, a, strides, weights, b, width)
                 tile_store(line, to, width, tall)
                 tile += TALL
             elif rest > LOW:
                 middle = tile_zeros(line, MIDDLE, 2)
-                middle = tile_multiply_add(middle, p.depth, line, a, strides, line, b, width)
+                middle = tile_multiply_add(middle, p.depth, pixels, a, strides, weights, b, width)
                 tile_store(line, to, width, middle)
                 tile += MIDDLE
             else:
                 low = tile_zeros(line, LOW, 2)
-                low = tile_multiply_add(low, p.depth, line, a, strides, line, b, width)
+                low = tile_multiply_add(low, p.depth, pixels, a, strides, weights, b, width)
                 tile_store(line, to, width, low)
                 tile += LOW
 
@@ -394,7 +393,7 @@ def _task_of_block(arguments, task, who):
         see(x, g, p, first, last, vector, line, seen, scratch)
     tiles = _tiles(p, first, last)
     for panel in range(p.panels):
-        multiply(p, tiles, line, seen, prepared + panel * places * p.factors, sums)
+        multiply(p, tiles, line, seen, memory(work[prepared:]), panel * places * p.factors, line, sums)
         finish(p, bias, out, first, last, panel, line, sums, scratch)
 
 
@@ -405,7 +404,7 @@ def _task_of_panel(arguments, task, who):
     sums = scratch + _scratch(p, lanes(work))
     factors = sums + places * p.sums
     weigh(weight, p, task, line, factors, scratch)
-    multiply(p, _tiles(p, 0, p.units), line, prepared, factors, sums)
+    multiply(p, _tiles(p, 0, p.units), memory(work[prepared:]), 0, line, factors, line, sums)
     finish(p, bias, out, 0, p.units, task, line, sums, scratch)
 
 
