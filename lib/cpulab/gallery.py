@@ -76,7 +76,7 @@ class Gallery:
 def _launch(one):
     """As "matmul_kernel, 4 x 4 blocks of 16 x 16, 3 times"."""
     count = show.axes(tuple(one["grid"]), tuple(one["block"]))
-    grid, block = (" x ".join(map(str, one[key][:count])) for key in ("grid", "block"))
+    grid, block = (" × ".join(map(str, one[key][:count])) for key in ("grid", "block"))
     times = f", {one['times']} times" if one["times"] > 1 else ""
     blocks = "block" if one["grid"] == [1, 1, 1] else "blocks"
     return f"{one['kernel']}, {grid} {blocks} of {block}{times}"

@@ -1,7 +1,7 @@
 """Layer norm and RMS norm on the CPU, forward and backward.
 
 The ladder of layer_norm                   what the rung adds
-    layer_norm_passes      as NumPy says it: a pass for the mean, one for the variance, one for each step that follows
+    layer_norm_passes      NumPy's operators: a pass for the mean, one for the variance, one for each step that follows
     layer_norm_vectors     a row goes through all of them while the cache has it; vectors, all cores
 
 rms_norm is the same without the mean, and without bias. With y the normalised row, s what it was multiplied by, and
@@ -46,10 +46,10 @@ def on_last(rung):
     return whole
 
 
-# ---- 1: as NumPy says it -----------------------------------------------------------------------------------------
+# ---- 1: NumPy's operators ----------------------------------------------------------------------------------------
 
 
-@implementation("layer_norm", device="cpu", adds="as NumPy says it: each step is a pass over the array")
+@implementation("layer_norm", device="cpu", adds="NumPy's operators, one after the other: each is a pass over the array")
 @on_last
 def layer_norm_passes(x, weight, bias, eps, out):
     np.subtract(x, x.mean(axis=1, keepdims=True), out=out)
@@ -58,7 +58,7 @@ def layer_norm_passes(x, weight, bias, eps, out):
     out += bias
 
 
-@implementation("rms_norm", device="cpu", adds="as NumPy says it: each step is a pass over the array")
+@implementation("rms_norm", device="cpu", adds="NumPy's operators, one after the other: each is a pass over the array")
 @on_last
 def rms_norm_passes(x, weight, bias, eps, out):
     np.divide(x, np.sqrt((x * x).mean(axis=1, keepdims=True) + eps), out=out)
