@@ -49,7 +49,9 @@ def on_last(rung):
 # ---- 1: NumPy's operators ----------------------------------------------------------------------------------------
 
 
-@implementation("layer_norm", device="cpu", adds="NumPy's operators, one after the other: each is a pass over the array")
+@implementation(
+    "layer_norm", device="cpu", adds="NumPy's operators, one after the other: each is a pass over the array"
+)
 @on_last
 def layer_norm_passes(x, weight, bias, eps, out):
     np.subtract(x, x.mean(axis=1, keepdims=True), out=out)
