@@ -1133,7 +1133,7 @@ def _tiles(numbers):
 
 WINDOW = FunctionTask(
     id="11-window",
-    section=Section("11.2", "11_attention", "Heads and masks"),
+    section=Section("11.6", "11_beyond", "Your function in our loop"),
     title="Which tiles does a window need?",
     objective="Say for a block of queries which tiles of keys a sliding window with a sink needs, and which need no mask",
     points=3,
@@ -1717,7 +1717,7 @@ def _of_cache(begin=0, more=0, **mistake):
 
 DECODE = CompiledTask(
     id="11-cache",
-    section=Section("11.2", "11_attention", "Heads and masks"),
+    section=Section("11.5", "11_decoding", "One token at a time"),
     title="One query, and a cache of keys",
     objective="Write the attention of one new token to a cache, with heads that share keys and values",
     points=2,

@@ -78,10 +78,15 @@ def ladder_table(operation, label=None, flops=False, folder=None):
     for name, row in rows.items():
         line = [name[short:] if name != peer else name, with_unit(row["time"], "s")]
         line += [with_unit(row["flops"], "FLOP/s")] * flops
-        line += [f"{row['share']:.2f}" if row["share"] else ""] * shared
+        line += [_share(row["share"]) if row["share"] else ""] * shared
         lines.append(line)
     caption = next(iter(rows.values()))["label"]
     return Table(headings, lines, f"{operation}: {caption}")
+
+
+def _share(share):
+    """A share with two digits behind the point; a small one with two that say something."""
+    return f"{share:.2f}" if share >= 0.01 else f"{share:.1g}"
 
 
 def _shared_words(names):

@@ -15,6 +15,7 @@ CELL = INNER / traffic.WARP
 _TICKS = (0, 8, 16, 24, 31)
 MOST_REQUESTS = 8
 BANKS_IN_A_ROW = 16  # half of them: the number of a lane in each box is read on a phone, too
+LANES_IN_A_LINE = 8  # of the text below a picture
 AROUND = 4  # elements shown on either side of the one that threads meet at
 
 
@@ -112,10 +113,11 @@ def bank_strip(report, **choice):
     parts.append(text(MARGIN, y + 9, "below a box: its bank; in it: the lane, ×2 for two lanes"))
     parts.append(text(MARGIN, y + 24, cost))
     alt = f"{e.kind.capitalize()} {e.text} on line {e.line}: {len(stacks)} of 32 banks are used, {served} ({cost})."
-    lines = ["bank  words  lanes of each word"] + [
-        f"{bank:>4}  {len(words):>5}  {'; '.join(span(lanes) for _, lanes in words)}"
-        for bank, words in sorted(stacks.items())
-    ]
+    lines = ["bank  words  lanes of each word"]
+    for bank, words in sorted(stacks.items()):
+        lanes = [span(of_word) for _, of_word in words]
+        pieces = ["; ".join(lanes[k : k + LANES_IN_A_LINE]) for k in range(0, len(lanes), LANES_IN_A_LINE)]
+        lines.append(f"{bank:>4}  {len(words):>5}  " + (";\n" + 13 * " ").join(pieces))
     return Picture(canvas(y + 30, parts, alt), alt, "\n".join(lines))
 
 
