@@ -430,6 +430,13 @@ KERNELS = [
         "sizes_of_two",
     ),
     Fault(
+        "kept memory: it stays open to others while it is in use",
+        "kept.pop(line.dtype.char, None)",
+        "kept.get(line.dtype.char, None)",
+        HOST,
+        "runs_between_two_calls and lanes",
+    ),
+    Fault(
         "Winograd: it is taken whatever the numbers are",
         "spread <= SPREAD[name]",
         "spread <= 1e30",

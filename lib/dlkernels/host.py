@@ -5,6 +5,7 @@ A vector that crosses two lines takes two accesses.
 
 import math
 import threading
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def workspace(dtype, elements):
     longer than a small operation.
 
     It holds what the call before has left. Who uses it calls nothing that takes it, too; a product of matrices may be called,
-    which has memory of its own (matrix/choose.py).
+    which has memory of its own (matrix/choose.py). Who fills it and reads it in two calls needs `taken`.
     """
     line = _kept.__dict__.get(dtype.char)
     if line is None or line.size < elements:
@@ -34,6 +35,18 @@ def workspace(dtype, elements):
         if line.nbytes <= KEPT:
             setattr(_kept, dtype.char, line)
     return line
+
+
+@contextmanager
+def taken(line):
+    """The workspace `line` is in use: a signal's handler, or what else Python runs between two calls, has other memory."""
+    kept = _kept.__dict__
+    kept.pop(line.dtype.char, None)
+    try:
+        yield
+    finally:
+        if line.nbytes <= KEPT:
+            kept[line.dtype.char] = line
 
 
 def new(shape, dtype):

@@ -102,7 +102,8 @@ def test_the_halo_is_what_a_tile_of_results_needs(opened):
 @pytest.mark.parametrize("opened", ["im2col.html"], indirect=True)
 def test_the_columns_are_those_of_im2col(opened):
     g, _ = geometry.convolution((5, 5), (3, 3))
-    columns = columns_of(np.arange(1, 26, dtype=np.float32).reshape(1, 5, 5), g, 0, 3, 3).copy()
+    with columns_of(np.arange(1, 26, dtype=np.float32).reshape(1, 5, 5), g, 0, 3, 3) as columns:
+        columns = columns.copy()
     for window in range(9):
         assert numbers(opened)[:13] == [window + 1, 9, *columns[:, window], window + 1, window + 1]
         press(opened, "ArrowRight")

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import dlkernels
-from dlkernels import conv2d, host, scaled_dot_product_attention
+from dlkernels import conv2d, host, implementations, scaled_dot_product_attention, team
 from dlkernels.implementations import OPERATIONS
+from dlkernels.matrix import choose as products
 
 F32 = np.dtype("float32")
 
@@ -150,3 +151,58 @@ def test_numbers_and_strides_are_not_remembered():
     np.testing.assert_allclose(scaled_dot_product_attention(strided, k, k), first, rtol=1e-6)
     np.testing.assert_allclose(scaled_dot_product_attention(q, k, k, scale=8**-0.5), first, rtol=1e-6)
     np.testing.assert_allclose(conv2d(x, W), conv2d(np.asfortranarray(x), W), rtol=1e-6)
+
+
+def interrupted(*names):
+    """Functions of modules, each of which now also fills the kept memory: as a signal's handler may, which computes, too."""
+
+    def also(function):
+        def called(*arguments):
+            host.workspace(F32, 1).fill(np.nan)
+            return function(*arguments)
+
+        return called
+
+    return [(module, name, also(getattr(module, name))) for module, name in names]
+
+
+@pytest.mark.parametrize("rung", ["lanes", "separable", "pointwise", "columns", "columns backward"])
+def test_what_runs_between_two_calls_has_other_memory(rung, monkeypatch):
+    rng = np.random.default_rng(0)
+    x, grad, planes, points, dense = (
+        rng.standard_normal(shape, dtype=np.float32)
+        for shape in ((2, 32, 9, 9), (2, 32, 9, 9), (32, 1, 3, 3), (32, 32, 1, 1), (32, 32, 3, 3))
+    )
+    rungs = {r.name: r for operation in ("conv2d", "conv2d_backward") for r in implementations.of(operation, "cpu")}
+    run = {
+        "lanes": lambda: [conv2d(x, planes, padding=1, groups=32)],
+        "separable": lambda: [dlkernels.conv2d_separable(x, planes, points, padding=1)],
+        "pointwise": lambda: [conv2d(x, points, stride=2)],
+        "columns": lambda: [rungs["conv2d_im2col"](x, dense, padding=1)],
+        "columns backward": lambda: rungs["conv2d_backward_columns"](grad, x, dense, padding=1),
+    }[rung]
+    expected = run()
+    for module, name, function in interrupted((team, "members"), (products, "threads_for"), (products, "least_time")):
+        monkeypatch.setattr(module, name, function)
+    for one, other in zip(run(), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert host.workspace(F32, 1).size >= 1
+
+
+@pytest.mark.parametrize("kernel", [(1, 1), (3, 3), (3, 1), (1, 3)])
+@pytest.mark.parametrize("groups", [1, 32])
+def test_a_stride_that_leaves_one_result_takes_no_memory(kernel, groups):
+    """However long it is: it says how far it is to a result that there is not."""
+    x, weight = np.ones((1, 32, 5, 5), np.float32), np.ones((32, 32 // groups, *kernel), np.float32)
+    far, padding = 2**31 - 1, tuple(k // 2 for k in kernel)
+    for stride in (far, (far, 1), (1, far)):
+        near = tuple(5 if s == far else s for s in (stride if isinstance(stride, tuple) else 2 * (stride,)))
+        expected = conv2d(x, weight, stride=near, padding=padding, groups=groups)
+        found = conv2d(x, weight, stride=stride, padding=padding, groups=groups)
+        np.testing.assert_array_equal(found, expected)
+    if groups == 32:
+        found, expected = (
+            dlkernels.conv2d_separable(x, weight, np.ones((32, 32, 1, 1), np.float32), stride=s, padding=padding)
+            for s in (far, 5)
+        )
+        np.testing.assert_array_equal(found, expected)

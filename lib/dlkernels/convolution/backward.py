@@ -205,8 +205,8 @@ def conv2d_backward_columns(g, grad, x, weight, of_x, of_weight):
     matrix, of_matrix = weight.reshape(len(weight), -1), of_weight.reshape(len(weight), -1)
     for n, mine, theirs, top, rows in im2col.parts(weight, g, grad):
         some = np.ascontiguousarray(arrived[n, mine, top * width : (top + rows) * width])
-        columns = im2col.columns_of(x[n, theirs], g, top, rows, width)
-        of_matrix[mine] += product(some, columns.T)
+        with im2col.columns_of(x[n, theirs], g, top, rows, width) as columns:
+            of_matrix[mine] += product(some, columns.T)
         back = product(matrix[mine].T, some)
         _put_all_back(back, g, top, rows, width, of_x[n, theirs], products.threads_for(back.size), team.members())
 

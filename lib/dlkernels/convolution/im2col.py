@@ -8,11 +8,12 @@ some rows of the result at a time.
 """
 
 import math
+from contextlib import contextmanager
 
 import numpy as np
 
 from .. import team
-from ..host import workspace
+from ..host import taken, workspace
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
@@ -57,16 +58,19 @@ def _fill_columns(picture, g, top, rows, width, columns, threads, team):
     share(_one_place, (picture, g, top, rows, width, columns), columns.shape[0], threads, 0, team)
 
 
+@contextmanager
 def columns_of(picture, g, top, rows, width):
     """The patches of `rows` rows of the result from row `top` on: a matrix in kept memory.
 
     picture: (channels of a group, height, width), contiguous. width: of the result.
     """
     terms = len(picture) * g.kernel_y * g.kernel_x
-    columns = workspace(picture.dtype, terms * rows * width)[: terms * rows * width].reshape(terms, rows * width)
-    threads = products.threads_for(columns.size)
-    _fill_columns(picture, g, top, rows, width, columns, threads, team.members())
-    return columns
+    line = workspace(picture.dtype, terms * rows * width)
+    with taken(line):
+        columns = line[: terms * rows * width].reshape(terms, rows * width)
+        threads = products.threads_for(columns.size)
+        _fill_columns(picture, g, top, rows, width, columns, threads, team.members())
+        yield columns
 
 
 def rows_at_once(terms, height, width, itemsize):
@@ -92,7 +96,7 @@ def convolve(x, weight, bias, g, out):
     lines = out.reshape(*out.shape[:2], -1)
     matrix = weight.reshape(len(weight), -1)
     for n, mine, theirs, top, rows in parts(weight, g, out):
-        columns = columns_of(x[n, theirs], g, top, rows, width)
         target = lines[n, mine, top * width : (top + rows) * width]
-        products.multiply(matrix[None, mine], columns[None], target[None])
+        with columns_of(x[n, theirs], g, top, rows, width) as columns:
+            products.multiply(matrix[None, mine], columns[None], target[None])
     out += bias[:, None, None]

@@ -62,8 +62,12 @@ def pays(weight, g, out):
 def plan(weight, g, out, threads):
     """The `Plan` for weights and a result of that shape and dtype."""
     (pictures, outs, high, wide), ins, size = out.shape, weight.shape[1], vector_width(out.dtype)
-    every, each = (g.stride_y if g.kernel_y == 1 else 1), (g.stride_x if g.kernel_x == 1 else 1)
-    down, across = g.stride_y // every, g.stride_x // each
+    stride_y, stride_x = (
+        (g.stride_y if high > 1 else 1),
+        (g.stride_x if wide > 1 else 1),
+    )  # to a single result it says nothing
+    every, each = (stride_y if g.kernel_y == 1 else 1), (stride_x if g.kernel_x == 1 else 1)
+    down, across = stride_y // every, stride_x // each
     together = ins < size and g.dilation_x == 1
     pitch = ins if together else (-(-ins // LINE) | 1) * LINE  # an odd number of lines: rows must not share sets
     columns = (wide - 1) * across + (g.kernel_x - 1) * g.dilation_x + 1

@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 
 from .. import team
-from ..host import workspace
+from ..host import taken, workspace
 from ..matrix import choose as products
 from ..simd import broadcast, fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
@@ -66,7 +66,7 @@ def plan(weight, g, out):
     rows = max(1, min(high, (BAND // (columns * size * out.itemsize) - reach) // g.stride_y + 1))
     rows = -(-high // -(-high // rows))
     deep, vectors = (rows - 1) * g.stride_y + reach, -(-channels // size)
-    band, scratch = (deep * columns + PIXELS * g.stride_x) * size, deep * columns * size
+    band, scratch = (deep * columns + PIXELS * (g.stride_x if across > 1 else 1)) * size, deep * columns * size
     own = band + scratch + (rows * across + PIXELS) * size
     return Plan(rows, -(-high // rows), deep, columns, vectors, (tall * wide + 1) * vectors * size, band, scratch, own)
 
@@ -92,7 +92,8 @@ def _task(arguments, task, who):
     tall = p.tall - (p.rows - rows) * g.stride_y
     window = top * g.stride_y - g.top, -g.left, tall, p.wide, 1, 1
     copy_turned(x, first, picture, window, line, seen, size, scratch)
-    steps = g.stride_y * p.wide * size, g.stride_x * size, size, p.vectors * size
+    step = g.stride_x if wide > 1 else 1  # of what stands beside a single result nothing is used
+    steps = g.stride_y * p.wide * size, step * size, size, p.vectors * size
     pixels_of_vector(steps, places, rows, wide, line, seen, first, results)
     bias = load(line, places.size * p.vectors * size + first)
     for k in range(rows * wide):
@@ -112,7 +113,8 @@ def convolve(x, weight, bias, g, out):
     threads, p, size = products.threads_for(multiplies), plan(weight, g, out), vector_width(out.dtype)
     work = workspace(out.dtype, p.factors + threads * p.own)
     factors = work[: p.factors].reshape(-1, p.vectors * size)
-    factors[:-1, :channels], factors[-1, :channels], factors[:, channels:] = weight.reshape(channels, -1).T, bias, 0
-    convolve_lanes(
-        x, out, work, offsets(weight, g, out), g, p, threads, products.least_time(multiplies), team.members()
-    )
+    with taken(work):
+        factors[:-1, :channels], factors[-1, :channels], factors[:, channels:] = weight.reshape(channels, -1).T, bias, 0
+        convolve_lanes(
+            x, out, work, offsets(weight, g, out), g, p, threads, products.least_time(multiplies), team.members()
+        )

@@ -5,10 +5,12 @@
 With a stride, the pixels that are met are copied first, some pictures or some rows of one at a time.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from .. import team
-from ..host import workspace
+from ..host import taken, workspace
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
@@ -63,15 +65,19 @@ def _copy(x, top, stride_y, stride_x, seen, threads, team):
     share(_some_planes, (x, top, stride_y, stride_x, seen), tasks, threads, 0, team)
 
 
+@contextmanager
 def pixels_seen(x, g, top, high, wide):
     """What results in rows top .. top + high - 1 are made of, (pictures, channels, pixels): of x itself, or in kept memory."""
     count, channels = x.shape[:2]
-    if (g.stride_y, g.stride_x) != (1, 1):
-        size = count * channels * high * wide
-        seen = workspace(x.dtype, size)[:size].reshape(count, channels, high, wide)
+    if (g.stride_y, g.stride_x) == (1, 1):
+        yield x.reshape(count, channels, -1)
+        return
+    size = count * channels * high * wide
+    line = workspace(x.dtype, size)
+    with taken(line):
+        seen = line[:size].reshape(count, channels, high, wide)
         _copy(x, top, g.stride_y, g.stride_x, seen, products.threads_for(size), team.members())
-        x = seen
-    return x.reshape(count, channels, -1)
+        yield seen.reshape(count, channels, -1)
 
 
 def convolve(x, weight, bias, g, out):
@@ -86,15 +92,18 @@ def convolve(x, weight, bias, g, out):
     pictures, rows = at_once(x, g, out)
     for n in range(0, count, pictures):
         for top in range(0, high, rows):
-            seen = pixels_seen(x[n : n + pictures], g, top, min(rows, high - top), wide)
-            here = lines[n : n + pictures, :, top * wide : top * wide + seen.shape[2]]
-            if len(seen) == g.groups == 1:
-                products.multiply(matrix[None], seen, here)
-                continue
-            for group in range(g.groups):
-                mine, theirs = slice(group * of_group, (group + 1) * of_group), slice(group * ins, (group + 1) * ins)
-                left = np.broadcast_to(matrix[None, mine], (len(seen), of_group, ins))
-                products.multiply(left, seen[:, theirs], here[:, mine])
+            with pixels_seen(x[n : n + pictures], g, top, min(rows, high - top), wide) as seen:
+                here = lines[n : n + pictures, :, top * wide : top * wide + seen.shape[2]]
+                if len(seen) == g.groups == 1:
+                    products.multiply(matrix[None], seen, here)
+                    continue
+                for group in range(g.groups):
+                    mine, theirs = (
+                        slice(group * of_group, (group + 1) * of_group),
+                        slice(group * ins, (group + 1) * ins),
+                    )
+                    left = np.broadcast_to(matrix[None, mine], (len(seen), of_group, ins))
+                    products.multiply(left, seen[:, theirs], here[:, mine])
     add(bias, out)
 
 

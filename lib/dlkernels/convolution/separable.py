@@ -14,7 +14,7 @@ import functools
 import numpy as np
 
 from .. import team
-from ..host import plain, workspace
+from ..host import plain, taken, workspace
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd import lanes, vector_width
@@ -102,7 +102,8 @@ def plans(x, depthwise, pointwise, g, out, threads):
         rows = max(1, min(rows, -(-len(x) * high // (2 * threads))))
     rows = -(-high // -(-high // rows))
     tall = (rows - 1) * g.stride_y + reach
-    beyond = (max(implicit.LOW, PIXELS)) * g.stride_x * pitch
+    stride_y, stride_x = (g.stride_y if high > 1 else 1), (g.stride_x if wide > 1 else 1)
+    beyond = max(implicit.LOW, PIXELS) * stride_x * pitch
     panels = -(-len(pointwise) // (2 * size))
     factors = 2 * size * channels
     scratch = -(-(tall * columns + implicit.TURNED) * size // line) * line
@@ -110,7 +111,7 @@ def plans(x, depthwise, pointwise, g, out, threads):
     own = scratch + (rows * wide + implicit.TALL) * 2 * size + band + between
     shared = panels * factors + depthwise[0].size * pitch
     shared, own = (-(-one // line) * line for one in (shared, own))
-    p = implicit.Plan(rows, -(-high // rows), 1, tall, columns, 1, 1, g.stride_y, g.stride_x, pitch, band, depthwise[0].size, channels, panels, factors, False, False, scratch, shared, own)  # fmt: skip
+    p = implicit.Plan(rows, -(-high // rows), 1, tall, columns, 1, 1, stride_y, stride_x, pitch, band, depthwise[0].size, channels, panels, factors, False, False, scratch, shared, own)  # fmt: skip
     return p, p._replace(down=1, across=1, wide=wide, runs=1)
 
 
@@ -131,6 +132,7 @@ def conv2d_separable_fused(x, depthwise, pointwise, bias, g, out):
     p, q = plans(x, depthwise, pointwise, g, out, threads)
     work = workspace(out.dtype, p.shared + threads * p.own)
     turned = work[p.panels * p.factors :][: p.runs * p.pitch].reshape(p.runs, p.pitch)
-    turned[:, : len(depthwise)], turned[:, len(depthwise) :] = depthwise.reshape(len(depthwise), -1).T, 0
     whole, least = implicit.filled_up(bias, p.panels), products.least_time(multiplies)
-    convolve_fused(x, pointwise, whole, out, work, implicit.offsets(g, p), g, p, q, threads, least, team.members())
+    with taken(work):
+        turned[:, : len(depthwise)], turned[:, len(depthwise) :] = depthwise.reshape(len(depthwise), -1).T, 0
+        convolve_fused(x, pointwise, whole, out, work, implicit.offsets(g, p), g, p, q, threads, least, team.members())
