@@ -434,7 +434,7 @@ KERNELS = [
         "kept.pop(line.dtype.char, None)",
         "kept.get(line.dtype.char, None)",
         HOST,
-        "runs_between_two_calls and lanes",
+        "test_what_runs_between_two_calls_has_other_memory",
     ),
     Fault(
         "Winograd: it is taken whatever the numbers are",
