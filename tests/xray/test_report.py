@@ -293,10 +293,9 @@ def test_pictures_tell_the_counts(strided, conflicts):
     assert "1 of 32 banks" in conflicts.bank_strip(kind="load").alt
     assert "32-way" in conflicts.bank_strip(kind="load").alt
     assert "32 of 32 banks" in conflicts.bank_strip(kind="store").alt
-    _head, bank, *more = conflicts.bank_strip(
-        kind="load"
-    ).text.splitlines()  # of the one bank, in lines that fit a page
-    assert bank.split()[:2] == ["0", "32"] and all(len(line) < 50 for line in (bank, *more))
+    _head, bank, *more = conflicts.bank_strip(kind="load").text.splitlines()
+    assert bank.split()[:2] == ["0", "32"]
+    assert all(len(line) < 50 for line in (bank, *more))  # they fit a page
     assert [int(lane.strip("; ")) for line in (bank[13:], *more) for lane in line.split()] == [*range(32)]
 
 
