@@ -85,7 +85,7 @@ def ladder_table(operation, label=None, flops=False, folder=None):
 
 
 def _share(share):
-    """A share with two digits behind the point; a small one with two that say something."""
+    """A share with two digits behind the point; a small one with the first that says something."""
     return f"{share:.2f}" if share >= 0.01 else f"{share:.1g}"
 
 

@@ -13,7 +13,8 @@ pictures and weights are turned. With few input channels, those of neighbouring 
 kernel seven wide make 21 terms in a row.
 
 Where there are more output channels than pixels, tasks are panels of output channels, and the picture is turned once before;
-else they are bands of pictures, and the weights are turned once before.
+else they are bands of pictures, and the weights are turned once before. What is turned before is turned by all threads together, or
+by each for itself where it is small (private.py).
 """
 
 from collections import namedtuple
@@ -62,10 +63,8 @@ def pays(weight, g, out):
 def plan(weight, g, out, threads):
     """The `Plan` for weights and a result of that shape and dtype."""
     (pictures, outs, high, wide), ins, size = out.shape, weight.shape[1], vector_width(out.dtype)
-    stride_y, stride_x = (
-        (g.stride_y if high > 1 else 1),
-        (g.stride_x if wide > 1 else 1),
-    )  # to a single result it says nothing
+    # A stride says nothing to a single result.
+    stride_y, stride_x = (g.stride_y if high > 1 else 1), (g.stride_x if wide > 1 else 1)
     every, each = (stride_y if g.kernel_y == 1 else 1), (stride_x if g.kernel_x == 1 else 1)
     down, across = stride_y // every, stride_x // each
     together = ins < size and g.dilation_x == 1

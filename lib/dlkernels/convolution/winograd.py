@@ -26,7 +26,8 @@ for every size of picture, and a product finds its operands as it wants them::
 
 Where there are more tiles than output channels, tasks are blocks of tiles, and weights are transformed once before. Where
 there are fewer, as in the last layers of a network, tasks are panels of output channels: each transforms its weights when it
-needs them, into the cache, and pixels are transformed once before.
+needs them, into the cache, and pixels are transformed once before. What is transformed before, threads make together, or each for
+itself where it is small (private.py).
 
 It costs accuracy: pixels and weights are added before they are multiplied, so that errors grow with the largest of them
 that a tile sees, not with the products of a result. An infinite pixel becomes NaN, as Inf - Inf is.
