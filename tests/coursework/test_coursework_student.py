@@ -1,8 +1,11 @@
 """What a student sees: unsolved, wrong, right; hints; progress; the check from a shell."""
 
+import builtins
 import contextlib
+import functools
 import html
 import json
+import keyword
 import os
 import re
 import shutil
@@ -19,6 +22,7 @@ from numba.core import event
 from coursework import build, check, checking, definition, feedback, notebook, progress
 from coursework.answer import Local
 from coursework.kinds.kernel import KernelTask
+from coursework.kinds.prediction import PredictionTask
 from dlkernels import cuda
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -293,6 +297,77 @@ def test_hints_objective_and_minutes_are_there(task):
 @pytest.mark.parametrize("name", ["01-bug", "02-mean", "02-map", "02-prefetch"])
 def test_where_the_answer_is_a_few_lines_the_last_hint_asks_for_them(name):
     assert definition.find(name).hints[-1].endswith("?")
+
+
+TOKEN = re.compile(r'0x\w+|[A-Za-z_]\w*|[\d.]*\d|"[^"]*"|//=?|\*\*|<<|>>|[-+*/%<>=!&|^]=|\S')
+EXPRESSION, LINE = 10, 8  # tokens: so many of a line in a row, or a whole line of so many, are no hint any more
+
+
+def tokens(text):
+    """Of code, or of a sentence with code in it; the names that a student chooses are all alike."""
+    kept = {*keyword.kwlist, *dir(builtins)}
+    return ["name" if word.isidentifier() and word not in kept else word for word in TOKEN.findall(text)]
+
+
+@functools.cache
+def answers():
+    """[(id of a cell, the tokens of each line of its answer), ...] of all masters."""
+    cells = (cell for path in build.masters(ROOT) for cell in build.read(path).cells if build.is_answer(cell))
+    regions = ((cell.id, re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.S)) for cell in cells)
+    return [
+        (cell, [tokens(line.split("#")[0]) for text in texts for line in text.split("\n")]) for cell, texts in regions
+    ]
+
+
+def told(hint, lines):
+    """What of the lines stands in a hint: the longest run of tokens that is too long to be one, or nothing."""
+    words = " ".join(tokens(hint))
+    for line in sorted(lines, key=len, reverse=True):
+        length = len(line) if LINE <= len(line) < EXPRESSION else EXPRESSION
+        for first in range(len(line) - length + 1):
+            if f" {' '.join(line[first : first + length])} " in f" {words} ":
+                return " ".join(line)
+    return ""
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
+def test_a_hint_names_a_step_and_writes_no_line_of_the_answer(task):
+    lines = [line for cell, region in answers() if cell.startswith(task.id) for line in region]
+    assert lines
+    for hint in task.hints:
+        assert not told(hint, lines), hint
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("04-bug", "`part = (lines + 3) // 4 * 16`, and so on"),
+        ("04-bug", "Part k is `range(k * length, min((k + 1) * length, x.size))`."),
+        ("03-softmax", "Then out[r, c] /= s."),
+        ("03-finish", "Take t = free.index(min(free))."),
+    ],
+)
+def test_a_hint_that_writes_the_line_is_noticed_whatever_its_names_are(name, hint):
+    assert told(hint, [line for cell, region in answers() if cell == name for line in region])
+
+
+def results(hint):
+    """What the sums and products that stand in a hint come to."""
+    for text in re.findall(r"[\d(][\d ()+*/-]*[\d)]", hint):
+        if re.search(r"\d[ )]*[-+*/]+[ (]*\d", text):
+            with contextlib.suppress(SyntaxError, TypeError):
+                yield eval(text)
+
+
+@pytest.mark.quick
+def test_no_hint_of_a_prediction_works_out_its_answer():
+    assert [*results("orders: 6 * 5 * 4 / (3 * 2 * 1), rows 5 + 6 + 7 + 8.")] == [20, 26]
+    for task in definition.everything():
+        if isinstance(task, PredictionTask):
+            truths = {question.truth() for question in task.questions}
+            assert not truths & {result for hint in task.hints for result in results(hint)}, task.id
 
 
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)

@@ -200,7 +200,8 @@ ASM = PredictionTask(
         "Which line says how many elements a round handles, and which lines do arithmetic?",
         "ymm has 256 bits, xmm 128. The second loop takes over where the first one cannot make a whole round; the third one takes "
         "single elements (ss: scalar, single).",
-        "1007 = 31 * 32 + 15. Divide the 15 among the other two loops, and count four multiply-adds for each round of the first.",
+        "How many whole rounds of the first loop go into 1007? Divide what is left among the other two loops, and "
+        "count four multiply-adds for each round of the first.",
     ),
 )
 
@@ -418,10 +419,12 @@ WORKERS = FunctionTask(
     ),
     hints=(
         "Go through all numbers of workers. What are the three parts of the time, one after the other?",
-        "serial; starting * (n - 1); the share of the slowest worker, parallel / n, over pace if n == cores and n > 1. For the "
-        "utilisation, add up how long each worker really works.",
-        "busy = the first two parts, and n - 1 shares, and the share of the last worker as long as it takes. Keep those n with busy "
-        "/ (n * seconds) >= least_use, and take the fewest seconds among them.",
+        "First serial alone; then the starts of all workers but one; then the share of the slowest worker, which is as "
+        "long as any other's, or longer where all cores are taken. For the utilisation, add up how long each worker "
+        "really works.",
+        "What is busy at n workers: the first two parts, n - 1 shares, and the share of the last worker as long as it "
+        "takes. How much could n workers have done in that time? Among the n that are used well enough, which takes "
+        "the fewest seconds?",
     ),
 )
 
@@ -554,7 +557,8 @@ PREDICT = PredictionTask(
     hints=(
         "Take one element: how many steps does the rule have, and how many flops is a step? For the chains: draw the cycles as columns.",
         "Vectors: elements / lanes of them, each goes through all steps. In flight = steps begun per cycle * cycles of one step.",
-        "2 * degree * elements; divided by 8 bytes per element; degree * elements / lanes; 2 * 4; (2 + 8 * 6) / 8.",
+        "flops: what do the steps of one element cost, and how many elements are there? intensity: which bytes belong "
+        "to one element? scaled: how many hours would one worker need for all of it?",
     ),
 )
 
@@ -977,8 +981,8 @@ RATIO = ScenarioTask(
     hints=(
         "What would go wrong if peer ran 10 times and then ours 10 times, while the machine gets slower?",
         "Warm up both. Then, in each round, time one call of each and keep peer / ours. In every second round, begin with ours.",
-        "for r in range(rounds): order = (peer, ours) if r % 2 == 0 else (ours, peer); a small function times one call; "
-        "append the ratio; statistics.median at the end.",
+        "Let a small function time one call. What tells you, from the number of a round, who begins in it? Keep a "
+        "ratio of each round, whoever began; which function of statistics hardly notices one bad round?",
     ),
 )
 

@@ -323,8 +323,9 @@ PREDICT = PredictionTask(
         "Draw it. Two columns, one for each thread; a step is one row.",
         "orders: choose the places of A among 6. least: a thread can write an old value at the very end. in_memory: queue, "
         "loader and consumer each hold some.",
-        "orders: 6 * 5 * 4 / (3 * 2 * 1). least: A reads 0; B makes 2 additions; A writes 1; B reads 1 for its last one; A "
-        "makes all the rest; B writes. in_memory: 3 and two more hands.",
+        "orders: which three of six places has A? The order in which you choose them does not matter. least: for whom "
+        "is it best to read a small number very late, and who must have written it? in_memory: who still holds a batch "
+        "while the queue is full?",
     ),
 )
 
@@ -1029,8 +1030,8 @@ MAP = ThreadTask(
         "What is one job: one item, or a list of items? And what do you keep from each `submit`?",
         "A helper that works on a whole list of items. Submit it once for each slice `items[k : k + chunk]`, keep the futures "
         "in a list, and only then go through the list and ask for the results.",
-        "`work(function, part)` returns a list. The parts begin at the numbers of `range(0, len(items), chunk)`: what is the call "
-        "of `submit` for the one that begins at k? And what makes one list of the lists that `f.result()` gives?",
+        "`work(function, part)` returns a list. A part begins at every chunk-th place: what is the call of `submit` "
+        "for the one that begins at k? And what makes one list of the lists that `f.result()` gives?",
     ),
 )
 
@@ -1609,8 +1610,8 @@ BUFFER = ThreadTask(
         "For each of `put` and `get`: what must be true before it may go on? And who can make it true?",
         "One `Condition`. `put` waits while the buffer is full; `get` waits while it is empty and not closed. Whoever changes "
         "something (`put`, `get`, `close`) calls `notify_all`.",
-        "`get`: `with self.changed:` `while not self.items and not self.closed: self.changed.wait()`; if there is an item, "
-        "`popleft` it, `notify_all` and return it, else return `None`.",
+        "`get`: the loop that waits compares two things, and goes on when one of them is no longer so. Behind it the "
+        "buffer may be empty all the same: what is returned then? And whom must you tell after taking an item?",
     ),
 )
 

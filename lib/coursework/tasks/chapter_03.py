@@ -179,8 +179,9 @@ PAYS = PredictionTask(
         "What does the parallel loop do that the plain one does not, and what does it save?",
         "Saved is the part of the work that other threads do: a half with two threads, three quarters with four. It pays from "
         "the size on at which that is as much as the start.",
-        "Two threads: n such that 2 n - n is the start. Four: 2 n - n / 2. For the pools: threads of a pool times processes, "
-        "and cores divided by processes.",
+        "Write what is saved as a multiple of n, once for two threads and once for four: where is it as much as the "
+        "start? For the pools: how many threads do all processes have together, and how many cores are there for each "
+        "process?",
     ),
 )
 
@@ -445,9 +446,10 @@ PREDICT = PredictionTask(
         "Write down the eight costs in a row: row i costs i + 1. Which of them belongs to which thread?",
         "For the dynamic schedule play it with two clocks: the thread with the earlier clock takes the next chunk and its "
         "clock moves on by the cost.",
-        "static: 5 + 6 + 7 + 8. Chunks of 3: rows 0-2, 3-5, 6-7. Dynamic: costs 3, 7, 11, 15; thread 0 gets 3 and 11, "
-        "thread 1 gets 7 and 15. Folded: two pairs of 9. Guided: 16 rows, then a quarter of 48, a quarter of 36, and so on. Stolen: "
-        "thread 0 is done at 32; thread 1 took rows at 0, 6, 12, 18, 24 and 30.",
+        "static: the last four rows. chunks: the last one may be small. dynamic: write down the costs of the four "
+        "chunks first, then let the clocks decide. folded: what do rows k and 7 - k cost together? guided: each time a "
+        "quarter of what is left, and never less than 5. stolen: when is thread 0 done, and how far has thread 1 come "
+        "by then?",
     ),
 )
 
@@ -617,8 +619,8 @@ TABLE = ParallelTask(
         "Two samples of the same pair of classes meet at one place. Who could have a table of its own, so that nobody meets?",
         "Only the beginning of a thread's table must lie on a new line; rows inside it are used by one thread. So think of a "
         "table as one row of numbers: which place has the pair (truth, guess) in it?",
-        "A private array of shape (threads, places), where places is classes * classes rounded up to a multiple of 8; the pair "
-        "has the place truth * classes + guess. Then out[r, c] is the sum over the threads.",
+        "A private array with a row of places for each thread, and as many places as fill whole lines. Number the "
+        "pairs as one numbers the elements of a matrix, row by row. Then out[r, c] is the sum over the threads.",
     ),
 )
 
@@ -692,8 +694,9 @@ LARGEST = ParallelTask(
         "numba knows sum, product, max and min. Here you need the place of the maximum. Could each thread find its own?",
         "An array of one candidate index for each thread. The loop over t is the prange loop; inside it, an ordinary loop over "
         "the part of thread t. Then an ordinary loop over the candidates.",
-        "Begin with best = t * n // threads, and go on with `if x[i] > x[best]: best = i`: > keeps the first of equal "
-        "elements. After the inner loop candidates[t] = best. At the end compare the candidates in the order of t.",
+        "A candidate begins at the first element of its part. Which comparison keeps the first of equal elements: > or "
+        ">=? Behind the inner loop each thread stores its candidate at its own place; in which order must the "
+        "candidates be compared at the end?",
     ),
 )
 
@@ -773,8 +776,9 @@ SOFTMAX = ParallelTask(
         "Which iterations are independent: rows or columns? What does a row need besides its own elements?",
         "prange over the rows. For each row three short loops: find the largest, write exp(x - largest) into out while "
         "summing up, divide.",
-        "largest = max(largest, x[i, j]); then e = math.exp(x[i, j] - largest), out[i, j] = e, total += e; then "
-        "out[i, j] /= total. All three names are made inside the prange loop, so they are private.",
+        "All three names, for the largest, the exponential and the sum, are made inside the prange loop, so they are "
+        "private. With which two values does a row begin? And which of the three short loops may read what it has just "
+        "stored?",
     ),
 )
 
@@ -832,7 +836,9 @@ ROOF = MeasuredParallelTask(
     hints=(
         "What does one row need of its own? What does one term of its sum cost?",
         "prange over the rows, a sum that is made inside. A term takes three flops. Bytes: all of x, all of c, all of out.",
-        f"flops: 3 times the elements of x. Bytes: 4 * ({MANY} * {WIDTH} + ...). The ridge of the machine is 12 / 24 flops per byte.",
+        "How many terms are there in all, of three flops each? Which of the three arrays has an element for each row "
+        "and column, and which has one for each row or each column only? The ridge of the machine is peak divided by "
+        "bandwidth.",
     ),
 )
 
@@ -951,8 +957,8 @@ FINISH = FunctionTask(
         "What does the scheduler need to know to hand out the next chunk? Who gets it?",
         "Keep a list with the time at which each thread is free, all 0 at first. Go through the chunks in order; the thread with "
         "the smallest time gets the chunk, and its time grows by the sum of the costs.",
-        "free = [0] * threads; for each first in range(0, len(costs), chunk): t = free.index(min(free)); "
-        "free[t] += sum(costs[first:first + chunk]). The answer is max(free).",
+        "`free` has one time for each thread. Which thread comes next, and what is added to its time? The last chunk "
+        "may be short. And when is all work done?",
     ),
 )
 
@@ -1079,8 +1085,9 @@ CHUNK = FunctionTask(
         "What changes in your simulation when a visit takes time? And what when two threads come at once?",
         "Besides the times at which the threads are free, keep the time at which the counter is free. A visit begins at the later "
         "of the two. Then try all sizes.",
-        "counter = max(counter, time of the thread) + visit, and the chunk's work begins then. Go through the sizes from 1 on, and "
-        "keep a size only if it ends earlier than the best before it.",
+        "A visit begins when both are free, the thread and the counter, and keeps the counter busy as long as it "
+        "lasts; only then does the chunk's work begin. Go through the sizes from 1 on, and keep a size only if it ends "
+        "earlier than the best before it.",
     ),
 )
 

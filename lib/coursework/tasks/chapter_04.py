@@ -287,8 +287,8 @@ CHANNELS = CompiledTask(
     hints=(
         "Print x.strides of a (2, 5, 7, 128) array of float32. Along which axis are elements neighbours?",
         "Four loops: images, rows, columns of pixels, and channels innermost. scale and shift are read along the same axis.",
-        "`for n in range(x.shape[0]):`, then `y`, then `z`, then `for c in range(x.shape[3]):` with "
-        "`out[n, y, z, c] = x[n, y, z, c] * scale[c] + shift[c]`.",
+        "The index of the innermost loop chooses the scale and the shift of an element: which axis of x does it count? "
+        "The three loops outside only say which pixel it is.",
     ),
 )
 
@@ -653,8 +653,8 @@ SUMS = CompiledTask(
         "and does the order of any sum change?",
         "The rows belong into the outer loop, the columns into the inner one. Every element of out collects its sum over many "
         "rounds of the outer loop, so it must start at 0.",
-        "`out[:] = 0`, then `for i in range(x.shape[0]):` with `factor = w[i]`, and inside `for j in range(x.shape[1]): "
-        "out[j] += factor * x[i, j]`.",
+        "In a round of the outer loop one weight serves a whole row: what does it add to each element of out? Keep the "
+        "weight in a name before the inner loop begins, and see to it that out begins at 0.",
     ),
 )
 
@@ -928,8 +928,8 @@ PAD = FunctionTask(
         "which set?",
         "Write a helper that counts, for one length, how many lines of the column fall into each of the 64 sets. Then try "
         "length = columns, columns + 1, ... until no set has more than 8. Two rows may lie in one line: count it once.",
-        "`lines = {4 * r * length // 64 for r in range(rows)}` is a set without doubles; a list `crowd = [0] * 64` with "
-        "`crowd[line % 64] += 1` for each; `max(crowd) <= 8` is the test.",
+        "A Python set holds each line once, however many rows lie in it. Then a list with a number for each of the 64 "
+        "sets of the cache: which of them does a line raise by 1? And what must be true of the largest?",
     ),
 )
 
@@ -1030,8 +1030,8 @@ ORDER = FunctionTask(
         "again, and are they still there?",
         f"Move a square tile of s x s elements at a time. Each of its rows writes to the same s lines of out, which should stay in "
         f"the cache, beside those of x: room for {ROOM}. And s elements should fill whole lines. Which s does both?",
-        "Tiles of 16 x 16. `for i0 in range(0, n, 16): for j0 in range(0, m, 16):` and inside `for i in range(i0, min(i0 + "
-        "16, n)): for j in range(j0, min(j0 + 16, m)):` append (i, j).",
+        "Two loops step from tile to tile, two more go through the rows and columns of one. Where does a tile at the "
+        "edge end, if the matrix ends before it?",
     ),
 )
 
@@ -1093,8 +1093,9 @@ ROOFLINE = MeasuredTask(
         "For one element of x, how many multiplications and additions does Horner's rule need for 13 coefficients?",
         "Begin with the last coefficient. Then, for each one before it: multiply by x[i], add the coefficient. The flops are those "
         "of one element times n; the bytes are those of x and out, and a few of c.",
-        "The inner loop is `for k in range(c.size - 2, -1, -1):` with one line that multiplies and adds. Each round is two flops. "
-        "The ridge is peak divided by bandwidth.",
+        "Which coefficient does the inner loop begin with, the last one or the one before it, and with which does it "
+        "end? It goes backwards, and has one line that multiplies and adds. Each round is two flops. The ridge is peak "
+        "divided by bandwidth.",
     ),
 )
 
@@ -1148,8 +1149,8 @@ BUG = ParallelTask(
         "part begin?",
         "Share out lines, not elements. How many lines do n elements fill, rounded up? How many of them should each part get, "
         "rounded up? The last part may get fewer, or none.",
-        "`lines = (x.size + 15) // 16`, `part = (lines + 3) // 4 * 16`, and part t is "
-        "`range(t * part, min((t + 1) * part, x.size))`.",
+        "Round the lines up, share them out, and only then turn lines into elements. The last part is cut at x.size: "
+        "by which `min`? And what about a part that begins behind the end?",
     ),
 )
 

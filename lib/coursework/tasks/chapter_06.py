@@ -970,8 +970,9 @@ HISTOGRAM = KernelTask(
         "How many threads of a block may want to count in bin 7 at the same time? And how many blocks?",
         "Three stages, with a barrier between them: the block sets its own bins to 0, it counts its share of x there, it brings each bin to counts. A block has 32 threads and 50 bins, so the "
         "first and the last stage are loops.",
-        "All three loops begin at a thread's number and go on by a number of threads: of the block for bins, of the grid for x. cuda.atomic.add(array, index, 1) counts; in the last stage "
-        "it adds what the block has counted.",
+        "All three loops begin at a thread's number and go on by a number of threads: of the block for bins, of the "
+        "grid for x. cuda.atomic.add takes an array, an index and what to add: 1 where a thread counts, and in the "
+        "last stage what the block has counted.",
     ),
 )
 
@@ -1429,8 +1430,10 @@ KEEP = KernelTask(
         "Where does a kept number go? What must its thread know of the numbers before it? What of that does its own warp know, and what not?",
         "cuda.ballot_sync gives each lane the votes of its whole warp as one number, bit k for lane k. The bits below a lane's own are the lanes before it; cuda.popc counts them. One "
         "number for each warp goes through shared memory: how many it keeps.",
-        "Lane l counts the bits of votes & ((1 << l) - 1). The first lane of each warp stores popc of all votes; one barrier; then every thread goes through the counts: those of the warps before "
-        "its own belong to its place, those of all warps make the number from which on zeros stand.",
+        "A mask with as many ones as there are lanes before lane l picks their bits: a power of two, less 1, is such a "
+        "number. The first lane of each warp stores popc of all votes; one barrier; then every thread goes through the "
+        "counts: those of the warps before its own belong to its place, those of all warps make the number from which "
+        "on zeros stand.",
     ),
 )
 

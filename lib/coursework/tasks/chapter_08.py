@@ -259,8 +259,8 @@ COUNT = PredictionTask(
         "Take one element of the result. How many multiplies and adds does its sum take? How many elements are there?",
         "Intensity is flops divided by bytes: write both with n for the three lengths, and most of it cancels. A request "
         "is one load of a whole warp, so follow one thread and count its loads.",
-        f"flops = 2 * m * k * n, bytes = 4 * (m * k + k * n + m * n). One thread: 2 loads for each p; with tiles 2 loads "
-        f"for each {TILE} values of p.",
+        "flops: how many products has one element, and how many elements are there? Bytes: the elements of all three "
+        "matrices. One thread, without tiles: how many loads for each p? With tiles, how many for each 16 values of p?",
     ),
 )
 
@@ -1492,8 +1492,8 @@ INT8 = FunctionTask(
         "By which number must a row be divided, so that its largest element becomes 127 or -127? Which shape have these numbers?",
         "Four steps: scales, with 1 where a row or column is zero; divide and round to the nearest, then int8; the product of "
         "the two as int32; times the scale of the row and that of the column.",
-        "np.abs(x).max(axis=..., keepdims=True) gives the largest ones in a shape that fits. np.where mends the zeros. NumPy sums in "
-        "the type of its operands, so change that before @, not after.",
+        "The largest of np.abs along an axis, with keepdims=True, come in a shape that fits. np.where mends the zeros. "
+        "NumPy sums in the type of its operands, so change that before @, not after.",
     ),
 )
 
@@ -1988,8 +1988,8 @@ NETWORK = FunctionTask(
         "Which shape has x, which has w1? So which shape must the array have that the first matmul writes into?",
         "Each kernel writes into its last argument: make that array first, as np.empty of float32. The order is matmul, bias_silu, "
         "matmul, scale_shift, softmax_rows, largest.",
-        "`z = np.empty((len(x), w1.shape[1]), np.float32)`, then `mine.matmul(x, w1, z)`, and so on. scale_shift wants four axes: "
-        "reshape both arrays to (n, 1, 1, 10), with a scale of ones. largest takes one row, as float64.",
+        "An array in between has the rows of what goes into a kernel and the columns of its weights. scale_shift wants "
+        "four axes: reshape both arrays to (n, 1, 1, 10), with a scale of ones. largest takes one row, as float64.",
     ),
 )
 

@@ -456,8 +456,8 @@ PLANE = KernelTask(
         "With a kernel of 3 x 3 and padding 1: which nine pixels does out[0, 0] need, and which of them does the picture have?",
         "One thread, one element, one sum in a variable. Three loops: over channels, ky and kx. For each, the place of the pixel is "
         "that of the thread, plus (ky, kx), minus the padding.",
-        "`column, row = cuda.grid(2)` and a guard for both. In the innermost loop two lines for the place, (i, j); one `if` with four "
-        "comparisons; under it a line that adds a product.",
+        "cuda.grid(2) gives the column first, then the row: a guard for both. In the innermost loop two lines for the "
+        "place, (i, j); one `if` with four comparisons; under it a line that adds a product.",
     ),
 )
 
@@ -582,8 +582,8 @@ COST = PredictionTask(
         "For one number of the result: over how many channels and places of the kernel does its sum go?",
         "A result of c channels has c * 28 * 28 elements. With g groups a sum goes over 1/g of the input channels; depthwise over one. "
         "Bytes: the elements of three arrays, times 4.",
-        "ordinary: 64 * 784 elements with 32 * 9 products each. Depthwise: 32 * 784 with 9. 1 x 1: 64 * 784 with 32. For the bytes of "
-        "two layers, the array between them counts twice.",
+        "ordinary: how many products for one of the 64 * 784 elements? Depthwise has 32 * 784 elements, and each has "
+        "far fewer; 1 x 1 has the channels alone. For the bytes of two layers, the array between them counts twice.",
     ),
 )
 
@@ -777,9 +777,10 @@ HALO = KernelTask(
         "A block of 16 x 16 outputs with a kernel of 3 x 3: how many pixels does it need? How many threads are there to load them?",
         "Number the 324 places of the tile, and the 256 threads. Each thread takes the places with its own number, and 256 further on. "
         "From the number of a place follow its row and its column in the tile, and from those the pixel.",
-        "`for p in range(own number, 324, 256)`: row p // 18, column p % 18; the pixel lies at the block's first row and column, minus "
-        "1, plus those two. A barrier; then nine products, tile[y + ky, x + kx]; the guard only around the store. The weights "
-        "fit into shared memory, too.",
+        "A thread goes on in steps of 256 as long as there are places. // and % by the width of the tile give row and "
+        "column; the tile's corner is the pixel one above and one to the left of the block's own first. A barrier; "
+        "then nine products, of which the thread's own place in the tile is the first; the guard only around the "
+        "store. The weights fit into shared memory, too.",
     ),
 )
 
@@ -1764,8 +1765,9 @@ ROOFLINE = MeasuredTask(
         "For one element of the result: how many weights, and so how many products? How many numbers of x does a whole channel read?",
         "Without a sum over channels there are nine products for each number that is stored, whatever the number of channels. "
         "Every number of x, of weight and of out counts once for the bytes.",
-        "A sum that begins with 0 takes a multiplication and an addition for each of nine weights: multiply by 4 * 32 * 32. Bytes: "
-        "4 * 34 * 34 numbers come in, 4 * 9 weights, 4 * 32 * 32 go out, each of 4 bytes.",
+        "A sum that begins with 0 takes a multiplication and an addition for each of nine weights: how many sums are "
+        "there, if a picture of 34 loses two pixels each way? Bytes: which of the three arrays is how large, with 4 "
+        "bytes for each number?",
     ),
 )
 

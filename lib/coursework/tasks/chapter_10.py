@@ -529,8 +529,9 @@ LENGTHS = CompiledTask(
         "A row of length 3 in a batch of 5 steps: which step comes first, which last, and what shall out hold at steps 3 and 4?",
         "A loop over rows; in it zeros from the row's length on, then a loop over its steps, the last one first. The state that step t needs was stored one "
         "step later: no other array has to hold it.",
-        "range(lengths[r] - 1, -1, -1) goes backwards through a row. At its first round the sum over the state is left out, and x alone goes through tanh; "
-        "later the sum takes u[j, k] times what was stored for unit k.",
+        "A range can go backwards: where does it begin, at the row's length or one before, and what stands for its "
+        "end? At its first round the sum over the state is left out, and x alone goes through tanh; later the sum "
+        "takes u[j, k] times what was stored for unit k.",
     ),
 )  # fmt: skip
 
@@ -1252,8 +1253,8 @@ CHUNKS = ParallelTask(
         "keep of a chunk of a hundred steps?",
         "First walk, in parallel: the product of the chunk's a, and where it ends from a state of 0. Then a short loop over the chunks, one after the other: "
         "the state before each. Second walk, in parallel: the recurrence itself, from that state.",
-        "Two arrays of `chunks` numbers from np.empty, a length rounded up with -(-n // chunks), begin and end by min. An empty chunk has the product 1 and the end 0, so that it "
-        "passes the state on as it is.",
+        "Two arrays of `chunks` numbers from np.empty, a length that is rounded up, begin and end by min. An empty "
+        "chunk has the product 1 and the end 0, so that it passes the state on as it is.",
     ),
 )
 
@@ -1445,8 +1446,9 @@ BACKWARD = FunctionTask(
         "Which way does a small change of the old c take to the loss? There are two ways from the new c on: draw them.",
         "Go forward once, as in task 2, and keep i, f, g, o and the new c. Then collect what arrives at the new c; from there each gate and the old c "
         "get it, times what they are multiplied by in the step.",
-        "At the new c: of_c, and of_h times o times 1 - tanh(c')**2. i gets it times g, f times the old c, g times i; each then times its own slope. o hangs on h "
-        "alone. What is left for the old c is one product.",
+        "At the new c arrives what comes from outside, and what comes through h: by what was tanh(c') multiplied "
+        "there, and what is the slope of tanh? A factor of a product gets what arrives, times its partner; each gate "
+        "then times its own slope. o hangs on h alone. What is left for the old c is one product.",
     ),
 )
 
@@ -1733,8 +1735,8 @@ PLAN = FunctionTask(
         "and how many?",
         "The same holds in each half, a round earlier, and in each quarter before. So in the round with distance d the steps lie in groups of 2 d; the right half of "
         "each group joins, and all of it with the same left place.",
-        "A place i is in the right half of its group of 2 d if i // d is odd. The last place of the left half is then i // d * d - 1. The distances are 1, 2, 4, ... "
-        "below n.",
+        "For d = 1, 2 and 4 write down i // d for eight places: what is true of it in every right half? And what do "
+        "you get if you multiply it by d again: which place is that, and which one stands before it?",
     ),
 )  # fmt: skip
 
