@@ -10,6 +10,7 @@ import pytest
 from coursework import checking, definition, feedback
 from coursework.answer import Local
 from coursework.kinds.kernel import KernelTask
+from coursework.kinds.schedule import ScheduleTask
 from dlkernels import cuda
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,6 +43,7 @@ def lazy(*arguments):
 # Answers of tests/wrong_answers, and what they are worth.
 WORTH = {
     "02-prefetch": {"the_error_as_it_is": 4, "as_in_the_chapter": 1, "none_is_the_end": 1, "in_the_consumer": 0},
+    "02-starve": {"a_livelock": 1, "only_b_came_back": 0, "not_closed": 0, "a_gets_in": 0},
     "02-shards": {
         "the_error_as_it_is": 4, "leaves_them": 2, "shard_after_shard": 2, "one_pool_for_all": 2,
         "whoever_is_first": 0, "without_threads": 0,
@@ -56,7 +58,8 @@ ANSWERS = [(task, name, points) for task, worth in WORTH.items() for name, point
 
 
 def check(task, answer):
-    return checking.check(definition.find(task), Local(answer))
+    task = definition.find(task)
+    return checking.check(task, Local(answer() if isinstance(task, ScheduleTask) else answer))
 
 
 @pytest.mark.parametrize(("task", "name", "points"), ANSWERS)

@@ -16,7 +16,7 @@ def b_first_for_a_while():
     return "BBBBBB BBAAABB BBBAAA BBBBBAAA"
 
 
-def the_example():
+def a_livelock():
     """wrong not-reached: What must B find when it looks"""
     return "ABABABAB"
 

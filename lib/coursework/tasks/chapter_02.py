@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 from cpulab.explore import Program
 
@@ -624,14 +625,27 @@ def kept_out(round):
     return 1 + (len({state["inside"] for state in round.states}) > 1)
 
 
-STARVE = RoundTask(
+@dataclass(frozen=True, kw_only=True)
+class StarveTask(RoundTask):
+    """The first of the two cases alone, which gives points in part, is met by a livelock."""
+
+    cases: tuple = (Case("a livelock", lambda rng: ()), Case("starvation", lambda rng: ()))
+
+    def examine(self, answer, cases, seed):
+        if len(cases) < len(self.cases):
+            return replace(self, goal=1, cases=cases, partial={}).examine(answer, cases, seed)
+        return super().examine(answer, cases, seed)
+
+
+STARVE = StarveTask(
     id="02-starve",
     section=Section("2.2", "02_waiting", "Starvation"),
     title="Now starve a polite thread",
     objective="Choose steps that can be repeated for ever, in which a thread tries again and again and never has its turn",
     after="02-hang",
     points=2,
-    minutes=10,
+    partial={"a livelock": 1},
+    minutes=12,
     program=Program(
         """
         wants_a = wants_b = False
@@ -683,8 +697,8 @@ STARVE = RoundTask(
         "impossible": "A thread that has got in as A, or that has ended, makes no further step. In a round for ever A must not get in.",
     },
     hints=(
-        "What does A see each time it looks, if it is to step aside again? And what does B see each time it looks, if it is to "
-        "get in?",
+        "A livelock: both want to go in. What does each of them see now, what does it do, and when is all as it was? Starvation: what "
+        "does A see each time it looks, if it is to step aside again, and what does B see, if it is to get in?",
         "B may look only in the moment in which A has stepped aside. A may look at any moment in which B wants to be in.",
         "Begin so: B says that it wants in; A says so, looks, and steps aside. Here the round can begin. B looks now. How far does B "
         "go, before A comes back and looks again?",
