@@ -21,5 +21,10 @@ WRONG = (
     ({"small_cache": 64}, "Follow the line of row 0"),
     ({"larger_cache": 200}, "are still there"),
     ({"larger_cache": 128}, "room for more lines than are needed"),
+    ({"room": 300}, "for the walk alone"),
+    ({"room": 301}, "kept like any other"),
+    ({"room": 599}, "One line short"),
+    ({"room": 601}, "one line less will, too"),
+    ({"room": 3000}, "from one read of it to the next"),
     ({"larger_cache": "few"}, "Write a number, without quotation marks"),
 )

@@ -1,6 +1,7 @@
 """Tasks of chapter 04, Memory. Everything is counted: cache lines, sets, fetches of a small model cache, vector
 work."""
 
+import bisect
 import inspect
 import itertools
 from dataclasses import dataclass
@@ -128,15 +129,43 @@ def _small_walk(room):
     return pictures.walk([*range(10), *range(10)], room, [f"row {k}" for k in range(10)], "Ten rows: column 0, then 1")
 
 
+WALK = 300  # lines that one of two threads walks through again and again
+
+
+def _walk_fetches(room, rounds=2):
+    """Fetches of the thread that walks through WALK lines; after each of its reads the other one reads a new line."""
+    walk = np.tile(np.arange(WALK), rounds)
+    stream = WALK + np.arange(walk.size)
+    return (
+        _line_map(WALK + walk.size, FLOATS).fetches(np.stack((walk, stream), axis=1).ravel() * FLOATS, room)
+        - stream.size
+    )
+
+
+def room_for_both():
+    """The least room with which the walk fetches each line once: more room never fetches more."""
+    return bisect.bisect_left(range(4 * WALK), -WALK, lo=1, key=lambda room: -_walk_fetches(room))
+
+
+def _small_pair(room):
+    """A walk through three lines beside a stream."""
+    from .. import pictures
+
+    names = [*(f"walk {k}" for k in range(3)), *(f"new {k}" for k in range(6))]
+    return pictures.walk(
+        [0, 3, 1, 4, 2, 5, 0, 6, 1, 7, 2, 8], room, names, "A walk through three lines beside new ones"
+    )
+
+
 _DRAW = "Write down the byte at which each element begins, and divide by 64: how many different whole numbers?"
 
 LINES = PredictionTask(
     id="04-lines",
     section=Section("4", "04_memory", "Cache lines"),
     title="Predict cache lines, then measure",
-    objective="Predict how many cache lines a loop touches and fetches",
+    objective="Predict how many cache lines a loop touches and fetches, alone and beside another thread",
     points=5,
-    minutes=20,
+    minutes=22,
     questions=(
         Question(
             "row",
@@ -213,13 +242,30 @@ LINES = PredictionTask(
             "How many different lines do the two columns lie in?",
             picture=lambda: _small_walk(12),
         ),
+        Question(
+            "room",
+            f"the least room, in lines, with which a walk through {WALK} lines beside new ones fetches each line once",
+            room_for_both,
+            {
+                WALK: "That would do for the walk alone. The cache keeps what the other thread reads, too.",
+                WALK
+                + 1: "A line that is read once is kept like any other: the cache does not know that nobody comes back to it.",
+                2 * WALK
+                - 1: "One line short: the line that is needed next is the one used longest ago, and it has just gone.",
+                2 * WALK + 1: "That will do, and one line less will, too.",
+            },
+            "Take one line of the walk: how many different lines are used from one read of it to the next, itself among them?",
+            picture=lambda: _small_pair(4),
+            section=Section("4.3", "04_sharing", "Shared on purpose: caches and bandwidth"),
+        ),
     ),
     hints=(
         "In which line does byte 0 lie, and byte 63, and byte 64? At which byte does element [1, 0] begin?",
         "Lines of a row: its bytes divided by 64, rounded up. Where elements lie 64 bytes or more apart, each has a line of "
         "its own. Where they lie closer, no line on the way is left out.",
         "A row is 4000 bytes long. Records of 6 float32 take 24 bytes, 1000 of them 24,000: all lines of those are touched. A "
-        "column needs 100 lines: do they all fit into the cache until the next column begins?",
+        "column needs 100 lines: do they all fit into the cache until the next column begins? And beside another thread, how many of "
+        "its lines come in between?",
     ),
 )
 
@@ -670,14 +716,39 @@ def within_reach(row):
     return next(r for r in itertools.count() if 4 * row * r // PAGE >= KNOWN)
 
 
+NODE = 0, 0, 1, 1  # of each thread
+ZEROED, ARRAYS, KIB = 32, 100, 64  # pages that thread 0 fills; arrays one after the other; KiB of each
+
+
+def read_far(pages):
+    """Pages read from the other node, if thread 0 filled all of them and each thread reads a quarter."""
+    home = dict.fromkeys(range(pages), NODE[0])
+    return sum(home[page] != NODE[len(NODE) * page // pages] for page in home)
+
+
+def faults_of_arrays(count, size):
+    """Page faults of `count` arrays, each written whole and freed before the next, if what is freed is handed out again."""
+    freed, written, new, faults = [], set(), 0, 0
+    for _ in range(count):
+        if not freed:
+            freed.append(new)
+            new += -(-size // PAGE)
+        begin = freed.pop()
+        for page in range(begin, begin + -(-size // PAGE)):
+            faults += page not in written
+            written.add(page)
+        freed.append(begin)
+    return faults
+
+
 MOVED = PredictionTask(
     id="04-moved",
     section=Section("4.2", "04_vectors", "Past the cache"),
     title="Predict what really moves",
-    objective="Predict the bytes that stores move, how long they take, what a second thread gains, how many pages are touched first, "
-    "and how far a TLB reaches",
+    objective="Predict the bytes that stores move, how long they take, what a second thread gains, how many pages are touched first "
+    "and by whom, and how far a TLB reaches",
     points=2,
-    minutes=10,
+    minutes=13,
     questions=(
         Question(
             "ordinary",
@@ -761,14 +832,47 @@ MOVED = PredictionTask(
             "How many bytes have the pages, and at which byte does row r begin? Which r is the last one in them?",
             section=Section("4.3", "04_sharing", "The table of pages"),
         ),
+        Question(
+            "far",
+            f"pages, of {ZEROED}, that are read from the other node",
+            lambda: read_far(ZEROED),
+            {
+                ZEROED: "Two of the threads have a core in the node where the pages lie.",
+                3
+                * ZEROED
+                // 4: "So many are read by another thread than the one that filled them. A page lies in a node: which threads "
+                "are in it?",
+                ZEROED // 4: "That is the share of one thread. How many threads are in the other node?",
+                0: "That would be so if each thread had filled its own quarter.",
+            },
+            "Who wrote to the pages first, and in which node is that thread? Which threads are in the other one?",
+            section=Section("4.3", "04_sharing", "Who touches a page first"),
+        ),
+        Question(
+            "anew",
+            f"page faults of {ARRAYS} arrays of {KIB} KiB, one after the other",
+            lambda: faults_of_arrays(ARRAYS, 1024 * KIB),
+            {
+                ARRAYS
+                * 1024
+                * KIB
+                // PAGE: "That would be so if each array went back to the system. Where does the second one lie?",
+                ARRAYS: "The first write to a page is a fault. How many pages has an array, and which of them are new in the second one?",
+                1: "The first write to each page is a fault: how many pages has an array?",
+                1024 * KIB // PAGE + 1: "Each array begins with a page, so it fills whole pages.",
+                0: "Nobody had written to the pages of the first array.",
+            },
+            "How many pages has one array? Which of them are new in the first one, and which in the second?",
+            section=Section("4.3", "04_sharing", "Behind the addresses: pages"),
+        ),
     ),
     hints=(
         "Which lines are read, which are written, and which are both?",
         "An ordinary store reads its line first. Time is bytes divided by bandwidth. A page is given to the process at its first "
-        "write.",
+        "write, in the node of the thread that writes.",
         "a and b are read; out is read and written with ordinary stores, only written with the other ones. The ratio of two times is "
         "the inverse ratio of two bandwidths. Pages: bytes of out divided by 4096, rounded up. Reach: the rows begin at the bytes 0, "
-        "4000, 8000 and so on. Which of these lie in 64 pages?",
+        "4000, 8000 and so on. Which of these lie in 64 pages? far: which two threads share a node? anew: where does the second array lie?",
     ),
 )
 

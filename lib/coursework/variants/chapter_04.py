@@ -1,5 +1,7 @@
 """Other numbers for the predictions of chapter 04."""
 
+import functools
+
 from ..tasks.chapter_04 import KNOWN, PAGE, within_reach
 from . import Asked, Variants
 
@@ -12,6 +14,7 @@ def touched(starts):
     return len({start // LINE for start in starts})
 
 
+@functools.cache
 def fetches(lines, room):
     """Lines fetched by a cache that keeps the `room` lines used last."""
     kept, fetched = [], 0
@@ -21,8 +24,8 @@ def fetches(lines, room):
     return fetched
 
 
-def cache_lines(rows, columns, record, small, large):
-    two = [4 * (r * columns + c) // LINE for c in (0, 1) for r in range(rows)]
+def cache_lines(rows, columns, record, small, large, walk):
+    two = tuple(4 * (r * columns + c) // LINE for c in (0, 1) for r in range(rows))
     row = touched(range(0, 4 * columns, 4))
     return {
         "row": Asked(
@@ -76,10 +79,21 @@ def cache_lines(rows, columns, record, small, large):
             {2 * rows: "When column 1 begins, all the lines of column 0 are still there. Which hold its elements?"},
             "How many different lines do the two columns lie in?",
         ),
+        "room": Asked(
+            f"the least room, in lines, with which a walk through {walk} lines beside new ones fetches each line once",
+            2 * walk,
+            {
+                walk: "That would do for the walk alone. The cache keeps what the other thread reads, too.",
+                walk + 1: "A line that is read once is kept like any other.",
+                2 * walk - 1: "One line short: the line that is needed next has just gone.",
+                2 * walk + 1: "That will do, and one line less will, too.",
+            },
+            "Take one line of the walk: how many different lines are used from one read of it to the next, itself among them?",
+        ),
     }
 
 
-def moved(n, one, machine, row):
+def moved(n, one, machine, row, zeroed, kib):
     array, page = 4 * n, PAGE
     return {
         "ordinary": Asked(
@@ -145,6 +159,34 @@ def moved(n, one, machine, row):
             },
             "How many bytes have the pages, and at which byte does row r begin? Which r is the last one in them?",
         ),
+        "far": Asked(
+            f"pages, of {zeroed}, that are read from the other node",
+            zeroed // 2,
+            {
+                zeroed: "Two of the threads have a core in the node where the pages lie.",
+                3
+                * zeroed
+                // 4: "So many are read by another thread than the one that filled them. A page lies in a node.",
+                zeroed // 4: "That is the share of one thread. How many threads are in the other node?",
+                0: "That would be so if each thread had filled its own quarter.",
+            },
+            "Who wrote to the pages first, and in which node is that thread? Which threads are in the other one?",
+        ),
+        "anew": Asked(
+            f"page faults of 100 arrays of {kib} KiB, one after the other",
+            1024 * kib // page,
+            {
+                100
+                * 1024
+                * kib
+                // page: "That would be so if each array went back to the system. Where does the second one lie?",
+                100: "The first write to a page is a fault. How many pages has an array, and which are new in the second one?",
+                1: "The first write to each page is a fault: how many pages has an array?",
+                1024 * kib // page + 1: "Each array begins with a page, so it fills whole pages.",
+                0: "Nobody had written to the pages of the first array.",
+            },
+            "How many pages has one array? Which of them are new in the first one, and which in the second?",
+        ),
     }
 
 
@@ -200,17 +242,19 @@ def aligned(vector, count, behind, length):
 
 VARIANTS = {
     "04-moved": Variants(
-        {"n": 1_000_000, "one": 12, "machine": 16, "row": 1000},
+        {"n": 1_000_000, "one": 12, "machine": 16, "row": 1000, "zeroed": 32, "kib": 64},
         {
             "n": (500_000, 600_000, 1_000_000, 1_500_000, 2_000_000),
             "one": (6, 9, 12, 15, 18, 24),
             "machine": (10, 16, 20, 24, 30, 40),
             "row": (600, 750, 900, 1000, 1200),
+            "zeroed": (24, 32, 40),
+            "kib": (48, 64, 80),
         },
         "the arrays have {n} elements; one thread moves {one} GB/s, and the machine {machine} GB/s; the matrix of `reach` has "
-        "rows of {row} float32.",
+        "rows of {row} float32; thread 0 fills {zeroed} pages; the arrays of `anew` have {kib} KiB.",
         moved,
-        lambda n, one, machine, row: (
+        lambda n, one, machine, **others: (
             one < machine < 2 * one
             and 100 * one % machine == 0
             and 4 * n % 4096 != 0
@@ -218,16 +262,17 @@ VARIANTS = {
         ),
     ),
     "04-lines": Variants(
-        {"rows": 100, "columns": 1000, "record": 6, "small": 64, "large": 128},
+        {"rows": 100, "columns": 1000, "record": 6, "small": 64, "large": 128, "walk": 300},
         {
             "rows": (80, 90, 100, 110, 120),
             "columns": (600, 700, 900, 1000, 1100),
             "record": (5, 6, 7),
             "small": (48, 64),
             "large": (128,),
+            "walk": (200, 300, 400),
         },
         "`x` has shape ({rows}, {columns}). There are {columns} records of {record} float32. `small_cache` has room for {small} lines, "
-        "`larger_cache` for {large}.",
+        "`larger_cache` for {large}; the walk of `room` goes through {walk} lines.",
         cache_lines,
     ),
     "04-split": Variants(
