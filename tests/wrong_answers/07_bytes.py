@@ -14,4 +14,10 @@ WRONG = (
     ({"backward": 12288}, "What must a thread load to know that"),
     ({"backward": 16384}, "Count those that a thread loads from"),
     ({"backward": 28672}, "each thread computes it once more"),
+    ({"millis": 80}, "the three kernels apart"),
+    ({"millis": 30}, "that takes time as well"),
+    ({"millis": 10}, "one array"),
+    ({"millis": 20}, "What else does the chain need"),
+    ({"millis": 0.04}, "the unit is another one"),
+    ({"millis": 50}, "a million bytes in each millisecond"),
 )

@@ -20,6 +20,12 @@ WRONG = (
     ({"tiled_requests": 2}, "How many tiles"),
     ({"tiled_requests": 32}, "not two for each"),
     ({"tiled_requests": 9}, "Follow one thread"),
+    ({"strassen": 1800}, "saves an add as well"),
+    ({"strassen": 225}, "a quarter of n^3"),
+    ({"strassen": 112}, "if all flops were saved"),
+    ({"strassen": 36}, "The other way round"),
+    ({"strassen": 180}, "as long as a byte"),
+    ({"strassen": 1000}, "When are they equal"),
     ({"flops": 1}, "Then take all elements"),
     ({"flops": "many"}, "Write a number, without quotation marks"),
 )

@@ -616,6 +616,14 @@ def _moved(kernel, arrays, number=None):
     return xray(kernel, CHAIN // 256, 256)(*arguments).total["bytes_moved"]
 
 
+MANY, RATE = 50_000_000, 20  # elements; GB/s
+
+
+def least_milliseconds(arrays):
+    """Of `arrays` arrays of MANY float32 that move once, at RATE."""
+    return arrays * 4 * MANY // (1_000_000 * RATE)
+
+
 def _apart():
     return _moved(_multiply, 3) + _moved(_plus, 3) + _moved(_relu, 2)
 
@@ -624,9 +632,10 @@ BYTES = PredictionTask(
     id="07-bytes",
     section=Section("7.2", "07_fusion", "Fusion"),
     title="What fusing a chain saves",
-    objective="Predict the bytes that a chain of element-wise operations moves, before and after it is fused",
+    objective="Predict the bytes that a chain of element-wise operations moves, before and after it is fused, and the time that they "
+    "take at least",
     points=2,
-    minutes=7,
+    minutes=9,
     questions=(
         Question(
             "apart",
@@ -684,13 +693,27 @@ BYTES = PredictionTask(
             },
             "The gradient for x is grad * w where x * w + r > 0, else 0. Which arrays must a thread look at?",
         ),
+        Question(
+            "millis",
+            f"milliseconds of the fused kernel at least, {MANY:,} elements in each array, {RATE} GB/s",
+            lambda: least_milliseconds(4),
+            {
+                least_milliseconds(8): "That is the time of the three kernels apart.",
+                least_milliseconds(3): "Those are the loads. The result must be stored, and that takes time as well.",
+                least_milliseconds(1): "That is one array, or elements in the place of bytes.",
+                least_milliseconds(2): "x is loaded and out is stored. What else does the chain need?",
+            },
+            "How many arrays move, and how many bytes are they? A GB/s is a million bytes in each millisecond.",
+            tolerance=1e-6,
+            section=Section("7", "07_vector_add", "Count first"),
+        ),
     ),
     hints=(
         "For one kernel: from how many arrays does a thread load an element, and into how many does it store one?",
         "An array of 1024 float32 is 4096 bytes. Count arrays: each one that a kernel loads, each one that it stores. What goes "
         "from one kernel to the next counts twice.",
-        "apart: 3 + 3 + 2 arrays. For the fused kernel leave out all that goes from one operation to the next. A number is no "
-        "array. The backward kernel loads all that it needs to find the sign again.",
+        "apart: add up the arrays of the three kernels. For the fused kernel leave out all that goes from one operation to the next. A "
+        "number is no array. The backward kernel loads all that it needs to find the sign again. millis: bytes divided by bandwidth.",
     ),
 )
 

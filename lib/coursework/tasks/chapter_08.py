@@ -183,13 +183,21 @@ def _loads_of_a_warp(kernel):
     return report.total["global_load_requests"] // WARPS
 
 
+FAST, MOVES = 100, 20  # GFLOP/s of a core, GB/s of its memory
+
+
+def strassen_pays():
+    """The n for which a level of Strassen's method saves as much time as its additions cost: by trying."""
+    return next(n for n in range(1, 10_000) if 2 * n**3 / 8 / FAST >= 15 * 3 * 4 * (n / 2) ** 2 / MOVES)
+
+
 COUNT = PredictionTask(
     id="08-count",
     section=Section("8", "08_matmul", "Count first"),
     title="Count before you write",
-    objective="Predict the flops, bytes and load requests of a matmul",
+    objective="Predict the flops, bytes and load requests of a matmul, and the size from which fewer flops pay for more bytes",
     points=2,
-    minutes=8,
+    minutes=10,
     questions=(
         Question(
             "flops",
@@ -254,13 +262,31 @@ COUNT = PredictionTask(
             },
             "Follow one thread of the warp through one tile, and count its loads from a and from b. How many tiles are there?",
         ),
+        Question(
+            "strassen",
+            f"the n from which Strassen's method can pay, {FAST} GFLOP/s and {MOVES} GB/s",
+            strassen_pays,
+            {
+                360 * FAST // MOVES: "A multiply that is saved saves an add as well: an eighth of 2 n^3.",
+                45 * FAST // MOVES: "An eighth of the flops is saved, a quarter of n^3.",
+                45 * FAST // (2 * MOVES): "That would be so if all flops were saved. It is an eighth of them.",
+                180
+                * MOVES
+                // FAST: "The other way round: the faster the core computes, the later it pays to compute less.",
+                180: "That would be so if a flop took as long as a byte.",
+            },
+            "Write down two times with n in them, that of the flops that are saved and that of the bytes that are added. When are they equal?",
+            tolerance=1e-6,
+            section=Section("8.3", "08_matmul_variants", "Seven products instead of eight: Strassen"),
+        ),
     ),
     hints=(
         "Take one element of the result. How many multiplies and adds does its sum take? How many elements are there?",
         "Intensity is flops divided by bytes: write both with n for the three lengths, and most of it cancels. A request "
         "is one load of a whole warp, so follow one thread and count its loads.",
         "flops: how many products has one element, and how many elements are there? Bytes: the elements of all three "
-        "matrices. One thread, without tiles: how many loads for each p? With tiles, how many for each 16 values of p?",
+        "matrices. One thread, without tiles: how many loads for each p? With tiles, how many for each 16 values of p? "
+        "strassen: an eighth of 2 n^3 flops is saved; divide it by the one rate, the bytes by the other, and n^2 cancels.",
     ),
 )
 

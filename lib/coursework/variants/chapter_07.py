@@ -1,5 +1,6 @@
 """Other numbers for the predictions of chapter 07."""
 
+from ..tasks.chapter_07 import MANY
 from . import Asked, Variants
 from .chapter_06 import sectors
 
@@ -35,8 +36,8 @@ def loads(dtype, stride, row):
     }
 
 
-def chain(n, dtype):
-    array = TYPES[dtype] * n
+def chain(n, dtype, rate):
+    array, many = TYPES[dtype] * n, TYPES[dtype] * MANY // 1_000_000  # bytes; millions of bytes
     return {
         "apart": Asked(
             f"bytes of three kernels, x * w, then + r, then ReLU, n = {n}, {dtype}",
@@ -64,6 +65,14 @@ def chain(n, dtype):
              6 * array: "w is needed twice in one thread. It is loaded once, and kept in a register."},
             "The gradient for x is grad * w where x * w + r > 0, else 0. Which arrays must a thread look at?",
         ),
+        "millis": Asked(
+            f"milliseconds of the fused kernel at least, {MANY:,} elements in each array, {dtype}, {rate} GB/s",
+            4 * many // rate,
+            {8 * many // rate: "That is the time of the three kernels apart.",
+             3 * many // rate: "Those are the loads. The result must be stored, and that takes time as well.",
+             many // rate: "That is one array."},
+            "How many arrays move, and how many bytes are they? A GB/s is a million bytes in each millisecond.",
+        ),
     }  # fmt: skip
 
 
@@ -76,9 +85,13 @@ VARIANTS = {
         loads,
     ),
     "07-bytes": Variants(
-        {"n": 1024, "dtype": "float32"},
-        {"n": (512, 768, 1024, 1280, 1536, 2048, 2560, 4096), "dtype": ("float32", "float64")},
-        "all arrays are {dtype} (4 bytes for float32, 8 for float64) with {n} elements.",
+        {"n": 1024, "dtype": "float32", "rate": 20},
+        {
+            "n": (512, 768, 1024, 1280, 1536, 2048, 2560, 4096),
+            "dtype": ("float32", "float64"),
+            "rate": (10, 20, 25, 40, 50),
+        },
+        "all arrays are {dtype} (4 bytes for float32, 8 for float64) with {n} elements; for `millis` with 50 million, at {rate} GB/s.",
         chain,
     ),
 }

@@ -3,7 +3,7 @@
 from . import Asked, Variants
 
 
-def count(m, k, n, edge, depth):
+def count(m, k, n, edge, depth, fast, moves):
     flops, moved = 2 * m * k * n, 4 * (m * k + k * n + m * n)
     return {
         "flops": Asked(
@@ -57,6 +57,16 @@ def count(m, k, n, edge, depth):
                 2: f"That is one tile step. How many tiles of 16 cover k = {depth}?",
             },
             "Follow one thread of the warp through one tile, and count its loads from a and from b. How many tiles are there?",
+        ),
+        "strassen": Asked(
+            f"the n from which Strassen's method can pay, {fast} GFLOP/s and {moves} GB/s",
+            180 * fast // moves,
+            {
+                360 * fast // moves: "A multiply that is saved saves an add as well: an eighth of 2 n^3.",
+                45 * fast // moves: "An eighth of the flops is saved, a quarter of n^3.",
+                180: "That would be so if a flop took as long as a byte.",
+            },
+            "Write down two times with n in them, that of the flops that are saved and that of the bytes that are added. When are they equal?",
         ),
     }
 
@@ -190,17 +200,20 @@ VARIANTS = {
         lambda row, column, b_row, b_column: (row % 8, column // 2) != (b_column, b_row % 8 // 2),
     ),
     "08-count": Variants(
-        {"m": 64, "k": 48, "n": 96, "edge": 768, "depth": 64},
+        {"m": 64, "k": 48, "n": 96, "edge": 768, "depth": 64, "fast": 100, "moves": 20},
         {
             "m": (32, 64, 96),
             "k": (48, 80),
             "n": (64, 96, 128),
             "edge": (384, 576, 768, 960),
             "depth": (32, 64, 96, 128),
+            "fast": (60, 100, 120),
+            "moves": (20, 30),
         },
-        "the shapes are ({m} x {k})({k} x {n}); `intensity` is of a {edge} x {edge} matmul; the two kernels have k = {depth}.",
+        "the shapes are ({m} x {k})({k} x {n}); `intensity` is of a {edge} x {edge} matmul; the two kernels have k = {depth}; for "
+        "`strassen` the core does {fast} GFLOP/s, and its memory {moves} GB/s.",
         count,
-        lambda m, k, n, edge, depth: len({m, k, n}) == 3 and m != depth,
+        lambda m, k, n, depth, **others: len({m, k, n}) == 3 and m != depth,
     ),
     "08-waves": Variants(
         {"m": 3000, "n": 2500, "registers": 80, "shared": 40, "multiprocessors": 108},
