@@ -1,4 +1,4 @@
-"""The chapters' sources: code narrow enough for half a screen, and of the library for a whole one."""
+"""The chapters' sources: code narrow enough for half a screen; of the library, and where it is folded, for a whole one."""
 
 import re
 import sys
@@ -12,27 +12,46 @@ from chapter_notebook import plain_markdown
 pytestmark = pytest.mark.quick
 
 COLUMNS = 60
-LIBRARY_COLUMNS = 84
+WHOLE_COLUMNS = 84
+FOLDED = ("hide-input", "hide-cell")
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CLOSED = re.compile(r"^(`{3,}|:{3,})\{dropdown\}.*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
 INCLUDED = re.compile(r"^(`{3,})\{literalinclude\}.*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
+TAGS = re.compile(r"^:tags: \[(.*)\]$", re.MULTILINE)
 CHAPTERS = [name for name in pages() if (ROOT / f"{name}.md").exists()]
+# Pages with wider folded code: it is wrapped when they are next changed.
+NOT_YET = """07_vector_add 07_fusion 08_matmul 08_matmul_gpu 08_matmul_variants 08_fewer_bits 08_gpu_limits
+clock clock_ladders gallery projects tools""".split()
 
 
-def shown_cells(text):
-    """The code that the page shows without a click, as (line number, line)."""
+def shown_cells(text, folded=False):
+    """The code that the page shows without a click, or after one, as (line number, line)."""
     for cell in CELL.finditer(text):
-        if any(tag in cell[1] for tag in ("remove-cell", "remove-input", "hide-input", "hide-cell")):
+        tags = TAGS.search(cell[1])
+        tags = tags[1].split(", ") if tags else []
+        if "remove-cell" in tags or "remove-input" in tags or any(tag in tags for tag in FOLDED) != folded:
             continue
         first = text.count("\n", 0, cell.start(1)) + 1
         yield from ((first + place, line) for place, line in enumerate(cell[1].splitlines()))
 
 
+def wider(name, columns, folded=False):
+    lines = shown_cells((ROOT / f"{name}.md").read_text(encoding="utf-8"), folded)
+    return [f"{name}.md:{number} has {len(line)} columns: {line}" for number, line in lines if len(line) > columns]
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_code_is_narrow(name):
-    lines = shown_cells((ROOT / f"{name}.md").read_text(encoding="utf-8"))
-    wide = [f"{name}.md:{number} has {len(line)} columns: {line}" for number, line in lines if len(line) > COLUMNS]
+    wide = wider(name, COLUMNS)
     assert not wide, f"{len(wide)} lines are wider than {COLUMNS} columns:\n" + "\n".join(wide)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_folded_code_fits(name):
+    wide = wider(name, WHOLE_COLUMNS, folded=True)
+    if wide and name.removeprefix("chapters/") in NOT_YET:
+        pytest.xfail(f"{len(wide)} lines are wider")
+    assert not wide, f"{len(wide)} folded lines are wider than {WHOLE_COLUMNS} columns:\n" + "\n".join(wide)
 
 
 def included(text, folder):
@@ -45,8 +64,8 @@ def included(text, folder):
 def test_listings_of_the_library_fit(name):
     page = ROOT / f"{name}.md"
     lines = list(included(page.read_text(encoding="utf-8"), page.parent))
-    wide = [f"{len(line)} columns: {line}" for line in lines if len(line) > LIBRARY_COLUMNS]
-    assert not wide, f"{name} shows {len(wide)} lines wider than {LIBRARY_COLUMNS} columns:\n" + "\n".join(wide)
+    wide = [f"{len(line)} columns: {line}" for line in lines if len(line) > WHOLE_COLUMNS]
+    assert not wide, f"{name} shows {len(wide)} lines wider than {WHOLE_COLUMNS} columns:\n" + "\n".join(wide)
 
 
 def test_of_a_listing_only_what_is_open_counts(tmp_path):
@@ -58,4 +77,6 @@ def test_of_a_listing_only_what_is_open_counts(tmp_path):
 
 def test_a_wide_line_is_found_where_it_stands():
     text = "# T\n\n```{code-cell} ipython3\nx = 1\n```\n\n```{code-cell}\n:tags: [remove-cell]\ny\n```\n"
+    text += "\n```{code-cell}\n:tags: [hide-input]\nz\n```\n"
     assert list(shown_cells(text)) == [(4, "x = 1")]
+    assert list(shown_cells(text, folded=True)) == [(13, ":tags: [hide-input]"), (14, "z")]
