@@ -6,7 +6,8 @@
     mine.matmul(a, b, out)
 
 `check` and `budget` write it when they turn green. A kernel within its budget is never replaced by one that is only right.
-Each stands in a function of its own, so that two tasks may both have a TILE. What else is in the file stays.
+Each stands in a function of its own, so that two tasks may both have a TILE. What else is in the file stays. Of plain Python the
+prefetcher of chapter 02 is kept as well.
 """
 
 import ast
@@ -43,7 +44,8 @@ from dlkernels import cuda
 _KNOWN = {"math", "numba", "np", "get_num_threads", "get_thread_id", "njit", "prange", "cuda"}
 _MARK = re.compile(r"^# (?:>>> (\S+): \w+ \((.*?)\)|<<< (\S+))\n", re.MULTILINE)
 _RANKS = ("result", "result and budget")
-_ROOTS = ("math", "numpy", "numba", "dlkernels", "simt")
+_ROOTS = ("math", "numpy", "numba", "dlkernels", "simt", "queue", "threading", "time", "collections")
+_PLAIN = "02-prefetch"  # a task whose answer is plain Python and used again
 
 
 class NotKept(Exception):
@@ -58,6 +60,7 @@ def path():
 
 def keep(outcome, answer):
     """Keep a kernel whose check (or budget) is green; says in one line why not, where it could not."""
+    answer = _function(answer, outcome.task == _PLAIN)
     target, python = path(), getattr(answer, "py_func", None)
     if target is None or python is None:
         return
@@ -80,6 +83,11 @@ def keep(outcome, answer):
         print(
             f"{python.__name__} is not kept: {FILE} cannot be read or written ({getattr(error, 'strerror', '') or error})."
         )
+
+
+def _function(value, plain):
+    """A function of plain Python as one that was compiled: with its source at `py_func`."""
+    return SimpleNamespace(py_func=value) if plain and inspect.isfunction(value) else value
 
 
 def _with(text, task, rank, part):
@@ -139,10 +147,11 @@ def _collect(function, texts, lines, around=()):
         text = textwrap.dedent(inspect.getsource(python))
     except (OSError, TypeError):
         raise NotKept(f"the source of {python.__name__} was not found") from None
-    closure = inspect.getclosurevars(python).nonlocals
+    closure, plain = inspect.getclosurevars(python).nonlocals, isinstance(function, SimpleNamespace)
     for name in dict.fromkeys(n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)):
         value = closure.get(name, python.__globals__.get(name, _collect))
-        own = name in python.__code__.co_varnames or name in texts or value is function
+        value = _function(value, plain and getattr(value, "__module__", "") == python.__module__)
+        own = name in python.__code__.co_varnames or name in texts or getattr(value, "py_func", None) is python
         if own or name in _KNOWN or value is _collect or value in around:
             continue
         if hasattr(value, "py_func"):
@@ -156,7 +165,7 @@ def _collect(function, texts, lines, around=()):
 def _line(name, value):
     """The line that gives `name` its value in another file."""
     if isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in _ROOTS:
-        return f"import {value.__name__} as {name}"
+        return f"import {name}" if name == value.__name__ else f"import {value.__name__} as {name}"
     if isinstance(value, np.generic):
         value = value.item()
     numbers = value if isinstance(value, tuple) else (value,)
@@ -196,6 +205,11 @@ def _largest(x, where):
     where[0] = np.argmax(x)
 
 
+def _prefetch(items, load, bound):
+    for item in items:
+        yield load(item)
+
+
 # What stands in for a kernel that is not solved: (its task, the function). NumPy's need no compiling.
 STAND_INS = {
     "matmul": ("08-ikj", _matmul),
@@ -204,21 +218,24 @@ STAND_INS = {
     "softmax_rows": ("03-softmax", _softmax_rows),
     "largest": ("03-largest", _largest),
 }
+LOOPS = {"prefetch": (_PLAIN, _prefetch)}  # the same for plain Python: a loop without a thread
 
 
 def kernels(*names):
     """The kernels called `names`, yours where they are kept, as attributes; prints which are whose."""
-    unknown = [name for name in names if name not in STAND_INS]
+    known = STAND_INS | LOOPS
+    unknown = [name for name in names if name not in known]
     if unknown or not names:
-        raise ValueError(f"kernels() knows {', '.join(STAND_INS)}; got {', '.join(map(str, unknown)) or 'no name'}")
+        raise ValueError(f"kernels() knows {', '.join(known)}; got {', '.join(map(str, unknown)) or 'no name'}")
     mine, why = _mine()
     found = {}
     for name in names:
-        task, function = STAND_INS[name]
+        task, function = known[name]
+        theirs = "a plain loop" if name in LOOPS else "NumPy's"
         own = mine.get(_maker(task))
         own = own and own()
         found[name] = own or function
-        print(f"{name:<13}" + ("yours" if own else f"NumPy's, until {task} is solved here"))
+        print(f"{name:<13}" + ("yours" if own else f"{theirs}, until {task} is solved here"))
     if why:
         print(why)
     return SimpleNamespace(**found)

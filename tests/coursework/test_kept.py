@@ -3,9 +3,11 @@
 import importlib.util
 import inspect
 import os
+import queue
 import re
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -313,6 +315,47 @@ def uses_a_dict(x):
 def test_plain_python_is_no_kernel(folder):
     kept.keep(green("07-launch"), uses_a_dict)
     assert not (folder / kept.FILE).exists()
+
+
+def _labelled(kind, item, load):
+    return kind, load(item)
+
+
+def prefetch(items, load, bound):
+    ahead = queue.Queue(maxsize=bound)
+
+    def run():
+        for item in items:
+            ahead.put(_labelled("batch", item, load))
+        ahead.put(("end", None))
+
+    threading.Thread(target=run, daemon=True).start()
+    while True:
+        kind, thing = ahead.get()
+        if kind == "end":
+            return
+        yield thing
+
+
+def uses_a_table(items, load, bound):
+    yield from map(load, TABLE)
+
+
+def test_the_prefetcher_is_kept_with_its_helpers_and_stands_for_a_plain_loop(folder, capsys):
+    load = "item {}".format
+    theirs = kept.kernels("prefetch").prefetch
+    assert capsys.readouterr().out == "prefetch     a plain loop, until 02-prefetch is solved here\n"
+    assert list(theirs(range(3), load, 1)) == [load(k) for k in range(3)]
+    kept.keep(green("02-prefetch"), prefetch)
+    mine = kept.kernels("prefetch").prefetch
+    assert capsys.readouterr().out.split() == ["prefetch", "yours"]
+    assert list(mine(range(3), load, 1)) == [load(k) for k in range(3)]
+    assert mine is not prefetch
+    before = (folder / kept.FILE).read_text()
+    assert "    import queue\n    import threading\n" in before
+    kept.keep(green("02-prefetch"), uses_a_table)
+    assert "uses_a_table is not kept in my_kernels.py: it uses TABLE" in capsys.readouterr().out
+    assert (folder / kept.FILE).read_text() == before
 
 
 def test_kernels_says_which_are_whose(folder, capsys):
