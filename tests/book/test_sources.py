@@ -19,9 +19,8 @@ CLOSED = re.compile(r"^(`{3,}|:{3,})\{dropdown\}.*?^\1[ ]*$", re.MULTILINE | re.
 INCLUDED = re.compile(r"^(`{3,})\{literalinclude\}.*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
 TAGS = re.compile(r"^:tags: \[(.*)\]$", re.MULTILINE)
 CHAPTERS = [name for name in pages() if (ROOT / f"{name}.md").exists()]
-NOT_YET = re.compile(
-    "chapters/(0[78]_.*|clock.*|gallery|projects|tools)"
-)  # wider: folded code is wrapped at the next change
+# Pages whose folded code is wider: it is wrapped when they are next changed.
+NOT_YET = re.compile("chapters/(0[78]_.*|clock.*|gallery|projects|tools)")
 
 
 def shown_cells(text, folded=False):
