@@ -117,6 +117,7 @@ def test_predictions_are_counted_for_lines_of_64_bytes_everywhere():
         "one_field_soa": 63,
         "small_cache": 200,
         "larger_cache": 100,
+        "room": 600,
     }
 
 

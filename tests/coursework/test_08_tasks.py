@@ -1,7 +1,6 @@
 """Chapter 08: the missing barrier is found by its line, and each budget is at most half of the step before."""
 
 import ast
-import functools
 import re
 from pathlib import Path
 
@@ -133,14 +132,13 @@ def test_the_listings_are_what_a_compiler_makes():
 def test_strips_are_those_of_the_page():
     """The cell of page 8.5 counts them by other functions."""
     page = (ROOT / "chapters" / "08_gpu_limits.md").read_text(encoding="utf-8")
-    cell = re.search(r"^def strips\(.*?(?=^for n in)", page, re.DOTALL | re.MULTILINE)[0]
+    cell = re.search(r"^def in_groups\(.*?(?=^for n in)", page, re.DOTALL | re.MULTILINE)[0]
     names = {}
     exec(cell, names)
     side, at_once = tasks.SIDE, tasks.AT_ONCE
-    assert names["strips"](names["by_rows"], side, at_once) == tasks.strips_by_rows()
+    assert names["strips"](1, side, at_once) == tasks.strips_by_rows()
     for rows in (2, 4, 8, 16):
-        tile_of = functools.partial(names["in_groups"], rows=rows)
-        assert names["strips"](tile_of, side, at_once) == tasks.strips(rows)
+        assert names["strips"](rows, side, at_once) == tasks.strips(rows)
 
 
 def test_the_missing_barrier_does_all_the_harm():

@@ -333,7 +333,9 @@ def test_nbval_still_sees_red(tmp_path):
 OFFER = "# Take away the # when the check above is green:\n"
 
 
-OFFERING = [n for n in NAMES if "-look-try" in (ROOT / "solutions" / n).read_text()]
+OFFERING = [
+    n for n in NAMES if all(text in (ROOT / "solutions" / n).read_text() for text in ("-look-try", OFFER.rstrip()))
+]
 
 
 @pytest.mark.parametrize(
