@@ -37,7 +37,7 @@ def around(*sizes):
 @pytest.mark.parametrize("row", EIGHT_BITS, ids=label)
 def test_eight_bits_are_exact_at_the_edges_of_tiles_and_blocks(row):
     random, group = np.random.default_rng(0), 4
-    shapes = [(m, 5, 9) for m in around(blocks.ROWS, blocks.HEIGHT)]
+    shapes = [(m, 5, 9) for m in around(dots.ROWS, blocks.HEIGHT)]
     shapes += [(3, n, 10) for n in around(dots.PANEL, blocks.WIDTH)]
     shapes += [(2, 3, k) for k in (1, 2, 3, 4, 5, 6, 7, *around(blocks.DEPTH * group), 2 * blocks.DEPTH * group + 3)]
     shapes += [(300, 130, 2100), (130, 2100, 70)]
@@ -105,7 +105,7 @@ def check_bfloats(function, a, b):
 @pytest.mark.parametrize("row", [WIDENED, DOTS_OF_TWO], ids=label)
 def test_bfloat16_at_the_edges_of_tiles_and_blocks(row, threads):
     random, group, before = np.random.default_rng(0), 2, numba.get_num_threads()
-    shapes = [(m, 5, 9) for m in around(blocks.ROWS, blocks.HEIGHT)]
+    shapes = [(m, 5, 9) for m in around(dots.ROWS, blocks.HEIGHT)]
     shapes += [(3, n, 10) for n in around(dots.PANEL, blocks.WIDTH)]
     shapes += [(2, 3, k) for k in (1, 2, 3, *around(blocks.DEPTH * group), 2 * blocks.DEPTH * group + 1)]
     shapes += [(300, 130, 1100), (130, 1100, 70)]

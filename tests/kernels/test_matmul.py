@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from numba import njit
 
 from dlkernels import (
     axpy,
@@ -25,6 +26,8 @@ from dlkernels.device import name as device_name
 from dlkernels.examples import LAYOUTS, Draw
 from dlkernels.matrix import blocks, choose, gpu_stacks, gpu_wide, half, reference, strassen
 from dlkernels.matrix.gpu_wide import FOURS
+from dlkernels.simd import vector_width
+from dlkernels.simd.line import memory
 from simt import xray
 from simt.trace import KINDS, SHARED
 
@@ -154,6 +157,31 @@ def test_last_columns_that_fill_less_than_a_panel(dtype, turned):
         check(matmul, a, b)
 
 
+@njit
+def multiply_packed(a, b, c, m, n, k, work):
+    x, y, z = blocks.matrix_at(a, 0, work), blocks.matrix_at(b, 0, work), blocks.matrix_at(c, 0, work)
+    blocks.multiply_large(x, y, z, m, n, k, memory(work), np.int64(0), np.int64(blocks.PACKED_A))
+
+
+def packed(a, b):
+    """a b, packed however small it is."""
+    out = np.full((len(a), b.shape[1]), np.nan, a.dtype)
+    multiply_packed(*(blocks.place(x[None]) for x in (a, b, out)), *out.shape, len(b), choose.workspace(a.dtype))
+    return out
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_last_tiles_of_every_height_and_width(dtype):
+    size = vector_width(np.dtype(dtype))
+    panel = blocks.VECTORS * size
+    widths = {1, 2, 3, 4, 5, size - 1, size, size + 1, 2 * size, 2 * size + 1, panel - 1, panel}
+    for k in (blocks.LONG - 1, blocks.LONG + 3, blocks.DEPTH + blocks.SPARE + 1):
+        for m in (*range(1, 2 * blocks.ROWS + 2), blocks.HEIGHT - 1, blocks.HEIGHT, blocks.HEIGHT + 1):
+            a = operand((m, k), dtype, seed=m)
+            for n in widths | {panel + width for width in widths}:
+                check(packed, a, operand((k, n), dtype, seed=n))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_skinny_products(dtype, layout):
@@ -175,7 +203,7 @@ def test_skinny_products(dtype, layout):
             check(matmul, a, wide[:k, 5 : 5 + n])  # each row on a page of its own
 
 
-BESIDE = [(8, 300, 49, 200), (3, 500, 5, 1000), (5, 300, 17, 500), (2, 640, 49, 100), (9, 130, 128, 150), (2, 130, 127, 150), (40, 257, 36, 300), (3, 7, 100, 3100)]  # fmt: skip
+BESIDE = [(8, 300, 49, 200), (3, 500, 5, 1000), (5, 300, 17, 500), (3, 600, 49, 544), (3, 700, 97, 544), (2, 640, 49, 100), (9, 130, 128, 150), (2, 130, 127, 150), (40, 257, 36, 300), (3, 7, 100, 3100)]  # fmt: skip
 
 
 @pytest.mark.parametrize("size", BESIDE, ids=str)

@@ -21,7 +21,19 @@ import numpy as np
 from .. import team
 from ..host import workspace
 from ..matrix import choose as products
-from ..matrix.blocks import DEPTH, HEIGHT, PACKED_A, PITCH, ROWS, SPARE, VECTORS, WIDTH, Matrix, multiply_packed
+from ..matrix.blocks import (
+    DEPTH,
+    HEIGHT,
+    PACKED_A,
+    PITCH,
+    ROWS,
+    SPARE,
+    VECTORS,
+    WIDTH,
+    Matrix,
+    multiply_packed,
+    panel_width,
+)
 from ..simd import lanes, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
@@ -62,7 +74,7 @@ def pack_results(grad, picture, out, pixel, pixels, columns, line, to, begun):
     width, area = VECTORS * lanes(line), grad.shape[2] * grad.shape[3]
     for left in range(0, columns, width):
         here = min(width, columns - left)
-        step = lanes(line) if here <= lanes(line) else width
+        step = panel_width(here, lanes(line))
         at = to + left * PANEL + begun * step
         if here < step:
             line[at : at + pixels * step] = 0

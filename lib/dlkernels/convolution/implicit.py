@@ -25,7 +25,6 @@ from .. import team
 from ..host import workspace
 from ..matrix import choose as products
 from ..matrix.blocks import REGISTERS
-from ..matrix.blocks import ROWS as TALL
 from ..simd import lanes, load, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
@@ -37,7 +36,7 @@ from . import private
 from .kept import by_shape
 from .turned import copy_interleaved, copy_turned, turn_back
 
-MIDDLE, LOW = (7, 4) if REGISTERS == 32 else (3, 2)
+TALL, MIDDLE, LOW = (14, 7, 4) if REGISTERS == 32 else (6, 3, 2)
 LINE = 16  # elements: a line of the cache, or two
 BAND = 256 << 10  # bytes of a turned band: with the weights of a panel in the L2 cache
 TURNED = 256  # terms whose weights are turned at a time: in two vectors, they stay in the L1 cache

@@ -41,7 +41,6 @@ from .. import team
 from ..host import workspace
 from ..matrix import choose as products
 from ..matrix.blocks import REGISTERS
-from ..matrix.blocks import ROWS as TALL
 from ..simd import fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
@@ -53,6 +52,7 @@ from . import private
 from .kept import by_shape
 from .turned import copy_turned, turn_back
 
+TALL = 14 if REGISTERS == 32 else 6
 MIDDLE, LOW = (
     (8, 4) if REGISTERS == 32 else (4, 2)
 )  # heights of tiles where TALL ones would compute much that nobody needs

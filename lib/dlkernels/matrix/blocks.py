@@ -4,17 +4,19 @@ After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (
 
     for 1024 columns of b at a time                           WIDTH
         for 512 of its rows (columns of a) at a time          DEPTH
-            for 132 or 140 rows of a at a time                HEIGHT
+            for 128 or 132 rows of a at a time                HEIGHT
                 pack them                                     they fit the L2 cache, with one panel of b
-                for each panel of b, two vectors wide
-                    for each 14 rows of a                     ROWS
+                for each panel of b, two or three vectors wide
+                    for each 6 or 8 rows of a                 ROWS
                         a tile of the result, in registers, over the whole depth;
                         the first tile of all packs the panel on its way: the whole block then fits the L3 cache
 
 The result is read and written once for each DEPTH: of the ways to fill the L2 cache, deep and low blocks are faster
 than square ones where matrices are large.
-The tile takes all vector registers but those for two vectors of b and one number of a: 14 x 2 of 32 registers,
-6 x 2 of 16. Last columns that one vector holds have a tile of their own, 14 x 1. Small matrices stand in the cache as they
+The tile takes the vector registers but for the vectors of b and one number of a: 8 x 3 of 32 registers, 6 x 2 of 16. (14 x 2 would
+do as many multiply-adds with each number that is loaded. Three vectors side by side are fewer rows of the result, on fewer pages, and 8
+divides most numbers of rows.) Last rows have tiles of 4, last columns tiles of one vector or two, or
+vectors along k where they are few. Small matrices stand in the cache as they
 are, and nothing is packed; nor is a left matrix that meets only a few columns. One that meets many matrices in turn is packed
 once (`multiply_beside`).
 """
@@ -25,7 +27,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from ..simd import lanes, prefetch, vector_registers, vector_width
+from ..simd import broadcast, fma, lanes, load, prefetch, reduce_add, vector_registers, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory, memory_at
@@ -34,18 +36,20 @@ from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_store_par
 from ..team import share
 
 REGISTERS = vector_registers()
-VECTORS = 2
-ROWS = (REGISTERS - VECTORS - 1) // VECTORS
-FEW_ROWS = 8 if REGISTERS == 32 else 3  # of the last tile, if they suffice; 64 = 4 * 14 + 8
+VECTORS, ROWS = (3, 8) if REGISTERS == 32 else (2, 6)
+LOW_ROWS = 4  # of the last tiles, so that few rows are computed in vain: 64 = 10 * 6 + 4
 NARROW_ROWS = 14  # of a tile that is one vector wide
 FEW_NARROW_ROWS = 7
+LONG = 64  # terms of a sum from which on vectors along it are worth adding up their lanes
 SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
 DEPTH = 512
-HEIGHT = 140 if REGISTERS == 32 else 132  # 10 or 22 tiles: 128 rows are one block
+HEIGHT = 128 if REGISTERS == 32 else 132  # 16 or 22 tiles
 WIDTH = 1024
 SPARE = 32  # by how much a block may be deeper or wider, so that none is left that is hardly begun
 PITCH = DEPTH + SPARE + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
-PACKED_A = -(-HEIGHT // NARROW_ROWS) * NARROW_ROWS * PITCH  # elements: whole tiles of both widths
+PACKED_A = (
+    -(-(HEIGHT + 1) // NARROW_ROWS) * NARROW_ROWS * PITCH
+)  # elements: whole tiles of every height, and a row more
 SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
 SKINNY = (
     4 if REGISTERS == 16 else 2
@@ -83,13 +87,31 @@ def put(c, at, acc, tall, vectors, rows, columns, fresh):
 def ask_for(c, at, rows, width):
     """The result is needed after the loop: ask for it now."""
     for r in range(rows):
-        prefetch(c.data, at + r * c.row)
+        for v in range(0, width, lanes(c.data)):
+            prefetch(c.data, at + r * c.row + v)
         prefetch(c.data, at + r * c.row + width - 1)
+
+
+@inlined
+def in_tall_tiles(rows):
+    """With how many rows in tiles of ROWS a block begins: the rest, in tiles of LOW_ROWS, then reaches beyond it least."""
+    best, least = 1, ROWS + LOW_ROWS
+    for tall in range(-(-rows // ROWS), 0, -1):
+        beyond = -max(rows - tall * ROWS, 0) % LOW_ROWS + max(tall * ROWS - rows, 0)
+        if beyond < least:
+            best, least = tall, beyond
+    return best * ROWS
+
+
+@inlined
+def panel_width(columns, size):
+    """Elements of a row of a packed panel: so many whole vectors."""
+    return -(-columns // size) * size
 
 
 @inner_njit()
 def multiply_narrow(work, a, panel, c, left, rows, columns, depth, fresh):
-    """The last columns of a block, no more than one vector: half as much work as a panel of two would be."""
+    """The last columns of a block, no more than one vector."""
     width = lanes(work)
     for top in range(0, rows, NARROW_ROWS):
         at, here = c.at + top * c.row + left, min(rows - top, NARROW_ROWS)
@@ -105,6 +127,64 @@ def multiply_narrow(work, a, panel, c, left, rows, columns, depth, fresh):
             put(c, at, all_rows, NARROW_ROWS, 1, here, columns, fresh)
 
 
+@inlined
+def sum_along(work, line, column, whole, depth, total):
+    """The sum of one row's products: the lanes of `total`, and the last ones, which fill no vector."""
+    rest = reduce_add(total)
+    for k in range(whole, depth):
+        rest += work[column + k] * work[line + k]
+    return rest
+
+
+@inlined
+def dot_rows(work, line, column, depth):
+    """Four rows of packed a, from element `line` on, times one column of b: four sums."""
+    size = lanes(work)
+    whole, none = depth - depth % size, broadcast(work.dtype.type(0))
+    s, t, u, v = none, none, none, none
+    for k in range(0, whole, size):
+        x, at = load(work, column + k), line + k
+        s = fma(x, load(work, at), s)
+        t = fma(x, load(work, at + PITCH), t)
+        u = fma(x, load(work, at + 2 * PITCH), u)
+        v = fma(x, load(work, at + 3 * PITCH), v)
+    return (
+        sum_along(work, line, column, whole, depth, s),
+        sum_along(work, line + PITCH, column, whole, depth, t),
+        sum_along(work, line + 2 * PITCH, column, whole, depth, u),
+        sum_along(work, line + 3 * PITCH, column, whole, depth, v),
+    )
+
+
+@inner_njit()
+def multiply_few(work, a, panel, c, left, rows, columns, depth, fresh):
+    """The last columns of a block, few of them: vectors along the rows of a, which are contiguous as packed, not across the columns.
+
+    A column is copied to the last row of packed a, where none of its own is.
+    """
+    column = a + PACKED_A - PITCH
+    for j in range(columns):
+        for k in range(depth):
+            work[column + k] = work[panel + k * lanes(work) + j]
+        for top in range(0, rows, 4):
+            sums, at = dot_rows(work, a + top * PITCH, column, depth), c.at + top * c.row + left + j
+            for r in range(min(4, rows - top)):
+                place = at + r * c.row
+                c.data[place] = sums[r] if fresh else c.data[place] + sums[r]
+
+
+@inner_njit()
+def multiply_two(work, a, panel, c, left, rows, columns, depth, fresh):
+    """The last columns of a block, no more than two vectors of the three of a panel."""
+    width = 2 * lanes(work)
+    for top in range(0, rows, ROWS):
+        at, some = c.at + top * c.row + left, min(rows - top, ROWS)
+        ask_for(c, at, some, columns)
+        acc = tile_zeros(work, ROWS, 2)
+        acc = tile_multiply_add(acc, depth, work, a + top * PITCH, (PITCH, 1), work, panel, width)
+        put(c, at, acc, ROWS, 2, some, columns, fresh)
+
+
 @inner_njit()
 def multiply_packed(work, a, packed, pitch, b, c, rows, columns, depth, fresh, packs):
     """c = a b, or c += a b unless `fresh`, for blocks of a and b packed in `work` from elements `a` and `packed` on.
@@ -113,37 +193,41 @@ def multiply_packed(work, a, packed, pitch, b, c, rows, columns, depth, fresh, p
     where the panels are needed only once, and each may take the place of the last in the cache. What is contiguous in it is packed while the first tile is
     computed, which has to load it anyway; otherwise, panel by panel, with zeros beyond the last column.
     """
-    width = VECTORS * lanes(work)
+    size, tall, strides = lanes(work), in_tall_tiles(rows), (PITCH, 1)
+    width = VECTORS * size
     for left in range(0, columns, width):
         here = min(width, columns - left)
-        narrow = here <= lanes(work)
-        panel, source, step = packed + left * pitch, b.at + left * b.column, lanes(work) if narrow else width
+        panel, source, step = packed + left * pitch, b.at + left * b.column, panel_width(here, size)
         direct = packs and here == width and b.column == 1
         if packs and not direct:
             if here < step:
                 work[panel : panel + depth * step] = 0
             pack(b.data, source, b.row, b.column, depth, here, work, panel, step)
-        if narrow:
+        if 4 * here <= size and depth >= LONG:
+            multiply_few(work, a, panel, c, left, rows, here, depth, fresh)
+            return
+        if step == size:
             multiply_narrow(work, a, panel, c, left, rows, here, depth, fresh)
             return
-        for top in range(0, rows, ROWS):
-            at = c.at + top * c.row + left
-            low = rows - top <= FEW_ROWS
-            ask_for(c, at, FEW_ROWS if low else ROWS, width)
-            lines, strides = a + top * PITCH, (PITCH, 1)
+        if step < width:
+            multiply_two(work, a, panel, c, left, rows, here, depth, fresh)
+            return
+        for top in range(0, tall, ROWS):
+            at, lines, some = c.at + top * c.row + left, a + top * PITCH, min(rows - top, ROWS)
+            ask_for(c, at, some, width)
+            acc = tile_zeros(work, ROWS, VECTORS)
             if direct and top == 0:
-                acc = tile_zeros(work, ROWS, VECTORS)
                 kept = (work, panel, width)
                 acc = tile_multiply_add(acc, depth, work, lines, strides, b.data, source, b.row, None, kept)
-                put(c, at, acc, ROWS, VECTORS, rows, here, fresh)
-            elif low:
-                few = tile_zeros(work, FEW_ROWS, VECTORS)
-                few = tile_multiply_add(few, depth, work, lines, strides, work, panel, width)
-                put(c, at, few, FEW_ROWS, VECTORS, rows - top, here, fresh)
             else:
-                all_rows = tile_zeros(work, ROWS, VECTORS)
-                all_rows = tile_multiply_add(all_rows, depth, work, lines, strides, work, panel, width)
-                put(c, at, all_rows, ROWS, VECTORS, rows - top, here, fresh)
+                acc = tile_multiply_add(acc, depth, work, lines, strides, work, panel, width)
+            put(c, at, acc, ROWS, VECTORS, some, here, fresh)
+        for top in range(tall, rows, LOW_ROWS):
+            at, lines, some = c.at + top * c.row + left, a + top * PITCH, min(rows - top, LOW_ROWS)
+            ask_for(c, at, some, width)
+            low = tile_zeros(work, LOW_ROWS, VECTORS)
+            low = tile_multiply_add(low, depth, work, lines, strides, work, panel, width)
+            put(c, at, low, LOW_ROWS, VECTORS, some, here, fresh)
 
 
 @inlined

@@ -26,10 +26,12 @@ from .. import team
 from ..simd import has, vector_bytes, vector_width
 from ..simd.inner import inner_njit
 from ..simd.vector import call_llvm, splat
-from .blocks import DEPTH, HEIGHT, PACKED_A, PITCH, ROWS, VECTORS, WIDTH, best_parts, room
+from .blocks import DEPTH, HEIGHT, PACKED_A, PITCH, REGISTERS, WIDTH, best_parts, room
 from .choose import least_time, threads_for, workspace
 
 LANES = vector_width(np.float32)
+VECTORS = 2
+ROWS = (REGISTERS - VECTORS - 1) // VECTORS
 PANEL = VECTORS * LANES
 DOT4 = has("avx512vnni") if vector_bytes() == 64 else has("avxvnni")  # does the machine have vpdpbusd?
 DOT2 = has("avx512bf16") and vector_bytes() == 64  # and vdpbf16ps?
