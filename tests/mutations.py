@@ -173,9 +173,9 @@ KERNELS = [
         "test_last_tiles and float32",
     ),
     Fault(
-        "packed product: a block begins with a tile too few, and of one nobody packs the panel",
-        "return best * ROWS",
-        "return (best - 1) * ROWS",
+        "packed product: of a block of few rows nobody packs the panel",
+        "0 < rest <= LOW_ROWS < rows else",
+        "0 < rest <= LOW_ROWS else",
         MATMUL,
         "test_last_tiles and float32",
     ),

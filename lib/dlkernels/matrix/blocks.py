@@ -3,22 +3,20 @@
 After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (ACM TOMS 34, 2008)::
 
     for 1024 columns of b at a time                           WIDTH
-        for 512 of its rows (columns of a) at a time          DEPTH
-            for 128 or 132 rows of a at a time                HEIGHT
+        for 512 or 256 of its rows (columns of a) at a time   DEPTH
+            for 128 or 256 rows of a at a time                HEIGHT
                 pack them                                     they fit the L2 cache, with one panel of b
-                for each panel of b, two or three vectors wide
-                    for each 6 or 8 rows of a                 ROWS
+                for each panel of b, three vectors wide
+                    for each 8 or 4 rows of a                 ROWS
                         a tile of the result, in registers, over the whole depth;
                         the first tile of all packs the panel on its way: the whole block then fits the L3 cache
 
-The result is read and written once for each DEPTH: of the ways to fill the L2 cache, deep and low blocks are faster
-than square ones where matrices are large.
-The tile takes the vector registers but for the vectors of b and one number of a: 8 x 3 of 32 registers, 6 x 2 of 16. (14 x 2 would
-do as many multiply-adds with each number that is loaded. Three vectors side by side are fewer rows of the result, on fewer pages, and 8
-divides most numbers of rows.) Last rows have tiles of 4, last columns tiles of one vector or two, or
-vectors along k where they are few. Small matrices stand in the cache as they
-are, and nothing is packed; nor is a left matrix that meets only a few columns. One that meets many matrices in turn is packed
-once (`multiply_beside`).
+The result is read and written once for each DEPTH. The tile takes the vector registers but for three vectors of b and one number of
+a: 8 x 3 of 32 registers, 4 x 3 of 16. (Beside 14 x 2 and 6 x 2
+they load fewer numbers for each multiply-add and write fewer rows, on fewer pages, at a time; and 8 and 4 divide most numbers of rows.)
+Last rows have a tile of 4, last columns tiles of one vector or two, or vectors along k where they are few.
+Small matrices stand in the cache as they are, and nothing is packed; nor is a left matrix that meets only a few columns. One that meets
+many matrices in turn is packed once (`multiply_beside`).
 """
 
 import functools
@@ -36,14 +34,14 @@ from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_store_par
 from ..team import share
 
 REGISTERS = vector_registers()
-VECTORS, ROWS = (3, 8) if REGISTERS == 32 else (2, 6)
-LOW_ROWS = 4  # of the last tiles, so that few rows are computed in vain: 64 = 10 * 6 + 4
+VECTORS = 3
+ROWS, LOW_ROWS = (8, 4) if REGISTERS == 32 else (4, 4)  # low: of a last tile, so that few rows are computed in vain
 NARROW_ROWS = 14  # of a tile that is one vector wide
 FEW_NARROW_ROWS = 7
 LONG = 64  # terms of a sum from which on vectors along it are worth adding up their lanes
 SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
-DEPTH = 512
-HEIGHT = 128 if REGISTERS == 32 else 132  # 16 or 22 tiles
+# With vectors of AVX2 a panel of b stays in the L1 cache. For those of AVX-512 that would be 128 deep: deeper is faster, from the L2 cache.
+DEPTH, HEIGHT = (512, 128) if REGISTERS == 32 else (256, 256)
 WIDTH = 1024
 SPARE = 32  # by how much a block may be deeper or wider, so that none is left that is hardly begun
 PITCH = DEPTH + SPARE + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
@@ -94,13 +92,9 @@ def ask_for(c, at, rows, width):
 
 @inlined
 def in_tall_tiles(rows):
-    """With how many rows in tiles of ROWS a block begins: the rest, in tiles of LOW_ROWS, then reaches beyond it least."""
-    best, least = 1, ROWS + LOW_ROWS
-    for tall in range(-(-rows // ROWS), 0, -1):
-        beyond = -max(rows - tall * ROWS, 0) % LOW_ROWS + max(tall * ROWS - rows, 0)
-        if beyond < least:
-            best, least = tall, beyond
-    return best * ROWS
+    """How many rows of a block, one tile at least, are computed in tiles of ROWS; the rest fits one of LOW_ROWS."""
+    rest = rows % ROWS
+    return rows - rest if 0 < rest <= LOW_ROWS < rows else rows + -rows % ROWS
 
 
 @inlined
@@ -222,8 +216,8 @@ def multiply_packed(work, a, packed, pitch, b, c, rows, columns, depth, fresh, p
             else:
                 acc = tile_multiply_add(acc, depth, work, lines, strides, work, panel, width)
             put(c, at, acc, ROWS, VECTORS, some, here, fresh)
-        for top in range(tall, rows, LOW_ROWS):
-            at, lines, some = c.at + top * c.row + left, a + top * PITCH, min(rows - top, LOW_ROWS)
+        if tall < rows:
+            at, lines, some = c.at + tall * c.row + left, a + tall * PITCH, rows - tall
             ask_for(c, at, some, width)
             low = tile_zeros(work, LOW_ROWS, VECTORS)
             low = tile_multiply_add(low, depth, work, lines, strides, work, panel, width)

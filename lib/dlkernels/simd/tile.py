@@ -12,10 +12,10 @@ loaded serves many multiply-adds::
       a2                    |  acc   |  acc   |                                  acc[r, v] += a[r, k] * b[k, v]
                             +--------+--------+
 
-A tile of 14 x 2 vectors does 28 multiply-adds with 16 loads in each step. The tile is a value of numba's type system
+A tile of 8 x 3 vectors does 24 multiply-adds with 11 loads in each step. The tile is a value of numba's type system
 (`TileType`), made, changed and stored inside one ``@njit`` function::
 
-    acc = tile_zeros(c, 14, 2)
+    acc = tile_zeros(c, 8, 3)
     acc = tile_multiply_add(acc, depth, a, i, (a_row, a_step), b, j, b_step)
     tile_store(c, at, c_row, acc)
 
