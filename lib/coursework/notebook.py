@@ -172,7 +172,7 @@ def show(task_id, kernel):
 
 
 def hint(task_id="", level=None):
-    """Show the next hint for a task: a question, then the idea, then nearly the code. `level` 1, 2 or 3 picks one."""
+    """Show the next hint for a task: a question, then the idea, then the missing step. `level` 1, 2 or 3 picks one."""
     if not task_id:
         raise Misused('hint of which task? Write its name, as in hint("07-add").')
     task = _task(task_id, "hint")
