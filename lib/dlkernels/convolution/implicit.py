@@ -36,7 +36,8 @@ from . import private
 from .kept import by_shape
 from .turned import copy_interleaved, copy_turned, turn_back
 
-TALL, MIDDLE, LOW = (14, 7, 4) if REGISTERS == 32 else (6, 3, 2)
+# Heights of tiles. Eight sums at least: with fewer, each waits for the one before it, and 4 pixels would take as long as 2.
+TALL, MIDDLE, LOW = (14, 7, 4) if REGISTERS == 32 else (6, 4, 2)
 LINE = 16  # elements: a line of the cache, or two
 BAND = 256 << 10  # bytes of a turned band: with the weights of a panel in the L2 cache
 TURNED = 256  # terms whose weights are turned at a time: in two vectors, they stay in the L1 cache
@@ -159,7 +160,7 @@ def multiply(p, places, bias, panel, rows, wide, line, seen, factors, results):
             rest = wide - z
             start = seen + (y * p.down * p.wide + z * p.across) * p.pitch
             to = results + (y * wide + z) * width
-            if rest > TALL - LOW // 2:
+            if rest > TALL - 2 and not TALL < rest <= 2 * MIDDLE:  # 14 = 6 + 4 + 4
                 tall = tile_load(add, at, 0, TALL, 2)
                 tall = add_runs(tall, line, start, strides, places, factors, p.terms)
                 tile_store(line, to, width, tall)
