@@ -36,7 +36,7 @@ from . import private
 from .kept import by_shape
 from .turned import copy_interleaved, copy_turned, turn_back
 
-# Heights of tiles. Eight sums at least: with fewer, each waits for the one before it, and 4 pixels would take as long as 2.
+# Heights of tiles, in pixels. With fewer than eight sums each waits for the one before it: 2 pixels take as long as 4.
 TALL, MIDDLE, LOW = (14, 7, 4) if REGISTERS == 32 else (6, 4, 2)
 LINE = 16  # elements: a line of the cache, or two
 BAND = 256 << 10  # bytes of a turned band: with the weights of a panel in the L2 cache

@@ -11,12 +11,12 @@ After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (
                         a tile of the result, in registers, over the whole depth;
                         the first tile of all packs the panel on its way: the whole block then fits the L3 cache
 
-The result is read and written once for each DEPTH. The tile takes the vector registers but for three vectors of b and one number of
-a: 8 x 3 of 32 registers, 4 x 3 of 16. (Beside 14 x 2 and 6 x 2
-they load fewer numbers for each multiply-add and write fewer rows, on fewer pages, at a time; and 8 and 4 divide most numbers of rows.)
-Last rows have a tile of 4, last columns tiles of one vector or two, or vectors along k where they are few.
-Small matrices stand in the cache as they are, and nothing is packed; nor is a left matrix that meets only a few columns. One that meets
-many matrices in turn is packed once (`multiply_beside`).
+The result is read and written once for each DEPTH. The tile takes the vector registers but for three vectors of b and one
+number of a: 8 x 3 of 32 registers, 4 x 3 of 16. (Beside 14 x 2 and 6 x 2 they load fewer numbers for each multiply-add and
+write fewer rows, on fewer pages, at a time; and 8 and 4 divide most numbers of rows.) Last rows have a tile of 4, last columns
+tiles of one vector or two, or vectors along k where they are few. Small matrices stand in the cache as they are, and nothing is
+packed; nor is a left matrix that meets only a few columns. One that meets many matrices in turn is packed once
+(`multiply_beside`).
 """
 
 import functools
@@ -45,9 +45,8 @@ DEPTH, HEIGHT = (512, 128) if REGISTERS == 32 else (256, 256)
 WIDTH = 1024
 SPARE = 32  # by how much a block may be deeper or wider, so that none is left that is hardly begun
 PITCH = DEPTH + SPARE + 16  # elements from one packed row of a to the next: rows must not share a set of the cache
-PACKED_A = (
-    -(-(HEIGHT + 1) // NARROW_ROWS) * NARROW_ROWS * PITCH
-)  # elements: whole tiles of every height, and a row more
+# Elements of packed a: whole tiles of every height, and a row more.
+PACKED_A = -(-(HEIGHT + 1) // NARROW_ROWS) * NARROW_ROWS * PITCH
 SMALL = 128**3  # multiply-adds; below, packing costs more than it gains
 SKINNY = (
     4 if REGISTERS == 16 else 2
