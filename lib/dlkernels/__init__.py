@@ -29,7 +29,8 @@ _PACKAGES = {
         cumsum histogram sum
     """,
     "attention": """
-        KVCache PagedKVCache attention_half decode_attention feed_forward feed_forward_backward
+        KVCache PagedKVCache attention_backward_from_sums attention_half attention_with_sums decode_attention
+        feed_forward feed_forward_backward
         flex_attention gated_delta_rule layer_norm layer_norm_backward linear_attention log_softmax
         log_softmax_backward merge_attention multi_head_attention multi_head_attention_backward rms_norm
         rms_norm_backward rotary_embedding rotary_embedding_backward scaled_dot_product_attention

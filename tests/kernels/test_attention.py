@@ -299,6 +299,35 @@ def test_wrong_dimensions_and_weights():
         dlkernels.rms_norm(np.zeros((3, 4)), eps=-1)
 
 
+def test_what_the_way_forward_kept_must_fit():
+    result, sums = dlkernels.attention_with_sums(Q, Q, Q)
+    assert (result.shape, sums.shape) == (Q.shape, (2, 2, 4, 5))
+    for given, error, message in (
+        (
+            (result[..., :7], sums),
+            ValueError,
+            r"result has shape \(2, 4, 5, 7\); expected \(2, 4, 5, 8\), as attention_with",
+        ),
+        ((result, sums[0]), ValueError, r"sums has shape \(2, 4, 5\); expected \(2, 2, 4, 5\)"),
+        ((result, sums.astype(np.float64)), TypeError, r"sums.*float64"),
+        ((None, sums), TypeError, r"result is a NoneType"),
+    ):
+        with pytest.raises(error, match=message):
+            dlkernels.attention_backward_from_sums(Q, Q, Q, Q, *given)
+    with pytest.raises(
+        TypeError, match="attention_with_sums has no gpu implementation for float32; expected host memory"
+    ):
+        dlkernels.attention_with_sums(*[cuda.to_device(Q)] * 3)
+
+
+def test_sums_give_the_logarithm_of_the_exponentials():
+    """As the text of the function says."""
+    q, k = np.random.default_rng(3).standard_normal((2, 3, 70, 8))
+    _, (top, total) = dlkernels.attention_with_sums(q, k, k, scale=3.0)
+    scores = 3 * q @ np.swapaxes(k, 1, 2)
+    np.testing.assert_allclose(np.log(2) * (top + np.log2(total)), np.log(np.exp(scores).sum(axis=-1)), rtol=1e-12)
+
+
 @pytest.mark.parametrize(("causal", "masked"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize(("heads", "width"), [(1, 32), (2, 64), (3, 32), (4, 96), (2, 40)])
 def test_both_walks_through_the_tiles_give_the_gradients(heads, width, causal, masked):

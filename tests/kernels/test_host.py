@@ -47,13 +47,14 @@ def test_large_results_begin_with_a_line_of_the_cache(size):
 
 USERS = [
     *("scaled_dot_product_attention", "scaled_dot_product_attention_backward", "linear_attention", "gated_delta_rule"),
+    *("attention_with_sums", "attention_backward_from_sums"),
     *("decode_attention", "conv2d", "conv2d_winograd", "conv2d_separable", "max_pool2d", "avg_pool2d"),
 ]
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_what_a_workspace_held_before_gets_into_no_result(name, monkeypatch):
-    """With NaN in all of it the results are the same, to the last bit."""
+def test_what_memory_held_before_gets_into_no_result(name, monkeypatch):
+    """With NaN in all of a workspace, and in all of a new result, the results are the same, to the last bit."""
     taken = []
 
     def full_of_nan(dtype, elements):
@@ -62,14 +63,23 @@ def test_what_a_workspace_held_before_gets_into_no_result(name, monkeypatch):
         taken.append(elements)
         return line
 
-    operation, function, workspace = OPERATIONS[name], getattr(dlkernels, name), host.workspace
+    def new_of_nan(shape, dtype):
+        array = new(shape, dtype)
+        array[...] = np.nan
+        return array
+
+    operation, function, workspace, new = OPERATIONS[name], getattr(dlkernels, name), host.workspace, host.new
     shapes = sorted(operation.examples.shapes, key=np.prod)[-3:]
     calls = [operation.examples.make(shape, 1, dtype=dtype) for shape in shapes for dtype in operation.examples.dtypes]
     before = [function(*arguments) for arguments in calls]
     for module in list(sys.modules.values()):
-        if getattr(module, "__name__", "").startswith("dlkernels.") and hasattr(module, "workspace"):
-            if module.workspace is workspace:
-                monkeypatch.setattr(module, "workspace", full_of_nan)
+        if getattr(module, "__name__", "").startswith("dlkernels."):
+            for attribute, function_of_host, poisoned in (
+                ("workspace", workspace, full_of_nan),
+                ("new", new, new_of_nan),
+            ):
+                if getattr(module, attribute, None) is function_of_host:
+                    monkeypatch.setattr(module, attribute, poisoned)
     for arguments, right in zip(calls, before, strict=True):
         found = function(*arguments)
         for one, other in zip(*((x if isinstance(x, tuple) else (x,)) for x in (found, right)), strict=True):

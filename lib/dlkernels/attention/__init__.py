@@ -133,6 +133,25 @@ def _prepare_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale
     return mask, shape, g, grad, q, k, v
 
 
+@operation("attention_with_sums", reference.attention_with_sums, examples.WITH_SUMS)
+def _prepare_attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
+    return mask, *geometry(q, k, v, mask, is_causal, scale, enable_gqa), q, k, v
+
+
+@operation("attention_backward_from_sums", reference.attention_backward_from_sums, examples.FROM_SUMS)
+def _prepare_attention_from_sums(grad, q, k, v, result, sums, mask=None, is_causal=False, scale=None, enable_gqa=False):
+    _, shape, g, *rest = _prepare_attention_backward(grad, q, k, v, mask, is_causal, scale, enable_gqa)
+    for name, x, expected in (("result", result, shape), ("sums", sums, (2, *shape[:-1]))):
+        float_array(name, x)
+        one_place(**{name: x}, q=q)
+        same("dtype", q=q, **{name: x})
+        if tuple(x.shape) != expected:
+            raise ValueError(
+                f"{name} has shape {tuple(x.shape)}; expected {expected}, as attention_with_sums(q, k, v, ...) returns it."
+            )
+    return mask, g, result, sums, *rest
+
+
 @operation("attention_half", reference.attention_half, examples.HALF)
 def _prepare_attention_half(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     shape, g = geometry(q, k, v, mask, is_causal, scale, enable_gqa, HALVES)
@@ -629,6 +648,24 @@ def scaled_dot_product_attention_backward(grad, q, k, v, mask=None, is_causal=Fa
     (attention_backward_threads) has each key's weight as 1, as PyTorch's flash attention has; all others have 1 / keys.
     """
     return call("scaled_dot_product_attention_backward", grad, q, k, v, mask, is_causal, scale, enable_gqa)
+
+
+def attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
+    """(result, sums): that of `scaled_dot_product_attention`, and what `attention_backward_from_sums` needs beside it.
+
+    sums: (2, ..., queries). sums[0]: the largest score of each query times log2(e), the least finite number where it may look at
+    no key; sums[1]: the sum of 2^(score log2(e) - that). The logarithm of a query's sum of exponentials is
+    ln(2) (sums[0] + log2(sums[1])). New arrays; host memory only.
+    """
+    return call("attention_with_sums", q, k, v, mask, is_causal, scale, enable_gqa)
+
+
+def attention_backward_from_sums(grad, q, k, v, result, sums, mask=None, is_causal=False, scale=None, enable_gqa=False):
+    """`scaled_dot_product_attention_backward` without its way forward: result and sums are what `attention_with_sums` returned.
+
+    With other ones the gradients are wrong, and nobody notices: only their shapes are checked. Host memory only.
+    """
+    return call("attention_backward_from_sums", grad, q, k, v, result, sums, mask, is_causal, scale, enable_gqa)
 
 
 def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False):

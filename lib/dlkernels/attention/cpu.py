@@ -264,6 +264,24 @@ def split_room(g, dtype, threads):
     )
 
 
+# ---- with what its gradients need ------------------------------------------------------------------------------------
+
+
+@implementation(
+    "attention_with_sums",
+    device="cpu",
+    adds="as attention_causal; the largest score and the sum of each query are written, too",
+    public=True,
+)
+def attention_with_sums(mask, shape, g, q, k, v):
+    out, sums = np.zeros(shape, q.dtype), np.zeros((2, *shape[:-1]), q.dtype)
+    sums[0] = np.finfo(q.dtype).min
+    if sums.size and g.keys:
+        lines = [plain(x).reshape(-1) for x in (q, k, v)]
+        flash.run(*lines, terms_of(mask, q.dtype), g, out.reshape(-1), sums.reshape(-1), skip=True)
+    return out, sums
+
+
 # ---- modifiers ---------------------------------------------------------------------------------------------------
 
 

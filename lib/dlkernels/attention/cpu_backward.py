@@ -12,6 +12,8 @@ The ladder                                   what the rung adds
     attention_backward_tiles    weights are computed again, tile by tile, from the largest score of each query and their
                                 sum: nothing that grows with queries x keys is kept (Dao and others 2022, section 3.1)
 
+Who has called `attention_with_sums` has the result and these two numbers of each query; otherwise they are computed first.
+
 Where there are heads enough for all threads, a head is a task. Its tiles are walked through once, with keys in the lanes; the
 gradient of q grows in memory. Otherwise they are walked through twice: with queries in the lanes for the gradient of q, with
 keys in the lanes for those of k and v. So nobody adds to what another thread adds to, at the price of computing scores and
@@ -23,7 +25,7 @@ import math
 import numpy as np
 
 from .. import team
-from ..host import plain, workspace
+from ..host import new, plain, workspace
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..simd import broadcast, first_lanes, lanes, load, store, vector_width
@@ -34,7 +36,7 @@ from ..simd.line import memory
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
 from . import flash
-from .cpu import terms_of
+from .cpu import attention_with_sums, dot, terms_of
 from .flash import (
     KEYS,
     MASKED,
@@ -54,9 +56,9 @@ VECTORS = 2  # of columns in a tile of the gradient of q
 
 def collected(part, places, size, shape):
     """The gradients of matrices of `size` numbers from those of all heads, (heads, size): heads that share one add up."""
-    numbers = places // max(size, 1)
-    if part.size == math.prod(shape) and (numbers == np.arange(len(numbers))).all():
+    if part.size == math.prod(shape):  # each matrix served one head, and leading dimensions are in order
         return part.reshape(shape)
+    numbers = places // max(size, 1)
     total = np.zeros((math.prod(shape[:-2]), size))
     np.add.at(total, numbers, part.reshape(len(numbers), size))
     return total.astype(part.dtype).reshape(shape)
@@ -114,7 +116,7 @@ def attention_backward_kept(mask, shape, g, grad, q, k, v):
 
 def room(g, dtype):
     """Numbers that one thread needs: two transposed operands, scores and their gradients, two results, and lines."""
-    return (2 * (g.width + g.values) + 2 * KEYS + 3 + MASKED) * flash.wide(dtype)
+    return (2 * (g.width + g.values) + 2 * KEYS + 4 + MASKED) * flash.wide(dtype)
 
 
 @implementation(
@@ -124,53 +126,76 @@ def room(g, dtype):
     public=True,
 )
 def attention_backward_tiles(mask, shape, g, grad, q, k, v):
+    result, sums = attention_with_sums(mask, shape, g, q, k, v)
+    return attention_backward_from_sums(mask, g, result, sums, grad, q, k, v)
+
+
+@implementation(
+    "attention_backward_from_sums",
+    device="cpu",
+    adds="weights are computed again, tile by tile, from what the way forward has kept of each query",
+    public=True,
+)
+def attention_backward_from_sums(mask, g, result, sums, grad, q, k, v):
     sizes = g.queries * g.width, g.keys * g.width, g.keys * g.values
-    parts = tuple(np.zeros(g.heads * size, q.dtype) for size in sizes)
-    if g.heads * g.queries * g.keys:
-        lines = [plain(x).reshape(-1) for x in (q, k, v, grad)]
-        terms, out = terms_of(mask, q.dtype), np.zeros(g.heads * g.queries * g.values, q.dtype)
-        rows = g.heads * g.queries
-        found = np.empty(2 * rows, q.dtype)
-        flash.run(*lines[:3], terms, g, out, found, skip=True)
-        tops, sums = found[:rows], found[rows:]
-        # weights are computed again without being divided by their sum: the gradient that arrives is, instead
-        sums[sums == 0] = 1
-        lines[3] = (lines[3].reshape(rows, g.values) / sums[:, None]).reshape(-1)
-        inner = (out * lines[3]).reshape(rows, g.values).sum(axis=1)
-        across, each = flash.wide(q.dtype), room(g, q.dtype)
-        work = 4 * g.heads * g.queries * g.keys * (g.width + g.values)
-        threads = 1 if work < flash.ALONE else team.size()
-        work_lines = workspace(q.dtype, threads * each)
-        masked = terms.size > 1 or terms[0] != 0
-        tiles = -(-g.queries // across), -(-g.keys // across)
+    rows = g.heads * g.queries
+    if rows * g.keys == 0:
+        return of_all(g, [np.zeros(g.heads * size, q.dtype) for size in sizes], q, k, v)
+    lines = [plain(x).reshape(-1) for x in (q, k, v, grad)]
+    terms, kept, found = terms_of(mask, q.dtype), plain(sums).reshape(-1), np.empty(2 * rows, q.dtype)
+    of_rows = kept[:rows], found[:rows], found[rows:]
+    across, each = flash.wide(q.dtype), room(g, q.dtype)
+    work = 4 * rows * g.keys * (g.width + g.values)
+    threads = 1 if work < flash.ALONE else team.size()
+    work_lines = workspace(q.dtype, threads * each)
+    masked = terms.size > 1 or terms[0] != 0
+    shared = *lines, terms, g, q.dtype.type(g.scale), masked, of_rows, work_lines, each
+    given = shared, plain(result).reshape(-1), kept[rows:]
+    tiles = -(-g.queries // across), -(-g.keys // across)
+    by_heads = g.heads % threads == 0 and g.width % (VECTORS * vector_width(q.dtype)) == 0
+    parts = [new((g.heads * size,), q.dtype) for size in sizes]
+    if by_heads:
+        _backward_by_heads(given, *parts, tiles[1], threads, work // 250, team.members())
+    else:
         tasks = tuple(g.heads * flash.rows_of_tiles(count, g.causal) for count in tiles)
-        shared = *lines, terms, g, q.dtype.type(g.scale), masked, tops, inner, work_lines, each
-        if g.heads % threads == 0 and g.width % (VECTORS * vector_width(q.dtype)) == 0:
-            _backward_by_heads(shared, *parts, tiles[1], threads, work // 250, team.members())
-            return of_all(g, parts, q, k, v)
-        _backward(shared, *parts, tiles, tasks, threads, work // 200, team.members())
+        _backward(given, *parts, tiles, tasks, threads, work // 200, team.members())
     return of_all(g, parts, q, k, v)
 
 
 @cached_njit(error_model="numpy")
-def _backward_by_heads(shared, of_q, of_k, of_v, tiles, threads, least, team):
-    share(_head, (shared, of_q, of_k, of_v, tiles), shared[5].heads, threads, least, team)
+def _backward_by_heads(given, of_q, of_k, of_v, tiles, threads, least, team):
+    share(_head, (given, of_q, of_k, of_v, tiles), given[0][5].heads, threads, least, team)
 
 
 @inner_njit(error_model="numpy")
 def _head(arguments, task, who):
-    shared, of_q, of_k, of_v, tiles = arguments
+    given, of_q, of_k, of_v, tiles = arguments
+    shared, g, scale = given[0], given[0][5], given[0][6]
+    _along(given, task, who)
+    first, last = task * g.queries * g.width, (task + 1) * g.queries * g.width
+    of_q[first:last] = 0
     for tile in range(tiles):
         _tile_for_k(shared, of_q, of_k, of_v, task, tile, who)
-    g, scale = shared[5], shared[6]
-    for i in range(task * g.queries * g.width, (task + 1) * g.queries * g.width):
+    for i in range(first, last):
         of_q[i] *= scale
 
 
 @cached_njit(error_model="numpy")
-def _backward(shared, of_q, of_k, of_v, tiles, tasks, threads, least, team):
+def _backward(given, of_q, of_k, of_v, tiles, tasks, threads, least, team):
+    shared = given[0]
+    share(_along, given, shared[5].heads, threads, least, team)
     share(_rows_for_q, (shared, of_q, tiles[0]), tasks[0], threads, least, team)
     share(_rows_for_k, (shared, of_k, of_v, tiles[1]), tasks[1], threads, least, team)
+
+
+@inner_njit(error_model="numpy")
+def _along(given, head, who):
+    """Of each query of a head d, the sum of gradient * result, and what its weights are multiplied by: 1 / their sum."""
+    shared, result, sums = given
+    grad, g, (_, inverse, inner) = shared[3], shared[5], shared[8]
+    for row in range(head * g.queries, (head + 1) * g.queries):
+        inverse[row] = grad.dtype.type(1) / sums[row] if sums[row] != 0 else 0
+        inner[row] = dot(grad, row * g.values, result, row * g.values, g.values)
 
 
 @inner_njit(error_model="numpy")
@@ -194,7 +219,7 @@ def _rows_for_k(arguments, task, who):
 @inner_njit(error_model="numpy")
 def _tile_for_q(shared, of_q, head, tile, who):
     """The gradient of a tile of queries: they are the lanes, keys go by."""
-    q, k, v, grad, mask, g, scale, masked, tops, inner, lines, each = shared
+    q, k, v, grad, mask, g, scale, masked, (tops, inverse, inner), lines, each = shared
     line, across, one = memory(lines), QUERIES * lanes(lines), lines.dtype.type(1)
     first = tile * across
     count = min(across, g.queries - first)
@@ -204,7 +229,8 @@ def _tile_for_q(shared, of_q, head, tile, who):
     slopes = scores + KEYS * across
     result = slopes + KEYS * across
     ones = result + g.width * across
-    largest, along, spare = ones + across, ones + 2 * across, ones + 3 * across
+    largest, along = ones + across, ones + 2 * across
+    share, spare = ones + 3 * across, ones + 4 * across
     row = head * g.queries + first
     log2_e = lines.dtype.type(LOG2_E)
     transpose_in(memory(q), g.of_q[head] + first * g.width, g.width, count, scale * log2_e, line, at, across)
@@ -213,6 +239,7 @@ def _tile_for_q(shared, of_q, head, tile, who):
         line[ones + i] = one
         line[largest + i] = tops[row + i] if i < count else 0
         line[along + i] = inner[row + i] if i < count else 0
+        line[share + i] = inverse[row + i] if i < count else 0
     fill(line, result, g.width * across, line.dtype.type(0))
     last = min(g.keys, first + count) if g.causal else g.keys
     for begin in range(0, last, KEYS):
@@ -227,9 +254,10 @@ def _tile_for_q(shared, of_q, head, tile, who):
         products(memory(v), values, g.values, 1, here, g.values, line, arrived, slopes, across, count)
         width = lanes(lines)
         for r in range(here):
-            for i in range(r * across, r * across + count, width):
-                weight = exp2(load(line, scores + i) - load(line, largest + i - r * across))
-                store(line, scores + i, weight * (load(line, slopes + i) - load(line, along + i - r * across)))
+            for i in range(0, count, width):
+                at_score = scores + r * across + i
+                weight = load(line, share + i) * exp2(load(line, at_score) - load(line, largest + i))
+                store(line, at_score, weight * (load(line, slopes + r * across + i) - load(line, along + i)))
         add_products(memory(k), keys, g.width, here, line, scores, result, ones, across, count)
     fill(line, ones, across, scale)
     transpose_out(line, result, across, g.width, count, line, ones, memory(of_q), row * g.width)
@@ -240,7 +268,7 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
     """The gradients of a tile of keys and their values: they are the lanes, queries go by.
 
     What it adds to that of q, but for the scale, is added to of_q, if this has any elements."""
-    q, k, v, grad, mask, g, scale, masked, tops, inner, lines, each = shared
+    q, k, v, grad, mask, g, scale, masked, (tops, inverse, inner), lines, each = shared
     line, across, one = memory(lines), QUERIES * lanes(lines), lines.dtype.type(1)
     first = tile * across
     count = min(across, g.keys - first)
@@ -270,9 +298,9 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
         products(memory(grad), arrived, g.values, 1, here, g.values, line, values, slopes, across, count)
         width = lanes(lines)
         for r in range(here):
-            top, along = tops[row + r], inner[row + r]
+            top, share, along = tops[row + r], inverse[row + r], inner[row + r]
             for i in range(r * across, r * across + count, width):
-                weight = exp2(load(line, scores + i) - top)
+                weight = share * exp2(load(line, scores + i) - top)
                 store(line, scores + i, weight)
                 store(line, slopes + i, weight * (load(line, slopes + i) - along))
         add_products(memory(grad), arrived, g.values, here, line, scores, for_v, ones, across, count)

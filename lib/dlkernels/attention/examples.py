@@ -218,15 +218,21 @@ def _mask(draw, kind, lead, queries, keys):
 def _attention_sizes(arguments, eps):
     """(weights, how far each may be off beside itself, the arguments in float64 without signs)."""
     q, k, v, mask, is_causal, scale, gqa = arguments
-    q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
-    if gqa:
-        k, v = (reference._repeated(x, q.shape[-3]) for x in (k, v))
-    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    v = reference._repeated(np.asarray(v, np.float64), q.shape[-3]) if gqa else v
+    off, q, k, scale = _off_by(q, k, mask, scale, gqa)
     scores = reference._scores(q, k, mask, is_causal, scale)
+    return *_weights_off(scores, off, eps), _abs(q), _abs(k), _abs(v), scale
+
+
+def _off_by(q, k, mask, scale, gqa):
+    """(how many roundings scores may be off by, q, k, scale): what a score is made of, in float64, k for each head."""
+    q, k = (np.asarray(x, np.float64) for x in (q, k))
+    k = reference._repeated(k, q.shape[-3]) if gqa else k
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
     off = (q.shape[-1] + 8) * scale * np.matmul(_abs(q), np.swapaxes(_abs(k), -1, -2))
     if mask is not None and mask.dtype != bool:
         off = off + 4 * np.where(np.isfinite(mask), _abs(mask), 0.0)
-    return *_weights_off(scores, off, eps), _abs(q), _abs(k), _abs(v), scale
+    return off, q, k, scale
 
 
 def _weights_off(scores, off, eps):
@@ -252,6 +258,20 @@ ATTEND = Examples(
     values=("normal", "tiny"),
     seeds=len(SETTINGS),
 )
+
+
+def with_sums_error(arguments, expected, eps):
+    q, k, _, mask, is_causal, scale, gqa = arguments
+    far = _off_by(q, k, mask, scale, gqa)[0] / math.log(2)
+    far = np.broadcast_to(far.max(axis=-1, initial=0), expected[1][0].shape)
+    _, (top, total) = expected
+    off = eps * (far + 2 * np.where(top == np.finfo(q.dtype).min, 0, _abs(top)))
+    return attention_error(arguments, expected[0], eps), np.stack(
+        [off, total * (np.expm1(2 * off) + (total + 14) * eps)]
+    )
+
+
+WITH_SUMS = replace(ATTEND, allowed=with_sums_error)
 
 
 def half_arguments(draw, *shape):
@@ -312,6 +332,20 @@ ATTEND_BACKWARD = Examples(
     values=("normal", "tiny"),
     seeds=len(SETTINGS),
 )
+
+
+def from_sums_arguments(draw, *shape):
+    grad, *given = attention_gradient_arguments(draw, *shape)
+    kept = (x.astype(draw.dtype) for x in reference.attention_with_sums(*given))
+    return grad, *given[:3], *kept, *given[3:]
+
+
+def from_sums_error(arguments, expected, eps):
+    grad, q, k, v, _, _, *rest = arguments
+    return tuple(2 * part for part in attention_gradient_error((grad, q, k, v, *rest), expected, eps))
+
+
+FROM_SUMS = replace(ATTEND_BACKWARD, arguments=from_sums_arguments, allowed=from_sums_error)
 
 
 # ---- modifiers ---------------------------------------------------------------------------------------------------------

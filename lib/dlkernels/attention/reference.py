@@ -130,6 +130,15 @@ def scaled_dot_product_attention(q, k, v, mask=None, is_causal=False, scale=None
     return np.matmul(_weights(_scores(q, k, mask, is_causal, scale)), v)
 
 
+def attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
+    least, wide = np.finfo(q.dtype).min, [_double(x) for x in (q, k, v)]
+    first_k = _repeated(wide[1], q.shape[-3]) if enable_gqa else wide[1]
+    scores = _scores(wide[0], first_k, mask, is_causal, q.shape[-1] ** -0.5 if scale is None else scale) / np.log(2)
+    result = scaled_dot_product_attention(*wide, mask, is_causal, scale, enable_gqa)
+    top = np.maximum(scores.max(axis=-1, initial=-np.inf), least)
+    return result, np.stack([top, np.exp2(scores - top[..., None]).sum(axis=-1)])
+
+
 def attention_half(q, k, v, *rest):
     return scaled_dot_product_attention(*(widened(half) for half in (q, k, v)), *rest)
 
@@ -144,6 +153,10 @@ def scaled_dot_product_attention_backward(grad, q, k, v, mask=None, is_causal=Fa
     of_q = np.matmul(inner, k)
     of_k, of_v = np.matmul(np.swapaxes(inner, -1, -2), q), np.matmul(np.swapaxes(weights, -1, -2), grad)
     return tuple(_collected(part, x.shape) for part, x in zip((of_q, of_k, of_v), (q, first_k, first_v), strict=True))
+
+
+def attention_backward_from_sums(grad, q, k, v, result, sums, *rest):
+    return scaled_dot_product_attention_backward(grad, q, k, v, *rest)
 
 
 def _collected(grad, shape):

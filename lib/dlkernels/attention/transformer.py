@@ -84,9 +84,9 @@ def transformer_block_parts(attention, feed, x):
 def multi_head_attention_backward_parts(in_weight, in_bias, out_weight, out_bias, heads, kv_heads, is_causal, grad, x):
     q, k, v = in_heads(matrix.linear(x, in_weight, in_bias), heads, kv_heads, kv_heads)
     options = None, is_causal, None, True
-    result = side_by_side(call("scaled_dot_product_attention", q, k, v, *options))
-    arrived, *of_out = matrix.linear_backward(grad, result, out_weight, out_bias)
-    parts = call("scaled_dot_product_attention_backward", *in_heads(arrived, heads), q, k, v, *options)
+    result, sums = call("attention_with_sums", q, k, v, *options)
+    arrived, *of_out = matrix.linear_backward(grad, side_by_side(result), out_weight, out_bias)
+    parts = call("attention_backward_from_sums", *in_heads(arrived, heads), q, k, v, result, sums, *options)
     return *matrix.linear_backward(side_by_side(*parts), x, in_weight, in_bias), *of_out
 
 
