@@ -820,10 +820,24 @@ KERNELS = [
     ),
     Fault(
         "attention backward: the gradient of a query has no inner product taken off",
-        "store(line, scores + i, weight * (load(line, slopes + i) - load(line, along + i - r * across)))",
-        "store(line, scores + i, weight * load(line, slopes + i))",
+        "store(line, at_score, weight * (load(line, slopes + r * across + i) - load(line, along + i)))",
+        "store(line, at_score, weight * load(line, slopes + r * across + i))",
         OPERATIONS,
         "test_shapes and cpu-attention_backward_tiles",
+    ),
+    Fault(
+        "attention backward: weights of the way back are not divided by their sum",
+        "inverse[row] = grad.dtype.type(1) / sums[row] if sums[row] != 0 else 0",
+        "inverse[row] = 1",
+        OPERATIONS,
+        "test_shapes and cpu-attention_backward_from_sums",
+    ),
+    Fault(
+        "attention backward: what a head adds to the gradient of its queries is added to what memory held",
+        "of_q[first:last] = 0",
+        "pass",
+        "tests/kernels/test_host.py",
+        "test_what_memory_held_before and attention_backward_from_sums",
     ),
     Fault(
         "attention backward: a causal key does not hear of its own query",

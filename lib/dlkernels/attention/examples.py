@@ -261,7 +261,7 @@ ATTEND = Examples(
 
 
 def with_sums_error(arguments, expected, eps):
-    q, k, _, mask, is_causal, scale, gqa = arguments
+    q, k, _, mask, _, scale, gqa = arguments
     far = _off_by(q, k, mask, scale, gqa)[0] / math.log(2)
     far = np.broadcast_to(far.max(axis=-1, initial=0), expected[1][0].shape)
     _, (top, total) = expected
