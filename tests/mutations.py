@@ -770,13 +770,6 @@ KERNELS = [
         "test_a_mask_of_the_least_number",
     ),
     Fault(
-        "attention backward: the gradient that arrives is not divided by the sum of weights",
-        "lines[3] = (lines[3].reshape(rows, g.values) / sums[:, None]).reshape(-1)",
-        "lines[3] = lines[3].copy()",
-        "tests/kernels/test_attention.py",
-        "test_gradients_under_a_mask_of_the_least_number",
-    ),
-    Fault(
         "grading: a group's work is its first member's",
         "if len(people) != 1:",
         "if not people:",
@@ -836,8 +829,8 @@ KERNELS = [
         "attention backward: what a head adds to the gradient of its queries is added to what memory held",
         "of_q[first:last] = 0",
         "pass",
-        "tests/kernels/test_host.py",
-        "test_what_memory_held_before and attention_backward_from_sums",
+        "tests/kernels/test_attention.py",
+        "test_both_walks and 2-64",
     ),
     Fault(
         "attention backward: a causal key does not hear of its own query",
