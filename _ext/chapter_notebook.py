@@ -11,6 +11,7 @@ OPTION = re.compile(r"^:(?P<key>[\w-]+): *(?P<value>.*)$")
 ROLE = re.compile(r"\{(?P<role>[\w:-]+)\}`(?P<body>[^`]+)`")
 CODE = {"code", "code-block", "sourcecode"}
 DROPPED = {"bibliography", "tableofcontents", "raw", "contents"}
+FOR_TOOLS = re.compile(r"  # (fmt: skip|noqa.*)$", re.MULTILINE)  # what a formatter reads in a listing, and no reader
 BOXES = {"grid", "grid-item", "tab-set", "container"}  # only their contents are shown
 
 
@@ -114,7 +115,7 @@ def _included(path, options):
         lines = lines[: _first(lines, options["end-before"], after=1)]
     if "end-at" in options:
         lines = lines[: _first(lines, options["end-at"]) + 1]
-    return [line[int(options.get("dedent") or 0) :] for line in lines]
+    return [FOR_TOOLS.sub("", line[int(options.get("dedent") or 0) :]) for line in lines]
 
 
 def _first(lines, text, after=0):

@@ -10,6 +10,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from chapter_notebook import FOR_TOOLS
 from docutils import nodes
 from sphinx.directives.code import LiteralInclude
 from sphinx.util import logging
@@ -33,6 +34,8 @@ class Listing(LiteralInclude):
         shown = super().run()
         for block in (block for node in shown for block in node.findall(nodes.literal_block)):
             block["linenos"] = numbered
+            block.rawsource = FOR_TOOLS.sub("", block.astext())
+            block[:] = [nodes.Text(block.rawsource)]
             file = Path(block["source"])
             if file.is_relative_to(ROOT):
                 name = file.relative_to(ROOT).as_posix()

@@ -60,6 +60,12 @@ def test_a_part_of_a_function(tmp_path):
     assert plain_markdown(myst, tmp_path) == "```python\nfor i in a:\n    a[i] += 1\n```"
 
 
+def test_a_listing_does_not_show_what_is_for_a_formatter(tmp_path):
+    (tmp_path / "kernels.py").write_text("x = [1,2]  # fmt: skip\ny = 1  # noqa: E741\nz = 2  # seconds\n")
+    found = plain_markdown("```{literalinclude} kernels.py\n```", tmp_path)
+    assert found == "```python\nx = [1,2]\ny = 1\nz = 2  # seconds\n```"
+
+
 def test_what_a_cell_prints_keeps_its_lines():
     """One `print` may come in several pieces, wherever it was cut."""
     import book

@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT / "_ext"))
 from source_pages import NAMED
 
 GPU = "lib/dlkernels/matrix/gpu.py"
+FLASH = "lib/dlkernels/attention/flash.py"
 CONF = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "_ext")!r})
@@ -42,6 +43,12 @@ In `lib/dlkernels/team.py`, not in `lib/coursework/kinds/kind.py`; [`lib/dlkerne
 :dedent: 8
 ```
 
+```{{literalinclude}} %s
+:language: python
+:start-at: _add_products_1, _add
+:end-at: "fmt: skip"
+```
+
 ```{{code-cell}} ipython3
 from dlkernels import rungs
 rungs.table("add", device="cpu")
@@ -65,7 +72,9 @@ def small_book(root):
     (root / "conf.py").write_text(CONF)
     (root / "index.md").write_text("# Start\n\n```{toctree}\nchapters/places\n```\n")
     (root / "chapters").mkdir()
-    (root / "chapters" / "places.md").write_text(PAGE % os.path.relpath(ROOT / GPU, root / "chapters"))
+    (root / "chapters" / "places.md").write_text(
+        PAGE % tuple(os.path.relpath(ROOT / name, root / "chapters") for name in (GPU, FLASH))
+    )
     return root
 
 
@@ -93,8 +102,15 @@ def test_each_name_of_a_file_leads_to_its_line(built):
     assert found[f"{GPU}:{line}"] == f"../lib/dlkernels/matrix/gpu.html#line-{line}"
     rungs = [name for name in found if name.startswith("lib/dlkernels/vector/cpu.py:")]
     assert len(rungs) >= 5  # of the ladder that a cell shows
-    assert len(found) == 2 + len(rungs)
+    assert len(found) == 3 + len(rungs)
     assert [fault for page in html_pages(built) for fault in broken_links(page)] == []
+
+
+def test_a_listing_does_not_show_what_is_for_a_formatter(built):
+    text = BeautifulSoup((built / "chapters" / "places.html").read_text(encoding="utf-8"), "html.parser").get_text()
+    assert "_add_products(ROWS, QUERIES)\n)" in text
+    assert "fmt: skip" in (ROOT / FLASH).read_text(encoding="utf-8")
+    assert "fmt: skip" not in text
 
 
 def test_the_page_of_a_file_has_its_lines_and_leads_back(built):
