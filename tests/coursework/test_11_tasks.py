@@ -55,6 +55,13 @@ def test_the_tasks_compute_what_the_library_computes():
     for arguments, case in cases_of(tasks.NORM):
         found = reference.layer_norm(*arguments[:-1])
         np.testing.assert_allclose(found, tasks.NORM.spec(*arguments), rtol=1e-9, atol=1e-12, err_msg=case)
+    for make, tiles in ((tasks.back_case("", 6, 20), 5), (tasks.back_case("", 3, 4), 1)):
+        q, k, v, *kept, grad = make.make(np.random.default_rng(tiles))
+        cut = [slice(len(k) * t // tiles, len(k) * (t + 1) // tiles) for t in range(tiles)]
+        parts = [tasks.way_back(q, k[part], v[part], *kept, grad) for part in cut]
+        found = sum(part[0] for part in parts), *(np.concatenate([part[n] for part in parts]) for n in (1, 2))
+        for one, right in zip(found, reference.scaled_dot_product_attention_backward(grad, q, k, v), strict=True):
+            np.testing.assert_allclose(one, right, rtol=1e-9, atol=1e-12)
     for (x, out), case in cases_of(tasks.SOFTMAX):
         some = (x > -np.inf).any(axis=1)
         right = tasks.SOFTMAX.spec(x, out)

@@ -5,6 +5,7 @@ import math
 from ..definition import Case
 from ..tasks.chapter_11 import (
     attention_case,
+    back_case,
     cache_case,
     causal_case,
     mix_arguments,
@@ -61,5 +62,11 @@ CASES = {
     "11-roofline": (
         Case("5 groups of 2 heads, 3 positions, 9 columns", mix_arguments(5, 2, 3, 9)),
         Case("more groups than the claims", mix_arguments(3, 4, 128, 32)),
+    ),
+    "11-back": (
+        back_case("one of each", 1, 1, 0, 1, 1),
+        back_case("more keys than queries", 3, 17, 30, 5, 8),
+        back_case("more queries than keys, wide", 20, 2, 3, 16, 6),
+        back_case("large scores, one key of many", 6, 1, 40, factor=9000.0),
     ),
 }

@@ -2080,4 +2080,166 @@ ROOFLINE = MeasuredTask(
     ),
 )
 
-TASKS = (SCORES, MERGE, SOFTMAX, NORM, ROTARY, FAILS, SPLIT, DECODE, WINDOW, ATTENTION, VERDICTS, CAUSAL, ROOFLINE)
+# 11-back -----------------------------------------------------------------------------------------------------
+
+
+def back_case(name, queries, keys, rest=0, width=4, values=3, factor=1.0):
+    """A tile of `keys` keys; the queries look at `rest` others, too, so top and total are of all of these."""
+
+    def make(rng):
+        q, k, v, grad = (
+            random_values(rng, *shape, dtype=np.float64)
+            for shape in ((queries, width), (keys + rest, width), (keys + rest, values), (queries, values))
+        )
+        q *= factor
+        scores = q @ k.T / math.sqrt(width)
+        top = scores.max(axis=1)
+        weights = np.exp(scores - top[:, None])
+        total = weights.sum(axis=1)
+        result = weights / total[:, None] @ v
+        return q, k[:keys], v[:keys], top, total, (grad * result).sum(axis=1), grad
+
+    return Case(name, make)
+
+
+def way_back(
+    q, k, v, top, total, along, grad,
+    scale=None, weights=None, slopes=None, of_q=lambda s, c, k: c * s @ k, of_k=lambda s, c, q: c * s.T @ q
+):  # fmt: skip
+    """(of_q, of_k, of_v); what is given takes the place of a step: a mistake."""
+    scale = q.shape[1] ** -0.5 if scale is None else scale
+    scores = q @ k.T * q.shape[1] ** -0.5
+    right = np.exp(scores - top[:, None]) / total[:, None]
+    w = right if weights is None else weights(scores, top[:, None], total[:, None])
+    arrived = grad @ v.T
+    s = w * (arrived - along[:, None]) if slopes is None else slopes(w, arrived, along[:, None])
+    return of_q(s, scale, k), of_k(s, scale, q), w.T @ grad
+
+
+#: (what takes the place of a step, why that is wrong), asked of each gradient in this order.
+MISTAKES = (
+    ({"weights": lambda s, top, total: np.exp(s - top)}, "the weights were not divided by `total`."),
+    (
+        {"weights": lambda s, top, total: np.exp(s - top) / np.exp(s - top).sum(axis=1, keepdims=True)},
+        "the weights were divided by their sum over *this tile*. A query looks at other keys, too: `total` is the sum over all.",
+    ),
+    (
+        {"weights": lambda s, top, total: np.exp(s) / total},
+        "`total` is a sum of exp(score - top). Take `top` off before the exponential here, too.",
+    ),
+    (
+        {"weights": lambda s, top, total: np.exp(s - s.max(axis=1, keepdims=True)) / total},
+        "the largest score of *this tile* was taken off. `total` belongs to `top`, the largest of all keys.",
+    ),
+    (
+        {"slopes": lambda w, arrived, along: w * arrived},
+        "a softmax only shares out: what one weight gains, the others lose. `along` has to be taken off.",
+    ),
+    (
+        {"slopes": lambda w, arrived, along: w * arrived - along},
+        "`along` is taken off before the product with the weights, not after it.",
+    ),
+    ({"slopes": lambda w, arrived, along: w * (arrived + along)}, "`along` was added. It has to be taken off."),
+    (
+        {"slopes": lambda w, arrived, along: w * (arrived - (w * arrived).sum(axis=1, keepdims=True))},
+        "the sum of weights times what arrives was taken over *this tile*. `along` is that sum over all keys.",
+    ),
+    (
+        {"slopes": lambda w, arrived, along: arrived - along},
+        "the derivative of exp(score) is exp(score): what arrives at a score is multiplied by its weight.",
+    ),
+    ({"scale": 1.0}, "scores are q . k divided by the square root of the width: the way back has the same factor."),
+    (
+        {"of_q": lambda s, c, k: c * c * s @ k, "of_k": lambda s, c, q: c * c * s.T @ q},
+        "the square root of the width divides once, not twice.",
+    ),
+)
+
+
+def judge_back(arguments, result):
+    """A Slip, or None for the right gradients."""
+    q, k, v, *_ = arguments
+    expected = way_back(*arguments)
+    shapes = ", ".join(str(x.shape) for x in (q, k, v))
+    try:
+        said = [np.asarray(part, np.float64) for part in result] if type(result) in (tuple, list) else []
+    except (TypeError, ValueError):
+        said = []
+    if [part.shape for part in said] != [x.shape for x in (q, k, v)]:
+        came = ", ".join(str(part.shape) for part in said) or short_type(result)
+        cause = "Three arrays are asked for, in this order: one like q, one like k, one like v. A sum over queries is a product with the transpose."
+        return Slip("type", f"arrays of shapes {shapes}", cause, came)
+    for name, place in (("of_v", 2), ("of_q", 0), ("of_k", 1)):
+        found, right = said[place], expected[place]
+        if np.allclose(found, right, rtol=1e-9, atol=1e-12):
+            continue
+        told, got = f"{name}[0] = {_numbers(right[0])}", f"{name}[0] = {_numbers(found[0])}"
+        for instead, cause in MISTAKES:
+            with np.errstate(all="ignore"):
+                guess = way_back(*arguments, **instead)[place]
+            if np.allclose(found, guess, rtol=1e-9, atol=1e-12, equal_nan=True):
+                return Slip(name, told, f"{name}: {cause}", got)
+        if not np.isfinite(found).all():
+            return Slip(name, told, f"{name} is no number here: take `top` off before the exponential.", got)
+        if np.allclose(found, right, rtol=1e-4, atol=1e-5):
+            return Slip(name, told, f"{name}: {_NEARLY}", got)
+        if place == 2:
+            cause = (
+                "of_v: row j of the result is a sum over queries: the weight of key j times the row of grad of each."
+            )
+        else:
+            other = "k" if place == 0 else "q"
+            cause = f"{name}: a row is the sum of slopes times rows of {other}, divided by the square root of the width. of_v is right, so the weights are."
+        return Slip(name, told, cause, got)
+    return None
+
+
+def short_type(result):
+    return f"a {type(result).__name__}"
+
+
+BACK = FunctionTask(
+    id="11-back",
+    section=Section("11.7", "11_backward", "SECTION"),
+    title="The way back, a tile at a time",
+    objective="Compute the gradients of a tile of keys from two numbers that each query has kept",
+    points=3,
+    minutes=14,
+    judge=judge_back,
+    cases=(
+        back_case("5 queries, all of 7 keys", 5, 7),
+        back_case("4 queries, 3 keys of 9", 4, 3, 6),
+        back_case("one query, one key of 5", 1, 1, 4),
+        back_case("as many queries as keys", 4, 4, 2),
+        back_case("scores around 1000", 3, 5, 4, factor=3000.0),
+    ),
+    advice={
+        "raised-RuntimeWarning": "An exponential overflowed. exp(score - top) is never above 1, as top is the largest score of the query.",
+        "raised-ValueError": "Do the shapes fit? The weights have a row for each query and a column for each key; top[:, None] is a column.",
+    },
+    hints=(
+        "Which of the steps on the way forward can be done again with this tile alone? What of the other keys comes in by top, total and "
+        "along?",
+        "Weights of the tile: exponentials of score minus top, divided by total. of_v is their transpose times grad. At the weights "
+        "arrives grad times v transposed; at the scores that minus along, times the weights.",
+        "Six steps: scores, weights, of_v, what arrives at the weights, what arrives at the scores, then of_q and of_k, both divided as the scores are. "
+        "top, total and along need a second axis to stand beside rows.",
+    ),
+)
+
+TASKS = (
+    SCORES,
+    MERGE,
+    SOFTMAX,
+    NORM,
+    ROTARY,
+    FAILS,
+    SPLIT,
+    DECODE,
+    WINDOW,
+    ATTENTION,
+    VERDICTS,
+    CAUSAL,
+    ROOFLINE,
+    BACK,
+)
