@@ -319,7 +319,7 @@ def multiply(a, b, c, m, n, k, work, packed_a, packed_b):
     if (small or skinny) and m >= SMALL_ROWS and n >= lanes(work):
         if b.column == 1 and (small or b.row <= FAR):
             multiply_small(a, b, c, m, n, k)
-        else:  # it fits: no more than SMALL / SMALL_ROWS elements, or SKINNY_B
+        else:  # it fits (`room`): no more than SMALL / SMALL_ROWS elements, or SKINNY_B
             pack(b.data, b.at, b.row, b.column, k, n, work, packed_b, n)
             multiply_small(a, Matrix(work, packed_b, n, 1), c, m, n, k)
     else:
@@ -463,8 +463,9 @@ def matmul_beside(a, b, c, sizes, parts, work, each, threads, least, team):
 
 @functools.cache
 def room(dtype):
-    """Elements of workspace that one thread needs at most."""
-    return PACKED_A + (DEPTH + SPARE) * (WIDTH + SPARE + VECTORS * vector_width(dtype))
+    """Elements of workspace that one thread needs at most: packed a, and a block of b, or all of a b that is packed as it is."""
+    block = (DEPTH + SPARE) * (WIDTH + SPARE + VECTORS * vector_width(dtype))
+    return PACKED_A + max(block, SMALL // SMALL_ROWS, SKINNY_B)
 
 
 @functools.lru_cache(1024)
