@@ -833,6 +833,21 @@ KERNELS = [
         "test_both_walks and 2-64",
     ),
     Fault(
+        "matmul: a right matrix that is packed as it is does not fit the workspace of 16 registers",
+        "return PACKED_A + max(block, SMALL // SMALL_ROWS, SKINNY_B)",
+        "return PACKED_A + block",
+        "tests/kernels/test_guarded.py",
+        "test_with_half_as_many_registers and products",
+        needs="avx512f",
+    ),
+    Fault(
+        "conv2d: the gradient of pixels keeps one panel where several blocks of rows need them all",
+        "panels, pitch = lines + PACKED_A, PANEL if rows > HEIGHT else 0",
+        "panels, pitch = lines + PACKED_A, 0",
+        "tests/kernels/test_guarded.py",
+        "test_a_kernel_with_more_places",
+    ),
+    Fault(
         "attention backward: a causal key does not hear of its own query",
         "first_lanes(ahead + r + 1 - i, load(line, at), nothing)",
         "first_lanes(ahead + r - i, load(line, at), nothing)",

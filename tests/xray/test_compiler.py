@@ -96,6 +96,16 @@ def test_reading_machine_code():
     assert loop.ffma_share == pytest.approx(2 / 3)
 
 
+def test_the_loop_inside_is_the_main_one_though_more_is_multiplied_around_it():
+    around = "        /*0020*/                   FFMA R8, R5, R6, R8 ;\n"
+    functions = sass.parse(LISTING.replace("        /*0020*/              @!P1 LDS.U.64 R8, [R1] ;\n", 5 * around))
+    loop = sass.mix(sass.main_loop(functions))
+    assert (loop.total, loop["FFMA"]) == (3, 2)
+    tensor = LISTING.replace("FFMA R4, R5, R6, R4", "MOV R4, R5").replace("FFMA R4, R5, R7, R4", "MOV R4, R6")
+    tensor = tensor.replace("@!P1 LDS.U.64 R8, [R1]", "HMMA.16816.F32 R4, R8, R6, R4")
+    assert sass.mix(sass.main_loop(sass.parse(tensor)))["TENSOR"] == 1  # nothing is multiplied inside
+
+
 def test_code_without_a_loop():
     functions = sass.parse(LISTING.split(".L_x_1:")[0])
     assert sass.mix(sass.main_loop(functions)).total == 0
