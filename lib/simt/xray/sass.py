@@ -123,19 +123,23 @@ def main_loop(functions):
     """Instructions of the hottest loop, or an empty list where the code has no loop.
 
     A loop runs from the target of a backward branch to that branch. What belongs to a loop inside is not
-    counted for the loop around it. Hottest: most tensor-core and FFMA instructions, then most instructions.
+    counted for the loop around it. Hottest: of loops with tensor-core instructions, or else with FFMA, an innermost one, as it
+    runs most often; then the one with most of these, then the longest.
     """
     candidates = []
     for instructions, labels in functions:
         spans = _loops(instructions, labels)
         for low, high in spans:
             inner = [s for s in spans if s != (low, high) and low <= s[0] and s[1] <= high]
+            around = sum(s != (low, high) and s[0] <= low and high <= s[1] for s in spans)
             own = [
                 i for i in instructions if low <= i.address <= high and not any(a <= i.address <= b for a, b in inner)
             ]
             counts = mix(own)
-            candidates.append((counts["TENSOR"], counts["FFMA"], counts.total, own))
-    return max(candidates, key=lambda c: c[:3], default=(0, 0, 0, []))[3]
+            tensor, ffma = counts["TENSOR"], counts["FFMA"]
+            depth = around if tensor or ffma else -1
+            candidates.append((tensor > 0, depth, tensor, ffma, counts.total, own))
+    return max(candidates, key=lambda c: c[:-1], default=([],))[-1]
 
 
 def _loops(instructions, labels):
