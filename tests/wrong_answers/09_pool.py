@@ -134,6 +134,53 @@ def nothing_above_minus_infinity(x, size, stride, padding, places):
 
 
 @cuda.jit
+def begins_at_the_corner(x, size, stride, padding, places):
+    """wrong suspect: does the search begin at the corner of the window"""
+    z, y, c = cuda.grid(3)
+    if y < places.shape[1] and z < places.shape[2]:
+        largest = np.float32(-math.inf)
+        place = (y * stride - padding) * x.shape[2] + z * stride - padding
+        for ky in range(size):
+            for kx in range(size):
+                i, j = y * stride + ky - padding, z * stride + kx - padding
+                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
+                    if x[c, i, j] > largest or math.isnan(x[c, i, j]):
+                        largest, place = x[c, i, j], i * x.shape[2] + j
+        places[c, y, z] = place
+
+
+@cuda.jit
+def padding_is_minus_infinity(x, size, stride, padding, places):
+    """wrong suspect: the place is that of padding"""
+    z, y, c = cuda.grid(3)
+    if y < places.shape[1] and z < places.shape[2]:
+        largest, place = np.float32(0), -1
+        for k in range(size * size):
+            i, j = y * stride + k // size - padding, z * stride + k % size - padding
+            inside = i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]
+            v = x[c, i, j] if inside else np.float32(-math.inf)
+            if k == 0 or v > largest or math.isnan(v):
+                largest, place = v, i * x.shape[2] + j
+        places[c, y, z] = place
+
+
+@cuda.jit
+def padding_is_minus_infinity_until_a_place(x, size, stride, padding, places):
+    """wrong suspect: which was compared as -inf"""
+    z, y, c = cuda.grid(3)
+    if y < places.shape[1] and z < places.shape[2]:
+        largest, place = np.float32(-math.inf), -1
+        for ky in range(size):
+            for kx in range(size):
+                i, j = y * stride + ky - padding, z * stride + kx - padding
+                inside = i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]
+                v = x[c, i, j] if inside else np.float32(-math.inf)
+                if place < 0 or v > largest or math.isnan(v):
+                    largest, place = v, i * x.shape[2] + j
+        places[c, y, z] = place
+
+
+@cuda.jit
 def smallest(x, size, stride, padding, places):
     """wrong suspect: where the smallest pixel is"""
     z, y, c = cuda.grid(3)

@@ -11,12 +11,12 @@ def halves_by_products(x, g, out):
     """right"""
     plus, minus = 0.5 * (g[0] + g[1] + g[2]), 0.5 * (g[0] - g[1] + g[2])
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        m3 = (x[i + 1] - x[i + 3]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
@@ -29,9 +29,9 @@ def pairs_counted(x, g, out):
     plus, minus = half * (whole + g[1]), half * (whole - g[1])
     for p in range(out.size // 2):
         a, b, c, d = x[2 * p], x[2 * p + 1], x[2 * p + 2], x[2 * p + 3]
-        m2, m3 = (b + c) * plus, (c - b) * minus
-        out[2 * p] = (a - c) * g[0] + (m2 + m3)
-        out[2 * p + 1] = (m2 - m3) - (b - d) * g[2]
+        m1, m2 = (b + c) * plus, (c - b) * minus
+        out[2 * p] = (a - c) * g[0] + (m1 + m2)
+        out[2 * p + 1] = (m1 - m2) - (b - d) * g[2]
     for i in range(out.size // 2 * 2, out.size):
         total = np.float32(0)
         for t in range(3):
@@ -44,12 +44,12 @@ def not_halved(x, g, out):
     """wrong suspect: must be halved"""
     plus, minus = (g[0] + g[1] + g[2]), (g[0] - g[1] + g[2])
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        m3 = (x[i + 1] - x[i + 3]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
@@ -60,12 +60,12 @@ def third_turned(x, g, out):
     """wrong suspect: The third product"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 1] - x[i + 2]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 1] - x[i + 2]) * minus
+        m3 = (x[i + 1] - x[i + 3]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
@@ -76,12 +76,12 @@ def fourth_turned(x, g, out):
     """wrong suspect: The fourth product"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 3] - x[i + 1]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        m3 = (x[i + 3] - x[i + 1]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
@@ -92,43 +92,43 @@ def first_turned(x, g, out):
     """wrong suspect: The first product"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i + 2] - x[i]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i + 2] - x[i]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        m3 = (x[i + 1] - x[i + 3]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
 
 
 @njit
-def m3_added(x, g, out):
-    """wrong suspect: m3 was added"""
+def m2_added(x, g, out):
+    """wrong suspect: m2 was added"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 + m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        m3 = (x[i + 1] - x[i + 3]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 + m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
 
 
 @njit
-def m4_missing(x, g, out):
-    """wrong suspect: m4 is missing"""
+def m3_missing(x, g, out):
+    """wrong suspect: m3 is missing"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
@@ -139,12 +139,12 @@ def turned(x, g, out):
     """wrong suspect: The weights are turned round"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[2]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[0]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[2]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        m3 = (x[i + 1] - x[i + 3]) * g[0]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[2] * x[i] + g[1] * x[i + 1] + g[0] * x[i + 2]
@@ -155,11 +155,11 @@ def twice_the_first(x, g, out):
     """wrong suspect: Both results of a pair"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m1 + m2 + m3
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m0 + m1 + m2
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
@@ -170,12 +170,12 @@ def last_left_out(x, g, out):
     """wrong some-unwritten: the last one is left over"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        m3 = (x[i + 1] - x[i + 3]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
 
 
 @njit
@@ -183,10 +183,10 @@ def only_even(x, g, out):
     """wrong some-unwritten: each stores out[i] and out[i + 1]"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        out[i] = m1 + m2 + m3
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        out[i] = m0 + m1 + m2
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
@@ -197,12 +197,12 @@ def beyond_the_end(x, g, out):
     """wrong raised-IndexError: An index left its array"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        m3 = (x[i + 1] - x[i + 3]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
@@ -213,12 +213,12 @@ def step_of_4(x, g, out):
     """wrong some-unwritten: Pairs begin at 0, 2, 4"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
     for i in range(0, out.size - 1, 4):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * plus
-        m3 = (x[i + 2] - x[i + 1]) * minus
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * plus
+        m2 = (x[i + 2] - x[i + 1]) * minus
+        m3 = (x[i + 1] - x[i + 3]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
@@ -235,12 +235,12 @@ def as_it_stands(x, g, out):
 def halved_each_time(x, g, out):
     """over budget over-budget: prepared once"""
     for i in range(0, out.size - 1, 2):
-        m1 = (x[i] - x[i + 2]) * g[0]
-        m2 = (x[i + 1] + x[i + 2]) * (g[0] + g[1] + g[2]) / 2
-        m3 = (x[i + 2] - x[i + 1]) * (g[0] - g[1] + g[2]) / 2
-        m4 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m1 + m2 + m3
-        out[i + 1] = m2 - m3 - m4
+        m0 = (x[i] - x[i + 2]) * g[0]
+        m1 = (x[i + 1] + x[i + 2]) * (g[0] + g[1] + g[2]) / 2
+        m2 = (x[i + 2] - x[i + 1]) * (g[0] - g[1] + g[2]) / 2
+        m3 = (x[i + 1] - x[i + 3]) * g[2]
+        out[i] = m0 + m1 + m2
+        out[i + 1] = m1 - m2 - m3
     if out.size % 2:
         i = out.size - 1
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]

@@ -824,7 +824,18 @@ def _with_infinities(rng, shape):
 
 
 def places_of_maxima(
-    x, size, stride, padding, best=-np.inf, first=True, equal=False, nan="last", outside=None, least=False, shift=0
+    x,
+    size,
+    stride,
+    padding,
+    best=-np.inf,
+    first=True,
+    equal=False,
+    nan="last",
+    outside=None,
+    again=False,
+    least=False,
+    shift=0,
 ):
     """Where the largest pixel of each window lies, row * width + column, as PyTorch finds it; the options are mistakes."""
     channels, height, width = x.shape
@@ -844,7 +855,8 @@ def places_of_maxima(
             else:
                 larger = none or v > top or (equal and v >= top)
             if larger:
-                top, none, found[c, y, z] = v, False, i * width + j
+                top, found[c, y, z] = v, i * width + j
+                none = again and found[c, y, z] < 0
     return found
 
 
@@ -877,7 +889,7 @@ POOL = KernelTask(
         pool_case("ragged, overlapping, padded", _all_different, 2, 9, 13, 3, 2, 1),
         pool_case("many equal", _many_equal, 2, 7, 10, 3, 1, 1),
         pool_case("NaN among them", _with_nan, 1, 8, 11, 3, 2, 1),
-        pool_case("-inf, and one inf", _with_infinities, 1, 6, 12, 2, 2, 0),
+        pool_case("-inf, and one inf", _with_infinities, 1, 6, 12, 2, 2, 1),
         pool_case("exact", _all_different, 1, 16, 32, 2, 2, 0),
     ),
     writer=lambda index, case: (
@@ -915,6 +927,15 @@ POOL = KernelTask(
             _pool(best=0, first=False),
             "In some windows no pixel was found, and -1 is stored. Does the search begin with 0, which is larger than all of them? Begin "
             "with -math.inf, or with the first pixel.",
+        ),
+        Suspect(
+            _pool(outside=-np.inf),
+            "In a window of -inf the place is that of padding. Was padding compared as -inf, or does the search begin at the corner of the "
+            "window? The first pixel that the picture has counts.",
+        ),
+        Suspect(
+            _pool(outside=-np.inf, again=True),
+            "In a window of -inf the place is that of padding, which was compared as -inf. The first pixel that the picture has counts.",
         ),
         Suspect(
             _pool(outside=0.0),
@@ -1367,23 +1388,23 @@ WINOGRAD = CompiledTask(
             lambda x, g, out: along(x, g[::-1], 1, out),
             "The weights are turned round: g[0] belongs to the first element.",
         ),
-        Suspect(_pairs(half=1), "The weights of m2 and m3 are sums that must be halved."),
+        Suspect(_pairs(half=1), "The weights of m1 and m2 are sums that must be halved."),
         Suspect(
             _pairs(signs=(-1, 1, 1, 1)),
-            "The first product, m1, has the wrong sign: (d0 - d2) g0, and it is added to the first result.",
+            "The first product, m0, has the wrong sign: (d0 - d2) g0, and it is added to the first result.",
         ),
         Suspect(
-            _pairs(signs=(1, 1, -1, 1)), "The third product, m3, has the wrong sign: it is (d2 - d1) times its weight."
+            _pairs(signs=(1, 1, -1, 1)), "The third product, m2, has the wrong sign: it is (d2 - d1) times its weight."
         ),
         Suspect(
             _pairs(signs=(1, 1, 1, -1)),
-            "The fourth product, m4, has the wrong sign: (d1 - d3) g2, subtracted from the second result.",
+            "The fourth product, m3, has the wrong sign: (d1 - d3) g2, subtracted from the second result.",
         ),
-        Suspect(_pairs(second=lambda m: m[1] + m[2] - m[3]), "In the second result m3 was added. It is m2 - m3 - m4."),
-        Suspect(_pairs(second=lambda m: m[1] - m[2]), "In the second result m4 is missing: it is m2 - m3 - m4."),
+        Suspect(_pairs(second=lambda m: m[1] + m[2] - m[3]), "In the second result m2 was added. It is m1 - m2 - m3."),
+        Suspect(_pairs(second=lambda m: m[1] - m[2]), "In the second result m3 is missing: it is m1 - m2 - m3."),
         Suspect(
             _pairs(second=lambda m: m[0] + m[1] + m[2]),
-            "Both results of a pair are the first one. The second is m2 - m3 - m4.",
+            "Both results of a pair are the first one. The second is m1 - m2 - m3.",
         ),
     ),
     advice={
@@ -1400,7 +1421,7 @@ WINOGRAD = CompiledTask(
             "no pair: what is left over after the pairs needs lines of its own."
         ),
         "wrong-value": (
-            "Which result of a pair is wrong: the first, at an even place, or the second? Compare with m1 + m2 + m3, or m2 - m3 - m4, term "
+            "Which result of a pair is wrong: the first, at an even place, or the second? Compare with m0 + m1 + m2, or m1 - m2 - m3, term "
             "by term. Where does the next pair begin?"
         ),
         "raised-ImportError": "Write the loop yourself: functions of NumPy that call a library are not counted.",
@@ -1417,16 +1438,16 @@ WINOGRAD = CompiledTask(
             (
                 lambda rows: any(o.counted >= 2.9 * _RESULTS for o in rows),
                 "The result is right, but it takes three multiplications for each result or more, as the sum does as it stands. Halving is a "
-                "multiplication, too: are the weights of m2 and m3 prepared once, before the loop?",
+                "multiplication, too: are the weights of m1 and m2 prepared once, before the loop?",
             ),
         ),
         case=Case(f"{_RESULTS} results", winograd_arguments(_RESULTS)),
     ),
     hints=(
-        "Multiply out m1 + m2 + m3 on paper. Which products of d and g are left, and which cancel?",
+        "Multiply out m0 + m1 + m2 on paper. Which products of d and g are left, and which cancel?",
         "Everything with g alone can be computed before the loop. In the loop: four elements of x, four sums or differences of them, "
         "four products, and four additions or subtractions.",
-        "Two names before the loop, for the weights of m2 and m3. The loop goes in steps of 2, and ends before an element that "
+        "Two names before the loop, for the weights of m1 and m2. The loop goes in steps of 2, and ends before an element that "
         "would be alone. After it an `if` for an odd number: one sum of three products.",
     ),
 )
