@@ -501,8 +501,8 @@ KERNELS = [
     ),
     Fault(
         "local convolution: all rows have the weights of the first",
-        "weights = weight[o, c, ky, kx, y, begin:end]",
-        "weights = weight[o, c, ky, kx, 0, begin:end]",
+        "weight, pixel, result = at + y * wide, seen + y * down, to + y * wide",
+        "weight, pixel, result = at, seen + y * down, to + y * wide",
         OPERATIONS,
         "conv2d_local_rows and test_shapes",
     ),
