@@ -8,7 +8,7 @@ With w the weights, s the scores, o = w v the result, and g the gradient that ar
     of q, k     scale * (of s) k,  scale * (of s)^T q
 
 The ladder                                   what the rung adds
-    attention_backward_kept     the formulas: all weights and their gradients are kept
+    attention_backward_kept     the formulas: all weights of a head and their gradients are kept
     attention_backward_tiles    weights are computed again, tile by tile, from the largest score of each query and their
                                 sum: nothing that grows with queries x keys is kept (Dao and others 2022, section 3.1)
 
@@ -77,7 +77,7 @@ def of_all(g, parts, q, k, v):
 @implementation(
     "scaled_dot_product_attention_backward",
     device="cpu",
-    adds="the formulas: weights of all heads and their gradients are kept, and each line is a product of matrices",
+    adds="the formulas: all weights of a head and their gradients are kept, and each line is a product of matrices",
 )
 def attention_backward_kept(mask, shape, g, grad, q, k, v):
     sizes = (g.queries, g.width), (g.keys, g.width), (g.keys, g.values), (g.queries, g.values)

@@ -1,16 +1,20 @@
 """Gradients of attention on the GPU, continued: tiles in shared memory, and patches of all products in registers.
 
-gpu_backward.py reads every number of a key from memory for every query. Here, as in FlashAttention-2 (Dao 2023, section
-3.1.2), blocks walk over tiles: first one for each tile of queries, then one for each tile of keys. All five products are
-made by the two device functions of gpu_patches.py, whichever of the two stands still:
+gpu_backward.py reads every number of a key from memory for every query. Here blocks walk over tiles: first one for each
+tile of queries, then one for each tile of keys. All products are made by the two device functions of gpu_patches.py,
+whichever of the two stands still:
 
     block of queries   S = q k^T   A = grad v^T   of_q = sum over keys of dS k          dS = scale P (A - inner)
     block of keys      S^T         A^T            of_v = sum over queries of P^T grad   of_k = sum of dS^T q
 
-A block of queries goes over the keys twice: what P needs, the largest score of each row and its sum, and what dS needs,
-inner = the sum over keys of P A (which is grad . out, so the result itself is not needed), are known after the first time.
-FlashAttention-2 keeps the logarithm of the sum from the way forward, and its blocks of keys add to of_q by atomics: five
-products instead of nine, with last digits that differ from run to run, and weights that lose digits where scores are large.
+The rung is given no result and no sums, so it goes the way forward again: a block of queries goes over the keys twice. After
+the first time it knows what P needs, the largest score of each row and its sum, and what dS needs, inner = the sum over keys
+of P A. Nine products in all. Who has kept the result has inner = the sum over columns of grad * result, and with the sums no
+first time is needed: seven.
+
+FlashAttention-2 (Dao 2023) makes five. It keeps the result and the logarithm of each sum from the way forward, and has no
+blocks of queries: a block of keys makes all three gradients, and adds to of_q by atomics. So last digits differ from run to
+run (but for its option `deterministic`), and weights lose digits where scores are large, as a logarithm beside them has few.
 """
 
 import functools
