@@ -118,3 +118,8 @@ def one_row_each(directions, steps):
 def last_round_only(directions, steps):
     """wrong type: A list is asked for"""
     return int(max(layer.max() for layer in _walk(directions, steps, lambda below, way, t: below[:, t].max())))
+
+
+def as_text(directions, steps):
+    """wrong type: A list is asked for"""
+    return [layer.astype(str) for layer in _walk(directions, steps, lambda below, way, t: below[:, t].max())]

@@ -141,3 +141,9 @@ def difference_as_factor(m1, l1, acc1, m2, l2, acc2):
     m = max(m1, m2)
     first, second = m1 - m + 1, m2 - m + 1
     return m, first * l1 + second * l2, first * acc1 + second * acc2
+
+
+def as_text(*arguments):
+    """wrong type: Three things are asked for"""
+    m, total, acc = by_a_difference(*arguments)
+    return str(m), str(total), acc.astype(str)

@@ -220,3 +220,48 @@ def one_tile_beyond(first, last, keys, tile, window, sink):
         elif any(seen):
             partial.append(number)
     return full, partial
+
+
+def _lists(first, last, keys, tile, window, sink):
+    i, j = np.arange(first, last + 1)[:, None], np.arange(keys)
+    seen = (j <= i) & ((j > i - window) | (j < sink))
+    parts = [seen[:, begin : begin + tile] for begin in range(0, keys, tile)]
+    full = [number for number, part in enumerate(parts) if part.all()]
+    return full, [number for number, part in enumerate(parts) if part.any() and not part.all()]
+
+
+def arrays_and_tuples(*arguments):
+    """right"""
+    full, partial = _lists(*arguments)
+    return [np.array(full, np.int32), tuple(partial)]
+
+
+def three_quarters_more(*arguments):
+    """wrong type: A tile has a whole number"""
+    return tuple([number + 0.75 for number in part] for part in _lists(*arguments))
+
+
+def divided_with_a_point(*arguments):
+    """wrong type: `//` gives a whole number"""
+    tile = arguments[3]
+    return tuple([number * tile / tile for number in part] for part in _lists(*arguments))
+
+
+def as_text(*arguments):
+    """wrong type: Two lists are asked for"""
+    return tuple([str(number) for number in part] for part in _lists(*arguments))
+
+
+def as_sets(*arguments):
+    """wrong raised-NotPlain: a set, which has no order"""
+    return tuple(set(part) for part in _lists(*arguments))
+
+
+def as_keys_of_dicts(*arguments):
+    """wrong type: Two lists are asked for"""
+    return tuple(dict.fromkeys(part) for part in _lists(*arguments))
+
+
+def as_truth_values(*arguments):
+    """wrong type: Two lists are asked for"""
+    return tuple([bool(number) if number < 2 else number for number in part] for part in _lists(*arguments))

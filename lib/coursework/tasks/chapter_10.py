@@ -1012,10 +1012,11 @@ def judge_rounds(arguments, result):
     shapes = [part.shape for part in right]
     wanted = f"{len(right)} arrays, of shapes {', '.join(map(str, shapes))}"
     try:
-        said = [np.asarray(part, np.float64) for part in result]
+        said = [np.asarray(part) for part in result]
     except (TypeError, ValueError, OverflowError):
         said = []
-    if type(result) not in (list, tuple) or [part.shape for part in said] != shapes:
+    numbers = all(part.dtype.kind in "iuf" for part in said)
+    if type(result) not in (list, tuple) or [part.shape for part in said] != shapes or not numbers:
         cause = "A list is asked for, with an array (directions, steps) for each layer."
         return Slip("type", wanted, cause, _kind_of(result)[:120])
     wrong = [k for k, pair in enumerate(zip(said, right, strict=True)) if not np.array_equal(*pair)]

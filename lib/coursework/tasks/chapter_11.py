@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import operator
 
 import numpy as np
 
@@ -227,15 +228,16 @@ def judge_merge(arguments, result):
     m, total, acc = merged(*arguments)
     expected = f"m = {m:g}, l = {total:.6g}, acc = {_numbers(acc)}"
     try:
-        said = [np.asarray(part, np.float64) for part in result] if type(result) in (tuple, list) else []
+        said = [np.asarray(part) for part in result] if type(result) in (tuple, list) else []
     except (TypeError, ValueError):
         said = []
-    if [part.shape for part in said] != [(), (), acc1.shape]:
+    if [part.shape for part in said] != [(), (), acc1.shape] or any(part.dtype.kind not in "iuf" for part in said):
         return Slip(
             "type",
             expected,
             "Three things are asked for, in this order: two numbers, m and l, and an array, acc, as long as acc1.",
         )
+    said = [part.astype(np.float64) for part in said]
     got = f"m = {said[0]:g}, l = {said[1]:.6g}, acc = {_numbers(said[2])}"
     if said[0] != m:
         cause = "m is the largest score of both parts: the larger of m1 and m2, also if one of them is -inf."
@@ -1008,7 +1010,7 @@ FAILS = CounterexampleTask(
         "first: exp grows fast. second: it also falls fast, and 0 / 0 is no number. third: two large numbers are subtracted. fourth: "
         "draw the triangle for 2 queries and 4 keys.",
         "first: one number near 100 is enough. second: all of them on the same side of 0, and far from it. third: far from 0, and close to "
-        "each other, but not equal. fourth: two sizes that differ.",
+        "each other, but not equal. fourth: two sizes that differ, with more than one key.",
     ),
 )
 
@@ -1071,20 +1073,32 @@ WINDOWS = (
 )
 
 
+def _ordered(x):
+    """Whether it is something with a length and an order, which a judge may look at."""
+    return type(x) in (list, tuple, np.ndarray)
+
+
+def _two_lists(result):
+    """(full, partial) as lists of whole numbers, or None for anything else: floats, text, sets, truth values."""
+    if type(result) not in (tuple, list) or len(result) != 2 or not all(map(_ordered, result)):
+        return None
+    try:
+        said = tuple([operator.index(x) for x in part] for part in result)
+    except TypeError:
+        return None
+    return None if any(isinstance(x, bool | np.bool_) for part in result for x in part) else said
+
+
 def judge_window(arguments, result):
     """A Slip, or None for the right tiles."""
     right = tiles_of_window(*arguments)
     expected = f"full {_tiles(right[0])}, partial {_tiles(right[1])}"
-    try:
-        lists = [list(part) for part in result]
-        said = tuple([int(number) for number in part] for part in lists)
-    except (TypeError, ValueError):
-        lists = said = ()
-    booleans = any(isinstance(number, bool | np.bool_) for part in lists for number in part)
-    if type(result) not in (tuple, list) or len(said) != 2 or booleans:
-        return Slip(
-            "type", expected, "Two lists are asked for: the numbers of the full tiles, and those of the partial ones."
-        )
+    said = _two_lists(result)
+    if said is None:
+        cause = "Two lists are asked for: the numbers of the full tiles, and those of the partial ones."
+        if _ordered(result) and any(isinstance(x, float) for part in result if _ordered(part) for x in part):
+            cause = "A tile has a whole number. `/` gives a float even where the division has no rest; `//` gives a whole number."
+        return Slip("type", expected, cause)
     got = f"full {_tiles(said[0])}, partial {_tiles(said[1])}"
     if said == right:
         return None
