@@ -151,7 +151,20 @@ def test_largest_and_sum_are_those_of_the_scores_seen_so_far(opened, causal):
     for first in (0, 4):
         for keys in (2, 4, 6, 8):
             assert numbers(opened)[:4] == [first + 1, first + 4, keys - 1, keys]
-            assert ("skipped" in opened.evaluate(CAPTION)) == (causal and keys - 2 > first + 3)
+            said = opened.evaluate(CAPTION)
+            assert ("skipped" in said) == (causal and keys - 2 > first + 3)
+            assert ("divided by the sums" in said) == (keys == (first + 4 if causal else 8))
+            factors = opened.evaluate(
+                "Object.fromEntries([...document.querySelectorAll('[data-kept=factor]')].map((e) => [e.dataset.query, e.textContent]))"
+            )
+            for query, factor in factors.items():
+                before, there = scores[int(query) - 1, : keys - 2], scores[int(query) - 1, keys - 2 : keys]
+                if keys == 2 or there.max() == -np.inf:
+                    assert factor == "–"
+                    assert keys == 2 or query in re.search(r"For quer\S+ ([\d, ]+) there is no key", said)[1]
+                else:
+                    assert float(factor) == pytest.approx(np.exp(min(0, before.max() - there.max())), abs=6e-4)
+            assert len(factors) == (0 if "skipped" in said else 4)
             largest, sums = kept(opened, "largest"), kept(opened, "sum")
             assert sorted(largest) == list(range(1, first + 5))
             for query in largest:
