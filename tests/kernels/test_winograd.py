@@ -220,6 +220,12 @@ def test_squares_hold_the_kernel(span, results):
         assert fft.length(span, results, weights) >= span
 
 
+def test_squares_are_small_only_where_the_picture_is():
+    """Each transform costs something beside its numbers: cut into squares of 8, a picture took three times as long as with 24."""
+    assert fft.length(3, 94, 4) >= 24
+    assert fft.length(3, 6, 256) <= 8
+
+
 def test_large_kernels_go_by_fft():
     x, weight = layer(7, (1, 32, 70, 80), 32, kernel=31)
     result, choice = chosen(x, weight, padding=15)

@@ -20,6 +20,7 @@ from .geometry import extent
 
 SMALL = 49  # places of a kernel; for fewer it was never faster
 MULTIPLY, TRANSFORM = 12, 36
+CALL = 1200  # what each transform takes beside its numbers, in the unit of `length`: small squares are many of them
 SPECTRA = 8 << 20  # bytes of spectra of pixels, and of weights, at a time
 LENGTHS = sorted(base << power for base in (1, 3, 5) for power in range(2, 10))  # what transforms are fast for
 
@@ -47,11 +48,11 @@ def spans(g):
 
 
 def length(span, results, weights):
-    """How long transforms along one axis are, so that as little is computed as can be. weights: how many transforms of
+    """How long transforms along one axis are, so that they take as little time as can be. weights: how many transforms of
     weights there are for one of pixels or results, if the picture is one square."""
 
     def cost(size):
-        return ((-(-results // (size - span + 1))) ** 2 + weights) * size**2 * math.log2(size)
+        return ((-(-results // (size - span + 1))) ** 2 + weights) * (size**2 * math.log2(size) + CALL)
 
     longest = 1 << (span + results - 2).bit_length()
     return min([size for size in LENGTHS if size >= span] or [max(longest, 4)], key=cost)
