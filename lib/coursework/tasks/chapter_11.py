@@ -2097,7 +2097,7 @@ ROOFLINE = MeasuredTask(
 # 11-back -----------------------------------------------------------------------------------------------------
 
 
-def back_case(name, queries, keys, rest=0, width=4, values=3, factor=1.0):
+def back_case(name, queries, keys, rest=0, width=5, values=3, factor=4.0, cap=3.0):
     """A tile of `keys` keys; the queries look at `rest` others, too, so top and total are of all of these."""
 
     def make(rng):
@@ -2106,44 +2106,69 @@ def back_case(name, queries, keys, rest=0, width=4, values=3, factor=1.0):
             for shape in ((queries, width), (keys + rest, width), (keys + rest, values), (queries, values))
         )
         q *= factor
-        scores = q @ k.T / math.sqrt(width)
+        scores = cap * np.tanh(q @ k.T / math.sqrt(width) / cap)
         top = scores.max(axis=1)
         weights = np.exp(scores - top[:, None])
         total = weights.sum(axis=1)
         result = weights / total[:, None] @ v
-        return q, k[:keys], v[:keys], top, total, (grad * result).sum(axis=1), grad
+        return q, k[:keys], v[:keys], cap, top, total, (grad * result).sum(axis=1), grad
 
     return Case(name, make)
 
 
 def way_back(
-    q, k, v, top, total, along, grad,
-    scale=None, weights=None, slopes=None, of_q=lambda s, c, k: c * s @ k, of_k=lambda s, c, q: c * s.T @ q
+    q, k, v, cap, top, total, along, grad,
+    scale=None, weights=None, slopes=None, bent=lambda raw, capped, cap: 1 - (capped / cap) ** 2
 ):  # fmt: skip
     """(of_q, of_k, of_v); what is given takes the place of a step: a mistake."""
-    scale = q.shape[1] ** -0.5 if scale is None else scale
-    scores = q @ k.T * q.shape[1] ** -0.5
-    right = np.exp(scores - top[:, None]) / total[:, None]
-    w = right if weights is None else weights(scores, top[:, None], total[:, None])
+    raw = q @ k.T / math.sqrt(q.shape[1])
+    capped = cap * np.tanh(raw / cap)
+    right = np.exp(capped - top[:, None]) / total[:, None]
+    w = right if weights is None else weights(capped, top[:, None], total[:, None], raw)
     arrived = grad @ v.T
     s = w * (arrived - along[:, None]) if slopes is None else slopes(w, arrived, along[:, None])
-    return of_q(s, scale, k), of_k(s, scale, q), w.T @ grad
+    s = s * bent(raw, capped, cap) * (q.shape[1] ** -0.5 if scale is None else scale)
+    return s @ k, s.T @ q, w.T @ grad
 
 
 #: (what takes the place of a step, why that is wrong), asked of each gradient in this order.
 MISTAKES = (
-    ({"weights": lambda s, top, total: np.exp(s - top)}, "the weights were not divided by `total`."),
     (
-        {"weights": lambda s, top, total: np.exp(s - top) / np.exp(s - top).sum(axis=1, keepdims=True)},
+        {"weights": lambda s, top, total, raw: np.exp(raw - top) / total},
+        "the weights are of scores without the cap. `top` and `total` are of scores with it.",
+    ),
+    ({"weights": lambda s, top, total, raw: np.exp(s - top)}, "the weights were not divided by `total`."),
+    (
+        {"weights": lambda s, top, total, raw: np.exp(s - top) / np.exp(s - top).sum(axis=1, keepdims=True)},
         "the weights were divided by their sum over *this tile*. A query looks at other keys, too: `total` is the sum over all.",
     ),
     (
-        {"weights": lambda s, top, total: np.exp(s) / total},
+        {"weights": lambda s, top, total, raw: np.exp(s) / total},
         "`total` is a sum of exp(score - top). Take `top` off before the exponential here, too.",
     ),
     (
-        {"weights": lambda s, top, total: np.exp(s - s.max(axis=1, keepdims=True)) / total},
+        {"weights": lambda s, top, total, raw: np.exp(s - s.max(axis=1, keepdims=True)) / total},
         "the largest score of *this tile* was taken off. `total` belongs to `top`, the largest of all keys.",
+    ),
+    (
+        {"bent": lambda raw, capped, cap: 1},
+        "the cap was forgotten on the way back. Where a score is near the cap, the score before it hardly changes anything.",
+    ),
+    (
+        {"bent": lambda raw, capped, cap: 1 - (raw / cap) ** 2},
+        "the derivative of tanh(x) is 1 - tanh(x)^2, not 1 - x^2.",
+    ),
+    (
+        {"bent": lambda raw, capped, cap: cap * (1 - (capped / cap) ** 2)},
+        "`cap` stands before tanh and divides within it: in the derivative the two cancel.",
+    ),
+    (
+        {"bent": lambda raw, capped, cap: (1 - (capped / cap) ** 2) / cap},
+        "`cap` stands before tanh and divides within it: in the derivative the two cancel.",
+    ),
+    (
+        {"bent": lambda raw, capped, cap: 1 - capped**2},
+        "the derivative is 1 - tanh^2, and tanh is the capped score divided by `cap`.",
     ),
     (
         {"slopes": lambda w, arrived, along: w * arrived},
@@ -2163,17 +2188,15 @@ MISTAKES = (
         "the derivative of exp(score) is exp(score): what arrives at a score is multiplied by its weight.",
     ),
     ({"scale": 1.0}, "scores are q . k divided by the square root of the width: the way back has the same factor."),
-    (
-        {"of_q": lambda s, c, k: c * c * s @ k, "of_k": lambda s, c, q: c * c * s.T @ q},
-        "the square root of the width divides once, not twice.",
-    ),
 )
+TWICE = "the square root of the width divides once, not twice."
 
 
 def judge_back(arguments, result):
     """A Slip, or None for the right gradients."""
     q, k, v, *_ = arguments
     expected = way_back(*arguments)
+    twice = way_back(*arguments, scale=1 / q.shape[1])
     shapes = ", ".join(str(x.shape) for x in (q, k, v))
     try:
         said = [np.asarray(part, np.float64) for part in result] if type(result) in (tuple, list) else []
@@ -2193,6 +2216,8 @@ def judge_back(arguments, result):
                 guess = way_back(*arguments, **instead)[place]
             if np.allclose(found, guess, rtol=1e-9, atol=1e-12, equal_nan=True):
                 return Slip(name, told, f"{name}: {cause}", got)
+        if place != 2 and np.allclose(found, twice[place], rtol=1e-9, atol=1e-12):
+            return Slip(name, told, f"{name}: {TWICE}", got)
         if not np.isfinite(found).all():
             return Slip(name, told, f"{name} is no number here: take `top` off before the exponential.", got)
         if np.allclose(found, right, rtol=1e-4, atol=1e-5):
@@ -2214,29 +2239,29 @@ def short_type(result):
 
 BACK = FunctionTask(
     id="11-back",
-    section=Section("11.7", "11_backward", "SECTION"),
-    title="The way back, a tile at a time",
-    objective="Compute the gradients of a tile of keys from two numbers that each query has kept",
+    section=Section("11.7", "11_backward", "Who adds what"),
+    title="The way back through a cap",
+    objective="Derive the gradients of a tile of keys for scores with a soft cap, from two numbers that each query has kept",
     points=3,
-    minutes=14,
+    minutes=16,
     judge=judge_back,
     cases=(
         back_case("5 queries, all of 7 keys", 5, 7),
         back_case("4 queries, 3 keys of 9", 4, 3, 6),
         back_case("one query, one key of 5", 1, 1, 4),
-        back_case("as many queries as keys", 4, 4, 2),
-        back_case("scores around 1000", 3, 5, 4, factor=3000.0),
+        back_case("as many queries as keys", 4, 4, 2, cap=0.5),
+        back_case("capped at 1000", 3, 5, 4, factor=3000.0, cap=1000.0),
     ),
     advice={
         "raised-RuntimeWarning": "An exponential overflowed. exp(score - top) is never above 1, as top is the largest score of the query.",
         "raised-ValueError": "Do the shapes fit? The weights have a row for each query and a column for each key; top[:, None] is a column.",
     },
     hints=(
-        "Which of the steps on the way forward can be done again with this tile alone? What of the other keys comes in by top, total and "
-        "along?",
-        "Weights of the tile: exponentials of score minus top, divided by total. of_v is their transpose times grad. At the weights "
-        "arrives grad times v transposed; at the scores that minus along, times the weights.",
-        "Six steps: scores, weights, of_v, what arrives at the weights, what arrives at the scores, then of_q and of_k, both divided as the scores are. "
+        "Which steps of the way forward can be done again with this tile alone? What of the other keys comes in by top, total and "
+        "along? And which of the four steps back meets the cap?",
+        "Everything up to the gradient of a *capped* score is as on the page. From there one more step leads to the score before the "
+        "cap: the derivative of cap * tanh(x / cap). It can be said by the capped score alone.",
+        "Seven steps: scores, capped ones, weights, of_v, what arrives at the capped scores, what arrives at the scores, of_q and of_k. "
         "top, total and along need a second axis to stand beside rows.",
     ),
 )
