@@ -21,7 +21,7 @@ LANES_COLUMNS = 4  # columns of a value that a lane has
 COLUMNS = WARP * LANES_COLUMNS  # of a block; wider values take several
 THREADS = 128  # of a block that merges
 BLOCKS = 264  # enough for all multiprocessors of the largest GPUs, twice
-SHORTEST = 128  # keys of a part, at least
+SHORTEST = 128  # keys of the room for a part, at least: how many are there is known on the device only
 LEAST = f32(np.finfo(np.float32).min)  # where largest scores begin: there is no difference of two infinities
 
 
