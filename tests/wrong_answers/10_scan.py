@@ -190,7 +190,7 @@ def last_barrier_missing(a, grad, out):
 
 @cuda.jit
 def barrier_in_the_if(a, grad, out):
-    """wrong barrier-after-exit: in an `if` that they skip"""
+    """wrong divergent-barrier: what only some do stands in an `if` between the barriers"""
     factors = cuda.shared.array(64, np.float32)
     sums = cuda.shared.array(64, np.float32)
     r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]

@@ -177,7 +177,7 @@ def last_barrier_missing(q, k, v, scale, out):
 
 @cuda.jit
 def first_barrier_missing(q, k, v, scale, out):
-    """wrong race: between the two"""
+    """wrong race: Put cuda.syncthreads() (or cuda.syncwarp()) between line"""
     keys = cuda.shared.array((TILE, HEAD), np.float32)
     values = cuda.shared.array((TILE, HEAD), np.float32)
     query = cuda.local.array(HEAD, np.float32)
@@ -705,7 +705,7 @@ def returns_early(q, k, v, scale, out):
 
 @cuda.jit
 def waits_in_the_guard(q, k, v, scale, out):
-    """wrong barrier-after-exit: and it passed by"""
+    """wrong divergent-barrier: Keep cuda.syncthreads() out of every `if`"""
     keys = cuda.shared.array((TILE, HEAD), np.float32)
     values = cuda.shared.array((TILE, HEAD), np.float32)
     query = cuda.local.array(HEAD, np.float32)

@@ -134,7 +134,7 @@ def last_barrier_missing(q, k, v, scale, out):
 
 @cuda.jit
 def first_barrier_missing(q, k, v, scale, out):
-    """wrong race: between the two"""
+    """wrong race: Put cuda.syncthreads() (or cuda.syncwarp()) between line"""
     keys = cuda.shared.array((TILE, HEAD), np.float32)
     values = cuda.shared.array((TILE, HEAD), np.float32)
     query = cuda.local.array(HEAD, np.float32)
