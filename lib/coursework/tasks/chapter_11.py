@@ -2199,13 +2199,16 @@ def judge_back(arguments, result):
     twice = way_back(*arguments, scale=1 / q.shape[1])
     shapes = ", ".join(str(x.shape) for x in (q, k, v))
     try:
-        said = [np.asarray(part, np.float64) for part in result] if type(result) in (tuple, list) else []
+        said = [np.asarray(part) for part in result] if type(result) in (tuple, list) else []
     except (TypeError, ValueError):
         said = []
-    if [part.shape for part in said] != [x.shape for x in (q, k, v)]:
-        came = ", ".join(str(part.shape) for part in said) or short_type(result)
+    if [part.shape for part in said] != [x.shape for x in (q, k, v)] or any(
+        part.dtype.kind not in "iuf" for part in said
+    ):
+        came = ", ".join(f"{part.shape} of {part.dtype}" for part in said) or short_type(result)
         cause = "Three arrays are asked for, in this order: one like q, one like k, one like v. A sum over queries is a product with the transpose."
         return Slip("type", f"arrays of shapes {shapes}", cause, came)
+    said = [part.astype(np.float64) for part in said]
     for name, place in (("of_v", 2), ("of_q", 0), ("of_k", 1)):
         found, right = said[place], expected[place]
         if np.allclose(found, right, rtol=1e-9, atol=1e-12):
