@@ -90,7 +90,7 @@ def not_divided(q, k, v, cap, top, total, along, grad):
 
 
 def divided_by_the_tile(q, k, v, cap, top, total, along, grad):
-    """wrong of_v: over *this tile*"""
+    """wrong of_v: over this tile"""
 
     def softmax(s):
         e = np.exp(s - s.max(axis=1, keepdims=True))
@@ -100,7 +100,7 @@ def divided_by_the_tile(q, k, v, cap, top, total, along, grad):
 
 
 def top_of_the_tile(q, k, v, cap, top, total, along, grad):
-    """wrong of_v: the largest score of *this tile*"""
+    """wrong of_v: the largest score of this tile"""
     return _back(
         q, k, v, cap, top, total, along, grad, lambda s: np.exp(s - s.max(axis=1, keepdims=True)) / total[:, None]
     )

@@ -2140,7 +2140,7 @@ MISTAKES = (
     ({"weights": lambda s, top, total, raw: np.exp(s - top)}, "the weights were not divided by `total`."),
     (
         {"weights": lambda s, top, total, raw: np.exp(s - top) / np.exp(s - top).sum(axis=1, keepdims=True)},
-        "the weights were divided by their sum over *this tile*. A query looks at other keys, too: `total` is the sum over all.",
+        "the weights were divided by their sum over this tile. A query looks at other keys, too: `total` is the sum over all.",
     ),
     (
         {"weights": lambda s, top, total, raw: np.exp(s) / total},
@@ -2148,7 +2148,7 @@ MISTAKES = (
     ),
     (
         {"weights": lambda s, top, total, raw: np.exp(s - s.max(axis=1, keepdims=True)) / total},
-        "the largest score of *this tile* was taken off. `total` belongs to `top`, the largest of all keys.",
+        "the largest score of this tile was taken off. `total` belongs to `top`, the largest of all keys.",
     ),
     (
         {"bent": lambda raw, capped, cap: 1},
@@ -2181,7 +2181,7 @@ MISTAKES = (
     ({"slopes": lambda w, arrived, along: w * (arrived + along)}, "`along` was added. It has to be taken off."),
     (
         {"slopes": lambda w, arrived, along: w * (arrived - (w * arrived).sum(axis=1, keepdims=True))},
-        "the sum of weights times what arrives was taken over *this tile*. `along` is that sum over all keys.",
+        "the sum of weights times what arrives was taken over this tile. `along` is that sum over all keys.",
     ),
     (
         {"slopes": lambda w, arrived, along: arrived - along},
@@ -2262,7 +2262,7 @@ BACK = FunctionTask(
     hints=(
         "Which steps of the way forward can be done again with this tile alone? What of the other keys comes in by top, total and "
         "along? And which of the four steps back meets the cap?",
-        "Everything up to the gradient of a *capped* score is as on the page. From there one more step leads to the score before the "
+        "Everything up to the gradient of a capped score is as on the page. From there one more step leads to the score before the "
         "cap: the derivative of cap * tanh(x / cap). It can be said by the capped score alone.",
         "Seven steps: scores, capped ones, weights, of_v, what arrives at the capped scores, what arrives at the scores, of_q and of_k. "
         "top, total and along need a second axis to stand beside rows.",
