@@ -653,9 +653,11 @@ def scaled_dot_product_attention_backward(grad, q, k, v, mask=None, is_causal=Fa
 def attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     """(result, sums): that of `scaled_dot_product_attention`, and what `attention_backward_from_sums` needs beside it.
 
-    sums: (2, ..., queries). sums[0]: the largest score of each query times log2(e), the least finite number where it may look at
-    no key; sums[1]: the sum of 2^(score log2(e) - that). The logarithm of a query's sum of exponentials is
-    ln(2) (sums[0] + log2(sums[1])). New arrays; host memory only.
+    Arguments and errors are those of `scaled_dot_product_attention`. result: (..., queries, value width); sums: (2, ...,
+    queries), of the dtype of q. sums[0]: the largest score of each query times log2(e), the least finite number where it may
+    look at no key; sums[1]: the sum of 2^(score log2(e) - that): the two that Dao and others keep (FlashAttention, 2022,
+    section 3.1), to base 2. The logarithm of a query's sum of exponentials is ln(2) (sums[0] + log2(sums[1])). New arrays;
+    host memory only.
     """
     return call("attention_with_sums", q, k, v, mask, is_causal, scale, enable_gqa)
 
@@ -663,7 +665,9 @@ def attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None, enable_
 def attention_backward_from_sums(grad, q, k, v, result, sums, mask=None, is_causal=False, scale=None, enable_gqa=False):
     """`scaled_dot_product_attention_backward` without its way forward: result and sums are what `attention_with_sums` returned.
 
-    With other ones the gradients are wrong, and nobody notices: only their shapes are checked. Host memory only.
+    grad, result: (..., queries, value width); sums: (2, ..., queries); all of the dtype of q, else ValueError or TypeError.
+    The other arguments are those of the call that returned them. With other ones the gradients are wrong, and nobody notices:
+    only shapes are checked. Host memory only. Source: Dao and others, FlashAttention (2022), section 3.1.
     """
     return call("attention_backward_from_sums", grad, q, k, v, result, sums, mask, is_causal, scale, enable_gqa)
 
