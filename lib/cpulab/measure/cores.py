@@ -12,7 +12,7 @@ from pathlib import Path
 
 TASKS = Path("/proc/self/task")
 TICKS = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
-WORKED = 0.25  # a thread that ran for this part of the time is one of the team
+WORKED = 0.25  # a thread that ran for this part of the busiest one's time is one of the team
 
 
 def can_pin():
@@ -56,9 +56,9 @@ def settle(clock, limit=0.2):
 def one_core_each(functions, clock, seconds=0.1):
     """Inside the ``with``, every thread that works when one of ``functions`` is called stays on a core of its own.
 
-    Each function is called for ``seconds`` to see which threads work. Threads that a function starts would inherit
-    the caller's one core: not for functions that start threads or processes. Where there are fewer cores than
-    threads, or on systems other than Linux, nothing is changed.
+    Each function is called for ``seconds`` to see which threads work, and for longer where other programs take the
+    cores. Threads that a function starts would inherit the caller's one core: not for functions that start threads
+    or processes. Where there are fewer cores than threads, or on systems other than Linux, nothing is changed.
     """
     if not can_pin():
         yield {}
@@ -68,11 +68,9 @@ def one_core_each(functions, clock, seconds=0.1):
     pinned = {}
     for function in functions:
         settle(clock)  # workers of the function before may still spin
-        before, start = used(), clock.now()
-        while clock.now() - start < seconds:
-            function()
-        least = WORKED * (clock.now() - start)
-        team = [t for t, spent in sorted(used().items()) if t != own and spent - before.get(t, 0) > least]
+        worked = _worked(function, clock, seconds)
+        least = WORKED * max(worked.values())
+        team = sorted(t for t, spent in worked.items() if t != own and spent > least)
         if len(team) < len(cores):
             pinned |= dict(zip(team, cores[1:], strict=False))
     if pinned:
@@ -84,6 +82,20 @@ def one_core_each(functions, clock, seconds=0.1):
     finally:
         for thread in pinned:
             _pin(thread, cores)
+
+
+def _worked(function, clock, seconds, tries=20):
+    """Thread id -> seconds of processor time while ``function`` is called, until one thread has had half of them:
+    on a busy machine the clock goes on while no thread of ours does."""
+    before = used()
+    for _ in range(tries):
+        start = clock.now()
+        while clock.now() - start < seconds:
+            function()
+        worked = {thread: spent - before.get(thread, 0) for thread, spent in used().items()}
+        if max(worked.values()) >= seconds / 2:
+            break
+    return worked
 
 
 def _pin(thread, cores):
