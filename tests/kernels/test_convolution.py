@@ -7,7 +7,7 @@ import pytest
 
 import dlkernels
 from dlkernels import conv2d, conv2d_backward, convolution, cuda, implementations, max_pool2d
-from dlkernels.convolution import backward, choose, gpu, lanes, pointwise, reference
+from dlkernels.convolution import backward, choose, geometry, gpu, lanes, pointwise, reference
 from dlkernels.host import workspace
 
 from . import torch_references as torch_says
@@ -322,6 +322,23 @@ def test_conv2d_says_what_it_does(rung):
     np.testing.assert_array_equal(result, conv2d(x, weight, **named))
     (named_rung,) = [row for row in implementations.of("conv2d", "cpu") if row.name == rung]
     np.testing.assert_array_equal(result, named_rung(x, weight, **named))
+
+
+@pytest.mark.parametrize(
+    ("ins", "outs", "wide", "rung"),
+    [
+        (3, 64, 224, "conv2d_tile"),  # a network's first layer
+        (8, 64, 64, "conv2d_tile"),
+        (9, 64, 64, "conv2d_implicit"),
+        (3, 64, 1, "conv2d_implicit"),  # rows that fill no vector
+        (64, 1, 64, "conv2d_tile"),
+        (64, 64, 64, "conv2d_implicit"),
+    ],
+)
+def test_few_channels_go_by_tiles_of_pixels(ins, outs, wide, rung):
+    g, shape = geometry.convolution((9, wide), (3, 3), stride=2, padding=1)
+    weight = np.empty((outs, ins, 3, 3), np.float32)
+    assert choose.direct_way(weight, g, np.empty((1, outs, *shape), np.float32)) == rung
 
 
 @pytest.mark.parametrize("size", [(9, 10), (80, 90)], ids=["one thread", "all threads"])

@@ -22,7 +22,7 @@ import numpy as np
 from .. import team
 from ..host import workspace
 from ..matrix import choose as products
-from . import fft, implicit, lanes, pointwise, tiles, winograd
+from . import depthwise, fft, implicit, lanes, pointwise, tiles, winograd
 from .kept import by_shape
 from .sizes import sizes
 from .tiles import ROWS
@@ -145,7 +145,7 @@ def convolve(x, weight, bias, g, out, pack):
     multiplies = out.size * weight[0].size
     threads = products.threads_for(multiplies)
     c = tiles.cut(weight, g, out, threads, pack)
-    kernel = tiles.convolve if pack else tiles.convolve_depthwise
+    kernel = tiles.convolve if pack else depthwise.convolve_depthwise
     work = workspace(out.dtype, c.weights + threads * c.each)
     kernel(
         x, weight, bias, out, work, tiles.offsets(g, c), g, c, threads, products.least_time(multiplies), team.members()

@@ -40,6 +40,9 @@ LARGE = (
     (1, 3, 20, 41, 70, 5),
     (70, 66, 20, 18, 1),
     (1, 5, 3, 130, 40, 3),
+    # Rows of results of several tiles of vectors of pixels, for few input channels and for many.
+    (1, 3, 24, 12, 103, 3),
+    (2, 18, 9, 9, 99, 3),
 )
 TIMED = ((1, 8, 8, 14, 14, 3), (1, 64, 64, 56, 56, 3), (1, 256, 64, 56, 56, 1))
 VALUES = ("normal", "tiny", "few")

@@ -39,6 +39,7 @@ from .turned import copy_interleaved, copy_turned, turn_back
 # Heights of tiles, in pixels. With fewer than eight sums each waits for the one before it: 2 pixels take as long as 4.
 TALL, MIDDLE, LOW = (14, 7, 4) if REGISTERS == 32 else (6, 4, 2)
 LINE = 16  # elements: a line of the cache, or two
+FEW = 8  # input channels
 BAND = 256 << 10  # bytes of a turned band: with the weights of a panel in the L2 cache
 TURNED = 256  # terms whose weights are turned at a time: in two vectors, they stay in the L1 cache
 
@@ -55,8 +56,12 @@ Plan = namedtuple(
 
 
 def pays(weight, g, out):
-    """Whether it is faster than tiles of pixels: by shape."""
-    return g.groups == 1 and len(weight) >= vector_width(out.dtype)
+    """Whether it is faster than tiles of pixels: by shape. Those lose little where rows fill a vector; then it must be worth it to
+    turn the results, and panels of two vectors of output channels must be full."""
+    size, (outs, ins) = vector_width(out.dtype), weight.shape[:2]
+    if g.groups > 1 or outs < size:
+        return False
+    return out.shape[3] < size or (ins > FEW and outs > size)
 
 
 @by_shape

@@ -10,10 +10,9 @@ all input channels and all places of the kernel pass by::
             for each VECTORS vectors of the band's results
                 for each place of the kernel, for each input channel
                     tile += weights of ROWS channels x VECTORS vectors of pixels
-                what lies between two rows of the result is left out when the tile is written
 
-Vectors run on over the ends of rows: where a row is 58 pixels with its padding and 56 results wide, 2 of 58 lanes
-compute what nobody needs.
+Rows of results that fill a vector are cut into tiles of their own, the last of them moved back. Where rows are shorter, vectors
+run on over their ends: 7 results of 9 pixels with padding leave 2 of 9 lanes that compute what nobody needs.
 
 With a stride, results that are neighbours need pixels that are `stride` apart. The copy puts these side by side: one
 plane for each remainder of the division by the stride, in y and in x. In each of them the stride is one.
@@ -25,17 +24,18 @@ from collections import namedtuple
 import numpy as np
 
 from ..matrix.blocks import REGISTERS
-from ..simd import broadcast, fma, lanes, load, store, vector_width
+from ..simd import broadcast, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.pack import pack
-from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
+from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
 from .kept import by_shape
 
 VECTORS = 3
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS // 4 * 4  # 8 of 32 registers, 4 of 16; both divide most numbers of channels
+FEW = 16  # input channels: with fewer, all places of one are done before the next, in the order of the weights
 PANEL = 2 * ROWS  # output channels whose weights are packed side by side: a multiple of every vector
 BAND = 192 << 10  # bytes of the padded copy: less than the smallest L2 cache, with room for weights
 
@@ -62,7 +62,7 @@ def cut(weight, g, out, threads, packed=True):
     tasks = pictures * g.groups * bands
     parts = min(tiles, -(-2 * threads // tasks)) if threads > 1 and packed else 1
     channel = phases[0] * phases[1] * (rows + halo) * pitch
-    scratch = ROWS * VECTORS * vector_width(out.dtype)  # also what is read beyond the last plane
+    scratch = 2 * ROWS * VECTORS * vector_width(out.dtype)  # also what is read beyond the last plane
     weights = g.groups * -(-tiles // 2) * PANEL * weight[0].size if packed else 0
     return Cut(rows, bands, pitch, rows + halo, *phases, channel, tiles, parts, weights, ins * channel + scratch)
 
@@ -104,12 +104,15 @@ def copy_padded(picture, g, c, top, rows, line, to):
                 if g.stride_x == 1:
                     for q in range(target.size):
                         target[q] = source[q]
+                elif g.stride_x == 2:  # a number that the compiler knows: it shuffles vectors
+                    for q in range(target.size):
+                        target[q] = source[q * 2]
                 else:
                     for q in range(target.size):
                         target[q] = source[q * g.stride_x]
 
 
-# ---- dense: many input channels for each result --------------------------------------------------------------------
+# ---- the weights, and the tile ---------------------------------------------------------------------------------------
 
 
 @inner_njit()
@@ -139,6 +142,12 @@ def add_taps(acc, line, weights, band, places, ins, channel):
     band: where the tile's first pixel stands.
     """
     taps = places.size
+    if ins < FEW:
+        for c in range(ins):
+            for t in range(taps):
+                at, pixel = weights + (c * taps + t) * PANEL, band + c * channel + places[t]
+                acc = tile_multiply_add(acc, 1, line, at, (1, 0), line, pixel, 0)
+        return acc
     for t in range(taps):
         at, pixel, row = weights + t * PANEL, band + places[t], taps * PANEL
         acc = tile_multiply_add(acc, ins, line, at, (1, row), line, pixel, channel)
@@ -146,7 +155,60 @@ def add_taps(acc, line, weights, band, places, ins, channel):
 
 
 @inner_njit()
-def write_rows(line, scratch, width, out, at, plane, count, bias, first, f, last, pitch, wide):
+def fill_starts(line, starts, bias, first, count):
+    """What sums begin with: for each of `count` channels its bias, in all lanes of VECTORS vectors."""
+    size = lanes(line)
+    for r in range(ROWS):
+        number = broadcast(bias[first + r] if r < count else bias.dtype.type(0))
+        for v in range(VECTORS):
+            store(line, starts + (r * VECTORS + v) * size, number)
+
+
+@inner_njit()
+def write_tile(tile, vectors, line, scratch, out, to, plane, count):
+    """The results of `count` channels, `vectors` vectors of each, to element `to` of the first channel's plane and after."""
+    if count == ROWS:
+        tile_store(out, to, plane, tile)
+        return
+    width = vectors * lanes(line)
+    tile_store(line, scratch, width, tile)
+    for r in range(count):
+        for k in range(0, width, lanes(line)):
+            store(out, to + r * plane + k, load(line, scratch + r * width + k))
+
+
+@inner_njit()
+def long_rows(terms, line, copy, pitch, starts, out, at, plane, rows, wide, count):
+    """`rows` rows of results, each of a vector or more. The last tile is moved back over the one before it."""
+    weights, places, ins, channel = terms
+    size = lanes(line)
+    row, scratch = VECTORS * size, starts + ROWS * VECTORS * size
+    for y in range(rows):
+        pixels, to, z = copy + y * pitch, at + y * wide, 0
+        while z < wide:
+            rest = wide - z
+            if rest > 2 * size and wide >= 3 * size:
+                z = min(z, wide - 3 * size)
+                three = tile_load(line, starts, row, ROWS, 3)
+                three = add_taps(three, line, weights, pixels + z, places, ins, channel)
+                write_tile(three, 3, line, scratch, out, to + z, plane, count)
+                z += 3 * size
+            elif rest > size and wide >= 2 * size:
+                z = min(z, wide - 2 * size)
+                two = tile_load(line, starts, row, ROWS, 2)
+                two = add_taps(two, line, weights, pixels + z, places, ins, channel)
+                write_tile(two, 2, line, scratch, out, to + z, plane, count)
+                z += 2 * size
+            else:
+                z = min(z, wide - size)
+                one = tile_load(line, starts, row, ROWS, 1)
+                one = add_taps(one, line, weights, pixels + z, places, ins, channel)
+                write_tile(one, 1, line, scratch, out, to + z, plane, count)
+                z += size
+
+
+@inner_njit()
+def write_rows(line, scratch, width, out, at, plane, count, f, last, pitch, wide):
     """Results f, f + 1, ... of `count` channels from the scratch to where they belong; what lies between rows is left out.
 
     A result f belongs to row f // pitch and column f % pitch, if that is less than `wide`.
@@ -158,55 +220,67 @@ def write_rows(line, scratch, width, out, at, plane, count, bias, first, f, last
             if run > 0:
                 source = line[scratch + r * width + done : scratch + r * width + done + run]
                 to = at + r * plane + y * wide + z
-                target, add = out[to : to + run], bias[first + r]
+                target = out[to : to + run]
                 for k in range(run):
-                    target[k] = source[k] + add
+                    target[k] = source[k]
             done, y, z = done + pitch - z, y + 1, 0
             if done >= width:
                 break
 
 
 @inner_njit()
+def short_rows(terms, line, copy, pitch, starts, out, at, plane, rows, wide, count):
+    """`rows` rows of results that are shorter than a vector: vectors run on over their ends."""
+    weights, places, ins, channel = terms
+    size, last = lanes(line), (rows - 1) * pitch + wide  # results, those between rows included
+    row, scratch, f = VECTORS * size, starts + ROWS * VECTORS * size, 0
+    while f < last:
+        if last - f > 2 * size:
+            three = tile_load(line, starts, row, ROWS, 3)
+            three = add_taps(three, line, weights, copy + f, places, ins, channel)
+            width = 3 * size
+            tile_store(line, scratch, width, three)
+        elif last - f > size:
+            two = tile_load(line, starts, row, ROWS, 2)
+            two = add_taps(two, line, weights, copy + f, places, ins, channel)
+            width = 2 * size
+            tile_store(line, scratch, width, two)
+        else:
+            one = tile_load(line, starts, row, ROWS, 1)
+            one = add_taps(one, line, weights, copy + f, places, ins, channel)
+            width = size
+            tile_store(line, scratch, width, one)
+        write_rows(line, scratch, width, out, at, plane, count, f, last, pitch, wide)
+        f += width
+
+
+@inner_njit()
 def task_of_bands(arguments, task, who):
     """One band of one picture, for some of the output channels of one group."""
     x, bias, out, work, places, g, c = arguments
-    line, result, size = memory(work), memory(out), lanes(work)
+    line, result = memory(work), memory(out)
     outs, high, wide = out.shape[1] // g.groups, out.shape[2], out.shape[3]
-    ins = x.shape[1] // g.groups
+    ins, plane = x.shape[1] // g.groups, high * wide
     part, rest = task % c.parts, task // c.parts
     band, rest = rest % c.bands, rest // c.bands
     group, n = rest % g.groups, rest // g.groups
     top = band * c.rows
     rows = min(c.rows, high - top)
     copy = c.weights + who * c.each
-    scratch = copy + ins * c.channel
+    starts = copy + ins * c.channel
     for channel in range(ins):
         copy_padded(x[n, group * ins + channel], g, c, top, rows, line, copy + channel * c.channel)
-    last = (rows - 1) * c.pitch + wide  # results of the band, those between rows included
     for t in range(part * c.tiles // c.parts, (part + 1) * c.tiles // c.parts):
         weights = (group * panels_of(c.tiles) + t // 2) * ins * places.size * PANEL + t % 2 * ROWS
         first = group * outs + t * ROWS
         count = min(ROWS, outs - t * ROWS)
         at = ((n * out.shape[1] + first) * high + top) * wide
-        f = 0
-        while f < last:
-            if last - f > 2 * size:
-                three = tile_zeros(line, ROWS, 3)
-                three = add_taps(three, line, weights, copy + f, places, ins, c.channel)
-                width = 3 * size
-                tile_store(line, scratch, width, three)
-            elif last - f > size:
-                two = tile_zeros(line, ROWS, 2)
-                two = add_taps(two, line, weights, copy + f, places, ins, c.channel)
-                width = 2 * size
-                tile_store(line, scratch, width, two)
-            else:
-                one = tile_zeros(line, ROWS, 1)
-                one = add_taps(one, line, weights, copy + f, places, ins, c.channel)
-                width = size
-                tile_store(line, scratch, width, one)
-            write_rows(line, scratch, width, result, at, high * wide, count, bias, first, f, last, c.pitch, wide)
-            f += width
+        fill_starts(line, starts, bias, first, count)
+        terms = weights, places, ins, c.channel
+        if wide >= lanes(work):
+            long_rows(terms, line, copy, c.pitch, starts, result, at, plane, rows, wide, count)
+        else:
+            short_rows(terms, line, copy, c.pitch, starts, result, at, plane, rows, wide, count)
 
 
 @cached_njit()
@@ -215,120 +289,3 @@ def convolve(x, weight, bias, out, work, places, g, c, threads, least, team):
     share(pack_weights, (weight, work, g, c), g.groups * panels_of(c.tiles), threads, 0, team)
     tasks = out.shape[0] * g.groups * c.bands * c.parts
     share(task_of_bands, (x, bias, out, work, places, g, c), tasks, threads, least, team)
-
-
-# ---- depthwise: one input channel for each result --------------------------------------------------------------------
-
-TALL = 4  # rows of the result at a time: each weight that is loaded serves four times
-
-
-@inner_njit()
-def four_rows(line, band, pitch, weights, at, places, bias, out, to, wide):
-    """A vector of results in each of four rows; the vector begins at element `band` of the first row's pixels."""
-    acc0 = acc1 = acc2 = acc3 = broadcast(bias)
-    for t in range(places.size):
-        factor, source = broadcast(weights[at + t]), band + places[t]
-        acc0 = fma(factor, load(line, source), acc0)
-        acc1 = fma(factor, load(line, source + pitch), acc1)
-        acc2 = fma(factor, load(line, source + 2 * pitch), acc2)
-        acc3 = fma(factor, load(line, source + 3 * pitch), acc3)
-    store(out, to, acc0), store(out, to + wide, acc1)
-    store(out, to + 2 * wide, acc2), store(out, to + 3 * wide, acc3)
-
-
-@inner_njit()
-def add_column(line, source, pitch, high, middle, low, acc0, acc1, acc2, acc3):
-    """The four sums plus one column of a kernel of three rows: each vector of pixels serves up to three of them."""
-    one, two, three = load(line, source), load(line, source + pitch), load(line, source + 2 * pitch)
-    four, five, six = load(line, source + 3 * pitch), load(line, source + 4 * pitch), load(line, source + 5 * pitch)
-    acc0, acc1 = fma(high, one, acc0), fma(high, two, acc1)
-    acc2, acc3 = fma(high, three, acc2), fma(high, four, acc3)
-    acc0, acc1 = fma(middle, two, acc0), fma(middle, three, acc1)
-    acc2, acc3 = fma(middle, four, acc2), fma(middle, five, acc3)
-    acc0, acc1 = fma(low, three, acc0), fma(low, four, acc1)
-    return acc0, acc1, fma(low, five, acc2), fma(low, six, acc3)
-
-
-@inner_njit()
-def four_rows_of_three(line, source, pitch, weights, bias, out, to, wide):
-    """`four_rows` for a kernel of 3 x 3 neighbours, with 18 loads of pixels instead of 36."""
-    a, b, c, d, e, f, g, h, i = weights
-    acc0, acc1, acc2, acc3 = add_column(line, source, pitch, a, d, g, bias, bias, bias, bias)
-    acc0, acc1, acc2, acc3 = add_column(line, source + 1, pitch, b, e, h, acc0, acc1, acc2, acc3)
-    acc0, acc1, acc2, acc3 = add_column(line, source + 2, pitch, c, f, i, acc0, acc1, acc2, acc3)
-    store(out, to, acc0), store(out, to + wide, acc1)
-    store(out, to + 2 * wide, acc2), store(out, to + 3 * wide, acc3)
-
-
-@inner_njit()
-def plane_of_three(line, copy, weights, at, bias, out, to, rows, wide, pitch):
-    """`plane_of_results` for a kernel of 3 x 3 neighbours: its weights stay in registers."""
-    size, start = lanes(line), broadcast(bias)
-    a, b, c = broadcast(weights[at]), broadcast(weights[at + 1]), broadcast(weights[at + 2])
-    d, e, f = broadcast(weights[at + 3]), broadcast(weights[at + 4]), broadcast(weights[at + 5])
-    g, h, i = broadcast(weights[at + 6]), broadcast(weights[at + 7]), broadcast(weights[at + 8])
-    kernel = a, b, c, d, e, f, g, h, i
-    for row in range(0, rows, TALL):
-        y = min(row, rows - TALL)
-        for column in range(0, wide, size):
-            z = min(column, wide - size)
-            four_rows_of_three(line, copy + y * pitch + z, pitch, kernel, start, out, to + y * wide + z, wide)
-
-
-@inner_njit()
-def plane_of_results(line, copy, scratch, weights, at, places, bias, out, to, rows, wide, pitch, near):
-    """Rows of one output channel from its planes of pixels. The last four rows and the last vector are moved back.
-
-    near: whether the kernel has 3 x 3 places that are neighbours.
-    """
-    size = lanes(line)
-    if near and rows >= TALL and wide >= size:
-        plane_of_three(line, copy, weights, at, bias, out, to, rows, wide, pitch)
-        return
-    if rows >= TALL and wide >= size:
-        for row in range(0, rows, TALL):
-            y = min(row, rows - TALL)
-            for column in range(0, wide, size):
-                z = min(column, wide - size)
-                four_rows(line, copy + y * pitch + z, pitch, weights, at, places, bias, out, to + y * wide + z, wide)
-        return
-    for y in range(rows):
-        for z in range(0, wide, size):
-            acc = broadcast(bias)
-            for t in range(places.size):
-                acc = fma(broadcast(weights[at + t]), load(line, copy + y * pitch + z + places[t]), acc)
-            store(line, scratch, acc)
-            for k in range(min(size, wide - z)):
-                out[to + y * wide + z + k] = line[scratch + k]
-
-
-@inner_njit()
-def task_of_channel(arguments, task, who):
-    """One band of one input channel: all results that are made of it."""
-    x, weight, bias, out, work, places, g, c = arguments
-    line, result, factors = memory(work), memory(out), memory(weight)
-    outs, high, wide = out.shape[1] // g.groups, out.shape[2], out.shape[3]
-    band, plane = task % c.bands, task // c.bands
-    n, group = plane // g.groups, plane % g.groups
-    top = band * c.rows
-    rows = min(c.rows, high - top)
-    copy = who * c.each
-    near = places.size == 9 and g.kernel_x == 3 and places[1] == 1 and places[3] == c.pitch
-    copy_padded(x[n, group], g, c, top, rows, line, copy)
-    for o in range(group * outs, (group + 1) * outs):
-        to = ((n * out.shape[1] + o) * high + top) * wide
-        scratch, at = copy + c.channel, o * places.size
-        plane_of_results(line, copy, scratch, factors, at, places, bias[o], result, to, rows, wide, c.pitch, near)
-
-
-@cached_njit()
-def convolve_depthwise(x, weight, bias, out, work, places, g, c, threads, least, team):
-    """out = the convolution with one input channel in each group, for contiguous arrays."""
-    share(
-        task_of_channel,
-        (x, weight, bias, out, work, places, g, c),
-        out.shape[0] * g.groups * c.bands,
-        threads,
-        least,
-        team,
-    )
