@@ -17,6 +17,7 @@ import time
 import traceback
 from pathlib import Path
 
+import cpulab
 from cpulab.measure import machine_card, peers, record
 from simt.xray import Unavailable
 
@@ -35,6 +36,12 @@ def main(arguments=None):
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of: {', '.join(there)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="fewer sizes, shorter; records nothing")
     options = parser.parse_args(arguments)
+    measured = Path(cpulab.__file__).resolve().parents[1]
+    if measured != HERE.parent / "lib":
+        parser.error(
+            f"the library of another copy would be measured, {measured}, not that beside this file. Set PYTHONPATH={HERE.parent / 'lib'}, or "
+            "install this copy: pip install -e ."
+        )
     unknown = sorted(set(options.names) - set(there))
     if unknown:
         parser.error(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(there)}")

@@ -68,6 +68,16 @@ def test_an_unknown_benchmark_is_said(two_benchmarks, capsys):
     assert "no benchmark is called nothing; there are works, fails" in capsys.readouterr().err
 
 
+def test_the_library_of_another_copy_is_not_measured(two_benchmarks, monkeypatch, tmp_path, capsys):
+    run = script("run")
+    monkeypatch.setattr(run, "HERE", tmp_path / "benchmarks")
+    monkeypatch.setattr(run, "benchmarks", lambda: ["works"])
+    with pytest.raises(SystemExit):
+        run.main(["works"])
+    assert "the library of another copy would be measured" in capsys.readouterr().err
+    assert two_benchmarks == {}
+
+
 def test_benchmarks_are_found_by_their_function():
     found = script("run").benchmarks()
     assert "vector" in found
