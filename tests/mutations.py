@@ -487,8 +487,8 @@ KERNELS = [
     ),
     Fault(
         "tiles of pixels: few channels, in the order of places",
-        "at, pixel = weights + (c * taps + t) * PANEL, band",
-        "at, pixel = weights + (t * ins + c) * PANEL, band",
+        "at = weights + (c * taps + t) * PANEL",
+        "at = weights + (t * ins + c) * PANEL",
         OPERATIONS,
         "conv2d_tile and test_shapes",
     ),

@@ -145,7 +145,8 @@ def add_taps(acc, line, weights, band, places, ins, channel):
     if ins < FEW:
         for c in range(ins):
             for t in range(taps):
-                at, pixel = weights + (c * taps + t) * PANEL, band + c * channel + places[t]
+                at = weights + (c * taps + t) * PANEL
+                pixel = band + c * channel + places[t]
                 acc = tile_multiply_add(acc, 1, line, at, (1, 0), line, pixel, 0)
         return acc
     for t in range(taps):
