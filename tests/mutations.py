@@ -500,6 +500,13 @@ KERNELS = [
         "conv",
     ),
     Fault(
+        "separable: what is between has as many channels as the input",
+        "between = np.empty((len(x), len(depthwise), *out.shape[2:]), x.dtype)",
+        "between = np.empty((*x.shape[:2], *out.shape[2:]), x.dtype)",
+        OPERATIONS,
+        "conv2d_separable_in_two and test_shapes",
+    ),
+    Fault(
         "convolution by spectra: a product that is not conjugate",
         "_spectra(kernel[mine], size).conj()",
         "_spectra(kernel[mine], size)",

@@ -166,8 +166,9 @@ CONV2D_LOCAL = Examples(
 def separable_arguments(draw, *shape):
     """Of one call of `conv2d_separable`: channels of their own for the depthwise part, `out` for the other."""
     *batch, ins, outs, height, width, kernel = shape
+    of_each = 2 if draw.seed % 3 == 2 else 1  # channels between the two, of each input channel
     x, depthwise, _, stride, padding, dilation, _ = arguments(
-        draw, *batch, ins, 1, height, width, kernel, settings=SEPARABLE
+        draw, *batch, ins, of_each, height, width, kernel, settings=SEPARABLE
     )
     channels, plain = (
         len(depthwise),

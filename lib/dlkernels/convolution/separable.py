@@ -50,7 +50,7 @@ def on_pictures(rung):
 )
 @on_pictures
 def conv2d_separable_in_two(x, depthwise, pointwise, bias, g, out):
-    between = np.empty((*x.shape[:2], *out.shape[2:]), x.dtype)
+    between = np.empty((len(x), len(depthwise), *out.shape[2:]), x.dtype)
     cpu.direct(x, depthwise, np.zeros(len(depthwise), x.dtype), g, between)
     cpu.direct(between, pointwise, bias, POINT, out)
 
@@ -119,7 +119,8 @@ def plans(x, depthwise, pointwise, g, out, threads):
     "conv2d_separable",
     device="cpu",
     adds="fused: a band of what is between stays in the cache, channels in the lanes from beginning to end",
-    limits="more than one output channel for each input channel between the two go the way of conv2d_separable_in_two",
+    limits="more than one channel between the two for each input channel, and pixels that tiles multiply faster (`implicit.pays`: few "
+    "channels), go the way of conv2d_separable_in_two",
     public=True,
 )
 @on_pictures
