@@ -195,3 +195,33 @@ def in_place(q, k, v, cap, top, total, along, grad):
 def as_text(q, k, v, cap, top, total, along, grad):
     """wrong type: Three arrays are asked for"""
     return tuple(part.astype(str) for part in _back(q, k, v, cap, top, total, along, grad))
+
+
+def cut_off(q, k, v, cap, top, total, along, grad):
+    """wrong of_v: that it only cuts off"""
+    scores = np.clip(q @ k.T / math.sqrt(q.shape[1]), -cap, cap)
+    return _back(
+        q, k, v, cap, top, total, along, grad, weights=lambda _: np.exp(scores - top[:, None]) / total[:, None]
+    )
+
+
+def no_root_forward(q, k, v, cap, top, total, along, grad):
+    """wrong of_v: when they were computed again"""
+    scores = cap * np.tanh(q @ k.T / cap)
+    return _back(
+        q, k, v, cap, top, total, along, grad, weights=lambda _: np.exp(scores - top[:, None]) / total[:, None]
+    )
+
+
+def width_is_five(q, k, v, cap, top, total, along, grad):
+    """wrong of_v: look at the weights first"""
+    scores = cap * np.tanh(q @ k.T / math.sqrt(5) / cap)
+    return _back(
+        q, k, v, cap, top, total, along, grad, weights=lambda _: np.exp(scores - top[:, None]) / total[:, None]
+    )
+
+
+def no_number_in_of_q(q, k, v, cap, top, total, along, grad):
+    """wrong of_q: the weights are, as of_v is right"""
+    of_q, of_k, of_v = _back(q, k, v, cap, top, total, along, grad)
+    return of_q * np.nan, of_k, of_v

@@ -2118,10 +2118,10 @@ def back_case(name, queries, keys, rest=0, width=5, values=3, factor=4.0, cap=3.
 
 def way_back(
     q, k, v, cap, top, total, along, grad,
-    scale=None, weights=None, slopes=None, bent=lambda raw, capped, cap: 1 - (capped / cap) ** 2
+    scale=None, weights=None, slopes=None, bent=lambda raw, capped, cap: 1 - (capped / cap) ** 2, root=None
 ):  # fmt: skip
     """(of_q, of_k, of_v); what is given takes the place of a step: a mistake."""
-    raw = q @ k.T / math.sqrt(q.shape[1])
+    raw = q @ k.T / (math.sqrt(q.shape[1]) if root is None else root)
     capped = cap * np.tanh(raw / cap)
     right = np.exp(capped - top[:, None]) / total[:, None]
     w = right if weights is None else weights(capped, top[:, None], total[:, None], raw)
@@ -2135,9 +2135,17 @@ def way_back(
 MISTAKES = (
     (
         {"weights": lambda s, top, total, raw: np.exp(raw - top) / total},
-        "the weights are of scores without the cap. `top` and `total` are of scores with it.",
+        "the weights are of scores without the cap, or of scores that it only cuts off. tanh bends them all; `top` and `total` are of such.",
     ),
     ({"weights": lambda s, top, total, raw: np.exp(s - top)}, "the weights were not divided by `total`."),
+    (
+        {"root": 1.0},
+        "scores were not divided by the square root of the width when they were computed again. `top` and `total` are of scores that were.",
+    ),
+    (
+        {"root": 1.0, "scale": 1.0},
+        "scores are q . k divided by the square root of the width, there and on the way back.",
+    ),
     (
         {"weights": lambda s, top, total, raw: np.exp(s - top) / np.exp(s - top).sum(axis=1, keepdims=True)},
         "the weights were divided by their sum over this tile. A query looks at other keys, too: `total` is the sum over all.",
@@ -2222,12 +2230,14 @@ def judge_back(arguments, result):
         if place != 2 and np.allclose(found, twice[place], rtol=1e-9, atol=1e-12):
             return Slip(name, told, f"{name}: {TWICE}", got)
         if not np.isfinite(found).all():
-            return Slip(name, told, f"{name} is no number here: take `top` off before the exponential.", got)
+            why = "take `top` off before the exponential." if place == 2 else "the weights are, as of_v is right."
+            return Slip(name, told, f"{name} is no number here: {why}", got)
         if np.allclose(found, right, rtol=1e-4, atol=1e-5):
             return Slip(name, told, f"{name}: {_NEARLY}", got)
         if place == 2:
             cause = (
-                "of_v: row j of the result is a sum over queries: the weight of key j times the row of grad of each."
+                "of_v: look at the weights first, exp(capped score - top) / total. Row j is the sum over queries of the weight of "
+                "key j times the row of grad."
             )
         else:
             other = "k" if place == 0 else "q"
@@ -2250,7 +2260,7 @@ BACK = FunctionTask(
     judge=judge_back,
     cases=(
         back_case("5 queries, all of 7 keys", 5, 7),
-        back_case("4 queries, 3 keys of 9", 4, 3, 6),
+        back_case("4 queries of width 8, 3 keys of 9", 4, 3, 6, width=8, values=2),
         back_case("one query, one key of 5", 1, 1, 4),
         back_case("as many queries as keys", 4, 4, 2, cap=0.5),
         back_case("capped at 1000", 3, 5, 4, factor=3000.0, cap=1000.0),

@@ -627,7 +627,7 @@ def scaled_dot_product_attention(q, k, v, mask=None, is_causal=False, scale=None
     scale: None for 1 / sqrt(width). enable_gqa: True where k and v have fewer heads than q, in the dimension before the
     last two: query head h then looks at head h // (heads of q / heads of k).
     A query that may look at no key gets zeros, as in PyTorch. What stands in v where nobody may look should be finite: it
-    may be multiplied by zero or not.
+    may be multiplied by zero or not. In host memory, finite terms of a mask beyond finfo.max / log2(e) on either side count as that.
     """
     return call("scaled_dot_product_attention", q, k, v, mask, is_causal, scale, enable_gqa)
 
@@ -656,8 +656,8 @@ def attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None, enable_
     Arguments and errors are those of `scaled_dot_product_attention`. result: (..., queries, value width); sums: (2, ...,
     queries), of the dtype of q. sums[0]: the largest score of each query times log2(e), the least finite number where it may
     look at no key; sums[1]: the sum of 2^(score log2(e) - that): the two that Dao and others keep (FlashAttention, 2022,
-    section 3.1), to base 2. The logarithm of a query's sum of exponentials is ln(2) (sums[0] + log2(sums[1])). New arrays;
-    host memory only.
+    section 3.1), to base 2. The logarithm of a query's sum of exponentials is ln(2) (sums[0] + log2(sums[1])). What masks add
+    beyond finfo.max / log2(e), finfo.min among it, counts as that. New arrays; host memory only.
     """
     return call("attention_with_sums", q, k, v, mask, is_causal, scale, enable_gqa)
 
