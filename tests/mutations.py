@@ -487,8 +487,8 @@ KERNELS = [
     ),
     Fault(
         "tiles of pixels: few channels, in the order of places",
-        "at = weights + (c * taps + t) * PANEL",
-        "at = weights + (t * ins + c) * PANEL",
+        "at, pixel = weights + (c * taps + t) * PANEL, band",
+        "at, pixel = weights + (t * ins + c) * PANEL, band",
         OPERATIONS,
         "conv2d_tile and test_shapes",
     ),
