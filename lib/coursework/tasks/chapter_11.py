@@ -2260,7 +2260,7 @@ BACK = FunctionTask(
     judge=judge_back,
     cases=(
         back_case("5 queries, all of 7 keys", 5, 7),
-        back_case("4 queries of width 8, 3 keys of 9", 4, 3, 6, width=8, values=2),
+        back_case("4 queries, 3 keys of 9", 4, 3, 6, width=8, values=2),
         back_case("one query, one key of 5", 1, 1, 4),
         back_case("as many queries as keys", 4, 4, 2, cap=0.5),
         back_case("capped at 1000", 3, 5, 4, factor=3000.0, cap=1000.0),
