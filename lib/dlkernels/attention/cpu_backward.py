@@ -14,9 +14,9 @@ The ladder                                   what the rung adds
 
 Who has called `attention_with_sums` has the result and these two numbers of each query; otherwise they are computed first.
 
-Where heads can be shared out evenly, and the width is a multiple of VECTORS vectors, a head is a task. Its tiles are walked through
-once, with keys in the lanes; the gradient of q grows in memory. Otherwise they are walked through twice: with queries in the lanes for the gradient of q, with
-keys in the lanes for those of k and v. So nobody adds to what another thread adds to, at the price of computing scores and
+Where heads can be shared out evenly, and the width is a multiple of VECTORS vectors, a head is a task. Its tiles are walked
+through once, with keys in the lanes; the gradient of q grows in memory. Otherwise they are walked through twice: with queries in
+the lanes for the gradient of q, with keys in the lanes for those of k and v. So nobody adds to what another thread adds to, at the price of computing scores and
 gradients of weights twice.
 """
 

@@ -8,8 +8,8 @@ by two vectors of output channels, stays in registers while all places and chann
     tile[pixel, outs] += band[pixel * stride + place, channel] * weights[place, channel, outs]
 
 Whatever the width of the picture, no lane computes what nobody needs as long as output channels fill vectors: where pixels
-stand in the lanes (tiles.py), the ends of narrow rows and pixels that a stride leaves out waste some. The price is that
-pictures and weights are turned. With few input channels, those of neighbouring columns are one run: three channels and a
+stand in the lanes (tiles.py), the ends of narrow rows waste some. The price is that pictures, weights and results are turned: too
+much where few input channels go into each result (`pays`). With few input channels, those of neighbouring columns are one run: three channels and a
 kernel seven wide make 21 terms in a row.
 
 Where there are more output channels than pixels, tasks are panels of output channels, and the picture is turned once before;
@@ -39,7 +39,7 @@ from .turned import copy_interleaved, copy_turned, turn_back
 # Heights of tiles, in pixels. With fewer than eight sums each waits for the one before it: 2 pixels take as long as 4.
 TALL, MIDDLE, LOW = (14, 7, 4) if REGISTERS == 32 else (6, 4, 2)
 LINE = 16  # elements: a line of the cache, or two
-FEW = 8  # input channels
+FEW = 8  # input channels: with no more, tiles of pixels are faster where rows fill a vector
 BAND = 256 << 10  # bytes of a turned band: with the weights of a panel in the L2 cache
 TURNED = 256  # terms whose weights are turned at a time: in two vectors, they stay in the L1 cache
 
