@@ -13,6 +13,7 @@ works without JavaScript; with it, ``_static/predict.js`` asks for the guess, op
 import html
 from typing import ClassVar
 
+from claims import marks
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -68,13 +69,20 @@ class HideAnswers(SphinxPostTransform):
                 )  # fmt: skip
                 continue
             end = ends[0] + 1
-            while end < len(after) and isinstance(after[end], nodes.paragraph) and not introduces(after[end]):
+            while end < len(after) and speaks_of_it(after[end]):
                 end += 1
             hidden = Hidden("", name=question["name"])
             for node in after[:end]:
                 question.parent.remove(node)
                 hidden += node
             question.parent.insert(question.parent.index(question) + 1, hidden)
+
+
+def speaks_of_it(node):
+    """Is it a paragraph on what came, or the note that a measured statement came out otherwise (claims.py)?"""
+    if isinstance(node, nodes.paragraph):
+        return not introduces(node)
+    return "tag_remove-input" in node.get("classes", ()) and any(marks(raw.astext()) for raw in node.findall(nodes.raw))
 
 
 def introduces(paragraph):

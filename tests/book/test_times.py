@@ -17,7 +17,7 @@ def minutes(text):
     """To read a page: `text` is its source."""
     text = text.split("---", 2)[2]
     cells = re.findall(FENCE % r"\{code-cell\}", text, re.DOTALL | re.MULTILINE)
-    shown = [source for _, _, tags, source in cells if "hide-" not in tags and "remove-cell" not in tags]
+    shown = [source for _, _, tags, source in cells if "hide-" not in tags and "remove-" not in tags]
     shown += [source for *_, source in re.findall(FENCE % "python", text, re.DOTALL | re.MULTILINE)]
     lines = sum(bool(line.strip()) for source in shown for line in source.splitlines())
     lines += LISTING * text.count("{literalinclude}")

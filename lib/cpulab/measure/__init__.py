@@ -1,5 +1,6 @@
 """Time, measured peaks, rooflines and the machine they belong to.
 
+claim(says, value, low, high)   a statement that a clock decides: told as it came out, never an error
 ratio(peer, ours)       how much faster, measured fairly on a noisy machine; faster_or_slower(ratio): in words
 times({...})            several candidates at once; fastest({...}): the least of many single calls, for small effects
 ThreadClock()           for fastest: the processor time of one thread, whatever else runs
@@ -22,6 +23,7 @@ Beside(name)            a recorded comparison with PyTorch: its means, its table
 from .assembly import HotLoop, hot_loop
 from .bandwidth import bandwidth_ladder
 from .beside import Beside
+from .claims import claim
 from .latency import latency_ladder
 from .levels import Ladder, ladder_picture
 from .line_picture import line_picture
@@ -65,6 +67,7 @@ __all__ = [
     "alt_text",
     "amdahl",
     "bandwidth_ladder",
+    "claim",
     "draw_timelines",
     "empty_aligned",
     "experiment",
