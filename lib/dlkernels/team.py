@@ -65,6 +65,7 @@ STOP, RUNG = 6 * LINE, 6 * LINE + 1  # 1: the process ends; 1: the bell was rung
 ALLOWED = 7 * LINE  # the processors that this process may use, a bit for each of the first 1024
 PLACES = 8 * LINE  # for each helper: the processor it was last seen on, its thread number
 PLACE = 2  # words of a place
+AWAY = -2  # instead of a processor: the helper was sent away from that of the caller
 MOST_TASKS = (1 << 24) - 1
 PROCESSORS = 64 * LINE  # those that have a bit in ALLOWED; helpers are not sent away from others
 
@@ -223,19 +224,26 @@ def _ring(team, helpers):
 
 @inner_njit()
 def _make_room(team, helpers):
-    """Send a helper away from the core on which this thread runs."""
+    """Send a helper that sleeps away from the core on which this thread runs, for the moment in which it is woken."""
     here = _processor()
     if not 0 <= here < PROCESSORS:
         return
     for who in range(1, helpers + 1):
         place = PLACES + PLACE * who
         if team[place] == here and team[place + 1]:
-            mask = np.empty(16, np.int64)
-            for i in range(16):
-                mask[i] = team[ALLOWED + i]
-            mask[here >> 6] &= ~(np.int64(1) << (here & 63))
-            _system_call(SET_AFFINITY, team[place + 1], 128, mask.ctypes.data, 0, 0, 0)
-            team[place] = -1
+            _allow(team, team[place + 1], here)
+            team[place] = AWAY
+
+
+@inner_njit()
+def _allow(team, thread, but):
+    """Let a thread run on all processors of this process `but` one (-1: on all)."""
+    mask = np.empty(16, np.int64)
+    for i in range(16):
+        mask[i] = team[ALLOWED + i]
+    if but >= 0:
+        mask[but >> 6] &= ~(np.int64(1) << (but & 63))
+    _system_call(SET_AFFINITY, thread, 128, mask.ctypes.data, 0, 0, 0)
 
 
 @cached_njit(nogil=True)
@@ -312,6 +320,9 @@ def _help(team, who):
         fetch_add(team, ASLEEP, -1)
         compare_and_swap(team, RUNG, 1, 0)
         since = _now()
+        if team[place] == AWAY:  # it runs elsewhere now; kept away, it would share that core with a caller that is moved there
+            team[place] = -1
+            _allow(team, 0, -1)
         first, last = _begun(atomic_load(team, TICKET))
         if first < last and atomic_load(team, ASLEEP) > 0:
             _wake(team, 2)

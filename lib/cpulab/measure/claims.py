@@ -24,16 +24,16 @@ RECORDS = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "clai
 
 
 def claim(says, value, low=-math.inf, high=math.inf, *, why="", busy=False):
-    """Compare a measured number with what the book expects of it, show a note where it is otherwise; returns whether it held.
+    """Compare a measured number with what the book expects of it, and show a note where it is otherwise.
+
+    Returns nothing, as a cell would show what its last line returns.
 
     says: the statement, with no capital and no full stop, once a page: it is the name under which outcomes are kept.
     value: a number, a `Ratio`, or a condition on measured numbers for which no single number stands (then without bounds).
     low, high: the bounds within which it holds, both included. why: a known cause for another outcome, as a clause or sentence.
     busy: other programs ran, so that another outcome says little (a `Ratio` knows it by itself).
     """
-    one = Claim(says, value, low, high, why, busy)
-    display(one)
-    return one.outcome == HELD
+    display(Claim(says, value, low, high, why, busy))
 
 
 class Claim:

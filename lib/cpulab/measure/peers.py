@@ -2,6 +2,7 @@
 
 subprocess.run(command, env=peers.environment())    # libraries read their variables when they are loaded
 peers.handicaps()                                   # {variable: what it does}, of those that are set here
+peers.matmul_seconds(512)                           # NumPy's matrix product, without them
 peers.what_runs()                                   # the BLAS that NumPy has loaded, its kernels and threads
 """
 
@@ -10,6 +11,10 @@ import os
 import re
 import subprocess
 import sys
+
+import numpy as np
+
+from .timing import times
 
 #: Variables that make a library choose older kernels, or fewer, than it would by itself.
 HANDICAPS = {
@@ -37,11 +42,31 @@ def environment(settings=None):
 
 def warning():
     """A sentence for a page on which another library is measured, or "" where nothing slows it down."""
-    found = handicaps()
-    if not found:
-        return ""
-    told = "; ".join(f"{name}={os.environ[name]} ({what})" for name, what in found.items())
-    return f"Careful: the peer is slowed down here by {told}. Unset it, and start Python again."
+    told = _set_here()
+    return f"Careful: the peer is slowed down here by {told}. Unset it, and start Python again." if told else ""
+
+
+def _set_here():
+    """The handicaps with their values, in words."""
+    return "; ".join(f"{name}={os.environ[name]} ({what})" for name, what in handicaps().items())
+
+
+def matmul_seconds(n, threads=1, budget=0.3):
+    """(seconds of NumPy's product of two n x n matrices in float32, a sentence): NumPy at its best.
+
+    Where a variable slows it down here, it is timed in a process without it, as it reads them when it is loaded, and the
+    sentence says so; elsewhere it is timed here, and the sentence is "". ``budget``: see `times`.
+    """
+    told = _set_here()
+    if told:
+        ask = f"from cpulab.measure import peers; print(peers.matmul_seconds({n}, {threads}, {budget})[0])"
+        done = subprocess.run(
+            [sys.executable, "-c", ask], env=environment(), check=True, stdout=subprocess.PIPE, text=True
+        )
+        return float(done.stdout), f"NumPy's product was timed in a process of its own, without {told}."
+    a, b = np.random.default_rng(0).standard_normal((2, n, n), dtype=np.float32)
+    out = np.empty_like(a)
+    return times({"": lambda: np.matmul(a, b, out=out)}, budget, threads=threads).seconds[""], ""
 
 
 def what_runs():

@@ -69,6 +69,8 @@ class Share:
         return self.share
 
     def __str__(self):
+        if math.isnan(self.share):
+            return "unknown"
         if self.share > 10:  # the workers hindered each other, or others had the cores
             return "far above 100%"
         return f"{self.share:.1%} ({self.low:.1%} to {self.high:.1%})"
@@ -113,7 +115,9 @@ class StrongScaling(_Scaling):
 
     @property
     def serial(self):
-        """The serial `Share`, fitted in each round, where all times met the same conditions."""
+        """The serial `Share`, fitted in each round, where all times met the same conditions; nan on one core."""
+        if len(self.workers) < 2:
+            return Share(math.nan, math.nan, math.nan)
         columns = [self.times.samples[str(n)] for n in self.workers]
         fits = [serial_share(dict(zip(self.workers, row, strict=True))) for row in zip(*columns, strict=True)]
         low, middle, high = statistics.quantiles(fits, n=4, method="inclusive")
@@ -162,8 +166,9 @@ def _name(size, workers):
 def strong_scaling(job, workers=None, use=None, **options):
     """Time ``job()`` with each number of ``workers``, in turns. Returns `StrongScaling`.
 
-    ``workers``: default 1, 2, 4, ... and all threads of numba. ``use(n)`` is called before each run, and sets the
-    number (default: `numba.set_num_threads`; these threads then get a core each). The options are those of `times`.
+    ``workers``: default 1, 2, 4, ... and all threads of numba; where that is 1 only, there is no serial share. ``use(n)``
+    is called before each run, and sets the number (default: `numba.set_num_threads`; these threads then get a core each).
+    The options are those of `times`.
     """
     workers = _counts(workers)
     run = {str(n): _with(n, job, use) for n in workers}
@@ -182,7 +187,9 @@ def weak_scaling(job, workers=None, use=None, **options):
 
 
 def _counts(workers):
-    counts = tuple(thread_counts() if workers is None else workers)
+    if workers is None:
+        return tuple(thread_counts())
+    counts = tuple(workers)
     if len(counts) < 2 or list(counts) != sorted(set(counts)) or counts[0] < 1:
         raise ValueError(f"workers is {counts}; expected two or more rising numbers, e.g. (1, 2)")
     return counts

@@ -17,6 +17,7 @@ from . import blocks
 from .blocks import SMALL_ROWS, matmul_small
 
 PARALLEL_FROM = 90**3  # multiply-adds; below, waking the threads costs more than it gains
+LONG_PART = 32 * blocks.SMALL  # multiply-adds of a part: about a millisecond
 NARROW = 128  # columns; with more, packing the left matrix for each of a stack is little beside the product
 ONE_VECTOR = vector_width(np.float32)  # elements; enough for float64, too
 _kept = threading.local()
@@ -28,9 +29,14 @@ def threads_for(work, most=None):
 
 
 def parts_for(m, n, k, threads):
-    """(down, across): how a product is cut for several threads. Twice as many parts where they then are small, not packed."""
-    parts = 2 * threads
-    if parts * blocks.SMALL < m * n * k <= 2 * parts * blocks.SMALL:
+    """(down, across): how a product is cut for several threads.
+
+    Two parts each, four where they then are small, not packed, and where the product is so long that packing twice costs next
+    to nothing: a thread whose core another program shares (a BLAS, for a tenth of a second after its last product) then
+    keeps the others waiting half as long.
+    """
+    parts, work = 2 * threads, m * n * k
+    if parts * blocks.SMALL < work <= 2 * parts * blocks.SMALL or work >= parts * LONG_PART:
         parts *= 2
     return blocks.best_parts(m, n, parts)
 
