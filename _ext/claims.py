@@ -1,8 +1,8 @@
 """What a clock decided on the pages (cpulab.measure.claim): no trace where it held, a table at the end of `make html`.
 
-    python _ext/claims.py             the table, from the pages that were run last; kept in _build/claims.json
-    python _ext/claims.py --record    kept in benchmarks/results/claims/, too, under the name of this machine
-    python _ext/claims.py --record NAME     or under a name that says in which setting the pages were run
+python _ext/claims.py             the table, from the pages that were run last; kept in _build/claims.json
+python _ext/claims.py --record    kept in benchmarks/results/claims/, too, under the name of this machine
+python _ext/claims.py --record NAME     or under a name that says in which setting the pages were run
 """
 
 import argparse
@@ -78,6 +78,7 @@ def table(claims):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, default=ROOT / "_build")
+    parser.add_argument("--brief", action="store_true", help="only how many: they were measured in a hurry")
     parser.add_argument("--record", nargs="?", const="", metavar="NAME", help="keep them for the book, of this machine")
     options = parser.parse_args(arguments)
     claims = gather(options.build / "jupyter_execute")
@@ -98,7 +99,8 @@ def main(arguments=None):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     print("What the pages say of times, on this machine:")
-    print(table(claims))
+    counts = Counter(one["outcome"] for one in claims)
+    print(", ".join(f"{counts[name]} {name}" for name in COLUMNS) if options.brief else table(claims))
     return 0
 
 

@@ -8,8 +8,8 @@ kept.
 
 Most of a page's time goes into compiling, so while one page runs, another is run ahead. No page disturbs what another
 measures: while one does, by the functions of cpulab.measure or in a cell that looks at the clock, the other's process is
-stopped (turns.py). A page that failed before runs when no other does. While the text is being written, which takes one core, pages
-that measure nothing are run ahead.
+stopped (turns.py). While the text is being written, which takes one core, pages that measure nothing are run ahead. With
+CPULAB_HURRY in the environment, as in `make test`, measurements are short, and nobody stands still for them.
 
 Sphinx runs in a thread, the pages ahead in another and the web server in a third, in one process; each page's code runs in a
 process of its own.
@@ -28,12 +28,11 @@ import signal
 import sys
 import threading
 import time
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from urllib.parse import parse_qs, urlsplit
 
-from turns import Turns, look_at_the_clock, measures_nothing
+from turns import Together, Turns, look_at_the_clock, measures_nothing
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGUN = (
@@ -48,23 +47,21 @@ WAITING = """<aside class="admonition note live-note" role="status">
 """
 FAILED = """<aside class="admonition danger live-note" role="status">
 <p class="admonition-title">A cell of this page failed on this machine</p>
-<p>The results of the cells before it stand below. A busy machine may be the cause: a measurement that is checked comes
-out otherwise there. <span id="live-state"></span></p>
+<p>The results of the cells before it stand below. <span id="live-state"></span></p>
 <pre tabindex="0">%s</pre>
 </aside>
 """
-TRIES = 2  # of a page that fails: on a machine that was busy the second goes well
 # The lists in which Sphinx's registry and builder keep the scripts and styles of pages.
 FILES = ("js_files", "css_files", "_js_files", "_css_files")
 SCRIPT = """<script>
 (() => {
   const said = document.getElementById("live-state"), page = %s, shown = %s;
-  const words = {running: "It is being run now.", waiting: "It comes next.", again: "It is tried once more at the end.",
+  const words = {running: "It is being run now.", waiting: "It comes next.",
     failed: "Start `make read` again to try again."};
   async function ask() {
     try {
       const { state } = await (await fetch("/.state?page=" + encodeURIComponent(page))).json();
-      if (state === "live" || (state !== shown && (state === "failed" || state === "again"))) return location.reload();
+      if (state === "live" || (state !== shown && state === "failed")) return location.reload();
       said.textContent = words[state];
       if (state === "failed") return;
     } catch { said.textContent = "Nothing runs it now: start `make read`, and load the page again."; }
@@ -83,12 +80,11 @@ class Stopped(Exception):
 class Pages:
     """Which page is in which state, which one somebody looks at, and which one is run ahead.
 
-    "waiting", "running", "live"; "again" when it failed and will be tried once more, "failed" when it failed again.
+    "waiting", "running", "live" or "failed".
     """
 
     def __init__(self):
         self.states, self.order, self.wanted, self.changed = {}, [], None, threading.Condition()
-        self.alone = set()  # pages that must run when no other does
         self.ahead, self.tried_ahead, self.ready = None, set(), set()
         self.steady = []  # pages that wait and measure nothing, while the text is being written
         self.stopping = False
@@ -116,17 +112,14 @@ class Pages:
         """The page to run next, or None; waits for the page that is run ahead where nothing else may run beside it."""
         with self.changed:
             while True:
-                waiting = self.named("waiting") or self.named("again")
+                waiting = self.named("waiting")
                 free = [page for page in waiting if page != self.ahead]
                 free.sort(key=lambda page: (page not in self.ready, page != self.wanted))
-                if free and (not self.ahead or free[0] in self.ready or not self.runs_alone(free[0])):
+                if free:
                     return free[0]
                 if not waiting:
                     return None
                 self.changed.wait()
-
-    def runs_alone(self, page):
-        return page in self.alone or self.states[page] == "again"
 
     def next_ahead(self):
         """A page to run beside the one that runs now, or beside the writing of the text; waits until there may be one."""
@@ -137,8 +130,8 @@ class Pages:
                     self.tried_ahead.add(self.ahead)
                     return self.ahead
                 running = self.named("running")
-                if running and running[0] not in self.alone and running[0] not in self.ready:
-                    waiting = [p for p in self.named("waiting") if p not in self.alone | self.tried_ahead]
+                if running and running[0] not in self.ready:
+                    waiting = [p for p in self.named("waiting") if p not in self.tried_ahead]
                     if waiting:
                         self.ahead = self.wanted if self.wanted in waiting else waiting[0]
                         self.tried_ahead.add(self.ahead)
@@ -150,8 +143,6 @@ class Pages:
             self.ahead = None
             if went_well:
                 self.ready.add(page)
-            else:
-                self.alone.add(page)
             self.changed.notify_all()
 
 
@@ -163,7 +154,7 @@ class Book:
         from sphinx.application import Sphinx
 
         self.pages, self.turns = pages, turns
-        self.run, self.errors, self.tried, self.texts = None, {}, Counter(), {}
+        self.run, self.errors, self.texts = None, {}, {}
         self.log, self.keeping = log, threading.Lock()
         trees = out.parent / ".doctrees"
         self.app = Sphinx(root, root, out, trees, builder, status=None, warning=log, freshenv=True)
@@ -251,7 +242,7 @@ class Book:
             raise Stopped
         error = self.errors.get(page) or self.failure(page)
         if error:
-            said, shown = FAILED % html.escape(error), self.state_if_failed(page)
+            said, shown = FAILED % html.escape(error), "failed"
         elif self.pages.states.get(page) == "waiting":
             said, shown = WAITING, "waiting"
         else:
@@ -284,8 +275,8 @@ class Book:
     def live(self, page):
         """Run one page and write it again; its state then."""
         self.begin(page)
-        if page not in self.pages.ready and self.tried[page] < TRIES and not self.execute(page):
-            return self.end(page, "again")
+        if page not in self.pages.ready:
+            self.execute(page)
         self.run = page  # Sphinx finds the results, or runs the page itself, whose error it shows
         try:
             self.build()
@@ -297,18 +288,17 @@ class Book:
         finally:
             self.run = None
         failed = page in self.errors or self.failure(page) is not None
-        return self.end(page, self.state_if_failed(page) if failed else "live")
+        return self.end(page, "failed" if failed else "live")
 
     def run_only(self, page):
         """Run one page for its results, where no page is written; its state then."""
         self.begin(page)
         went_well = page in self.pages.ready or self.execute(page)
-        return self.end(page, "live" if went_well else self.state_if_failed(page))
+        return self.end(page, "live" if went_well else "failed")
 
     def begin(self, page):
         if self.pages.stopping:
             raise Stopped
-        self.tried[page] += 1
         self.errors.pop(page, None)
         self.pages.set(page, "running")
 
@@ -317,9 +307,6 @@ class Book:
             raise Stopped
         self.pages.set(page, state)
         return state
-
-    def state_if_failed(self, page):
-        return "again" if self.tried[page] < TRIES else "failed"
 
 
 def format_references_once(domain):
@@ -373,9 +360,10 @@ class Builder(threading.Thread):
         while page := self.pages.next():
             began = time.monotonic()
             state = book.run_only(page) if self.builder == "dummy" else book.live(page)
-            left = len(self.pages.named("waiting") + self.pages.named("again"))
-            said = {"live": "live", "again": "failed, and is tried again at the end", "failed": "FAILED"}[state]
-            self.say(f"  {page}: {said} ({time.monotonic() - began:.0f} s; {left} to go)")
+            left = len(self.pages.named("waiting"))
+            self.say(
+                f"  {page}: {'live' if state == 'live' else 'FAILED'} ({time.monotonic() - began:.0f} s; {left} to go)"
+            )
         self.pages.stopping = True
         failed = self.pages.named("failed")
         self.complete = not failed
@@ -458,7 +446,7 @@ def main(arguments=None):
     options = options.parse_args(arguments)
     out = (options.out or options.root / "_build" / "html").resolve()
     out.mkdir(parents=True, exist_ok=True)
-    pages, turns = Pages(), Turns()
+    pages, turns = Pages(), Together() if os.environ.get("CPULAB_HURRY") else Turns()
     handler = functools.partial(Handler, directory=str(out), pages=pages, turns=turns)
     try:
         server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler)

@@ -42,7 +42,7 @@ class Page:
 
     def __init__(self, text):
         self.lines = text.splitlines()
-        self.found, self.functions = [], set()
+        self.found = set()
         measured = set()
         for line, code in cells(text):
             tree = ast.parse(code)
@@ -59,12 +59,7 @@ class Page:
             return self.reads(value, measured)
 
         if isinstance(node, ast.FunctionDef):
-            inner = measured - {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
-            count = len(self.found)
-            changed = set()
-            for _ in range(2):
-                self.block(node.body, inner, changed)
-            del self.found[count + 0 :]
+            inner, changed = measured - {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}, set()
             self.block(node.body, inner, changed)
             returned = [one.value for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield) and one.value]
             if any(self.reads(value, inner) for value in returned):
@@ -80,12 +75,8 @@ class Page:
                 self.bind(target, node.value, reads(node.value), measured, outer, keep=isinstance(node, ast.AugAssign))
         elif isinstance(node, ast.For):
             for _ in range(2):  # what the end of the body measures may stand at its beginning
-                count = len(self.found)
                 self.loop(node.target, node.iter, measured)
                 self.block(node.body, measured, outer)
-                last = self.found[count:]
-                del self.found[count:]
-            self.found += last
             self.block(node.orelse, measured, outer)
         elif isinstance(node, ast.With):
             for item in node.items:
@@ -95,12 +86,14 @@ class Page:
         elif isinstance(node, ast.Assert):
             lines = range(node.lineno + self.offset - 1, node.end_lineno + self.offset)
             if reads(node.test) and not any("# exact:" in self.lines[k] for k in lines):
-                self.found.append((node.lineno + self.offset, ast.unparse(node.test)))
+                self.found.add((node.lineno + self.offset, ast.unparse(node.test)))
         else:
+            for expression in ast.iter_child_nodes(node):
+                if isinstance(expression, ast.expr):
+                    self.changes(expression, measured, outer)
             for part in ("body", "handlers", "orelse", "finalbody"):
                 inside = getattr(node, part, [])
                 self.block([*inside] if isinstance(inside, list) else [], measured, outer)
-            self.changes(node, measured, outer)
 
     def bind(self, target, value, is_measured, measured, outer, keep=False):
         if isinstance(target, ast.Tuple | ast.List):
@@ -134,7 +127,11 @@ class Page:
         if items and isinstance(target, ast.Tuple):
             self.bind(target.elts[0], None, False, measured, None)
             self.bind(target.elts[1], None, inside, measured, None)
-        elif isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id in ("zip", "enumerate"):
+        elif (
+            isinstance(source, ast.Call)
+            and isinstance(source.func, ast.Name)
+            and source.func.id in ("zip", "enumerate")
+        ):
             parts = source.args if source.func.id == "zip" else [ast.Constant(0), source.args[0]]
             if isinstance(target, ast.Tuple) and len(parts) == len(target.elts):
                 for one, part in zip(target.elts, parts, strict=True):
@@ -145,7 +142,7 @@ class Page:
             self.bind(target, None, inside, measured, None)
 
     def changes(self, node, measured, outer):
-        """What a statement puts into things by their methods, and by `:=`."""
+        """What an expression puts into things by their methods, and by `:=`."""
         for one in ast.walk(node):
             if isinstance(one, ast.NamedExpr):
                 self.bind(one.target, one.value, self.reads(one.value, measured), measured, outer)
@@ -167,16 +164,34 @@ class Page:
             for one in node.generators:
                 self.loop(one.target, one.iter, inner)
             results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-            return any(self.reads(value, inner) for value in [*results, *(test for one in node.generators for test in one.ifs)])
+            return any(
+                self.reads(value, inner) for value in [*results, *(test for one in node.generators for test in one.ifs)]
+            )
         if isinstance(node, ast.Lambda):
-            return self.reads(node.body, measured - {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)})
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("len", "type", "set", "isinstance"):
+            return self.reads(
+                node.body, measured - {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+            )
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("len", "type", "set", "isinstance")
+        ):
             return False  # how many, and which keys
         return any(self.reads(child, measured) for child in ast.iter_child_nodes(node))
 
     def assertions(self):
         """[(line, text), ...] of those that a clock decides."""
-        return sorted(set(self.found))
+        return sorted(self.found)
+
+
+def claims(text):
+    """The names of the statements that a page makes by `measure.claim`, as they stand in its code."""
+    calls = [node for _, code in cells(text) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    return [
+        ast.unparse(call.args[0])
+        for call in calls
+        if ast.unparse(call.func) in ("measure.claim", "claim") and call.args
+    ]
 
 
 def pages():

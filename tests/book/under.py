@@ -41,7 +41,9 @@ def run(page, timeout=600):
     cells, wrong, outcomes = notebook(page), [], []
     try:
         folder = str((ROOT / page).parent)
-        NotebookClient(cells, timeout=timeout, resources={"metadata": {"path": folder}}, kernel_name="python3").execute()
+        NotebookClient(
+            cells, timeout=timeout, resources={"metadata": {"path": folder}}, kernel_name="python3"
+        ).execute()
     except CellExecutionError as error:
         wrong.append(f"{page}: a cell failed: " + "\n".join(str(error).splitlines()[-25:]))
     for cell in cells.cells:
@@ -96,7 +98,9 @@ def main():
             print(f"{page}: {'FAILED' if wrong else 'runs'}; {dict(counts)}", flush=True)
             for one in outcomes:
                 if one["outcome"] != "held":
-                    print(f"    {one['outcome']}: {one['says']}: {one['value']}, expected {one['low']} to {one['high']}")
+                    print(
+                        f"    {one['outcome']}: {one['says']}: {one['value']}, expected {one['low']} to {one['high']}"
+                    )
             for sentence in wrong:
                 print(sentence, flush=True)
     return 1 if failed else 0

@@ -9,10 +9,10 @@ from dlkernels.simd.cache import cached_njit
 from .levels import Ladder, cache_levels, check_sizes
 from .lines import empty_aligned
 from .timing import Clock, limit_threads
-from .turns import alone
+from .turns import HURRY, alone
 
 SAMPLE = 5e-4  # seconds that one sample lasts at least: short, to fit between two disturbances
-PASSES = 12  # apart in time, so that one disturbance does not spoil all samples of a size
+PASSES = 2 if HURRY else 12  # apart in time, so that one disturbance does not spoil all samples of a size
 CHAINS = 8  # sums that grow at the same time: one alone would wait for each of its additions
 
 

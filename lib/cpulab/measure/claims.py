@@ -18,6 +18,7 @@ from pathlib import Path
 from IPython.display import display
 
 from .timing import Ratio, _times
+from .turns import HURRY
 
 HELD, DISTURBED, OTHERWISE = "held", "disturbed", "otherwise"
 RECORDS = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "claims"
@@ -44,10 +45,12 @@ class Claim:
             value, busy = value.ratio, busy or value.busy
         self.condition = type(value).__name__ in ("bool", "bool_")
         if self.condition != (low == -math.inf and high == math.inf) or not low <= high:
-            raise ValueError(f"claim {says!r}: a number needs a bound, a condition none, not {value!r}, {low} to {high}")
+            raise ValueError(
+                f"claim {says!r}: a number needs a bound, a condition none, not {value!r}, {low} to {high}"
+            )
         self.says, self.value, self.low, self.high, self.why = says, float(value), float(low), float(high), why
         held = bool(value) if self.condition else self.low <= self.value <= self.high
-        self.outcome = HELD if held else DISTURBED if busy else OTHERWISE
+        self.outcome = HELD if held else DISTURBED if busy or HURRY else OTHERWISE
 
     @property
     def expected(self):

@@ -10,6 +10,8 @@ import os
 import threading
 from pathlib import Path
 
+from .turns import HURRY
+
 TASKS = Path("/proc/self/task")
 TICKS = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 WORKED = 0.25  # a thread that ran for this part of the busiest one's time is one of the team
@@ -44,6 +46,8 @@ def others_run():
 
 def settle(clock, limit=0.2):
     """Wait until no other thread of this process computes, at most ``limit`` seconds."""
+    if HURRY:
+        return
     if not clock.own_is_fine:
         clock.sleep(0.05)
         return

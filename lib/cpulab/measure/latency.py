@@ -12,10 +12,10 @@ from numba import njit
 from .levels import Ladder, cache_levels, check_sizes
 from .lines import empty_aligned, line_bytes
 from .timing import Clock
-from .turns import alone
+from .turns import HURRY, alone
 
 STEPS = 10_000  # loads in one sample: short, to fit between two disturbances
-PASSES = 12
+PASSES = 2 if HURRY else 12
 
 
 def random_cycle(n, seed=0):

@@ -45,11 +45,11 @@ from . import machine
 from .cores import settle
 from .table import Table, with_unit
 from .timing import FOREIGN_CORES, TICK, Clock, limit_threads
-from .turns import alone
+from .turns import HURRY, alone
 
 STREAM = {"copy": 2, "scale": 2, "add": 3, "triad": 3}  # arrays that the loop names
 STORES = {"plain": "usual stores", "nontemporal": "stores past the cache"}
-PASSES = 4
+PASSES = 1 if HURRY else 4
 FRESH_FOR = 7 * 24 * 3600  # seconds that a measured peak is kept on disk
 BUSY_FRESH_FOR = 3600  # ... if other programs ran: so long that the pages of one build share it
 # All but a few registers hold a chain: AVX and SSE have 16 registers, AVX-512 and NEON 32.
@@ -315,6 +315,8 @@ def _from_disk(loops):
 
 
 def _to_disk(loops, measured):
-    """Keep peaks for `_from_disk`; a full or closed disk is no error."""
+    """Keep peaks for `_from_disk`; a full or closed disk is no error. Those measured in a hurry are of no use to others."""
+    if HURRY:
+        return
     with contextlib.suppress(OSError):
         write_text(_file(loops), json.dumps({"measured": time.time(), "peaks": measured.to_dict()}))

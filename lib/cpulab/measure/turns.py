@@ -2,6 +2,8 @@
 
 `make read` runs two pages of the book at once, for most of their time goes into compiling. It tells their processes where to
 ask (the variable CPULAB_TURNS); without it nothing is asked.
+
+With CPULAB_HURRY set, as where tests build the book, nobody reads what is measured: few samples and short ones do.
 """
 
 import contextlib
@@ -10,6 +12,7 @@ import threading
 import urllib.request
 
 ADDRESS = "CPULAB_TURNS"
+HURRY = bool(os.environ.get("CPULAB_HURRY"))
 _here = threading.local()
 
 
