@@ -15,11 +15,12 @@ and where numbers are neither so large nor so small that intermediate ones leave
 always where a number is infinite or NaN, the sum goes term by term.
 """
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 
-from .. import team
+from .. import implementations, measured, team
 from ..host import workspace
 from ..matrix import choose as products
 from . import depthwise, fft, implicit, lanes, pointwise, tiles, winograd
@@ -54,13 +55,41 @@ class Choice:
         return f"{self.rung}: {self.why} {work}, {self.workspace:,} bytes of workspace."
 
 
+#: What no count decides: {rungs, the usual one first: a layer that stands for all such, as (input channels, output channels, edge,
+#: kernel, stride)}, timed once on each machine.
+FIRST_LAYERS = ("conv2d_tile", "conv2d_implicit"), (3, 64, 64, 3, 2)
+ONE_CHANNEL = ("conv2d_tile", "conv2d_depthwise", "conv2d_implicit"), (1, 32, 28, 3, 1)
+STRIDED_PIXELS = ("conv2d_pointwise", "conv2d_implicit"), (256, 256, 28, 1, 2)
+
+
 def direct_way(weight, g, out):
     """The name of the rung that is fastest for such weights, of those that add up the products as they are."""
     if is_depthwise(weight, g):
         return "conv2d_depthwise_lanes" if lanes.pays(weight, g, out) else "conv2d_depthwise"
     if pointwise.fits(g):
-        return "conv2d_pointwise"
-    return "conv2d_implicit" if implicit.pays(weight, g, out) else "conv2d_tile"
+        strided = g.stride_y * g.stride_x > 1 and implicit.pays(weight, g, out)
+        return measured_way(*STRIDED_PIXELS) if strided else "conv2d_pointwise"
+    if implicit.pays(weight, g, out):
+        return "conv2d_implicit"
+    if not implicit.may_pay(weight, g, out):
+        return "conv2d_tile"
+    return measured_way(*(ONE_CHANNEL if weight.shape[1] == 1 else FIRST_LAYERS))
+
+
+def measured_way(rungs, layer):
+    """Which of the rungs is faster on this machine, the first if none is clearly, for layers like that one."""
+    ins, outs, edge, kernel, stride = layer
+
+    def ways():
+        x, weight = np.ones((1, ins, edge, edge), np.float32), np.ones((outs, ins, kernel, kernel), np.float32)
+        table = {row.name: row for row in implementations.of("conv2d", "cpu")}
+        call = (x, weight, None, stride, kernel // 2)
+        return {name: functools.partial(table[name], *call) for name in rungs}
+
+    question = (
+        f"conv2d by {' or '.join(rungs)}: {ins} to {outs} channels, {edge} x {edge}, kernel {kernel}, stride {stride}"
+    )
+    return measured.fastest(question, rungs[0], ways)
 
 
 def ways(weight, g, out):

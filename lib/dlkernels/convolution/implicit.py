@@ -64,6 +64,11 @@ def pays(weight, g, out):
     return out.shape[3] < size or (ins > FEW and outs > size)
 
 
+def may_pay(weight, g, out):
+    """Whether it is faster on some processors, slower on others: few channels in, panels of output channels that are full."""
+    return g.groups == 1 and weight.shape[1] <= FEW and len(weight) > vector_width(out.dtype)
+
+
 @by_shape
 def plan(weight, g, out, threads):
     """The `Plan` for weights and a result of that shape and dtype."""

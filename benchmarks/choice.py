@@ -1,0 +1,135 @@
+"""How far what a user calls is from the best rung: each operation that has a choice, at the sizes that are timed, and layers of networks.
+
+    python benchmarks/run.py choice           recorded in results/choice_PROCESSOR.json, one for each kind of processor
+    python benchmarks/run.py choice --quick   one size of each, not recorded
+
+`loss` is the time of the public function over that of the fastest rung, both in the same rounds: 1 where it chose the best (or
+is faster than each of them), 1.1 where another rung takes a tenth less. Rungs that one call shows to be much slower are left out.
+"""
+
+import math
+import time
+
+import convolution
+import llvmlite.binding as llvm
+import numba
+from ladder import prepare, warm
+
+from cpulab.measure import Table, limit_threads, times, with_unit
+from dlkernels import implementations
+
+SLOW = 2.0  # a rung whose fastest call takes so many times the public function's is no candidate
+CALLS = 3
+#: First layers and others with few channels: (batch, in, out, edge, kernel, stride)
+FIRST = (
+    *((batch, 3, outs, edge, kernel, stride) for batch in (1, 8) for outs, edge, kernel, stride in (
+        (64, 112, 3, 2), (32, 224, 3, 2), (64, 224, 3, 1), (64, 224, 7, 2))),
+    (1, 1, 32, 28, 3, 1), (64, 1, 16, 28, 5, 1), (1, 8, 16, 56, 3, 1), (1, 16, 16, 56, 3, 1), (1, 4, 64, 32, 3, 2),
+)  # fmt: skip
+
+
+def stored_as(name):
+    """A file for each kind of processor, by the name that the compiler has for it."""
+    return f"{name}_{numba.config.CPU_NAME or llvm.get_host_cpu_name()}".replace("-", "_")
+
+
+def cases(quick):
+    """(operation, what it is called with in words, a function that makes its arguments)"""
+    for name, operation in implementations.OPERATIONS.items():
+        rungs = implementations.of(name, "cpu")
+        if len(rungs) < 2 or not any(rung.public for rung in rungs):
+            continue
+        for shape in operation.examples.timed[: 1 if quick else None]:
+            yield name, " x ".join(map(str, shape)), lambda name=name, shape=shape: prepare(name, shape)[0]
+    layers = [convolution.described(layer, batch, "forward") for layer in convolution.LAYERS for batch in (1, 8)]
+    layers += [
+        convolution.described(("", "", ins, outs, edge, kernel, stride, 1), batch, "forward")
+        for batch, ins, outs, edge, kernel, stride in FIRST
+    ]
+    for layer in layers[:: 8 if quick else 1]:
+        yield "conv2d", convolution.label(layer), lambda layer=layer: convolved(layer)
+
+
+def convolved(layer):
+    x, weight, _, named = convolution.arrays(layer)
+    return x, weight, None, named["stride"], named["padding"], 1, named["groups"]
+
+
+def candidates(operation, arguments):
+    """{name: function without arguments} of the public rung and of those that may be as fast."""
+    rungs = implementations.of(operation, "cpu")
+    public = next(rung for rung in rungs if rung.public)
+    found, limit = {}, math.inf
+    for rung in [public, *(one for one in rungs if one is not public)]:
+
+        def run(rung=rung):
+            return rung(*arguments)
+
+        try:
+            run()
+        except (TypeError, ValueError):  # not for such arguments
+            continue
+        best = min(timed(run) for _ in range(CALLS))
+        if rung is public:
+            limit = SLOW * best
+        if best <= limit:
+            found["public" if rung is public else rung.name] = run
+    return found
+
+
+def timed(run):
+    begun = time.perf_counter()
+    run()
+    return time.perf_counter() - begun
+
+
+def compare(operation, what, make, threads, budget):
+    """A row (dict), or None where nothing else comes near the public rung."""
+    with limit_threads(threads):
+        found = candidates(operation, make())
+        row = {"operation": operation, "what": what, "threads": threads, "loss": 1.0, "best": "public", "busy": False}
+        if len(found) < 2:
+            return row
+        measured = times(found, budget=budget, threads=threads)
+    ratios = {name: measured.ratio("public", name) for name in found if name != "public"}
+    best = max(ratios, key=lambda name: ratios[name].ratio)
+    loss = max(1.0, ratios[best].ratio)
+    return row | {
+        "loss": loss,
+        "best": best if loss > 1 else "public",
+        "busy": measured.busy,
+        "seconds": measured.seconds,
+        "quartiles": [ratios[best].low, ratios[best].high],
+    }
+
+
+def benchmark(quick=False):
+    """Rows for every case and number of threads, the worst for each operation."""
+    counts = sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)})
+    warm(max(counts))
+    rows = []
+    for operation, what, make in cases(quick):
+        for threads in counts:
+            row = compare(operation, what, make, threads, 0.1 if quick else 0.5)
+            rows.append(row)
+            if row["loss"] > 1.05:
+                print(f"{operation} {what}, {threads} threads: {row['loss']:.2f} {row['best']}", flush=True)
+    worst = {}
+    for row in rows:
+        key = row["operation"], row["threads"]
+        worst[key] = max(worst.get(key, row), row, key=lambda one: one["loss"])
+    print(table(worst.values()))
+    return {"processor": stored_as("")[1:], "rows": rows}
+
+
+def table(rows):
+    """The worst choices for people, the worst first."""
+    lines = [
+        (row["operation"], str(row["threads"]), row["what"], f"{row['loss']:.2f}", row["best"], seconds(row))
+        for row in sorted(rows, key=lambda one: -one["loss"])
+    ]
+    return Table(("", "threads", "worst at", "public / best", "best", "public"), lines)
+
+
+def seconds(row):
+    return with_unit(row["seconds"]["public"], "s") if "seconds" in row else ""

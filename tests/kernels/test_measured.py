@@ -1,0 +1,102 @@
+"""What no count decides is timed once on a machine, and kept; with a clock that a test controls."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dlkernels import measured
+from dlkernels.convolution import choose, geometry
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """A machine on which nothing was measured yet; its clock goes on only when a way runs. {way: its seconds}"""
+    now, seconds = [0.0], {"usual": 1.0, "other": 0.5}
+    monkeypatch.delenv("DLKERNELS_MEASURED", raising=False)
+    monkeypatch.setattr(measured, "_kept", {})
+    monkeypatch.setattr(measured, "user_cache_dir", lambda _: str(tmp_path / "cache"))
+    monkeypatch.setattr(measured.time, "perf_counter", lambda: now[0])
+
+    def take(name):
+        now[0] += seconds[name]
+
+    seconds["ways"] = lambda: {name: lambda name=name: take(name) for name in ("usual", "other")}
+    return seconds
+
+
+def refuse():
+    raise AssertionError("this was measured before")
+
+
+@pytest.mark.parametrize(("other", "answer"), [(0.5, "other"), (0.94, "other"), (0.96, "usual"), (2.0, "usual")])
+def test_another_way_must_be_clearly_faster(machine, other, answer):
+    machine["other"] = other
+    assert measured.fastest("q", "usual", machine["ways"]) == answer
+
+
+def test_it_is_measured_once_and_kept_for_the_next_process(machine, monkeypatch):
+    assert measured.fastest("q", "usual", machine["ways"]) == "other"
+    assert measured.fastest("q", "usual", refuse) == "other"
+    monkeypatch.setattr(measured, "_kept", {})  # another process
+    assert measured.fastest("q", "usual", refuse) == "other"
+    machine["other"] = 3
+    assert measured.fastest("another", "usual", machine["ways"]) == "usual"
+    assert set(json.loads(measured._file().read_text()).values()) == {"other", "usual"}
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", "\xff"])
+def test_a_damaged_file_is_measured_again(machine, text):
+    measured._file().parent.mkdir(parents=True)
+    measured._file().write_bytes(text.encode("latin-1"))
+    assert measured.fastest("q", "usual", machine["ways"]) == "other"
+    assert list(json.loads(measured._file().read_text()).values()) == ["other"]
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(machine, tmp_path):
+    (tmp_path / "cache").write_text("a file")
+    assert measured.fastest("q", "usual", machine["ways"]) == "other"
+
+
+def test_where_nothing_may_be_measured_the_usual_way_is_taken(machine, monkeypatch):
+    monkeypatch.setenv("DLKERNELS_MEASURED", "no")
+    assert measured.fastest("q", "usual", refuse) == "usual"
+
+
+def test_other_threads_and_other_versions_are_other_questions(machine, monkeypatch):
+    file = measured._file()
+    measured.fastest("q", "usual", machine["ways"])
+    monkeypatch.setattr(measured.team, "size", lambda: 77)
+    machine["other"] = 2
+    assert measured.fastest("q", "usual", machine["ways"]) == "usual"
+    monkeypatch.setattr(measured, "library_stamp", lambda: "newer")
+    assert measured._file() != file
+
+
+@pytest.mark.parametrize(
+    ("channels", "kernel", "stride", "question"),
+    [
+        ((3, 64), 3, 2, choose.FIRST_LAYERS),
+        ((1, 32), 3, 1, choose.ONE_CHANNEL),
+        ((256, 512), 1, 2, choose.STRIDED_PIXELS),
+    ],
+    ids=["first layers", "one channel", "1x1 with a stride"],
+)
+def test_conv2d_takes_what_was_measured(monkeypatch, channels, kernel, stride, question):
+    rungs, _ = question
+    asked = []
+
+    def answer(question, usual, ways):
+        assert usual == rungs[0]
+        results = [run() for run in ways().values()]
+        assert all(np.allclose(results[0], one, rtol=1e-4) for one in results), "the ways do the same"
+        asked.append(question)
+        return rungs[-1]
+
+    monkeypatch.setattr(measured, "fastest", answer)
+    g, shape = geometry.convolution((112, 112), (kernel, kernel), stride, padding=kernel // 2)
+    weight = np.ones((channels[1], channels[0], kernel, kernel), np.float32)
+    assert choose.direct_way(weight, g, np.empty((1, channels[1], *shape), np.float32)) == rungs[-1]
+    assert len(asked) == 1
