@@ -320,9 +320,8 @@ def _help(team, who):
         fetch_add(team, ASLEEP, -1)
         compare_and_swap(team, RUNG, 1, 0)
         since = _now()
-        if (
-            team[place] == AWAY
-        ):  # it runs elsewhere now; kept away, it would share that core with a caller that is moved there
+        # It runs elsewhere now. Kept away, it would share that core with a caller that is moved there.
+        if team[place] == AWAY:
             team[place] = -1
             _allow(team, 0, -1)
         first, last = _begun(atomic_load(team, TICKET))
