@@ -9,14 +9,9 @@ pytestmark = pytest.mark.book
 VIEWS = {"desktop, light": (1280, False), "phone, dark": (390, True)}
 
 
-def by_day_and_night():
-    """Each page in one of the views by day, in the other by night: what they share is most of a page."""
-    for i, name in enumerate([*pages(), *OTHERS]):
-        for j, view in enumerate(VIEWS):
-            yield pytest.param(name, view, marks=[] if (i + j) % 2 == 0 else pytest.mark.slow)
-
-
-@pytest.mark.parametrize(("name", "view"), list(by_day_and_night()))
+@pytest.mark.rotates(by=lambda params: params["view"])
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("name", [*pages(), *OTHERS])
 def test_page_has_no_barrier(name, view, book, browser):
     width, dark = VIEWS[view]
     found = violations(browser.open((book / f"{name}.html").as_uri(), width=width, dark=dark))

@@ -11,15 +11,10 @@ SCREENS, SCREEN = 12, 900  # what a page may have as it opens, with its answers 
 LONGER = {"chapters/engine": 16}  # a reference
 
 
-def by_day_and_night():
-    """Each page in both windows in light colours; in dark ones in one of them by day, in the other by night."""
-    for i, name in enumerate([*pages(), *OTHERS]):
-        for j, window in enumerate(WINDOWS):
-            yield name, window, "light"
-            yield pytest.param(name, window, "dark", marks=[] if (i + j) % 2 == 0 else pytest.mark.slow)
-
-
-@pytest.mark.parametrize(("name", "window", "theme"), list(by_day_and_night()))
+@pytest.mark.rotates(by=lambda params: params["name"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("name", [*pages(), *OTHERS])
 def test_page(name, window, theme, book, browser):
     """No fault; and, in one of the themes, room for what the page shows, and no more of it than can be read at once."""
     width = WINDOWS[window]

@@ -11,6 +11,8 @@ from cpulab import measure
 from dlkernels import implementations
 from simt.xray import xray
 
+pytestmark = pytest.mark.rotates
+
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
 

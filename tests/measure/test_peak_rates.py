@@ -194,7 +194,7 @@ def test_stale_or_damaged_files_are_measured_anew(counted, monkeypatch, tmp_path
     (file,) = kept_files(tmp_path)
     stored = json.loads(file.read_text())
     if damage in ("old", "future"):
-        stored["measured"] = time.time() + (60 if damage == "future" else -module.FRESH_FOR - 1)
+        stored["measured"] = time.time() + (86_400 if damage == "future" else -module.FRESH_FOR - 1)
     text = json.dumps({"old": stored, "future": stored, "half": stored, "other": {"a": 1}, "list": [1]}[damage])
     file.write_text(text[: len(text) // 2] if damage == "half" else text)
     monkeypatch.setattr(module, "_remembered", {})

@@ -9,6 +9,8 @@ from dlkernels import implementations
 
 from .test_benchmarks import FOLDER
 
+pytestmark = pytest.mark.rotates
+
 NAMES = ("matmul", "conv2d", "scaled_dot_product_attention", "lstm", "selective_scan")
 
 
