@@ -24,7 +24,7 @@ PACED = test "$$(cat _build/.hurry 2>/dev/null)" = "$(HURRY)" || rm -rf _build/.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick faults lint bench gpu gpu-record lock fuzz clean
+.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench gpu gpu-record lock fuzz clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,8 +81,8 @@ test: $(READY) .venv/.compiled lint html  ## all that CI runs: lint, library, gr
 	@$(PYTEST) tests $(FILES) $(PATIENCE) -m "not slow" -q --durations=15
 	@$(PYTEST) --nbval solutions -n $(JOBS) --dist loadfile $(PATIENCE) -p no:cacheprovider -q
 
-nightly: $(READY) build/nbgrader build/dask  ## the tests that take long: a class of 200, nbgrader, Dask, all architectures
-	@DLKERNELS_NBGRADER=build/nbgrader $(PYTEST) tests $(FILES) -m slow
+nightly: $(READY) build/nbgrader build/dask  ## the tests that take long: all that rotate by day, a class of 200, nbgrader, Dask, all architectures
+	@ROTATION=all DLKERNELS_NBGRADER=build/nbgrader $(PYTEST) tests $(FILES) -m "slow or rotates"
 	@PYTHONPATH=$(CURDIR)/build/dask $(PYTEST) tests/grading/test_grading_dask.py -m slow
 
 # nbgrader has an environment of its own: beside the grader it would slow every test down.
@@ -101,6 +101,9 @@ build/dask: requirements.lock | $(READY)
 
 quick: $(READY) lint  ## some tests of every part of the library, in less than two minutes
 	@$(PYTEST) tests $(FILES) -m "quick and not slow" -q
+
+affected: $(READY)  ## the tests that changed files reach, in minutes [BASE=commit LIST=1: print only ALL=1: however long]
+	@$(PY) tests/affected.py $(if $(BASE),--base=$(BASE)) $(if $(LIST),--list) $(if $(ALL),--all) -- $(FILES) $(PATIENCE)
 
 faults: $(READY)  ## plant faults one by one and see that the tests notice
 	@$(PY) tests/mutations.py

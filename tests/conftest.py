@@ -2,10 +2,12 @@
 
 import os
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 SHOWN = 10
+PATIENCE = 120  # seconds, where the library itself would wait for less: a slow or busy machine is no fault
 
 
 def pytest_configure(config):
@@ -13,11 +15,31 @@ def pytest_configure(config):
         return  # this folder's settings are read when a class is graded from the checkout, too: not meant for that
     import hypothesis
 
+    os.environ["DLKERNELS_MEASURED"] = "no"  # no clock decides which way a product goes
+
     # Compilation makes the first example of a property slow: no deadlines. The same examples on every run in CI.
-    hypothesis.settings.register_profile("default", deadline=None, max_examples=50, print_blob=True)
+    no_clock = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+    hypothesis.settings.register_profile("default", max_examples=50, print_blob=True, **no_clock)
     hypothesis.settings.register_profile("ci", parent=hypothesis.settings.get_profile("default"), derandomize=True)
     hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
-    config.pluginmanager.register(Files())
+    rotating = Rotation(config)
+    config.pluginmanager.register(rotating)
+    config.pluginmanager.register(Files(day=rotating.part is not None))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_hurry():
+    """What ends programs that go on and on by the clock leaves right ones all the time they need."""
+    from coursework import playing
+    from cpulab.explore import exploration, scheduler
+
+    # A clock that stands still: a search ends by its count of schedules.
+    still = SimpleNamespace(perf_counter=lambda: 0.0, process_time=lambda: 0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exploration, "time", still)
+        patch.setattr(scheduler, "PATIENCE", PATIENCE)
+        patch.setattr(playing, "PATIENCE", PATIENCE)
+        yield
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -37,14 +59,15 @@ def pytest_xdist_make_scheduler(config, log):
 class Files:
     """The seconds of each file, its fixtures included, and what they say at the end."""
 
-    def __init__(self):
-        self.seconds = Counter()
+    def __init__(self, day):
+        self.seconds, self.day = Counter(), day  # day: of what rotates a part is run
 
     def pytest_collection_modifyitems(self, items):
         """Longest files first: what is long must not begin when the other processes have nothing left to do."""
         import budgets
 
         _, own = budgets.allowed("tests")
+        own |= budgets.of_day() if self.day else {}
         items.sort(key=lambda item: -own.get(file_of(item.nodeid), 0))
 
     def pytest_runtest_logreport(self, report):
@@ -58,8 +81,43 @@ class Files:
         terminalreporter.section(f"slowest files, of {sum(self.seconds.values()):.0f} s in {len(self.seconds)} files")
         for name, spent in self.seconds.most_common(SHOWN):
             terminalreporter.write_line(f"{spent:6.1f} s  {name}")
-        for sentence in budgets.over("tests", self.seconds):
+        for sentence in budgets.over("tests", self.seconds, self.day):
             terminalreporter.write_line(f"WARNING: {sentence}", yellow=True)
+
+
+class Rotation:
+    """Of the tests that rotate, those of one part: today's, or the one that ROTATION names."""
+
+    def __init__(self, config):
+        import rotation
+
+        named = bool(config.option.keyword) or any("::" in str(argument) for argument in config.args)
+        sent = getattr(config, "workerinput", {}).get("rotation")  # one part for all processes, also about midnight
+        try:
+            self.part = rotation.part_of(sent or os.environ.get("ROTATION"), rotation.today(), named)
+        except ValueError as problem:
+            raise pytest.UsageError(str(problem)) from None
+        self.words = rotation.words(self.part)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node):
+        node.workerinput["rotation"] = self.words
+
+    def pytest_collection_modifyitems(self, config, items):
+        import rotation
+
+        items[:], left = rotation.split(items, self.part)
+        config.hook.pytest_deselected(items=left)
+
+    def pytest_sessionstart(self, session):
+        if (terminal := session.config.pluginmanager.get_plugin("terminalreporter")) and self.part:
+            terminal.write_line(
+                f"Of what rotates, this is part {self.words} (ROTATION=all: all; 1/{self.part[1]}: the first)"
+            )
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if self.part and any(terminalreporter.stats.get(kind) for kind in ("failed", "error")):
+            terminalreporter.write_line(f"Repeat with ROTATION={self.words}: another day runs other tests.", red=True)
 
 
 def file_of(nodeid):

@@ -1688,11 +1688,16 @@ def tests_of(fault, root):
     return (fault.file, fault.tests) if (root / fault.file).exists() or not fault.before else fault.before
 
 
-def find(fault, lib):
-    """(file, text, replacement) for a library; LookupError unless a text of the fault occurs there exactly once."""
+def texts_of(lib):
+    """{file: text} of a library."""
+    return {path: path.read_text("utf-8") for path in sorted(lib.rglob("*.py"))}
+
+
+def find(fault, texts):
+    """(file, text, replacement) for the texts of a library; LookupError unless one of the fault occurs there exactly once."""
     counts = []
     for old, new in ((fault.old, fault.new), *fault.also):
-        found = [path for path in sorted(lib.rglob("*.py")) for _ in range(path.read_text("utf-8").count(old))]
+        found = [path for path, text in texts.items() for _ in range(text.count(old))]
         if len(found) == 1:
             return found[0], old, new
         counts.append(f"{len(found)} times")
@@ -1792,11 +1797,12 @@ def main():
         check_imports(folder / "clean")
         check_unchanged(folder / "clean", faults)
         shutil.rmtree(folder / "clean" / ".numba", ignore_errors=True)
+        texts = texts_of(folder / "clean" / "lib")
         print(f"without a fault: all tests pass ({time.monotonic() - begun:.0f} s)", flush=True)
         for fault in faults:
             start, place, is_noticed = time.monotonic(), "", False
             try:
-                path, old, new = find(fault, folder / "clean" / "lib")
+                path, old, new = find(fault, texts)
             except LookupError as error:
                 verdict = f"NOT PLANTED: {error}"
             else:

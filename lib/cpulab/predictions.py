@@ -51,6 +51,7 @@ class Answer:
 
     def _repr_html_(self):
         value = self.value if isinstance(self.value, str) else float(self.value)
+        value = "Infinity" if value == math.inf else value  # as the page's script reads it
         said = f"The answer: {shown(self.value, self.digits)}" if self.name not in _guesses else repr(self)
         return f'<p class="prediction" data-name="{escape(self.name)}" data-value="{escape(str(value))}">{escape(said)}</p>'
 

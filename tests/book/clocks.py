@@ -17,7 +17,7 @@ FENCE = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTIL
 OPTIONS = re.compile(r"\A(?:---\n.*?^---\n|(?::[^\n]*\n)*)", re.DOTALL | re.MULTILINE)
 #: What measures: functions of cpulab.measure, and clocks.
 MEASURE = {"times", "ratio", "fastest", "fastest_timeline", "peaks", "roofs", "bandwidth_ladder", "latency_ladder",
-           "strong_scaling", "weak_scaling", "Timeline", "Clock", "ThreadClock"}  # fmt: skip
+           "strong_scaling", "weak_scaling", "Timeline", "Clock", "ThreadClock", "seconds_per_load", "page_faults"}  # fmt: skip
 CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "thread_time", "monotonic", "monotonic_ns", "timeit"}
 #: What is taken from measured things and is exact all the same.
 EXACT = {"shape", "dtype", "size", "nbytes", "ndim"}
@@ -42,8 +42,7 @@ class Page:
 
     def __init__(self, text):
         self.lines = text.splitlines()
-        self.found = set()
-        measured = set()
+        self.found, measured = set(), set()
         for line, code in cells(text):
             tree = ast.parse(code)
             self.offset = line - 1
@@ -87,6 +86,9 @@ class Page:
             lines = range(node.lineno + self.offset - 1, node.end_lineno + self.offset)
             if reads(node.test) and not any("# exact:" in self.lines[k] for k in lines):
                 self.found.add((node.lineno + self.offset, ast.unparse(node.test)))
+        elif isinstance(node, ast.ImportFrom):
+            if (node.module or "").startswith("cpulab.measure"):
+                measured |= {name.asname or name.name for name in node.names if name.name in MEASURE}
         else:
             for expression in ast.iter_child_nodes(node):
                 if isinstance(expression, ast.expr):

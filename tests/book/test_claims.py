@@ -48,6 +48,7 @@ def cell(code):
         "share = {}\ndef beside(a):\n    share.update({a: measure.fastest({})})\n```\n```{code-cell}\nassert share['a'] < 1",
         "for name, s in measure.fastest({}).items():\n    assert s < 1, name",
         "a, b = 1, measure.ratio(f, g)\nassert a == 1 and b.ratio > 2",
+        "from cpulab.measure import fastest\nt = fastest({})\nassert t['a'] < 1",
         "with time_it(measure.Timeline()) as log:\n    pass\nassert log.overlap() > 0",
         "best = min(times, key=lambda t: t)\ntimes = [measure.ratio(f, g)]\nbest = min(times)\nassert best > 1",
         "if (gain := measure.ratio(f, g).ratio) > 1:\n    assert gain < 9",

@@ -55,6 +55,7 @@ def test_the_table_stops_where_too_many_are_in():
     assert all(row[2] or row[3] == "(check)" for row in outcome.failure.picture["table"])
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize(("task", "answer"), [("02-places", "WakesOne"), ("02-places", "SemaphoreAndTurn")])
 def test_what_is_only_often_the_reason_is_not_said_to_have_happened(task, answer):
     assert "what happened" not in told(outcome_of(task, answer))
@@ -99,6 +100,7 @@ def test_the_message_has_the_steps_as_text_and_as_html(half_added):
     assert "raises TypeError" in feedback.as_html(half_added)
 
 
+@pytest.mark.rotates
 def test_of_a_program_that_the_course_brings_the_lines_are_shown():
     verdicts = {"A": "right", "B": "sleeps on", "C": "overfull", "D": "crashes"}
     outcome = checking.check(definition.find("02-buffers"), Local(verdicts))

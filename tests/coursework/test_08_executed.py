@@ -90,6 +90,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.rotates
 @pytest.mark.skipif(not binding.get_process_triple().startswith("x86_64"), reason="names of x86-64 processors")
 @pytest.mark.parametrize(
     "cpu",

@@ -52,6 +52,7 @@ def test_the_given_kernel_needs_both_repairs():
     assert outcome("08-bug", both, "matmul_repaired", hidden=True).status == checking.RIGHT
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("which", [0, 1])
 def test_every_barrier_of_the_tiled_kernels_is_needed(which):
     for task_id, name in (("08-tiled", "matmul_tiled"), ("08-four", "matmul_four"), ("08-bug", "matmul_repaired")):

@@ -89,6 +89,7 @@ def makes_one(x, out):
         out[i] = twice[-1 - i]
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize(("function", "arrays"), [(makes_what_nobody_needs, 0), (makes_one, 1)])
 def test_an_array_that_numba_leaves_out_costs_nothing(function, arrays):
     """It would not, were it filled with junk as in a run that is compared."""

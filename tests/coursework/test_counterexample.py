@@ -21,6 +21,8 @@ from coursework.kinds.function import FunctionTask
 from coursework.kinds.parallel import ParallelTask
 from coursework.kinds.thread import ThreadTask
 
+pytestmark = pytest.mark.rotates
+
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = [task for task in definition.everything() if isinstance(task, CounterexampleTask)]
 COMMON = {"title": "t", "objective": "Find it", "points": 3, "minutes": 5, "hints": ("a", "b", "c")}

@@ -277,6 +277,7 @@ def test_anchors_are_those_of_the_book(heading, anchor):
     assert default_slugify(heading) == anchor
 
 
+@pytest.mark.rotates
 def test_release_has_no_answers(tmp_path):
     names = release.release(ROOT, tmp_path / "class.zip")
     assert "exercises/" + NAMES[0] in names
@@ -301,6 +302,7 @@ def test_release_has_no_answers(tmp_path):
     assert again.read_bytes() == (tmp_path / "class.zip").read_bytes()
 
 
+@pytest.mark.rotates
 def test_a_release_works_without_the_hidden_cases(tmp_path):
     import subprocess
     import sys

@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import masters
@@ -404,6 +403,7 @@ def run_check(cwd, *arguments):
     )
 
 
+@pytest.mark.rotates
 def test_check_from_a_shell_is_red_as_shipped_and_green_when_solved(tmp_path):
     shutil.copytree(ROOT / "exercises", tmp_path / "exercises", ignore=shutil.ignore_patterns(".*"))
     red = run_check(tmp_path, "07")
@@ -418,6 +418,7 @@ def test_check_from_a_shell_is_red_as_shipped_and_green_when_solved(tmp_path):
     assert "35 of 35 points on the visible cases." in green.stdout
 
 
+@pytest.mark.rotates
 def test_check_from_a_shell_notices_missing_cells_and_broken_ones(tmp_path):
     path = copy_with_answers(tmp_path)
     nb = build.read(path)
@@ -451,6 +452,7 @@ def test_find_notebook_asks_when_several_fit(tmp_path, monkeypatch):
         check.find_notebook("08")
 
 
+@pytest.mark.rotates(by=lambda params: type(params["task"]).__name__)
 @pytest.mark.parametrize("task", definition.everything(), ids=lambda task: task.id)
 def test_a_check_compiles_little_and_only_once(task):
     """What makes a student wait is numba at work. How long that takes depends on the machine (`tests/check_times.py`
@@ -458,12 +460,10 @@ def test_a_check_compiles_little_and_only_once(task):
     checked again."""
     answer = masters.answer(task)
     for most in (15, 0):
-        begun = time.process_time()
         with event.install_recorder("numba:compile") as compiled:
             outcome = checking.check(task, answer)
         assert outcome.status == checking.RIGHT
         assert sum(what.is_start for _, what in compiled.buffer) <= most
-        assert time.process_time() - begun < 100  # a check that takes minutes on any machine is broken
 
 
 @pytest.mark.quick

@@ -20,8 +20,6 @@ from coursework.kinds.prediction import PredictionTask, Question
 from coursework.kinds.scenario import ScenarioTask
 from coursework.kinds.thread import ThreadTask
 
-pytestmark = pytest.mark.quick
-
 COMMON = {"title": "t", "objective": "Write it", "points": 3, "minutes": 5, "hints": ("a", "b", "c")}
 
 
@@ -100,6 +98,7 @@ class Waits:
         self.lock.release()
 
 
+@pytest.mark.quick
 def test_right_thread_code_says_what_was_looked_at():
     outcome = checking.check(COUNTER, Local(Safe))
     assert (outcome.status, outcome.points) == (checking.RIGHT, 3)
@@ -109,6 +108,7 @@ def test_right_thread_code_says_what_was_looked_at():
     assert "Not checked. Schedules with more interruptions" in said
 
 
+@pytest.mark.quick
 def test_a_lost_update_is_shown_as_a_table():
     outcome = checking.check(COUNTER, Local(Unsafe))
     assert outcome.failure.kind == "lost-update"
@@ -120,6 +120,7 @@ def test_a_lost_update_is_shown_as_a_table():
     assert checking.check(COUNTER, Local(Unsafe)).failure == outcome.failure
 
 
+@pytest.mark.quick
 def test_unsolved_and_errors():
     assert checking.check(COUNTER, Local(Stub)).status == checking.UNSOLVED
     outcome = checking.check(COUNTER, Local(Raises))
@@ -129,6 +130,7 @@ def test_unsolved_and_errors():
     assert checking.check(COUNTER, Local(5)).failure.kind == "raised-TypeError"
 
 
+@pytest.mark.rotates
 def test_busy_waiting_fails_unless_the_task_allows_it():
     outcome = checking.check(COUNTER, Local(Waits))
     assert outcome.failure.kind == "busy-waiting"
@@ -137,6 +139,7 @@ def test_busy_waiting_fails_unless_the_task_allows_it():
     assert checking.check(replace(COUNTER, allow_busy_waiting=True), Local(Waits)).status == checking.RIGHT
 
 
+@pytest.mark.quick
 def test_stress_ends_a_deadlock_that_exploration_could_not_see(monkeypatch):
     monkeypatch.setattr(playing, "PATIENCE", 0.5)
 
@@ -153,6 +156,7 @@ def test_stress_ends_a_deadlock_that_exploration_could_not_see(monkeypatch):
     assert "with real threads: it never ended" in outcome.failure.headline
 
 
+@pytest.mark.quick
 def test_stress_tells_an_error_in_a_thread():
     def fail(answer):
         if not type(threading.Lock()).__module__.startswith("cpulab"):
@@ -227,6 +231,7 @@ def make_queue(bound):
     return queue.Queue(bound)
 
 
+@pytest.mark.quick
 def test_counts_are_the_most_over_all_schedules():
     assert checking.check(LOADER, Local(bounded)).status == checking.RIGHT
     assert checking.check_budget(LOADER, Local(bounded)).status == checking.RIGHT
@@ -268,6 +273,7 @@ CLOCK = ScenarioTask(
 )
 
 
+@pytest.mark.quick
 def test_scenarios_observe_what_an_answer_calls():
     def right(clock):
         before = clock()
@@ -287,6 +293,7 @@ def test_scenarios_observe_what_an_answer_calls():
     assert (outcome.failure.kind, facts(outcome)["expected"]) == ("wrong-result", "2.0")
 
 
+@pytest.mark.quick
 def test_results_must_be_plain_data():
     def thing(clock):
         return object()
@@ -296,6 +303,7 @@ def test_results_must_be_plain_data():
     assert "an object; use numbers, text, lists, dicts or arrays" in facts(outcome)["got"]
 
 
+@pytest.mark.quick
 def test_either_spec_or_judge():
     with pytest.raises(ValueError, match="either spec or judge"):
         ScenarioTask(id="99-x", scenario=clocked, cases=(), **COMMON)
@@ -316,6 +324,7 @@ def largest(x, where):
     where[0] = candidates[1] if x[candidates[1]] > x[candidates[0]] else candidates[0]
 
 
+@pytest.mark.rotates
 def test_a_loop_whose_result_was_there_by_chance_is_not_idle():
     """Where the first element is the largest, zeros are right without the loop; other draws tell."""
     task = definition.find("03-largest")
@@ -336,12 +345,14 @@ def from_the_last(x, where):
     where[0] = candidates[1] if x[candidates[1]] > x[candidates[0]] else candidates[0]
 
 
+@pytest.mark.rotates
 def test_a_result_that_is_the_same_for_all_numbers_proves_nothing():
     """Where the last element is always the largest, no loop is needed for it."""
     outcome = checking.check(definition.find("03-largest"), Local(from_the_last))
     assert outcome.status == "right", outcome.failure
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize(
     ("name", "says"),
     [
@@ -408,6 +419,7 @@ def off_by_one(x, h):
                 h[b] += 1
 
 
+@pytest.mark.quick
 def test_a_race_is_told_by_its_iterations():
     outcome = checking.check(HISTOGRAM, Local(racing))
     assert outcome.failure.kind == "race"
@@ -416,6 +428,7 @@ def test_a_race_is_told_by_its_iterations():
     assert "at the same time" in outcome.failure.cause
 
 
+@pytest.mark.rotates
 def test_parallel_results_are_compared_like_compiled_ones():
     assert checking.check(HISTOGRAM, Local(private)).status == checking.RIGHT
     outcome = checking.check(HISTOGRAM, Local(off_by_one))
@@ -423,6 +436,7 @@ def test_parallel_results_are_compared_like_compiled_ones():
     assert facts(outcome)["first wrong"].startswith("element [3]")
 
 
+@pytest.mark.rotates
 def test_budgets_mix_what_was_watched_and_what_was_allocated():
     assert checking.check_budget(HISTOGRAM, Local(padded)).status == checking.RIGHT
     outcome = checking.check_budget(HISTOGRAM, Local(private))
@@ -471,12 +485,14 @@ def nothing(a, b):
         a[i] * b[i]
 
 
+@pytest.mark.quick
 def test_a_returned_number_is_compared():
     assert checking.check(DOT, Local(dot)).status == checking.RIGHT
     assert facts(checking.check(DOT, Local(first_only)))["first wrong"] == "the number returned"
     assert checking.check(DOT, Local(nothing)).failure.kind == "type"
 
 
+@pytest.mark.quick
 def test_a_carried_value_is_told_by_its_name():
     outcome = checking.check(DOT, Local(carried))
     assert outcome.failure.kind == "carried-scalar"
@@ -486,6 +502,7 @@ def test_a_carried_value_is_told_by_its_name():
 # predictions -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_a_prediction_may_be_near():
     task = PredictionTask(id="99-p", questions=(Question("ratio", "?", lambda: 2.0, tolerance=0.25),), **COMMON)
     assert checking.check(task, {"ratio": 1.6}).status == checking.RIGHT

@@ -14,6 +14,8 @@ from coursework.kinds.data import outcome_of
 from coursework.kinds.detective import DetectiveTask, Fault
 from coursework.kinds.parallel import ParallelTask
 
+pytestmark = pytest.mark.rotates
+
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = [task for task in definition.everything() if isinstance(task, DetectiveTask)]
 VERDICTS = definition.find("08-verdicts")

@@ -13,6 +13,8 @@ from coursework.answer import Local
 from coursework.golf import Golf
 from dlkernels import cuda
 
+pytestmark = pytest.mark.rotates
+
 ROOT = Path(__file__).resolve().parents[2]
 PLAYED = [task for task in definition.everything() if task.budget and task.budget.golf]
 AXPY, TILED = definition.find("07-axpy"), definition.find("08-tiled")

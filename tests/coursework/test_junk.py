@@ -130,6 +130,7 @@ def recurrence(a, b, h0, chunks, out):
             out[t] = h
 
 
+@pytest.mark.rotates
 def test_an_answer_that_hopes_for_zeros_is_wrong():
     task, answer = definition.find("10-chunks"), Local(recurrence, admitted=True)
     said = checking.check(task, answer)

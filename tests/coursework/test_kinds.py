@@ -149,6 +149,7 @@ def test_a_new_kind_is_one_file_for_the_student(chapter, capsys):
         notebook.predict("99-greet", name=1)
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize(
     ("answer", "points", "kinds"),
     [("solved", 4, ["", ""]), ("wrong", 0, ["nameless", "nameless"]), ("wordy", 3, ["", "over-budget"])],
@@ -364,6 +365,7 @@ FIRST_LINES = {
 }
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize(("task", "most", "without"), IMPORTS)
 def test_a_check_imports_what_it_needs(task, most, without):
     (master,) = (p for p in build.masters(ROOT) if p.name.startswith(task[:2]))

@@ -59,6 +59,7 @@ def test_a_budget_says_what_was_reached():
     assert "Counted: 3 memory accesses per vector multiply." in outcome.checked
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize(
     ("seconds", "words"), [(100.0, "the lower one, and your loop is far below both roofs"), (1e-9, " binds;")]
 )

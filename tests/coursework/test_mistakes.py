@@ -16,6 +16,7 @@ from coursework.kinds.function import FunctionTask
 from coursework.kinds.prediction import PredictionTask
 from coursework.kinds.schedule import ScheduleTask
 
+pytestmark = pytest.mark.rotates
 LEAST, LEAST_OF_WORDS, LEAST_RIGHT = 8, 4, 7  # mistakes of a task; of one without code; right answers of a chapter
 WITHOUT_CODE = (DataTask, PredictionTask, ScheduleTask)
 TASKS = [task for task in definition.everything() if mistakes.file_of(task.id).exists()]

@@ -13,6 +13,8 @@ from coursework.kinds.kernel import KernelTask
 from coursework.kinds.schedule import ScheduleTask
 from dlkernels import cuda
 
+pytestmark = pytest.mark.rotates
+
 ROOT = Path(__file__).resolve().parents[2]
 TASK = definition.find("05-shift")
 

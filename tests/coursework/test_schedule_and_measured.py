@@ -15,6 +15,8 @@ from coursework.kinds.measured import MeasuredTask
 from coursework.kinds.schedule import RoundTask, ScheduleTask
 from coursework.outcome import Failed
 
+pytestmark = pytest.mark.rotates
+
 ROOT = Path(__file__).resolve().parents[2]
 SCHEDULES = [task for task in definition.everything() if isinstance(task, ScheduleTask)]
 LOSING = "ABBBBABAAAAB"

@@ -48,6 +48,7 @@ def state(request, tmp_path):
     return of
 
 
+@pytest.mark.rotates
 def test_what_a_worker_graded_is_not_graded_again_here(state, tmp_path):
     numbers = own.Numbers.from_secret("a secret")
     (tmp_path / "out").mkdir()
@@ -115,6 +116,7 @@ def test_what_cannot_be_read_is_not_sent(state, tmp_path, monkeypatch):
         cluster._task(state(), state().submissions[1])
 
 
+@pytest.mark.rotates
 def test_a_cluster_that_is_not_there_is_a_sentence_and_writes_no_grades(tmp_path):
     write(tmp_path / "in", "anna", hostile.solved(()))
     done = run(tmp_path / "in", tmp_path / "out", "--grade-dask", "tcp://127.0.0.1:9")

@@ -182,6 +182,7 @@ def test_it_is_ended_from_outside(box, who):
     assert box.roots() == []
 
 
+@pytest.mark.rotates
 def test_where_the_server_ends_all_its_forks_do_and_the_next_box_has_another(box, monkeypatch):
     monkeypatch.setattr(sandbox, "_servers", [sandbox._new_server()])
     box._server = sandbox.fork_server()

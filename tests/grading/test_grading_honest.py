@@ -14,6 +14,8 @@ from coursework.check import notebook_shell
 from coursework.grading import servant
 from coursework.grading.remote import Remote
 
+pytestmark = pytest.mark.rotates
+
 ADD = """
 @cuda.jit
 def add(a, b, out):

@@ -18,7 +18,10 @@ from test_grading_run import command, table, write
 from coursework.grading import plugin, results
 from coursework.grading.submissions import Submission
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what runs in a sandbox is seen from outside")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="what runs in a sandbox is seen from outside"),
+    pytest.mark.rotates,
+]
 KILLS = {"anna": 0, "ben": 1, "carla": 2}  # how often the worker is killed that has their submission
 TASKS = {"anna": ("07-launch",), "ben": ("07-launch", "07-sectors"), "carla": ("07-launch", "07-sectors")}
 DUE = {student: sum(hostile.POINTS[task] for task in tasks) for student, tasks in TASKS.items()}

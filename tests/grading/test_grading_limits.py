@@ -33,7 +33,10 @@ BWRAP = pytest.param("bwrap", marks=pytest.mark.skipif(bool(NO_BWRAP), reason=NO
 LIMITS = sandbox.Limits(
     cell_seconds=15, memory=2000 << 20, file=16 << 20, folder=64 << 20, output=1 << 20, processes=60
 )
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="some limits of the whole are those of Linux")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="some limits of the whole are those of Linux"),
+    pytest.mark.rotates,
+]
 
 
 @pytest.fixture

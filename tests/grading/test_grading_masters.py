@@ -8,6 +8,7 @@ import sys
 
 import hostile
 import pytest
+import rotation
 
 from coursework.grading import sandbox
 
@@ -17,12 +18,12 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on L
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
-    """{exercise: its row of grades.csv} and the feedback, for one student who handed in every master."""
+def graded(request, tmp_path_factory):
+    """{exercise: its row of grades.csv} and the feedback, for one student who handed in the masters of this run."""
     folder = tmp_path_factory.mktemp("masters")
     handed_in = folder / "in" / "anna"
     handed_in.mkdir(parents=True)
-    for master in MASTERS:
+    for master in rotation.of_today(request, "master"):
         shutil.copy(master, handed_in)
     options = f"--grade={folder / 'in'} --grade-out={folder / 'out'} --grade-sandbox {MODE}"
     command = [sys.executable, "-m", "pytest", *options.split(), "-q", "-p", "no:cacheprovider"]
@@ -33,6 +34,7 @@ def graded(tmp_path_factory):
     return rows, (folder / "out" / "feedback" / "anna.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("master", MASTERS, ids=lambda path: path.stem)
 def test_the_masters_answers_earn_all_points(master, graded):
     rows, feedback = graded

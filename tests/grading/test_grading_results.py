@@ -164,6 +164,7 @@ def compared(task, result, folder):
     return own
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("task", FUNCTIONS, ids=lambda task: task.id)
 def test_every_kind_of_result_is_judged_alike(task, tmp_path):
     task = dataclasses.replace(task, cases=task.cases[:1], partial={})

@@ -19,7 +19,7 @@ from coursework.grading import sandbox
 NO_BWRAP = sandbox.why_no_bwrap()
 MODE = "rlimit" if NO_BWRAP else "bwrap"
 FILE = "07_vector_add.ipynb"
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS")
+pytestmark = [pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS"), pytest.mark.rotates]
 
 
 def command(submissions, out, *more):

@@ -13,7 +13,7 @@ from coursework.grading import sandbox, watch
 from coursework.grading.remote import Remote
 from coursework.grading.session import Session
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS")
+pytestmark = [pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS"), pytest.mark.rotates]
 TASK = definition.find("02-mean")
 NO_BWRAP = sandbox.why_no_bwrap()
 MODES = [pytest.param("bwrap", marks=pytest.mark.skipif(bool(NO_BWRAP), reason=NO_BWRAP or "")), "rlimit"]

@@ -32,6 +32,7 @@ def spinning(stack, core, program=SPIN):
     return process.pid
 
 
+@pytest.mark.rotates
 @linux
 def test_what_shares_its_core_with_three_loses_most_of_its_time():
     core = min(os.sched_getaffinity(0))
@@ -46,6 +47,7 @@ def test_what_shares_its_core_with_three_loses_most_of_its_time():
     assert 0.4 < share < 1.0
 
 
+@pytest.mark.rotates
 @linux
 def test_threads_that_come_and_go_lose_no_less(monkeypatch):
     """No look meets most of them: what they waited is known to nobody."""

@@ -15,6 +15,8 @@ from simt.xray import xray
 
 from . import torch_attention as torch_says
 
+pytestmark = pytest.mark.rotates
+
 CASES = torch_says.recorded()["cases"]
 POSSIBLE = [case for case in CASES if "refused" not in case]
 ATTENTION = "scaled_dot_product_attention"

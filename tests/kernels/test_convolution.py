@@ -12,6 +12,8 @@ from dlkernels.host import workspace
 
 from . import torch_references as torch_says
 
+pytestmark = pytest.mark.rotates
+
 RECORD = torch_says.recorded()
 POOLINGS = ("max_pool2d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d")
 MEANS = ("avg_pool2d", "adaptive_avg_pool2d")

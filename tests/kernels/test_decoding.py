@@ -10,6 +10,8 @@ from dlkernels.attention import cpu, flash, reference, split
 from dlkernels.attention.cache import to_bytes
 from dlkernels.attention.geometry import geometry
 
+pytestmark = pytest.mark.rotates
+
 
 def numbers(seed, *shape, dtype="float32"):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)

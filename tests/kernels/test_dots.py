@@ -15,6 +15,8 @@ from dlkernels import implementations, matmul_half, matmul_int8
 from dlkernels.matrix import blocks, choose, dots, half_dot, reference
 from dlkernels.simd import target
 
+pytestmark = pytest.mark.rotates
+
 EIGHT_BITS = implementations.of("matmul_int8")
 WIDENED, DOTS_OF_TWO = implementations.of("matmul_half", "cpu")
 CORNERS = np.array([-128, -127, -1, 0, 1, 127], np.int8)

@@ -28,6 +28,8 @@ from simt import xray
 
 from .checks import masks, on_device
 
+pytestmark = pytest.mark.rotates(whole=True)  # what a function's cases compile is compiled on one day
+
 COMPILER = pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
 ENGINES = ("executor", "compiled") if device_name == "executor" else ("auto",)

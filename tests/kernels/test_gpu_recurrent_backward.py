@@ -16,6 +16,8 @@ from simt import xray
 
 from .checks import on_device
 
+pytestmark = pytest.mark.rotates
+
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
 KINDS = {"lstm": 4, "gru": 3, "rnn": 1}
 WARP = 32

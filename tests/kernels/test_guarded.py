@@ -18,6 +18,8 @@ from dlkernels import host, implementations
 from dlkernels.matrix import blocks, choose
 from dlkernels.simd import vector_registers, vector_width
 
+pytestmark = pytest.mark.rotates
+
 ROOT = Path(__file__).resolve().parents[2]
 OPERATIONS = implementations.OPERATIONS  # all packages are imported, before a test puts a guard into what they import
 GUARD, MARK = 1 << 16, -7.0  # elements on each side, and what is in them

@@ -11,6 +11,8 @@ from dlkernels import conv2d, host, implementations, scaled_dot_product_attentio
 from dlkernels.implementations import OPERATIONS
 from dlkernels.matrix import choose as products
 
+pytestmark = pytest.mark.rotates
+
 F32 = np.dtype("float32")
 
 

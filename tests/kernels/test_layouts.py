@@ -16,6 +16,11 @@ from dlkernels.examples import LAYOUTS, Draw
 
 from .checks import check, on_device, results_dtype, seed_of, takes_out
 
+pytestmark = pytest.mark.rotates
+#: Each day one layout of each operation, on the host and on the device.
+EACH_IN_TURN = {"host": pytest.mark.rotates(by=lambda params: f"{params['operation'].name} on the host")}
+EACH_IN_TURN["device"] = pytest.mark.rotates(by=lambda params: f"{params['operation'].name} on the device")
+
 OPERATIONS = implementations.OPERATIONS
 MOST = 300  # numbers in a size, where the executor stands in for a GPU
 MIXED = ("transposed", "offset", "contiguous", "strided")
@@ -33,6 +38,7 @@ def shapes_of(examples):
     return [*largest, *(shape for shape in small if shape and not np.prod(shape))]
 
 
+@EACH_IN_TURN["host"]
 @pytest.mark.parametrize("layout", [*LAYOUTS, "read-only"])
 @operations()
 def test_on_the_host(operation, layout):
@@ -52,6 +58,7 @@ def has_gpu_rung(operation, dtype):
     return any(rung.public and str(kind) in rung.dtypes for rung in implementations.of(operation.name, "gpu"))
 
 
+@EACH_IN_TURN["device"]
 @pytest.mark.parametrize("layout", [*LAYOUTS, "mixed"])
 @operations()
 def test_on_the_device(operation, layout):

@@ -6,6 +6,8 @@ import pytest
 from dlkernels import gated_delta_rule, linear_attention
 from dlkernels.attention import linear
 
+pytestmark = pytest.mark.rotates
+
 
 def numbers(seed, *shape, dtype="float64"):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)

@@ -31,6 +31,8 @@ from dlkernels.simd.line import memory
 from simt import xray
 from simt.trace import KINDS, SHARED
 
+pytestmark = pytest.mark.rotates
+
 CPU = implementations.of("matmul", "cpu") + implementations.of("matmul_strassen", "cpu")
 GPU = implementations.of("matmul", "gpu")
 ONE_PER_ELEMENT = {"matmul_naive", "matmul_coalesced", "matmul_shared_tile"}

@@ -28,6 +28,7 @@ def test_windows_see_what_they_should():
             )
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_window_with_a_sink_is_attention_under_its_mask(dtype):
     q, k, v = (numbers(i, 2, 300, 24).astype(dtype) for i in range(3))
@@ -76,6 +77,7 @@ def test_tiles_that_nobody_sees_are_not_read():
     assert np.isnan(spoiled[-1]).all()
 
 
+@pytest.mark.rotates
 def test_a_modifier_may_read_arrays_of_its_own():
     """A bias for each distance, as in T5: an array outside, which the lanes beyond the last query may not read past."""
     bias = numbers(9, 70)

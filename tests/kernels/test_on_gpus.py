@@ -14,6 +14,8 @@ from cpulab.measure import machine_code, recorded
 from dlkernels import implementations, layouts
 from simt.xray import available, compiled
 
+pytestmark = pytest.mark.rotates
+
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 #: Rungs with operations of a whole warp, or of the grid, which the simulator does not have.
 BY_WARPS = {
@@ -44,6 +46,7 @@ def run_elsewhere(device, path, *others):
         return dict(saved)
 
 
+@pytest.mark.slow
 def test_the_simulator_of_numba_agrees(tmp_path):
     """The same kernels, threads and data: the executor and numba's simulator must give the same arrays."""
     theirs = run_elsewhere("simulator", tmp_path / "simulator.npz")

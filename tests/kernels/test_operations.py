@@ -31,10 +31,14 @@ def label(row):
     return f"{row.device}-{row.name}"
 
 
+#: Each day a seventh of the rungs for CPUs, and of those for GPUs. Every day test_layouts.py calls the public ones.
+IN_TURN = pytest.mark.rotates(by=lambda params: params["row"].device, together=lambda params: label(params["row"]))
+
+
 def rows(device=None):
     """The rungs as parameters."""
     chosen = [row for row in ROWS if device in (None, row.device)]
-    return pytest.mark.parametrize("row", [pytest.param(row, id=label(row)) for row in chosen])
+    return pytest.mark.parametrize("row", [pytest.param(row, id=label(row), marks=IN_TURN) for row in chosen])
 
 
 def operations():
@@ -170,7 +174,7 @@ def test_device_arrays(row):
 def of_rungs(by_day):
     """The rungs for GPUs. Where there is none, a kernel is compiled for the CPU first: what is not `by_day` waits for the night."""
     rungs = [row for row in ROWS if row.device == "gpu"]
-    night = [[] if by_day(row) or not stand_in(row) else [pytest.mark.slow] for row in rungs]
+    night = [[IN_TURN] if by_day(row) or not stand_in(row) else [pytest.mark.slow] for row in rungs]
     return pytest.mark.parametrize(
         "row", [pytest.param(row, id=label(row), marks=m) for row, m in zip(rungs, night, strict=True)]
     )
@@ -221,6 +225,7 @@ def with_fallback(row, operation, arguments, size):
 # ---- the operation's own function, and its gradient ------------------------------------------------------------------
 
 
+@pytest.mark.rotates
 @operations()
 def test_the_public_function(operation):
     """What a user calls: on host arrays, and on device arrays where there is a rung for them."""
@@ -246,6 +251,7 @@ def public_arguments(function, arguments):
     return arguments
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.backward_of])
 def test_gradients_are_the_slope_of_the_forward_reference(name):
     """Along a random direction, by central differences in float64: of the reference, and so of all rungs."""

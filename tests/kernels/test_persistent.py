@@ -8,6 +8,8 @@ from dlkernels.device import name as device_name
 from dlkernels.recurrent import gpu_persistent, reference
 from simt.xray import xray
 
+pytestmark = pytest.mark.rotates
+
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
 f32 = np.float32
 RUNGS = {rung.name: rung for rung in implementations.of("lstm", "gpu")}

@@ -16,6 +16,8 @@ from dlkernels.simd import broadcast, load, store
 from . import torch_recurrent as torch_says
 from .checks import arrays_of, check
 
+pytestmark = pytest.mark.rotates
+
 CASES = torch_says.recorded()["cases"]
 
 

@@ -14,6 +14,8 @@ from dlkernels.reduce import gpu_cumsum, gpu_histogram, gpu_sum
 from dlkernels.simd import vector_width
 from simt import xray
 
+pytestmark = pytest.mark.rotates
+
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")
 f32 = np.float32
 

@@ -9,6 +9,8 @@ from dlkernels.recurrent import reference
 from dlkernels.reduce.gpu_cumsum import SUM, TOTAL
 from simt.xray import xray
 
+pytestmark = pytest.mark.rotates
+
 f32, i32 = np.float32, np.int32
 CHUNK, THREADS = look_back.CHUNK, look_back.THREADS
 

@@ -7,6 +7,8 @@ import dlkernels
 from dlkernels import implementations, team
 from dlkernels.recurrent import fast_strands, reference
 
+pytestmark = pytest.mark.rotates
+
 RUNGS = {rung.name: rung for rung in implementations.of("lstm", "cpu")}
 
 

@@ -19,6 +19,8 @@ from simt import xray
 
 from .checks import on_device
 
+pytestmark = pytest.mark.rotates(whole=True)  # what a function's cases compile is compiled on one day
+
 FED = {"ldmatrix": gpu_tensor_fed.ldmatrix_kernel, "pipelined": gpu_tensor_fed.pipelined_kernel}
 COMPILER = pytest.mark.skipif(not xray.available(), reason="the compiler for GPUs is not installed: run `make gpu`")
 EXECUTOR = pytest.mark.skipif(device_name != "executor", reason="about what stands in for a GPU")

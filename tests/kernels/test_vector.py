@@ -11,6 +11,7 @@ from .checks import check
 STREAMING = [row for row in implementations.everything() if row.name.endswith("_streaming")]
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("row", STREAMING, ids=lambda row: row.name)
 @pytest.mark.parametrize("offset", [0, 1, 3, 7])
 def test_streaming_from_any_alignment(row, offset):

@@ -10,6 +10,8 @@ from dlkernels import conv2d, conv2d_fft, conv2d_winograd, implementations
 from dlkernels.convolution import choose, fft, geometry, implicit, private, reference, winograd
 from dlkernels.convolution.sizes import PART, sizes
 
+pytestmark = pytest.mark.rotates
+
 WAYS = {"conv2d_winograd_2x2": None, "conv2d_winograd_4x4": conv2d_winograd, "conv2d_fft": conv2d_fft}
 WAYS["conv2d_winograd_2x2"] = implementations.of("conv2d_winograd", "cpu")[0]
 

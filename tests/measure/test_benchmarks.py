@@ -145,6 +145,7 @@ def test_every_operation_is_timed_by_some_benchmark():
     assert set(operations.PEERS) <= set(operations.operations())
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize(
     "name", ["linear", "matmul_backward", "matmul_half", "matmul_int8", "linear_backward", "conv2d_half"]
 )
@@ -377,6 +378,7 @@ def test_what_pytorch_runs_is_told_for_each_instruction_set(monkeypatch):
     assert found["peer"]["kernels"] == {"AVX-512": "its AVX-512", "AVX2": "its AVX2"}
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("network", ["LSTM", "GRU"])
 def test_a_record_names_the_rungs_that_run(network, monkeypatch):
     """The public functions' own, which are not the last of their ladders; a row of both passes names both."""

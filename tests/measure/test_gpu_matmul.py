@@ -27,6 +27,7 @@ def once(found, cuda, rounds):
     return script("gpu_record").event_times(found, cuda, rounds=1, sample=0, first=1)
 
 
+@pytest.mark.rotates
 def test_every_rung_is_checked_and_timed():
     gpu_matmul, lines = script("gpu_matmul"), []
     gpu_matmul.measure(lines.append, once, [gpu_matmul.Product(4, 4, 8)])

@@ -55,6 +55,7 @@ def test_what_was_not_recorded_is_said(monkeypatch):
         machine_code(rung, "sm_61", live=False)
 
 
+@pytest.mark.rotates
 @needs_compiler
 @pytest.mark.parametrize(
     ("rung", "arch"),

@@ -22,6 +22,7 @@ EXAMPLE = module.Peaks(
 )
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("loop", module.STREAM)
 @pytest.mark.parametrize("kind", module.STORES)
 def test_stream_loops_compute_what_they_name(loop, kind):
@@ -53,6 +54,7 @@ def test_chains_stay_in_registers():
     assert not any("(" in operands for operands in multiply_adds)
 
 
+@pytest.mark.rotates
 def test_measuring_gives_a_rate_for_every_loop_store_and_thread_count():
     measured = module.measure_peaks(elements=10_000)
     counts = module.thread_counts()

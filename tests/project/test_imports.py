@@ -31,6 +31,7 @@ def loaded_by(code, tmp_path):
     return set(process.stdout.split())
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("code", ["import dlkernels", "from simt import cuda", LAUNCH.format(blocks=2)],
                          ids=["dlkernels", "simt", "a small launch"])  # fmt: skip
 def test_nothing_is_loaded_that_is_not_used(code, tmp_path):

@@ -108,6 +108,7 @@ def test_taps_are_a_convolution(shape):
     np.testing.assert_allclose(c, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_load_scale_add_store(shape, dtype):
@@ -139,6 +140,7 @@ def test_a_part_is_stored_and_nothing_else(shape, add):
             np.testing.assert_array_equal(room, expected)
 
 
+@pytest.mark.rotates
 @given(data=st.data())
 def test_pack_any_layout(data):
     dtype = data.draw(st.sampled_from(DTYPES))
@@ -233,6 +235,7 @@ def test_a_tile_that_fills_all_registers_is_computed_a_turn_at_a_time():
     assert "(%rsp)" not in loop
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_vectors_are_packed_on_the_way(shape, dtype):
@@ -294,6 +297,7 @@ print(kernel.run(1), sum(kernel.run.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.rotates
 def test_the_cache_notices_other_files(tmp_path):
     """A function kept on disk is compiled again when a file that it only imports from has changed."""
     folder = tmp_path / "matrix"

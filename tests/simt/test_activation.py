@@ -73,6 +73,7 @@ def run(*command, **environment):
     return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, check=False)
 
 
+@pytest.mark.rotates
 def test_a_projects_tests_run_with_an_option(tmp_path):
     (tmp_path / "test_project.py").write_text(PROJECT)
     options = ["-q", "-p", "no:cacheprovider", "-p", "simt.pytest_plugin", "--simt", "--rootdir", tmp_path, tmp_path]
@@ -80,6 +81,7 @@ def test_a_projects_tests_run_with_an_option(tmp_path):
     assert "3 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.rotates
 def test_a_negative_index_is_an_error_where_that_is_asked_for(tmp_path):
     (tmp_path / "test_project.py").write_text(PROJECT)
     options = [
@@ -149,6 +151,7 @@ def draw(states, y):
     y[1, i] = xoroshiro128p_normal_float64(states, i)
 
 
+@pytest.mark.rotates
 def test_random_numbers_are_those_of_numba(tmp_path):
     y = np.zeros((2, 4))
     draw[1, 4](create_xoroshiro128p_states(4, seed=7, subsequence_start=2), y)

@@ -31,6 +31,7 @@ print(json.dumps(results))
 """
 
 
+@pytest.mark.rotates
 def test_agrees_with_numbas_own_simulator():
     from correct_kernels import CASES
 

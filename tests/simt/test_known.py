@@ -106,6 +106,7 @@ CASES = {
 }
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("engine", [simt.run, compiled.run], ids=["executor", "compiled"])
 def test_both_engines_know_it(case, engine):
@@ -204,6 +205,7 @@ def test_plain_numbers_make_no_functions_of_their_own():
     assert source.callee(calls["counted"]) is source.callee(calls["counted"])
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("engine", [simt.run, compiled.run], ids=["executor", "compiled"])
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "ge", "ne"])
 def test_functions_of_operator_are_the_operators(name, engine):

@@ -108,6 +108,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("generated")
 
 
+@pytest.mark.rotates
 @hypothesis.settings(
     max_examples=12,
     deadline=None,
@@ -141,6 +142,7 @@ WRITTEN = [
 ]  # fmt: skip
 
 
+@pytest.mark.rotates
 def test_written_cases_agree_with_compiled_numba(folder):
     ours, compiled = both(folder, WRITTEN)
     for k, line in enumerate(WRITTEN):

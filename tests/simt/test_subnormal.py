@@ -175,6 +175,7 @@ def each(kernels):
             yield pytest.param(kernel, run, id=f"{name}-{way}", marks=marks)
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize(("kernel", "run"), list(each(GLOBAL)))
 def test_in_global_memory_subnormal_numbers_are_zeros(kernel, run):
     x, old = BEFORE.copy(), np.full_like(BEFORE, 7)
@@ -183,6 +184,7 @@ def test_in_global_memory_subnormal_numbers_are_zeros(kernel, run):
     same(old, BEFORE)  # what was there comes back as it was
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize(("kernel", "run"), list(each(SHARED)))
 def test_in_shared_memory_they_are_numbers(kernel, run):
     x, old = BEFORE.copy(), np.full_like(BEFORE, 7)
@@ -263,6 +265,7 @@ def test_mapped_and_managed_memory_is_global():
         same(np.asarray(x), FLUSHED)
 
 
+@pytest.mark.rotates
 @pytest.mark.skipif(not available(), reason="the compiler for GPUs is not installed: run `make gpu`")
 @pytest.mark.parametrize(
     ("arch", "few"), [("sm_90", 1), *(pytest.param(a, 4, marks=pytest.mark.slow) for a in ("sm_75", "sm_90"))]

@@ -92,6 +92,7 @@ def unlike(seeds):
     return asked, found
 
 
+@pytest.mark.rotates
 @pytest.mark.filterwarnings("ignore")
 @needs_the_compiler
 def test_numba_cuda_takes_what_we_take(capsys):
@@ -111,6 +112,7 @@ def test_numba_cuda_takes_what_we_take_on_thousands(first, capsys):
     assert len(found) <= asked / 200, "\n\n".join(found)
 
 
+@pytest.mark.rotates
 @pytest.mark.filterwarnings("ignore")
 @needs_the_compiler
 @pytest.mark.parametrize("number", range(len(DIFFERENT)))

@@ -252,15 +252,15 @@ def test_control_c_ends_threads_that_wait(tmp_path):
             while cuda.atomic.add(flag, 0, 0) == 0:
                 i += n  # so that it is not seen to wait for ever
 
-        threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
+            threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
             with cuda.engine("executor"):
                 kernel[4, 32](np.zeros(1, np.int32), 1)
         except KeyboardInterrupt:
             print("stopped")
         """)
     )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
     assert done.stdout == "stopped\n", done.stderr
 
 

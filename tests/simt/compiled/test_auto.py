@@ -60,6 +60,7 @@ def test_what_is_refused_is_still_known_to_be_unwritten():
     assert kinds(report) == ["uninitialised-global"]
 
 
+@pytest.mark.rotates
 def test_what_began_to_run_is_undone_before_the_executor_takes_it():
     x, y = cuda.device_array(9, np.float32), cuda.to_device(np.full(1, 7, np.float32))
     report = xray(again_and_again, 1, 1, engine="auto")(x, y, slots.MOST_SLOTS // 3 + 10)
@@ -75,6 +76,7 @@ def test_what_was_counted_is_not_known_to_be_unwritten():
     assert xray(copy, 1, 32)(y, x).ok
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("animal", DIVERGENT, ids=lambda a: a.name)
 def test_a_barrier_that_not_all_reach_is_reported(animal):
     def look(engine):

@@ -14,6 +14,8 @@ import pytest
 import simt
 from simt import compiled
 
+pytestmark = pytest.mark.rotates
+
 for _folder in ("zoo", "simt"):
     sys.path.insert(0, str(Path(__file__).parents[2] / _folder))
 

@@ -19,6 +19,8 @@ from simt.errors import NotFollowed
 from simt.xray import NotLookedFor, xray
 from simt.xray.arguments import restore, same
 
+pytestmark = pytest.mark.rotates
+
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 DAILY = ("matmul_wide", "sum_shuffle")
 WEIGHTS = np.arange(8, dtype=np.float32)

@@ -18,6 +18,8 @@ from generator_shrink import ORDERS, in_executor, is_valid, shrink
 from simt import Unsupported, compiled
 from simt.errors import EngineFault
 
+pytestmark = pytest.mark.rotates
+
 FIRST = int(os.environ.get("DLKERNELS_SEED", 0))
 CHUNK = 10
 #: how a kernel is run: (indices checked, order of threads)

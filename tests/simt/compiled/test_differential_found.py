@@ -6,7 +6,7 @@ from numba import float32, int32
 
 from simt import compiled, cuda, run
 
-pytestmark = pytest.mark.quick
+pytestmark = pytest.mark.rotates
 
 STEPS = (3, 1, 2)
 

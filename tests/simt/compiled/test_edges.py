@@ -8,6 +8,8 @@ from numba import float64
 import simt
 from simt import compiled, cuda
 
+pytestmark = pytest.mark.rotates
+
 #: each is compiled anew: two that differ in everything, and by night the two between them
 WAYS = [
     {},

@@ -179,13 +179,15 @@ def interruptible():
 
 
 def is_ended_by_control_c(launch):
-    """Pressed twice a second until it is heard: one that falls into a callback of the garbage collector, and Hypothesis has
-    one, is lost."""
+    """Pressed until it is heard: one that falls into a callback of the garbage collector, and Hypothesis has one, is lost. Not
+    again soon: what was heard takes effect when the launch's threads have ended."""
     ended = threading.Event()
 
     def press():
-        while not ended.wait(0.5):
+        seconds = 0.5
+        while not ended.wait(seconds):
             _thread.interrupt_main()
+            seconds = 30
 
     pressing = threading.Thread(target=press)
     pressing.start()
@@ -203,7 +205,7 @@ def test_control_c_ends_a_kernel_that_never_ends(interruptible, monkeypatch):
     monkeypatch.setattr("simt.compiled.rounds.MOST_WAITING", 1 << 50)  # else it ends by itself
     compiled.run(never_ends, 1, 32, [np.ones(2)])
     x = np.zeros(2)
-    timer = threading.Timer(60, x.__setitem__, (0, 1))
+    timer = threading.Timer(300, x.__setitem__, (0, 1))
     timer.start()
     assert is_ended_by_control_c(lambda: compiled.run(never_ends, 1, 32, [x]))
     timer.cancel()

@@ -21,6 +21,7 @@ def seen(attack, launch):
     return {finding.kind for finding in report.findings} & set(SEEN)
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_the_verdict_is_right(attack):
     found = [seen(attack, launch) for launch in attack.launches]

@@ -19,6 +19,7 @@ def name(animal):
     return animal.name
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("animal", [a for a in BUGGY if a.expected & (RACES | PARTED)], ids=name)
 def test_no_wrong_kernel_is_free(animal):
     verdict = prove(animal.kernel, *animal.make_arguments())
@@ -28,6 +29,7 @@ def test_no_wrong_kernel_is_free(animal):
         assert animal.lines & set(verdict.finding.lines)
 
 
+@pytest.mark.rotates
 @pytest.mark.parametrize("animal", CORRECT, ids=name)
 def test_what_fails_in_a_right_kernel_needs_another_block(animal):
     """With the block that it was written for, none fails; many are proved."""

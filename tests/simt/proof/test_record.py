@@ -51,6 +51,7 @@ def test_the_loop_over_tiles_is_proved_again(script, name):
     assert script.example(name).kind == recorded("proofs").data["examples"][name]["verdict"]
 
 
+@pytest.mark.rotates
 def test_kernels_are_proved_again(script, rows):
     again = {place: asked for place, asked in script.kernels_of_the_library().items() if place.split()[0] in CHEAP}
     assert len(again) > 15
