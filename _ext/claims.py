@@ -46,15 +46,19 @@ class DropHeld(SphinxPostTransform):
                 node = parent
 
 
-def gather(executed):
-    """[{page, says, outcome, value, low, high}, ...] of the notebooks below a folder, in their order."""
+def gather(kept, root=ROOT):
+    """[{page, says, outcome, value, low, high}, ...] of the pages whose results are kept in a folder, page after page."""
+    from jupyter_cache import get_cache
+
+    cache, newest = get_cache(kept), {}
+    for record in cache.list_cache_records():
+        newest[record.uri] = max(record.pk, newest.get(record.uri, 0))
     found = []
-    for path in sorted(executed.rglob("*.ipynb")):
-        page = path.relative_to(executed).with_suffix("").as_posix()
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+    for uri, number in sorted(newest.items()):
+        page = Path(uri).relative_to(root).with_suffix("").as_posix()
+        for cell in cache.get_cache_bundle(number).nb.cells:
             for output in cell.get("outputs", []):
-                text = output.get("data", {}).get("text/html", "")
-                found += [{"page": page, **one} for one in marks("".join(text))]
+                found += [{"page": page, **one} for one in marks("".join(output.get("data", {}).get("text/html", "")))]
     return found
 
 
@@ -81,7 +85,7 @@ def main(arguments=None):
     parser.add_argument("--brief", action="store_true", help="only how many: they were measured in a hurry")
     parser.add_argument("--record", nargs="?", const="", metavar="NAME", help="keep them for the book, of this machine")
     options = parser.parse_args(arguments)
-    claims = gather(options.build / "jupyter_execute")
+    claims = gather(options.build / ".jupyter_cache", options.build.resolve().parent)
     if not claims:
         print("No page has been run: make html first.")
         return 1

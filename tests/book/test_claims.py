@@ -121,7 +121,7 @@ CONF = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "_ext")!r})
 extensions = ["myst_nb", "predict", "claims"]
-nb_execution_mode = "force"
+nb_execution_mode = "cache"
 """
 BOOK = """---
 file_format: mystnb
@@ -191,7 +191,7 @@ def test_what_did_not_hold_is_said_where_it_stands(book):
 
 
 def test_outcomes_are_gathered_and_counted(book, tmp_path):
-    found = claims.gather(book / "jupyter_execute")
+    found = claims.gather(book / ".jupyter_cache", book.parent)
     assert [(one["page"], one["says"], one["outcome"]) for one in found] == [
         ("index", "this one held", "held"),
         ("index", "a is < b", "otherwise"),

@@ -7,8 +7,11 @@ from faults import faults, misfits
 pytestmark = pytest.mark.book
 
 WINDOWS = {"desktop": 1280, "phone": 390}
-SCREENS, SCREEN = 12, 900  # what a page may have as it opens, with its answers closed; pixels of a screen
-LONGER = {"chapters/engine": 16}  # a reference
+SCREENS, SCREEN = 11.5, 900  # what a page may have as it opens, with its answers closed; pixels of a screen
+LONGER = {"chapters/engine": 13, "chapters/instructors": 12}  # references
+# What cells show is not counted: how long that is depends on the machine. It comes to two screens at most.
+OWN = """document.querySelectorAll('.cell_output, .claim').forEach(e => e.style.display = 'none');
+document.querySelector('article').getBoundingClientRect().height"""
 
 
 @pytest.mark.rotates(by=lambda params: params["name"])
@@ -20,14 +23,15 @@ def test_page(name, window, theme, book, browser):
     width = WINDOWS[window]
     page = browser.open((book / f"{name}.html").as_uri(), width=width, height=SCREEN, dark=theme == "dark")
     found = faults(page, width, theme)
+    if theme == "dark" and window == "desktop" and name.startswith("chapters/"):
+        found += too_long(page, name)  # last: it hides what cells show
     if theme == "light" and name != "search":
-        found += too_long(page, name) if window == "desktop" and name.startswith("chapters/") else []
         found += misfits(page)  # opens the answers
     assert not found, f"{name} on a {window}, {theme}:\n" + "\n".join(f"- {name} {fault}" for fault in found)
 
 
 def too_long(page, name):
-    screens = page.evaluate("document.querySelector('article').getBoundingClientRect().height") / SCREEN
+    screens = page.evaluate(OWN) / SCREEN
     most = LONGER.get(name, SCREENS)
     return [f"has {screens:.1f} screens of {SCREEN} pixels as it opens; {most} are allowed"] if screens > most else []
 
