@@ -70,7 +70,8 @@ class Claim:
     def __str__(self):
         if self.outcome == HELD:
             return f"Held: {self.says}."
-        where = "here, where other programs ran meanwhile" if self.outcome == DISTURBED else "on this machine"
+        disturbed = "in a build that measures in a hurry" if HURRY else "here, where other programs ran meanwhile"
+        where = disturbed if self.outcome == DISTURBED else "on this machine"
         found = f"{self.came}; the book expects {self.expected}" if self.came else "it does not hold"
         why = f"A known cause: {self.why.rstrip('.')}." if self.why else ""
         told = f"The book says: {self.says}. It came out otherwise {where}: {found}."
