@@ -13,7 +13,7 @@ PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
 OPERATIONS = ("vector", "reduce", "matrix", "convolution", "recurrent", "attention")  # each may use those before it
 # What operations may use besides.
 SHARED = (
-    "arguments", "async_copy", "device", "examples", "host", "implementations", "layouts", "simd", "team", "tensor_cores", "wide",
+    "arguments", "async_copy", "device", "examples", "host", "implementations", "layouts", "measured", "simd", "team", "tensor_cores", "wide",
 )  # fmt: skip
 
 # Who may know which other package, or which room of it.
@@ -50,6 +50,7 @@ ROOMS = {
         "tensor_cores": ("async_copy", "device", "wide"),
         "schedules": ("simd",),
         "team": ("simd",),
+        "measured": ("simd", "team"),
         **{name: (*SHARED, *OPERATIONS[:place]) for place, name in enumerate(OPERATIONS)},
     },
 }
