@@ -9,6 +9,7 @@ from dlkernels import measured
 from dlkernels.convolution import choose, geometry
 
 pytestmark = pytest.mark.quick
+NAMES = "usual", "other"
 
 
 @pytest.fixture
@@ -34,43 +35,52 @@ def refuse():
 @pytest.mark.parametrize(("other", "answer"), [(0.5, "other"), (0.94, "other"), (0.96, "usual"), (2.0, "usual")])
 def test_another_way_must_be_clearly_faster(machine, other, answer):
     machine["other"] = other
-    assert measured.fastest("q", "usual", machine["ways"]) == answer
+    assert measured.fastest("q", NAMES, machine["ways"]) == answer
 
 
 def test_it_is_measured_once_and_kept_for_the_next_process(machine, monkeypatch):
-    assert measured.fastest("q", "usual", machine["ways"]) == "other"
-    assert measured.fastest("q", "usual", refuse) == "other"
+    assert measured.fastest("q", NAMES, machine["ways"]) == "other"
+    assert measured.fastest("q", NAMES, refuse) == "other"
     monkeypatch.setattr(measured, "_kept", {})  # another process
-    assert measured.fastest("q", "usual", refuse) == "other"
+    assert measured.fastest("q", NAMES, refuse) == "other"
     machine["other"] = 3
-    assert measured.fastest("another", "usual", machine["ways"]) == "usual"
+    assert measured.fastest("another", NAMES, machine["ways"]) == "usual"
     assert set(json.loads(measured._file().read_text()).values()) == {"other", "usual"}
+
+
+def test_an_answer_that_names_no_way_is_measured_again(machine):
+    measured.fastest("q", NAMES, machine["ways"])
+    (question,) = measured._kept
+    for answer in ("a rung that is gone", 3, None, ["other"]):
+        measured._file().write_text(json.dumps({question: answer}))
+        measured._kept.clear()
+        assert measured.fastest("q", NAMES, machine["ways"]) == "other"
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "\xff"])
 def test_a_damaged_file_is_measured_again(machine, text):
     measured._file().parent.mkdir(parents=True)
     measured._file().write_bytes(text.encode("latin-1"))
-    assert measured.fastest("q", "usual", machine["ways"]) == "other"
+    assert measured.fastest("q", NAMES, machine["ways"]) == "other"
     assert list(json.loads(measured._file().read_text()).values()) == ["other"]
 
 
 def test_a_folder_that_cannot_be_made_is_no_error(machine, tmp_path):
     (tmp_path / "cache").write_text("a file")
-    assert measured.fastest("q", "usual", machine["ways"]) == "other"
+    assert measured.fastest("q", NAMES, machine["ways"]) == "other"
 
 
 def test_where_nothing_may_be_measured_the_usual_way_is_taken(machine, monkeypatch):
     monkeypatch.setenv("DLKERNELS_MEASURED", "no")
-    assert measured.fastest("q", "usual", refuse) == "usual"
+    assert measured.fastest("q", NAMES, refuse) == "usual"
 
 
 def test_other_threads_and_other_versions_are_other_questions(machine, monkeypatch):
     file = measured._file()
-    measured.fastest("q", "usual", machine["ways"])
+    measured.fastest("q", NAMES, machine["ways"])
     monkeypatch.setattr(measured.team, "size", lambda: 77)
     machine["other"] = 2
-    assert measured.fastest("q", "usual", machine["ways"]) == "usual"
+    assert measured.fastest("q", NAMES, machine["ways"]) == "usual"
     monkeypatch.setattr(measured, "library_stamp", lambda: "newer")
     assert measured._file() != file
 
@@ -88,8 +98,8 @@ def test_conv2d_takes_what_was_measured(monkeypatch, channels, kernel, stride, q
     rungs, _ = question
     asked = []
 
-    def answer(question, usual, ways):
-        assert usual == rungs[0]
+    def answer(question, names, ways):
+        assert names == rungs
         results = [run() for run in ways().values()]
         assert all(np.allclose(results[0], one, rtol=1e-4) for one in results), "the ways do the same"
         asked.append(question)
