@@ -28,6 +28,7 @@ extensions = [
     "sphinx_book_theme",
     "book",
     "predict",
+    "claims",
     "source_pages",
     "sphinxcontrib.bibtex",
 ]
