@@ -73,8 +73,8 @@ def table(claims):
         lines.append(f"{page:{width}}" + "".join(f"{count[name] or '-':>11}" for name in COLUMNS))
     for one in claims:
         if one["outcome"] != "held":
-            low, high = (f"{x:.3g}" if x is not None else "" for x in (one["low"], one["high"]))
-            bounds = f": {one['value']:.3g}, expected {low}..{high}" if low or high else ""
+            came, low, high = (f"{x:.6g}" if x is not None else "" for x in (one["value"], one["low"], one["high"]))
+            bounds = f": {came or 'no number'}, expected {low}..{high}" if low or high else ""
             lines.append(f"{one['outcome']}  {one['page']}: {one['says']}{bounds}")
     return "\n".join(lines)
 

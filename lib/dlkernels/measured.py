@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from .simd.cache import library_stamp
 
 ROUNDS = 12  # calls of each way; the fastest counts
 MARGIN = 0.95  # another way is taken where it needs no more than this part of the usual one's time
-_kept = {}
+_kept, _one_at_a_time = {}, threading.RLock()
 
 
 def fastest(question, names, ways):
@@ -39,9 +40,11 @@ def fastest(question, names, ways):
         return names[0]
     question = f"{question}, {team.size()} threads"
     if question not in _kept:
-        answer = _read().get(question)
-        _kept[question] = answer if answer in names else _measure(names[0], ways())
-        _write(_read() | _kept)
+        with _one_at_a_time:  # two that measure at once would disturb each other, and might disagree
+            if question not in _kept:
+                answer = _read().get(question)
+                _kept[question] = answer if answer in names else _measure(names[0], ways())
+                _write(_read() | _kept)
     return _kept[question]
 
 
@@ -65,7 +68,7 @@ def _file():
 
 def _read():
     """{question: answer} of the file; nothing where it is missing or damaged."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, RecursionError):
         stored = json.loads(_file().read_text(encoding="utf-8"))
         if isinstance(stored, dict):
             return stored
@@ -76,8 +79,13 @@ def _write(answers):
     """Whole or not at all; a disk that is full or closed is no error."""
     with contextlib.suppress(OSError):
         file = _file()
+        if not file.is_absolute():  # nobody knows this user's home
+            return
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, beside = tempfile.mkstemp(dir=file.parent, suffix=".json")
-        with os.fdopen(handle, "w", encoding="utf-8") as text:
-            json.dump(answers, text, indent=1)
-        Path(beside).replace(file)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as text:
+                json.dump(answers, text, indent=1)
+            Path(beside).replace(file)
+        finally:
+            Path(beside).unlink(missing_ok=True)

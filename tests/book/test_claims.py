@@ -34,6 +34,16 @@ def test_no_assertion_looks_at_a_clock(page):
     assert not found, f"a clock decides here; say it by measure.claim, or mark what is exact by `# exact: why`: {found}"
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize("page", MEASURED)
+def test_no_note_is_hidden(page):
+    """What a cell shows is dropped with these tags: a reader would not hear that something came out otherwise."""
+    for cell in re.findall(
+        r"^```\{code-cell\}.*?^```$", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        assert "claim(" not in cell or not re.search(r"remove-cell|remove-output|hide-output|hide-cell", cell), cell
+
+
 def cell(code):
     return f"```{{code-cell}} ipython3\n{code}\n```\n"
 
@@ -158,6 +168,7 @@ It speaks of the answer.
 ```{code-cell} ipython3
 :tags: [remove-input]
 claim("other programs ran", 7, high=2, busy=True)
+claim("it is a number", float("nan"), high=2)
 ```
 """
 
@@ -197,10 +208,12 @@ def test_outcomes_are_gathered_and_counted(book, tmp_path):
         ("index", "a is < b", "otherwise"),
         ("index", "this one held, too", "held"),
         ("index", "other programs ran", "disturbed"),
+        ("index", "it is a number", "otherwise"),
     ]
     lines = claims.table(found).splitlines()
-    assert lines[1].split() == ["index", "2", "1", "1"]
+    assert lines[1].split() == ["index", "2", "1", "2"]
     assert "otherwise  index: a is < b: 7, expected ..2" in lines
+    assert "otherwise  index: it is a number: no number, expected ..2" in lines
     assert claims.main(["--build", str(book)]) == 0
     kept = json.loads((book / "claims.json").read_text())
     assert kept["claims"] == found

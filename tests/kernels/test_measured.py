@@ -1,6 +1,8 @@
 """What no count decides is timed once on a machine, and kept; with a clock that a test controls."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -57,7 +59,7 @@ def test_an_answer_that_names_no_way_is_measured_again(machine):
         assert measured.fastest("q", NAMES, machine["ways"]) == "other"
 
 
-@pytest.mark.parametrize("text", ["", "[1]", "{", "\xff"])
+@pytest.mark.parametrize("text", ["", "[1]", "{", "\xff", "[" * 100_000])
 def test_a_damaged_file_is_measured_again(machine, text):
     measured._file().parent.mkdir(parents=True)
     measured._file().write_bytes(text.encode("latin-1"))
@@ -68,6 +70,32 @@ def test_a_damaged_file_is_measured_again(machine, text):
 def test_a_folder_that_cannot_be_made_is_no_error(machine, tmp_path):
     (tmp_path / "cache").write_text("a file")
     assert measured.fastest("q", NAMES, machine["ways"]) == "other"
+
+
+def test_nothing_is_left_of_a_file_that_could_not_be_written(machine, monkeypatch):
+    def full(*_, **__):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(measured.json, "dump", full)
+    assert measured.fastest("q", NAMES, machine["ways"]) == "other"
+    assert not list(measured._file().parent.iterdir())
+
+
+def test_threads_that_ask_at_once_get_one_answer(machine):
+    asked, begun = [], threading.Barrier(4)
+
+    def ways():
+        asked.append(1)
+        return machine["ways"]()
+
+    def ask():
+        begun.wait()
+        return measured.fastest("q", NAMES, ways)
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = [one.result() for one in [pool.submit(ask) for _ in range(4)]]
+    assert set(answers) == {"other"}
+    assert len(asked) == 1
 
 
 def test_where_nothing_may_be_measured_the_usual_way_is_taken(machine, monkeypatch):

@@ -33,6 +33,16 @@ def test_what_came_out(value, low, high, outcome):
     assert Claim("a is so", value, low, high).outcome == outcome
 
 
+@pytest.mark.parametrize(("value", "told"), [(0.9999, "0.9999"), (0.5, "0.50"), (-1234.5, "-1230"), (math.inf, "inf")])
+def test_a_note_never_shows_the_bound_that_was_missed(value, told):
+    note = str(Claim("a is so", value, 1, 1e9))
+    assert f": {told}; the book expects 1.00 to" in note or value == math.inf
+
+
+def test_an_array_of_one_condition_is_one():
+    assert Claim("a is so", np.array(True)).outcome == "held"
+
+
 def test_other_programs_do_not_spoil_what_held():
     assert Claim("a is so", ratio(2, busy=True), 1.5).outcome == "held"
     assert Claim("a is so", 1, 1.5, busy=True).outcome == "disturbed"

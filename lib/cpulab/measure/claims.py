@@ -15,6 +15,7 @@ import math
 from html import escape
 from pathlib import Path
 
+import numpy as np
 from IPython.display import display
 
 from .timing import Ratio, _times
@@ -41,6 +42,8 @@ class Claim:
     """What a cell shows: nothing on a page where it held; else a note. `outcome` is held, disturbed or otherwise."""
 
     def __init__(self, says, value, low=-math.inf, high=math.inf, why="", busy=False):
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value.item()
         if isinstance(value, Ratio):
             value, busy = value.ratio, busy or value.busy
         self.condition = type(value).__name__ in ("bool", "bool_")
@@ -64,8 +67,11 @@ class Claim:
 
     @property
     def came(self):
-        """The value as the note tells it."""
-        return "" if self.condition else _times(self.value) if math.isfinite(self.value) else str(self.value)
+        """The value as the note tells it: never as the bound that it misses."""
+        if self.condition:
+            return ""
+        told = _times(self.value) if math.isfinite(self.value) else str(self.value)
+        return f"{self.value:.6g}" if told in (_times(self.low), _times(self.high)) else told
 
     def __str__(self):
         if self.outcome == HELD:

@@ -250,7 +250,8 @@ def _keep_quiet(names, measured):
 
 def _times(ratio):
     """A ratio with the digits that are worth reading: 0.0012, 1.50, 34.1, 1020."""
-    return f"{ratio:.2g}" if ratio < 0.1 else f"{ratio:.2f}" if ratio < 10 else f"{float(f'{ratio:.3g}'):g}"
+    size = abs(ratio)
+    return f"{ratio:.2g}" if size < 0.1 else f"{ratio:.2f}" if size < 10 else f"{float(f'{ratio:.3g}'):g}"
 
 
 def _quartiles(values):
