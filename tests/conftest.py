@@ -93,8 +93,9 @@ class Rotation:
 
         named = bool(config.option.keyword) or any("::" in str(argument) for argument in config.args)
         sent = getattr(config, "workerinput", {}).get("rotation")  # one part for all processes, also about midnight
+        wish = "all" if getattr(config.option, "lf", False) else os.environ.get("ROTATION")  # --lf chooses by itself
         try:
-            self.part = rotation.part_of(sent or os.environ.get("ROTATION"), rotation.today(), named)
+            self.part = rotation.part_of(sent or wish, rotation.today(), named)
         except ValueError as problem:
             raise pytest.UsageError(str(problem)) from None
         self.words = rotation.words(self.part)

@@ -5,7 +5,8 @@
     @pytest.mark.rotates(together=lambda params: params["row"])  what has a row in common, on the same day: compiled once
     @pytest.mark.rotates(whole=True)                            all cases of a test function on the same day
 
-Which day is whose depends on the tests' names alone. What also carries `quick` runs every day, what carries `slow` every
+Which day is whose depends on the names of a file's tests alone: one that is added may move its neighbours to other days, and `make
+nightly` has them all. What also carries `quick` runs every day, what carries `slow` every
 night.
 
 ROTATION=3/7 runs the third of seven parts, ROTATION=all everything. Without it, that is today's part, by UTC; but all

@@ -1,6 +1,5 @@
 """No page fails because of a clock, on any machine; what came out otherwise is said where the reader looks."""
 
-import datetime
 import json
 import os
 import re
@@ -94,13 +93,10 @@ def test_every_statement_has_its_own_name():
     assert not twice
 
 
-def today(number):
-    """A few pages by day, others each day, so that all come; which are printed where one fails."""
-    day = datetime.datetime.now(datetime.UTC).toordinal()
-    return [(PAGES[(day * number + k) % len(PAGES)], MACHINES[(day + k) % len(MACHINES)]) for k in range(number)]
-
-
-@pytest.mark.parametrize(("page", "machine"), today(5), ids=str)
+@pytest.mark.rotates
+@pytest.mark.parametrize(
+    ("page", "machine"), [(page, MACHINES[k % len(MACHINES)]) for k, page in enumerate(MEASURED)], ids=str
+)
 def test_a_page_on_another_machine(page, machine):
     with under.conditions(**machine):
         wrong, _ = under.run(page)
