@@ -2,12 +2,10 @@
 
 import os
 from collections import Counter
-from types import SimpleNamespace
 
 import pytest
 
 SHOWN = 10
-PATIENCE = 120  # seconds, where the library itself would wait for less: a slow or busy machine is no fault
 
 
 def pytest_configure(config):
@@ -29,16 +27,10 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session", autouse=True)
 def no_hurry():
-    """What ends programs that go on and on by the clock leaves right ones all the time they need."""
-    from coursework import playing
-    from cpulab.explore import exploration, scheduler
+    from unhurried import unhurried
 
-    # A clock that stands still: a search ends by its count of schedules.
-    still = SimpleNamespace(perf_counter=lambda: 0.0, process_time=lambda: 0.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exploration, "time", still)
-        patch.setattr(scheduler, "PATIENCE", PATIENCE)
-        patch.setattr(playing, "PATIENCE", PATIENCE)
+        unhurried(patch.setattr)
         yield
 
 

@@ -54,14 +54,14 @@ class Uses:
             if home.endswith("__init__.py")
         }
         self.users, self.operations, self.rungs = defaultdict(set), set(implementations.OPERATIONS), set()
-        self.of_rungs = set()  # the files in which rungs stand
         for rung in implementations.everything():
-            own = {self._home(function) for function in (rung.function, *(kernel for kernel, _ in rung.kernels))}
-            of = implementations.OPERATIONS[rung.operation]
-            for home in {*own, self._home(of.prepare), self._home(of.reference)}:
-                self.users[home] |= {rung.name, of.name}
             self.rungs.add(rung.name)
-            self.of_rungs |= own
+            of = implementations.OPERATIONS[rung.operation]
+            own = (rung.function, of.reference, *(kernel for kernel, _ in rung.kernels))
+            for home in {*map(self._home, own), *self._homes(of.prepare)}:
+                self.users[home] |= {rung.name, of.name}
+            for home in self._homes(getattr(dlkernels, of.name, of.prepare)):
+                self.users[home].add(of.name)
         for name in filter(CODE.fullmatch, self.files):
             for used in self.used_by(name) - {name}:
                 self.users[used].add(name)
@@ -70,10 +70,10 @@ class Uses:
         """{file, operation or rung: (how many steps away, what it uses of these)}."""
         reached, todo = {changed: (0, changed)}, [changed]
         for used in todo:
-            steps, by = reached[used]
+            steps = reached[used][0]
             new = self.users.get(used, set()) - reached.keys()
-            if used.endswith("__init__.py") and by in self.of_rungs:
-                new -= self.operations | self.rungs  # it calls that rung; what it checks for all of them is as before
+            if used.endswith("__init__.py") and steps:
+                new -= self.operations | self.rungs  # those whose functions here use the file are reached by that
             reached |= dict.fromkeys(new, (steps + 1, used))
             todo += sorted(new)
         return reached
@@ -81,7 +81,7 @@ class Uses:
     def used_by(self, name):
         """The files, operations and rungs that a file uses."""
         text, folder = (ROOT / name).read_text(encoding="utf-8"), Path(name).parent.as_posix()
-        recorded = bool(re.search("recorded|Beside|benchmarks", text))
+        recorded, library = (bool(re.search(words, text)) for words in ("recorded|Beside|benchmarks", "dlkernels"))
         found = {f"{folder}/conftest.py"} & self.files if re.fullmatch(TEST, name) else set()
         if name.endswith(".md"):
             found |= {os.path.normpath(f"{folder}/{shown}") for shown in SHOWN.findall(text)}
@@ -108,12 +108,23 @@ class Uses:
                 elif name in NAMES_ONLY or id(node) in docstrings:
                     continue
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found |= self._named(node.value, name, recorded, folder)
+                    found |= self._named(node.value, name, recorded, library, folder)
         return found
 
     def _home(self, function):
         """The file of the library in which a function stands."""
-        return self.modules.get(inspect.unwrap(getattr(function, "py_func", function)).__module__, "")
+        return self.modules.get(getattr(inspect.unwrap(getattr(function, "py_func", function)), "__module__", None), "")
+
+    def _homes(self, function):
+        """The file of a function, and those of the functions and modules that it uses, by itself or by others of its file."""
+        home, found, todo = self._home(function), set(), [function]
+        for one in todo:
+            for value in map(one.__globals__.get, _names(one.__code__)):
+                there = self.modules.get(value.__name__, "") if inspect.ismodule(value) else self._home(value)
+                found.add(there)
+                if there == home and inspect.isfunction(value) and value not in todo:
+                    todo.append(value)
+        return {home, *found} - {""}
 
     def _imported(self, module, folder):
         """The file that `import module` runs: of the library, or beside the importing file, or of that name anywhere."""
@@ -131,7 +142,7 @@ class Uses:
         found = self._defined(*there) if there else set()
         return found or {self.modules[one] for one in (module,) if one in self.modules}
 
-    def _named(self, string, name, recorded, folder):
+    def _named(self, string, name, recorded, library, folder):
         """What a string names."""
         found = set()
         for dots in MODULE.findall(string):
@@ -143,11 +154,18 @@ class Uses:
                 for one in re.findall(r"(\w+)(?: as \w+)?", names):
                     found |= self._defined(base, one) or self._imported(base, folder)
                 found |= self._imported(module, folder)
-            found |= {string} & (self.operations | self.rungs)
+            found |= {string} & (self.operations | self.rungs) if library else set()
         if recorded:
             found |= {f"benchmarks/results/{string}.json"} & self.files
             found |= {f"benchmarks/{string}.py"} & self.files if name.startswith("tests/") else set()
         return found
+
+
+def _names(code):
+    """The names that a function's code looks up, also in functions and comprehensions within it."""
+    yield from code.co_names
+    for inner in filter(inspect.iscode, code.co_consts):
+        yield from _names(inner)
 
 
 def _dotted(name):

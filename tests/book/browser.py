@@ -35,6 +35,9 @@ def find():
     return path
 
 
+PATIENCE = 120  # seconds that a busy machine may take
+
+
 class Browser:
     """One process for all pages. Each opened page is loaded in the same tab, which starts afresh.
 
@@ -102,16 +105,16 @@ class Browser:
             message["sessionId"] = session
         os.write(self.commands, json.dumps(message).encode() + b"\0")
         while True:
-            answer = self._read(time.monotonic() + 30)
+            answer = self._read(time.monotonic() + PATIENCE)
             if answer.get("id") == self.last:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']['message']}")
                 return answer["result"]
             self.events.append(answer)
 
-    def wait(self, method, seconds=30):
+    def wait(self, method):
         """Wait for an event; the events seen on the way are kept."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while not any(event.get("method") == method for event in self.events):
             self.events.append(self._read(deadline))
 
@@ -166,13 +169,17 @@ class Page:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", expression))
         return answer["result"].get("value")
 
-    def wait_for(self, condition, seconds=10):
-        """Wait until a JavaScript expression is true."""
-        deadline = time.monotonic() + seconds
-        while not self.evaluate(condition):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"after {seconds} s it is still not true that {condition}")
+    def wait_for(self, condition):
+        """Wait until a JavaScript expression is true; a page that is just loading itself again has no answer."""
+        deadline, wrong = time.monotonic() + PATIENCE, None
+        while time.monotonic() < deadline:
+            try:
+                if self.evaluate(condition):
+                    return
+            except RuntimeError as error:
+                wrong = error
             time.sleep(0.05)
+        raise TimeoutError(f"after {PATIENCE} s it is still not true that {condition}") from wrong
 
     def screenshot(self, path, full=False):
         """A PNG of the window, or of the whole page."""

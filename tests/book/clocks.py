@@ -18,7 +18,8 @@ OPTIONS = re.compile(r"\A(?:---\n.*?^---\n|(?::[^\n]*\n)*)", re.DOTALL | re.MULT
 #: What measures: functions of cpulab.measure, and clocks.
 MEASURE = {"times", "ratio", "fastest", "fastest_timeline", "peaks", "roofs", "bandwidth_ladder", "latency_ladder",
            "strong_scaling", "weak_scaling", "Timeline", "Clock", "ThreadClock", "seconds_per_load", "page_faults"}  # fmt: skip
-CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "thread_time", "monotonic", "monotonic_ns", "timeit"}
+CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time", "thread_time_ns", "monotonic", "monotonic_ns",
+          "time_ns", "timeit", "getrusage"}  # fmt: skip
 #: What is taken from measured things and is exact all the same.
 EXACT = {"shape", "dtype", "size", "nbytes", "ndim"}
 #: Methods that change what they belong to.
@@ -57,7 +58,7 @@ class Page:
         def reads(value):
             return self.reads(value, measured)
 
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             inner, changed = measured - {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}, set()
             self.block(node.body, inner, changed)
             returned = [one.value for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield) and one.value]
@@ -65,7 +66,8 @@ class Page:
                 measured.add(node.name)
             else:
                 measured.discard(node.name)
-            measured |= changed
+            own = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+            measured |= changed - own
         elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if node.value is None:
@@ -87,15 +89,19 @@ class Page:
             if reads(node.test) and not any("# exact:" in self.lines[k] for k in lines):
                 self.found.add((node.lineno + self.offset, ast.unparse(node.test)))
         elif isinstance(node, ast.ImportFrom):
-            if (node.module or "").startswith("cpulab.measure"):
-                measured |= {name.asname or name.name for name in node.names if name.name in MEASURE}
+            found = MEASURE if (node.module or "").startswith("cpulab.measure") else CLOCKS | {"time"}
+            if found is MEASURE or node.module in ("time", "timeit"):
+                measured |= {name.asname or name.name for name in node.names if name.name in found}
         else:
             for expression in ast.iter_child_nodes(node):
                 if isinstance(expression, ast.expr):
                     self.changes(expression, measured, outer)
+            before = set(measured)
             for part in ("body", "handlers", "orelse", "finalbody"):
                 inside = getattr(node, part, [])
                 self.block([*inside] if isinstance(inside, list) else [], measured, outer)
+            if hasattr(node, "body"):
+                measured |= before  # another branch may have been taken
 
     def bind(self, target, value, is_measured, measured, outer, keep=False):
         if isinstance(target, ast.Tuple | ast.List):
@@ -157,7 +163,9 @@ class Page:
         if isinstance(node, ast.Name):
             return node.id in measured or node.id in CLOCKS
         if isinstance(node, ast.Attribute):
-            of_measure = isinstance(node.value, ast.Name) and node.value.id == "measure"
+            of_measure = ast.unparse(node.value) in ("measure", "cpulab.measure", "m")
+            if node.attr == "time" and isinstance(node.value, ast.Name) and node.value.id == "time":
+                return True
             if node.attr in EXACT:
                 return False
             return node.attr in CLOCKS or (of_measure and node.attr in MEASURE) or self.reads(node.value, measured)
@@ -178,7 +186,11 @@ class Page:
             and isinstance(node.func, ast.Name)
             and node.func.id in ("len", "type", "set", "isinstance")
         ):
-            return False  # how many, and which keys
+            # How many, and which keys; but not of what was chosen by a time.
+            return any(
+                isinstance(one, ast.ListComp | ast.SetComp | ast.GeneratorExp) and self.reads(one, measured)
+                for one in node.args
+            )
         return any(self.reads(child, measured) for child in ast.iter_child_nodes(node))
 
     def assertions(self):

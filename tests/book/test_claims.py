@@ -57,6 +57,10 @@ def cell(code):
         "share = {}\ndef beside(a):\n    share.update({a: measure.fastest({})})\n```\n```{code-cell}\nassert share['a'] < 1",
         "for name, s in measure.fastest({}).items():\n    assert s < 1, name",
         "a, b = 1, measure.ratio(f, g)\nassert a == 1 and b.ratio > 2",
+        "begun = time.time()\nassert time.time() - begun < 1",
+        "from time import perf_counter as now\nbegun = now()\nassert now() - begun < 1",
+        "slow = measure.fastest({})\nassert len([t for t in slow.values() if t > 1]) < 3",
+        "t = perf_counter()\nif short:\n    t = 0\nassert t < 1",
         "from cpulab.measure import fastest\nt = fastest({})\nassert t['a'] < 1",
         "with time_it(measure.Timeline()) as log:\n    pass\nassert log.overlap() > 0",
         "best = min(times, key=lambda t: t)\ntimes = [measure.ratio(f, g)]\nbest = min(times)\nassert best > 1",
@@ -77,6 +81,7 @@ def test_assertions_on_a_clock_are_found(code):
         "for name, s in measure.fastest({}).items():\n    assert name",
         "def f():\n    t = time.perf_counter()\nt = 1\nassert t == 1",
         "y, t = 1, measure.fastest({})\nassert y == 1",
+        "out = [3]\ndef f():\n    out = []\n    out.append(perf_counter())\nassert out == [3]",
         "found = measure.fastest({})\nassert results(found)  # exact: results stand beside the times",
     ],
 )

@@ -15,6 +15,11 @@ from dlkernels.convolution.im2col import columns_of
 STATIC = ROOT / "_static"
 MOVING = sorted(path.name for path in STATIC.glob("*.html") if "figures." in path.read_text(encoding="utf-8"))
 PLAYERS = [name for name in MOVING if "figures.player" in (STATIC / name).read_text(encoding="utf-8")]
+# The page's clock: it goes on when a test says so.
+CLOCK = """<script>
+window.setInterval = (step, every) => { window.tick = step; window.every = every; return 1; };
+window.clearInterval = (timer) => { if (timer) window.tick = null; };
+</script>"""
 CAPTION = "document.querySelector('[data-caption]').textContent"
 
 
@@ -23,7 +28,7 @@ def opened(request, browser, tmp_path):
     figure = (STATIC / request.param).read_text(encoding="utf-8")
     script = (STATIC / "figures.js").read_text(encoding="utf-8")
     (tmp_path / "page.html").write_text(
-        f"<!doctype html><html><meta charset='utf-8'><title>T</title><script>{script}</script>{figure}</html>",
+        f"<!doctype html><html><meta charset='utf-8'><title>T</title>{CLOCK}<script>{script}</script>{figure}</html>",
         encoding="utf-8",
     )
     page = browser.open((tmp_path / "page.html").as_uri())
@@ -60,9 +65,12 @@ def test_a_player_goes_by_button_and_key_and_alone(opened):
     click(opened, "back")
     click(opened, "play")
     assert opened.evaluate("document.querySelector('[data-do=play]').textContent") == "Stop"
-    opened.wait_for(f"{CAPTION} !== {first!r}")
+    assert opened.evaluate("every") >= 500  # milliseconds: time to look
+    opened.evaluate("tick(), 1")
+    assert opened.evaluate(CAPTION) == second
     press(opened, " ")
     assert opened.evaluate("document.querySelector('[data-do=play]').textContent") == "Play"
+    assert opened.evaluate("tick") is None
 
 
 @pytest.mark.parametrize("opened", sorted(set(MOVING) - set(PLAYERS)), indirect=True)

@@ -22,6 +22,7 @@ extensions = ["myst_nb", "predict"]
 html_static_path = [{str(ROOT / "_static")!r}]
 html_css_files, html_js_files = ["book.css"], ["predict.js"]
 nb_execution_mode = "force"
+nb_execution_timeout = 600
 """
 HEADER = """---
 file_format: mystnb

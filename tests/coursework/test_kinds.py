@@ -161,7 +161,7 @@ def test_a_new_kind_is_one_file_for_the_grader(chapter, request, answer, points,
     path.write_text(build.text_of(exercise))
     collector = plugin.Notebook.from_parent(request.session, path=path)
     master = chapter / "solutions" / "99_greet.ipynb"
-    row = grade.grade("anna", "99_greet", path, master, "rlimit", sandbox.Limits(), 1, collector)
+    row = grade.grade("anna", "99_greet", path, master, "rlimit", sandbox.Limits(120, 1200), 1, collector)
     assert (row["points"], row["max_points"], row["status"]) == (points, 4, "graded"), row["tasks"]
     assert [task["kind"] for task in row["tasks"]] == kinds
     assert "Ada; Grace" in row["tasks"][0]["text"] or kinds[0]

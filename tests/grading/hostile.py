@@ -25,6 +25,9 @@ LAUNCH, ADD, SECTORS, AXPY, BUG, FAILS = (
 )
 AXPY_BUDGET = TASKS["07-axpy"].budget.points
 SLEEPS = "31337.5"  # seconds: an argument of every process that an attack tries to leave behind
+# So that no right answer meets a limit of time, on whatever machine: where none has to be met.
+PATIENT = {"cell_seconds": 120.0, "total_seconds": 1200.0}
+PATIENTLY = ("--grade-cell-seconds", "120", "--grade-total-seconds", "1200")
 
 
 @dataclass(frozen=True)

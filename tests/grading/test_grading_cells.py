@@ -96,6 +96,6 @@ def test_work_in_other_cells_has_its_points(request, tmp_path):
     path = tmp_path / "x.ipynb"
     path.write_text(build.text_of(notebook), encoding="utf-8")
     collector = plugin.Notebook.from_parent(request.session, path=path)
-    mode, limits = "rlimit" if NO_BWRAP else "bwrap", sandbox.Limits()
+    mode, limits = "rlimit" if NO_BWRAP else "bwrap", sandbox.Limits(**hostile.PATIENT)
     result = grade.grade("anna", "07_vector_add", path, hostile.MASTER, mode, limits, 7, collector)
     assert result["points"] == hostile.ALL, [(t["task"], t["status"], t["headline"]) for t in result["tasks"]]

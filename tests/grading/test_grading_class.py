@@ -145,7 +145,7 @@ def grades(tmp_path_factory):
             content = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
             (place / name).write_bytes(content)
     options = f"--grade={folder / 'in'} --grade-out={folder / 'out'} --grade-exercise 07 -n 2 -q -p no:cacheprovider"
-    options += f" --grade-roster {folder / 'roster.csv'} --grade-cell-seconds 5 --grade-total-seconds 60"
+    options += f" --grade-roster {folder / 'roster.csv'} --grade-cell-seconds 30 --grade-total-seconds 600"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options.split()], cwd=hostile.ROOT, capture_output=True, text=True,
         timeout=1500, env={**os.environ},

@@ -136,7 +136,7 @@ def runs(pid):
         return False
 
 
-def gone(pids, seconds=20):
+def gone(pids, seconds=120):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if not any(map(runs, pids)):

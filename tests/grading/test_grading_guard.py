@@ -15,7 +15,7 @@ from coursework.grading.session import Session
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the grader runs on Linux and macOS")
 NO_BWRAP = sandbox.why_no_bwrap()
 MODES = [pytest.param("bwrap", marks=pytest.mark.skipif(bool(NO_BWRAP), reason=NO_BWRAP or "")), "rlimit"]
-LIMITS = sandbox.Limits(cell_seconds=20, total_seconds=600)
+LIMITS = sandbox.Limits(**hostile.PATIENT)
 FLAG = "an answer did what no answer may do, in the clean process"
 # As if admission had let through what leads from an empty tuple to the module os.
 OUT = """def f(x):

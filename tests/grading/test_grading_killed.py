@@ -1,10 +1,10 @@
 """A worker of the grader that is killed in the middle (kill -9, as a system without memory does): what it was grading is graded
 once more. Whose worker is killed twice has a row that says so, until the next run."""
 
+import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
@@ -28,38 +28,42 @@ DUE = {student: sum(hostile.POINTS[task] for task in tasks) for student, tasks i
 
 
 def mark(student):
-    """In the command line of a process that runs for a while in this student's sandbox."""
+    """In the command line of a process for which this student's notebook waits."""
     return f"31338.{len(student)}"
 
 
 def make_class(folder):
     for student, tasks in TASKS.items():
         notebook = hostile.solved(tasks)
-        source = f"import subprocess, time\nseen = subprocess.Popen(['sleep', '{mark(student)}'])\ntime.sleep(3)"
+        source = f"import subprocess\nsubprocess.run(['sleep', '{mark(student)}'])"  # until somebody ends it
         hostile.insert(notebook, source)
         write(folder, student, notebook)
 
 
-def worker_of(grader, student):
-    """The child of the grader in whose sandbox the student's process runs; None while there is none."""
+def waited_for(grader, student):
+    """The process in the student's sandbox for which the notebook waits; None while there is none."""
     for process in grader.children(recursive=True):
-        try:
+        with contextlib.suppress(psutil.Error):
             if process.cmdline()[-1:] == [mark(student)]:
-                return next(p for p in process.parents() if p.ppid() == grader.pid)
-        except psutil.Error:
-            continue
+                return process
     return None
 
 
-def kill_workers(grader, seconds):
-    """Kill those who have a student's submission, each time another one, until the grader ends; {student: who was hit}"""
-    hit, end = {student: [] for student in KILLS}, time.monotonic() + seconds
+def attend(grader, kills, seconds=600):
+    """Kill the worker that has a student's submission, each time another one, as often as `kills` says; then let the notebook go
+    on. Until the grader ends; {student: who was hit}"""
+    hit, end = {student: [] for student in kills}, time.monotonic() + seconds
     while grader.poll() is None and time.monotonic() < end:
         for student, pids in hit.items():
-            worker = worker_of(grader, student) if len(pids) < KILLS[student] else None
-            if worker and worker.pid not in pids:
-                pids.append(worker.pid)
-                worker.kill()
+            with contextlib.suppress(psutil.Error, StopIteration):
+                process = waited_for(grader, student)
+                if process and len(pids) == kills[student]:
+                    process.kill()
+                elif process:
+                    worker = next(p for p in process.parents() if p.ppid() == grader.pid)
+                    if worker.pid not in pids:
+                        pids.append(worker.pid)
+                        worker.kill()
         time.sleep(0.05)
     return hit
 
@@ -71,7 +75,7 @@ def test_a_killed_worker_costs_nobody_a_grade(tmp_path):
         options = {"cwd": hostile.ROOT, "stdout": file, "stderr": file, "start_new_session": True}
         grader = psutil.Popen(command(submissions, out, "-n", 2), **options)
         try:
-            hit = kill_workers(grader, 300)
+            hit = attend(grader, KILLS)
             assert grader.poll() is not None, "the run does not end"
         finally:
             if grader.poll() is None:
@@ -93,7 +97,9 @@ def test_a_killed_worker_costs_nobody_a_grade(tmp_path):
     assert sorted(graded) == ["anna", "ben"]
     # the next run grades what has no grade, and nothing else
     before = {path: path.stat().st_mtime_ns for path in (out / "results").glob("*/*.json")}
-    assert subprocess.run(command(submissions, out), cwd=hostile.ROOT).returncode == 0
+    again = psutil.Popen(command(submissions, out), cwd=hostile.ROOT)
+    attend(again, {"carla": 0})
+    assert again.wait() == 0
     assert [path.parent.name for path, then in before.items() if path.stat().st_mtime_ns != then] == ["carla"]
     result = {r["student"]: r for r in json.loads((out / "grades.json").read_text(encoding="utf-8"))}["carla"]
     assert (result["points"], result["status"], result["flags"]) == (DUE["carla"], "graded", [])

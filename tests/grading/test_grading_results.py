@@ -11,6 +11,8 @@ import dataclasses
 import decimal
 import enum
 import fractions
+import subprocess
+import sys
 
 import masters
 import numpy as np
@@ -320,3 +322,19 @@ def test_what_a_result_may_be_crosses(tmp_path):
         exchange.write({"value": [plain(result), [1, [2, 3]]]}, tmp_path, "x")
         assert repr(exchange.read(tmp_path, "x")["value"][0]) == repr(plain(result))
     assert RESULT.arrays < exchange.MESSAGE.arrays
+
+
+REDUCES = """
+import sys
+import numpy as np
+from coursework.grading import servant
+for method in (*servant.REDUCTIONS, "clip"):
+    given = "0, 1" if method == "clip" else "axis=0"
+    servant.define([f"def reduced(x):\\n    return x.{method}({given})"], True)["reduced"](np.ones((2, 2)))
+"""
+
+
+def test_an_answer_may_be_the_first_to_reduce_an_array():
+    """In a clean process nobody has before: what NumPy then imports, it imports for the answer, which cannot."""
+    done = subprocess.run([sys.executable, "-c", REDUCES], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

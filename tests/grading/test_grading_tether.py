@@ -28,11 +28,11 @@ def test_nothing_outlives_a_killed_grader(mode, then):
     if mode == "bwrap" and sandbox.why_no_bwrap():
         pytest.skip(sandbox.why_no_bwrap())
     done = subprocess.run(
-        [sys.executable, "-c", GRADER.format(mode=mode, then=then)], stdout=subprocess.PIPE, text=True, timeout=60
+        [sys.executable, "-c", GRADER.format(mode=mode, then=then)], stdout=subprocess.PIPE, text=True, timeout=600
     )
     folder = done.stdout.strip()
     assert folder
-    end = time.monotonic() + 10
+    end = time.monotonic() + 120
     while (left := _with(folder)) and time.monotonic() < end:
         time.sleep(0.1)
     assert left == []

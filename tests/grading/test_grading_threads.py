@@ -3,7 +3,7 @@ unharmed."""
 
 import ast
 import os
-import time
+from dataclasses import replace
 from textwrap import dedent
 
 import pytest
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.skipif(os.name != "posix", reason="the grader runs on 
 TASK = definition.find("02-mean")
 NO_BWRAP = sandbox.why_no_bwrap()
 MODES = [pytest.param("bwrap", marks=pytest.mark.skipif(bool(NO_BWRAP), reason=NO_BWRAP or "")), "rlimit"]
-LIMITS = sandbox.Limits(cell_seconds=5, total_seconds=600)
+LIMITS = sandbox.Limits(cell_seconds=120, total_seconds=1200)
 
 RIGHT = """
 class Answer:
@@ -138,13 +138,13 @@ def test_a_right_answer_is_right(session):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_answer_gets_nothing(session, name):
+def test_a_hostile_answer_gets_nothing(session, name, monkeypatch):
     source, kinds = HOSTILE[name]
-    begun = time.monotonic()
+    if "raised-TimeLimit" in kinds:
+        monkeypatch.setattr(session, "limits", replace(LIMITS, cell_seconds=5))
     outcome = graded(session, source)
     assert (outcome.status, outcome.points) == (checking.WRONG, 0), outcome
     assert outcome.failure.kind in kinds.split(), outcome.failure
-    assert time.monotonic() - begun < 60
 
 
 def test_the_process_is_fit_for_the_next_after_all_of_them(session):

@@ -117,8 +117,8 @@ def test_every_size_is_measured():
     """How they differ is the machine's; the statement is on the page of chapter 04."""
     sizes = (16 * KIB, 64 * KIB)
     read, wait = bandwidth.bandwidth_ladder(sizes=sizes), latency.latency_ladder(sizes=sizes)
-    assert (read.unit, wait.unit) == ("B/s", "s")
+    assert (read.unit, wait.unit) == ("B/s", "s")  # exact: no time
     for ladder in (read, wait):
-        assert ladder.sizes == sizes
+        assert ladder.sizes == sizes  # exact: as they were given
         assert len(ladder.values) == 2
         assert min(ladder.values) > 0

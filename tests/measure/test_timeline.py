@@ -55,7 +55,7 @@ def test_the_compiled_clock_is_pythons_clock():
     compiled_clock()
     for _ in range(1000):
         before, inside, after = time.perf_counter_ns(), compiled_clock(), time.perf_counter_ns()
-        assert before <= inside <= after
+        assert before <= inside <= after  # exact: one clock, which never goes back
 
 
 def test_the_compiled_clock_never_goes_back():
@@ -79,7 +79,7 @@ def test_a_log_from_prange_names_threads_and_lies_within_the_call():
     timeline = Timeline.from_log(log, get_num_threads())
     assert len(timeline.pieces) == 40
     assert timeline.threads == [f"thread {t}" for t in range(get_num_threads())]
-    assert before <= timeline.start < timeline.end <= after
+    assert before <= timeline.start < timeline.end <= after  # exact: as above
     assert sorted(piece.label for piece in timeline.pieces) == list(range(40))
     for thread in timeline.threads:  # one thread does one thing at a time
         own = timeline.of(thread)
@@ -102,7 +102,7 @@ def test_python_threads_record_themselves():
     for name, now in within.items():
         (piece,) = timeline.of(name)
         assert piece.label == "work"
-        assert piece.start <= now <= piece.end
+        assert piece.start <= now <= piece.end  # exact: as above
 
 
 def test_a_piece_that_raises_is_recorded():

@@ -254,6 +254,6 @@ def test_threads_are_limited_and_restored():
 def test_the_real_clock():
     array = np.zeros(1000)
     result = times({"a": array.sum, "b": lambda: array.sum()}, budget=0.1)
-    assert list(result.seconds) == ["a", "b"]
+    assert set(result.seconds) == {"a", "b"}
     r = result.ratio("a", "b")
-    assert 0 < r.low <= r.ratio <= r.high
+    assert 0 < r.low <= r.ratio <= r.high  # exact: quartiles, whatever came

@@ -41,7 +41,7 @@ def test_a_kernel(plan):
     assert {
         f"{KERNELS}{name}.py" for name in ("convolution", "winograd", "host", "gpu_convolution")
     } <= found.whole.keys()
-    assert not {f"{KERNELS}{name}.py" for name in ("matmul", "vector", "team", "decoding")} & all_of(found)
+    assert not {f"{KERNELS}{name}.py" for name in ("matmul", "vector", "attention", "decoding")} & all_of(found)
     words, share = found.named[OPERATIONS]
     assert {"conv2d_tile", "conv2d_chosen", "[conv2d-", "[conv2d]"} <= set(words)
     assert not {"add_compiled", "matmul_tile", "attention_tiles", "max_pool2d_columns", "[softmax]"} & set(words)
@@ -104,7 +104,7 @@ def test_tasks_answers_and_notebooks(plan):
 def test_helpers_of_tests_and_other_files(plan):
     assert whole(plan("tests/zoo/zoo_masks.py")) == {"tests/zoo/test_zoo.py"}
     found = plan("tests/kernels/checks.py")
-    assert {f"{KERNELS}layouts.py", f"{KERNELS}vector.py"} <= found.whole.keys()
+    assert {f"{KERNELS}recurrent.py", f"{KERNELS}vector.py"} <= found.whole.keys()
     assert OPERATIONS in found.left  # twenty minutes
     assert OPERATIONS in plan("tests/kernels/checks.py", everything=True).whole
     assert OPERATIONS in plan(OPERATIONS).whole  # whatever it takes

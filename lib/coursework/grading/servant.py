@@ -11,6 +11,8 @@ import gc
 import linecache
 import sys
 
+import numpy as np
+
 from .. import definition, extraction, plain_python, vocabulary
 from ..answer import AnswerFailed, Local, plain_result
 from ..plain import NotPlain
@@ -60,6 +62,12 @@ def carry_out(request, namespace):
 def _size(size):
     return tuple(size) if isinstance(size, list) else size
 
+
+# NumPy imports the Python half of these methods when each is first called: an answer has no `__import__` for that.
+REDUCTIONS = ("all", "any", "max", "mean", "min", "prod", "std", "sum", "var")
+for _method in REDUCTIONS:
+    getattr(np.ones(1), _method)()
+np.ones(1).clip(0, 1)
 
 # There is nothing else that a name of an answer could mean. (The rest is what Python itself calls.)
 _BUILTINS = {False: vocabulary.BUILTINS, True: plain_python.BUILTINS | {"__build_class__"}}
