@@ -3,11 +3,12 @@
     python benchmarks/run.py choice           recorded in results/choice_PROCESSOR.json, one for each kind of processor
     python benchmarks/run.py choice --quick   one size of each, not recorded
 
-`loss` is the time of the public function over that of the fastest rung, both in the same rounds: 1 where it chose the best (or
-is faster than each of them), 1.1 where another rung takes a tenth less. Rungs that one call shows to be much slower are left out.
+`loss` is the time of the operation's function (`implementations.call`) over that of the fastest rung, both in the same rounds:
+1 where it chose the best (or is faster than each of them), 1.1 where another rung takes a tenth less. Rungs that one call shows
+to be much slower are left out. `wrong`: another rung takes a tenth less, and at least 5 us; what is less is the price of a call.
 """
 
-import math
+import functools
 import time
 
 import convolution
@@ -18,6 +19,7 @@ from ladder import prepare, warm
 from cpulab.measure import Table, limit_threads, times, with_unit
 from dlkernels import implementations
 
+TOLERATED, OF_A_CALL = 1.1, 5e-6
 SLOW = 2.0  # a rung whose fastest call takes so many times the public function's is no candidate
 CALLS = 3
 #: First layers and others with few channels: (batch, in, out, edge, kernel, stride)
@@ -56,24 +58,20 @@ def convolved(layer):
 
 
 def candidates(operation, arguments):
-    """{name: function without arguments} of the public rung and of those that may be as fast."""
-    rungs = implementations.of(operation, "cpu")
-    public = next(rung for rung in rungs if rung.public)
-    found, limit = {}, math.inf
-    for rung in [public, *(one for one in rungs if one is not public)]:
-
-        def run(rung=rung):
-            return rung(*arguments)
-
-        try:
-            run()
-        except (TypeError, ValueError):  # not for such arguments
+    """{name: function without arguments} of what the user calls and of the other rungs that may be as fast."""
+    called = functools.partial(implementations.call, operation, *arguments)
+    results = implementations.OPERATIONS[operation].prepare(*arguments)[-1]
+    public = implementations.public_rung(operation, "cpu", results.dtype)
+    called()
+    found = {"public": called}
+    limit = SLOW * min(timed(called) for _ in range(CALLS))
+    for rung in implementations.of(operation, "cpu"):
+        run = functools.partial(rung, *arguments)
+        if rung.name == public.name or str(results.dtype) not in rung.dtypes:
             continue
-        best = min(timed(run) for _ in range(CALLS))
-        if rung is public:
-            limit = SLOW * best
-        if best <= limit:
-            found["public" if rung is public else rung.name] = run
+        run()
+        if min(timed(run) for _ in range(CALLS)) <= limit:
+            found[rung.name] = run
     return found
 
 
@@ -87,15 +85,25 @@ def compare(operation, what, make, threads, budget):
     """A row (dict), or None where nothing else comes near the public rung."""
     with limit_threads(threads):
         found = candidates(operation, make())
-        row = {"operation": operation, "what": what, "threads": threads, "loss": 1.0, "best": "public", "busy": False}
+        row = {
+            "operation": operation,
+            "what": what,
+            "threads": threads,
+            "loss": 1.0,
+            "best": "public",
+            "wrong": False,
+            "busy": False,
+        }
         if len(found) < 2:
             return row
         measured = times(found, budget=budget, threads=threads)
     ratios = {name: measured.ratio("public", name) for name in found if name != "public"}
     best = max(ratios, key=lambda name: ratios[name].ratio)
     loss = max(1.0, ratios[best].ratio)
+    saved = measured.seconds["public"] * (1 - 1 / loss)
     return row | {
         "loss": loss,
+        "wrong": loss > TOLERATED and saved > OF_A_CALL,
         "best": best if loss > 1 else "public",
         "busy": measured.busy,
         "seconds": measured.seconds,
@@ -112,14 +120,20 @@ def benchmark(quick=False):
         for threads in counts:
             row = compare(operation, what, make, threads, 0.1 if quick else 0.5)
             rows.append(row)
-            if row["loss"] > 1.05:
-                print(f"{operation} {what}, {threads} threads: {row['loss']:.2f} {row['best']}", flush=True)
+            if row["wrong"]:
+                print(named(row), flush=True)
     worst = {}
     for row in rows:
         key = row["operation"], row["threads"]
         worst[key] = max(worst.get(key, row), row, key=lambda one: one["loss"])
     print(table(worst.values()))
+    wrong = [row for row in rows if row["wrong"]]
+    print(f"{len(wrong)} of {len(rows)} choices are wrong by more than a tenth and 5 us:", *map(named, wrong), sep="\n")
     return {"processor": stored_as("")[1:], "rows": rows}
+
+
+def named(row):
+    return f"{row['operation']} {row['what']}, {row['threads']} threads: {row['loss']:.2f} {row['best']}"
 
 
 def table(rows):

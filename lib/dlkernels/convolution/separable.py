@@ -13,7 +13,7 @@ import functools
 
 import numpy as np
 
-from .. import team
+from .. import measured, team
 from ..host import plain, taken, workspace
 from ..implementations import implementation
 from ..matrix import choose as products
@@ -28,6 +28,7 @@ from .lanes import PIXELS, pixels_of_vector
 from .pictures import with_batch
 
 POINT = Geometry(1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1)
+SAME = Geometry(3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 144)
 
 
 def on_pictures(rung):
@@ -45,14 +46,18 @@ def on_pictures(rung):
     return whole
 
 
+def _in_two(x, depthwise, pointwise, bias, g, out):
+    between = np.empty((len(x), len(depthwise), *out.shape[2:]), x.dtype)
+    cpu.direct(x, depthwise, np.zeros(len(depthwise), x.dtype), g, between)
+    cpu.direct(between, pointwise, bias, POINT, out)
+
+
 @implementation(
     "conv2d_separable", device="cpu", adds="conv2d twice: what is between is written to memory and read again"
 )
 @on_pictures
-def conv2d_separable_in_two(x, depthwise, pointwise, bias, g, out):
-    between = np.empty((len(x), len(depthwise), *out.shape[2:]), x.dtype)
-    cpu.direct(x, depthwise, np.zeros(len(depthwise), x.dtype), g, between)
-    cpu.direct(between, pointwise, bias, POINT, out)
+def conv2d_separable_in_two(*arguments):
+    _in_two(*arguments)
 
 
 @inner_njit()
@@ -89,6 +94,20 @@ def convolve_fused(x, pointwise, bias, out, work, places, g, p, q, threads, leas
     share(_task_of_band, arguments, out.shape[0] * p.bands, threads, least, team)
 
 
+def _pays_fused(pointwise):
+    """Whether the fused way is faster: where a panel of output channels stays partly empty, each machine says for itself."""
+    if len(pointwise) % (2 * vector_width(pointwise.dtype)) == 0:
+        return True
+
+    def ways():
+        shapes = (1, 144, 56, 56), (144, 1, 3, 3), (24, 144, 1, 1), (24,)
+        arrays, out = [np.ones(shape, np.float32) for shape in shapes], np.empty((1, 24, 56, 56), np.float32)
+        arguments = *arrays, SAME, out
+        return {"fused": functools.partial(_fused, *arguments), "in two": functools.partial(_in_two, *arguments)}
+
+    return measured.fastest("conv2d_separable: 144 to 24 channels, 56 x 56", ("fused", "in two"), ways) == "fused"
+
+
 def plans(x, depthwise, pointwise, g, out, threads):
     """(`implicit.Plan` of the depthwise part, with room for what is between; the same of the product)."""
     high, wide = out.shape[2:]
@@ -120,14 +139,17 @@ def plans(x, depthwise, pointwise, g, out, threads):
     device="cpu",
     adds="fused: a band of what is between stays in the cache, channels in the lanes from beginning to end",
     limits="more than one channel between the two for each input channel, and pixels that tiles multiply faster (`implicit.pays`: few "
-    "channels), go the way of conv2d_separable_in_two",
+    "channels), go the way of conv2d_separable_in_two; so do output channels that leave vectors empty, where a machine is faster so",
     public=True,
 )
 @on_pictures
 def conv2d_separable_fused(x, depthwise, pointwise, bias, g, out):
-    if len(depthwise) != x.shape[1] or not implicit.pays(pointwise, POINT, out):
-        conv2d_separable_in_two.__wrapped__(x, depthwise, pointwise, bias, g, out)
-        return
+    fits = len(depthwise) == x.shape[1] and implicit.pays(pointwise, POINT, out)
+    way = _fused if fits and _pays_fused(pointwise) else _in_two
+    way(x, depthwise, pointwise, bias, g, out)
+
+
+def _fused(x, depthwise, pointwise, bias, g, out):
     multiplies = out[:, 0].size * (depthwise.size + pointwise.size)
     threads = products.threads_for(multiplies)
     p, q = plans(x, depthwise, pointwise, g, out, threads)

@@ -142,6 +142,7 @@ from . import (  # noqa: E402
     fast,  # noqa: F401
     fast_backward,  # noqa: F401
     fast_backward_gru,  # noqa: F401
+    fast_rnn,  # noqa: F401
     fast_strands,  # noqa: F401
     gpu,  # noqa: F401
     gpu_backward,  # noqa: F401

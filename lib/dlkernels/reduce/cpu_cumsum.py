@@ -213,7 +213,7 @@ def cumsum_parts(x, out):
     rows, n, after = x.shape
     threads = 1 if x.size < PARALLEL_FROM else team.size()
     jobs = rows * pieces(after, COLUMNS)
-    if after == 1 and rows < 2 * threads and n >= 4 * PART:
+    if threads > 1 and after == 1 and rows < 2 * threads and n >= 4 * PART:
         _parts(x, out, min(4 * threads, n // PART), threads, x.size // 8, team.members())
     else:
         _rows(x, out, jobs, min(jobs, 8 * threads), threads, x.size // 8, team.members())
