@@ -5,7 +5,8 @@
 
 `loss` is the time of the operation's function (`implementations.call`) over that of the fastest rung, both in the same rounds:
 1 where it chose the best (or is faster than each of them), 1.1 where another rung takes a tenth less. Rungs that one call shows
-to be much slower are left out. `wrong`: another rung takes a tenth less, and at least 5 us; what is less is the price of a call.
+to be much slower are left out. `wrong`: another rung takes a tenth less, and at least 5 us (what is less is the price of a
+call), and no other program took a core meanwhile (`busy`).
 """
 
 import functools
@@ -103,7 +104,7 @@ def compare(operation, what, make, threads, budget):
     saved = measured.seconds["public"] * (1 - 1 / loss)
     return row | {
         "loss": loss,
-        "wrong": loss > TOLERATED and saved > OF_A_CALL,
+        "wrong": loss > TOLERATED and saved > OF_A_CALL and not measured.busy,
         "best": best if loss > 1 else "public",
         "busy": measured.busy,
         "seconds": measured.seconds,

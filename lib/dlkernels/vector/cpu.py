@@ -273,6 +273,21 @@ def map_backward_parallel(function, grad, x, parameter, out):
         out[i] = function(grad[i], x[i], parameter)
 
 
+@functools.cache
+def bound(loop, function):
+    """`loop` with its function inside: numba looks at a function among the arguments anew in each call, for some 5 us."""
+
+    @njit(error_model="numpy")
+    def one_array(x, parameter, out):
+        loop(function, x, parameter, out)
+
+    @njit(error_model="numpy")
+    def two_arrays(x, other, parameter, out):
+        loop(function, x, other, parameter, out)
+
+    return one_array if loop is map_compiled else two_arrays
+
+
 # A team's part with the function of one element inside: as an argument among others it would be called by its address,
 # and not become vector instructions.
 
@@ -366,7 +381,7 @@ def _team_rung(compiled, by_team, name):
         function = fastest_functions(out.dtype)[name]
         threads = 1 if out.size < PARALLEL_FROM else team.size()
         if threads == 1:
-            compiled(function, *arguments)
+            bound(compiled, function)(*arguments)
         else:
             by_team(function)(*arguments, chunk_for(out.size, threads), threads, team.members())
 
@@ -474,6 +489,6 @@ def bias_activation_team(x, bias, name, parameter, out):
     function = fastest_functions(out.dtype)[name]
     threads = 1 if out.size < PARALLEL_FROM else team.size()
     if threads == 1:
-        return _rows(functools.partial(bias_map_compiled, function), x, bias, parameter, out)
+        return _rows(bound(bias_map_compiled, function), x, bias, parameter, out)
     rows = -(-chunk_for(out.size, threads) // bias.size)
     return _rows(bias_map_by_team(function), x, bias, parameter, out, rows, threads, team.members())
