@@ -37,6 +37,8 @@ def advice(outcome):
         return ""
     if outcome.status == UNSOLVED and outcome.failure.kind == "closed":
         return ""
+    if outcome.failure.kind == "stale":
+        return "Mend the cell above, run it until it ends without an error, then run this one again."
     if outcome.status == UNSOLVED and (outcome.part == "prediction" or outcome.failure.kind == "unanswered"):
         return "Put your answers in the place of ... in the cell above, run it, then run this cell again."
     if outcome.status == UNSOLVED:

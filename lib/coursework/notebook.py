@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from simt.show import sentence
 
-from . import checking, definition, feedback, kept, own, progress
+from . import checking, definition, feedback, fresh, kept, own, progress
 from .answer import AnswerFailed, Local
 from .kinds.arrays import ArrayTask
 from .outcome import UNSOLVED, Failure, Outcome
 
 OUTCOMES = []  # every outcome of this process, for check.py
+_WATCHES = {}  # the one on this process's cells, once `begin` has run
 
 
 class CheckFailed(AssertionError):
@@ -91,7 +92,7 @@ def _machine(tasks):
 
 
 def _tell_what_to_run_first():
-    """From now on, a check that stops at a name that is not there says which cell makes it."""
+    """From now on, a check that stops at a name that is not there says which cell makes it, and none judges old code."""
     try:
         from IPython import get_ipython
     except ImportError:
@@ -99,6 +100,9 @@ def _tell_what_to_run_first():
     shell = get_ipython()
     if shell is not None:
         shell.events.register("post_run_cell", _name_missing)
+        if _WATCHES.get("shell") is None:
+            _WATCHES["shell"] = fresh.Watch(shell)
+            _WATCHES["shell"].register()
 
 
 def _name_missing(result):
@@ -120,6 +124,7 @@ def check(task_id, answer, seed=None, hidden=False, **claims):
     if set(claims) != set(task.claims):
         asked, got = ", ".join(task.claims) or "nothing", ", ".join(claims) or "nothing"
         raise ValueError(f"{task_id} asks for {asked} beside the answer; got {got}.")
+    _refuse_old(task, "results", answer)
     return _show(checking.check(task, Local(answer, claims=claims), seed, hidden), answer)
 
 
@@ -128,6 +133,7 @@ def budget(task_id, answer, seed=None):
     task = _task(task_id, "budget")
     if task.budget is None:
         raise ValueError(f"{task_id} has no budget.")
+    _refuse_old(task, "budget", answer)
     outcome = checking.check_budget(task, Local(answer), seed)
     told = next((o.failure for o in reversed(OUTCOMES) if (o.task, o.part) == (task_id, task.part)), None)
     if (
@@ -136,6 +142,15 @@ def budget(task_id, answer, seed=None):
         said = "first make the result right; the check above says what is wrong"
         outcome = replace(outcome, failure=Failure(told.kind, said))
     return _show(outcome, answer)
+
+
+def _refuse_old(task, part, answer):
+    """Judge nothing that its cell does not make any more."""
+    stale = _WATCHES["shell"].why_stale(answer) if _WATCHES else ""
+    if stale:
+        failure = Failure("stale", f"Not checked: {stale}", cause="What would be judged is the code of an earlier run.")
+        worth = task.budget.points if part == "budget" else task.points
+        _show(Outcome(task.id, part, UNSOLVED, 0, worth, failure=failure), answer)
 
 
 def _words(failure):
