@@ -47,12 +47,14 @@ conf: $(READY)  ## make conf.py, for sphinx-build, from _config.yml
 pictures: $(READY)  ## take the pictures of the README from the built book again
 	@$(PY) tests/book/screenshots.py
 
-# JupyterLab would ask whether it may fetch news, and look for updates: nothing of this needs a network.
+# JupyterLab would ask whether it may fetch news, and look for updates: nothing of this needs a network. Its folder is the whole
+# course, so that links into the book open, as text that is set.
 SETTINGS := .venv/share/jupyter/lab/settings/overrides.json
 work: $(READY)  ## open the exercises in JupyterLab
 	@mkdir -p $(dir $(SETTINGS))
-	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' >$(SETTINGS)
-	@$(PY) -m jupyter lab --notebook-dir=exercises
+	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},' \
+		'"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}}}' >$(SETTINGS)
+	@$(PY) -m jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises
 
 check: $(READY)  ## check your answers to one exercise: make check EX=07
 	@$(PY) -m coursework.check $(EX)
