@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 
 def words(text):
     return frozenset(text.split())
@@ -44,7 +46,7 @@ _NUMPY = _SCALARS | MADE | under("np", """
     ones_like full_like asarray ascontiguousarray arange linspace eye identity copy newaxis complex64 complex128
     concatenate stack vstack hstack column_stack split array_split reshape ravel transpose swapaxes expand_dims flip roll
     sum mean median std var prod min max amin amax nansum nanmin nanmax nanmean any all count_nonzero nonzero
-    argmin argmax argsort sort searchsorted unique bincount histogram cumsum cumprod diff where clip take repeat interp
+    argmin argmax argsort sort searchsorted unique histogram cumsum cumprod diff where clip take repeat interp
     dot vdot inner outer matmul trace kron minimum maximum fmin fmax abs absolute fabs sign copysign hypot
     exp exp2 expm1 log log2 log10 log1p sqrt square cbrt power float_power sin cos tan arcsin arccos arctan arctan2 sinh
     cosh tanh arcsinh arccosh arctanh floor ceil rint round round_ trunc isnan isinf isfinite allclose array_equal
@@ -53,10 +55,14 @@ _NUMPY = _SCALARS | MADE | under("np", """
     equal not_equal less less_equal greater greater_equal ndindex ndenumerate
 """)  # fmt: skip
 
+# numba looks at no length where such a function is told where to write: it reads on behind the end of a shorter argument.
+INPUTS = {f"np.{name}": getattr(np, name).nin for name in dir(np) if isinstance(getattr(np, name), np.ufunc)}
+INPUTS["np.outer"] = 2
+
 _ARRAY = words("shape size ndim dtype strides x y z T")
 _ARRAY_METHODS = words("""
     itemsize nbytes sum mean std var min max prod any all argmin argmax argsort sort cumsum cumprod dot copy fill astype
-    reshape ravel flatten transpose flat real imag item take repeat nonzero append pop
+    reshape ravel flatten transpose real imag item take repeat nonzero append pop
 """)
 _NODES = words("""
     Return Assign AugAssign For While If Expr Pass Break Continue Raise BoolOp BinOp UnaryOp IfExp Compare Subscript Tuple
