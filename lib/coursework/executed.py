@@ -25,6 +25,48 @@ _ACCESS = re.compile(rf"= load {_NUMBERS},|^store {_NUMBERS} |call .*@llvm\.mask
 _ONE_BY_ONE = re.compile(r"call (.*)@llvm\.(vector\.reduce\.fadd|masked\.gather|masked\.scatter)\.v(\d+)f")
 
 
+_NAME = r'%(?:"[^"]+"|[-\w.$]+)'
+_ASSIGNED = re.compile(rf"({_NAME}) = (.*)")
+_TO_FLOATING = re.compile(r"= [su]itofp ")
+_LOADED = re.compile(r"load (?:<\d+ x )?i(?:16|32|64)\b")
+_STORED = re.compile(rf"store (?:<\d+ x )?i(?:16|32|64)>? ({_NAME})")
+_PRODUCT = re.compile(r"(?:mul|shl) (?:nuw |nsw )*(?:<(\d+) x )?i\d+")
+
+
+def integer_products(lines):
+    """{number of a line: lanes} of the integer multiplications that floating-point numbers are made of later.
+
+    Followed backwards from each conversion, through all that computes; where a number comes out of memory, through all
+    integers that the function stores. Indices are not among them: no floating-point number is made of an address.
+    """
+    found, begun = {}, 0
+    ends = [i for i, line in enumerate(lines) if line == "}"]
+    for end in ends:
+        found |= _products_of(range(begun, end), lines)
+        begun = end
+    return found
+
+
+def _products_of(numbers, lines):
+    made = {match[1]: (i, match[2]) for i in numbers if (match := _ASSIGNED.match(lines[i]))}
+    stored = [match[1] for i in numbers if (match := _STORED.match(lines[i]))]
+    waiting = [name for i in numbers if _TO_FLOATING.search(lines[i]) for name in re.findall(_NAME, lines[i])[1:]]
+    seen, found = set(), {}
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in made:
+            continue
+        seen.add(name)
+        number, text = made[name]
+        if _LOADED.match(text):
+            waiting += stored
+            continue
+        if product := _PRODUCT.match(text):
+            found[number] = int(product[1] or 1)
+        waiting += re.findall(_NAME, text)
+    return found
+
+
 @dataclass
 class Block:
     """What one run of a basic block does; additions within a multiply-add are not counted again."""
@@ -40,19 +82,21 @@ class Block:
 
 def blocks(text):
     """The basic blocks of a module in LLVM's text form, as `Block`s, in order."""
-    found = []
-    for line in map(str.strip, text.splitlines()):
+    found, lines = [], [line.strip() for line in text.splitlines()]
+    products = integer_products(lines)
+    for number, line in enumerate(lines):
         label = _LABEL.match(line)
         if line.startswith("define ") or label:
             found.append(Block(label[1] if label else ""))
         elif found:
-            _count(found[-1], line)
+            _count(found[-1], line, products.get(number, 0))
     return found
 
 
-def _count(block, line):
-    multiply = _MULTIPLY.search(line) or _FUNCTION.search(line)
-    lanes = int((multiply or _ADD.search(line) or (0, 0))[1] or 1)
+def _count(block, line, product):
+    """`product`: the lanes of an integer multiplication that counts as one of floating-point numbers; 0 for all else."""
+    multiply = _MULTIPLY.search(line) or _FUNCTION.search(line) or product
+    lanes = product or int((multiply or _ADD.search(line) or (0, 0))[1] or 1)
     if multiply or _ADD.search(line):
         block.in_vectors += lanes if lanes > 1 else 0
         block.one_by_one += lanes == 1

@@ -5,8 +5,10 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from llvmlite import binding
+from numba import njit
 
 from coursework import executed
 
@@ -257,3 +259,27 @@ copy:
   store <8 x float> %s, ptr %o, align 4
 """
     assert executed.costs(body, [0, 1, 1, 1])["accesses_per_multiply"] == 3
+
+
+def test_products_of_integers_that_become_floating_point_numbers_are_multiplications():
+    @njit
+    def by_integers(x, w, out):
+        pixels, weights = np.empty(x.size, np.int64), np.empty(w.size, np.int64)
+        for i in range(x.size):
+            pixels[i] = int(x[i])
+        for k in range(w.size):
+            weights[k] = int(w[k])
+        for i in range(out.size):
+            total = 0
+            for k in range(w.size):
+                total += pixels[i + k] * weights[k]
+            out[i] = total
+
+    @njit
+    def of_indices(x, w, out):
+        for i in range(out.size):
+            out[i] = float(x.size)
+
+    arguments = np.arange(102.0), np.arange(3.0), np.zeros(100)
+    assert executed.of(executed.compiled(by_integers, arguments), arguments)[0]["multiplies"] >= 300
+    assert executed.of(executed.compiled(of_indices, arguments), arguments)[0]["multiplies"] == 0
