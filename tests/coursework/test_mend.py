@@ -9,6 +9,7 @@ from coursework import build, checking, definition, feedback
 from coursework.answer import Local
 from coursework.grading import flags, merge
 from coursework.kinds.mend import MendTask
+from dlkernels import cuda
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = [task for task in definition.everything() if isinstance(task, MendTask)]
@@ -104,3 +105,16 @@ def test_kernels_that_all_mend_alike_are_no_reason_to_look():
     answers, _ = flags.given(MASTER)
     results = [{"student": name, "exercise": MASTER.stem, "answers": answers} for name in ("anna", "ben")]
     assert flags.look_alikes(results, {MASTER.stem: MASTER}) == ({}, [])
+
+
+@cuda.jit
+def one_thread(labels, counts):
+    if cuda.grid(1) == 0:
+        for i in range(labels.size):
+            counts[labels[i]] += 1
+
+
+def test_a_kernel_that_was_replaced_is_not_mended():
+    judged = outcome(BINS, one_thread, fault=truth(BINS))
+    assert (judged.status, judged.failure.kind) == ("wrong", "replaced")
+    assert "as it was handed out" in str(judged.failure.facts)

@@ -19,11 +19,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..answer import Local
+from ..answer import AnswerFailed, Local
+from ..checking import arguments_of
 from ..definition import Case, refuse_unknown
+from ..diagnosis import threads_per_block, total
 from ..outcome import UNSOLVED, WRONG, Failed, Failure
 from .data import Choice, Refused, claimed, in_words
-from .kernel import KernelTask
+from .kernel import COUNTS, KernelTask
 
 _SEEN = {}  # a program does not change while a process lives
 _LOOK = "X-ray it on this launch, and follow two threads through it. What do they do that its author did not think of?"
@@ -57,8 +59,29 @@ class MendTask(KernelTask):
         if said != truth:
             raise Failed(self._not_that(said, run))
         checked, *more = super().examine(answer, cases, seed)
+        if run:
+            self._mended(answer, seed)
         first = f'As it was handed out: "{truth}". {in_words(run)}'
         return (first, *checked), *more
+
+    def _mended(self, answer, seed):
+        """Raises Failed where the kernel was replaced: one thread does what many did, so that many more requests go to memory."""
+        allowed = 2 * self._requests(Local(self.handed_out, admitted=True, printed=True), seed)
+        counted = self._requests(answer, seed)
+        if allowed and counted > allowed:
+            facts = ((COUNTS["global_load_requests"], f"{counted}; as it was handed out: {allowed // 2}"),)
+            cause = "Start again from the kernel as it was handed out, and change what is wrong with it: a line or two."
+            raise Failed(Failure("replaced", "The result is right, but the task is to mend the kernel", facts, cause))
+
+    def _requests(self, answer, seed):
+        """Requests for global memory in the case of most threads; 0 where the kernel does not end, or makes none."""
+        case = max(self.cases, key=lambda one: total(one.grid) * threads_per_block(one))
+        arguments = arguments_of(case, seed, 3000)
+        try:
+            _, report = answer.xray(case.grid, case.block, arguments, {"global_load_requests": 0})
+        except AnswerFailed:
+            return 0
+        return sum(e["counted"] for e in report["excess"] if e["measure"] == "global_load_requests")
 
     def seen(self, seed):
         """(case, Failure) of the first case on which the program fails, as it is handed out; None where it is right."""
