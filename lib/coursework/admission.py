@@ -14,7 +14,7 @@ import difflib
 import re
 
 from . import trees
-from .vocabulary import COMPILED, COUNTED, CUDA, EXAMPLES, INPUTS, KERNEL, MADE, MODULES, NAMED, Language
+from .vocabulary import COMPILED, COUNTED, CUDA, EXAMPLES, KERNEL, MADE, MODULES, NAMED, Language
 
 __all__ = ["COMPILED", "COUNTED", "KERNEL", "Language", "NotAdmitted", "Undefined", "check"]
 
@@ -105,7 +105,7 @@ class _Rules:
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             self.literal(node.operand)
         elif isinstance(node, ast.Attribute):
-            self.visit_Attribute(node)
+            self.attribute(node)
         else:
             self.number(node)
 
@@ -215,13 +215,7 @@ class _Rules:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name == self.function:
             self.refuse(node, "a function that calls itself")
-        path = _dotted(node.func)
-        if path in INPUTS:
-            self.attribute(node.func)
-            if len(node.args) > INPUTS[path] or node.keywords:
-                self.refuse(node, more=": write what it returns to a place of its own, as in out[:] = ...")
-        else:
-            self.visit(node.func)
+        self.visit(node.func)
         for part in node.args:
             if not (name == "print" and isinstance(part, ast.Constant) and type(part.value) is str):
                 self.visit(part)
@@ -231,8 +225,6 @@ class _Rules:
             self.visit(part.value)
 
     def visit_Attribute(self, node):
-        if _dotted(node) in INPUTS:
-            self.refuse(node, more=" without calling it")
         self.attribute(node)
 
     def attribute(self, node):

@@ -436,10 +436,10 @@ def _kernel_kept(function):
 @functools.lru_cache(maxsize=8)
 def _with_bounds(function):
     """The numba function compiled again so that an index out of bounds raises instead of killing the process."""
-    from numba import njit
+    from .shapes import checked_njit
 
     options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
-    return njit(boundscheck=True, **options)(function.py_func)
+    return checked_njit(**options)(function.py_func)
 
 
 @contextlib.contextmanager

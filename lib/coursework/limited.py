@@ -156,19 +156,19 @@ def compiled(function, idle=False):
 @functools.lru_cache(maxsize=16)
 def bare(function):
     """The same with one more argument, an int64 array of one zero, where it notes the line of a loop that it left."""
-    from numba import njit
+    from .shapes import checked_njit
 
     options = {k: v for k, v in function.targetoptions.items() if k in ("parallel", "fastmath", "nogil")}
-    return njit(boundscheck=True, **options)(_rewritten(function, bare, COMPILED_ROUNDS, [ranges.Whole], _more()))
+    return checked_njit(**options)(_rewritten(function, bare, COMPILED_ROUNDS, [ranges.Whole], _more()))
 
 
 @functools.lru_cache(maxsize=16)
 def _without_loops(function):
     """On one thread: there is nothing to share, and it is compiled in half the time."""
-    from numba import njit
+    from .shapes import checked_njit
 
     changes = [_NoIterations, ranges.Whole]
-    return njit(boundscheck=True)(_rewritten(function, _without_loops, COMPILED_ROUNDS, changes, _more()))
+    return checked_njit()(_rewritten(function, _without_loops, COMPILED_ROUNDS, changes, _more()))
 
 
 def _more():

@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 
 def words(text):
     return frozenset(text.split())
@@ -54,10 +52,6 @@ _NUMPY = _SCALARS | MADE | under("np", """
     logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not left_shift right_shift
     equal not_equal less less_equal greater greater_equal ndindex ndenumerate
 """)  # fmt: skip
-
-# numba looks at no length where such a function is told where to write: it reads on behind the end of a shorter argument.
-INPUTS = {f"np.{name}": getattr(np, name).nin for name in dir(np) if isinstance(getattr(np, name), np.ufunc)}
-INPUTS["np.outer"] = 2
 
 _ARRAY = words("shape size ndim dtype strides x y z T")
 _ARRAY_METHODS = words("""
