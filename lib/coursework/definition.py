@@ -1,4 +1,4 @@
-"""What a task is. Tasks stand in `tasks/`, one module a chapter; `find` and `of_chapter` look them up.
+"""What a task is. Tasks stand in `tasks/`, one folder a chapter, one file a task; `find` and `of_chapter` look them up.
 
 The kinds of task stand in `kinds/`, one file each.
 """
@@ -240,7 +240,7 @@ def chapters():
 
 @functools.cache
 def _chapters_in(folders):
-    return tuple(sorted(info.name.removeprefix("chapter_") for info in pkgutil.iter_modules(folders)))
+    return tuple(sorted(info.name.removeprefix("c") for info in pkgutil.iter_modules(folders)))
 
 
 def chapter_of(name):
@@ -254,11 +254,11 @@ def padded(chapter):
 
 
 def of_chapter(chapter):
-    """The tasks of one chapter ("07" or 7, "06b"), in the order of its notebook. Only its module is imported."""
+    """The tasks of one chapter ("07" or 7, "06b"), in the order of its notebook. Only its folder is imported."""
     wanted = padded(chapter)
     if wanted not in chapters():
         raise ValueError(f"Chapter {chapter!r} has no tasks. Chapters with tasks: {', '.join(chapters())}.")
-    return list(importlib.import_module(f"coursework.tasks.chapter_{wanted}").TASKS)
+    return list(importlib.import_module(f"coursework.tasks.c{wanted}").TASKS)
 
 
 def everything():
@@ -288,7 +288,7 @@ def graded_call(source):
 def hidden_cases(task):
     """Cases kept back for grading; an empty tuple in a copy made for a class (release.py)."""
     try:
-        module = importlib.import_module(f"coursework.hidden.chapter_{task.chapter}")
+        module = importlib.import_module(f"coursework.hidden.c{task.chapter}")
     except ModuleNotFoundError:
         return ()
     return tuple(module.CASES.get(task.id, ()))

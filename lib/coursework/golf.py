@@ -1,6 +1,6 @@
 """Golf: an open end for a task that has a budget. How few can it be? No points, never red.
 
-A task in tasks/chapter_NN.py is given one in its budget:
+A task in tasks/cNN/ is given one in its budget:
 
     budget=Budget(
         points=2,

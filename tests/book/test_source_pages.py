@@ -171,7 +171,7 @@ def test_a_file_that_is_not_there_is_told(built):
         ("lib/dlkernels/team.py", True),
         ("lib/<wbr>dlkernels/<wbr>vector/<wbr>gpu_<wbr>wide.<wbr>py:38", True),
         ("see lib/simt/show.py.", True),
-        ("lib/coursework/tasks/chapter_08.py", False),  # answers
+        ("lib/coursework/tasks/c08/tiled.py", False),  # answers
         ("/usr/lib/dlkernels/team.py", False),
         ("lib/dlkernels/vector/", False),
     ],

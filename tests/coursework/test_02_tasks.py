@@ -10,7 +10,7 @@ import pytest
 
 from coursework import build, definition, progress
 from coursework.events import Accesses
-from coursework.tasks import chapter_02 as tasks
+from coursework.tasks import c02 as tasks
 from cpulab.explore import explore
 
 pytestmark = pytest.mark.quick
@@ -35,7 +35,7 @@ def final_value(order, times):
 def test_least_count_is_what_all_orders_give(times):
     steps = 4 * times
     orders = ([k in places for k in range(steps)] for places in itertools.combinations(range(steps), 2 * times))
-    assert tasks.least_count(2, times) == min(final_value(order, times) for order in orders)
+    assert tasks.predict.least_count(2, times) == min(final_value(order, times) for order in orders)
 
 
 def test_least_count_with_real_code_under_the_explorer():
@@ -55,17 +55,17 @@ def test_least_count_with_real_code_under_the_explorer():
 
     report = explore(scenario, keep_going=True, preemptions=4, schedules=1000)
     assert set(report.results) == {"2", "3", "4"}
-    assert min(map(int, report.results)) == tasks.least_count(2, 2)
+    assert min(map(int, report.results)) == tasks.predict.least_count(2, 2)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 6])
 def test_interleavings(steps):
-    assert tasks.interleavings(steps) == math.comb(2 * steps, steps)
+    assert tasks.predict.interleavings(steps) == math.comb(2 * steps, steps)
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3])
 def test_a_bounded_queue_has_two_hands(bound):
-    assert tasks.most_alive(bound, bound + 4) == bound + 2
+    assert tasks.predict.most_alive(bound, bound + 4) == bound + 2
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_a_bounded_queue_has_two_hands(bound):
     ],
 )
 def test_verdicts_on_a_buffer(taken, held, kind):
-    slip = tasks.judge_through((1, 1, 1, 2), {"taken": taken, "held": held, "early": 0})
+    slip = tasks.shared.judge_through((1, 1, 1, 2), {"taken": taken, "held": held, "early": 0})
     assert (slip.kind if slip else None) == kind
 
 
 @pytest.mark.parametrize("pair", [[1, 0], [0, 5], [2, 5]])
 def test_a_torn_read_is_seen(pair):
     result = {"seen": [[0, 0], pair], "end": [2, 10], "raised": None}
-    assert tasks.judge_feed((1, 2, 5, 2, False), result).kind == "torn-read"
+    assert tasks.mean.judge_feed((1, 2, 5, 2, False), result).kind == "torn-read"
 
 
 def test_the_core_takes_two_hours_and_the_title_names_it():

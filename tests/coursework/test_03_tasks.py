@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coursework.tasks import chapter_03 as tasks
+from coursework.tasks import c03 as tasks
 from dlkernels.schedules import next_guided, next_stolen, own_ranges
 
 pytestmark = pytest.mark.quick
@@ -27,7 +27,7 @@ def ticks(costs, chunk, late=0):
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 8])
 def test_handing_out_by_ticks(chunk):
-    assert ticks(tasks.PREDICT_ROWS, chunk)[0] == tasks.makespan(tasks.PREDICT_ROWS, 2, chunk)
+    assert ticks(tasks.shared.PREDICT_ROWS, chunk)[0] == tasks.shared.makespan(tasks.shared.PREDICT_ROWS, 2, chunk)
 
 
 @pytest.mark.parametrize(("n", "dear"), [(64, 6), (80, 7), (48, 7), (96, 5), (80, 3), (64, 3)])
@@ -40,33 +40,40 @@ def test_the_first_theft_is_that_of_the_library(n, dear):
         first, _ = next_stolen(ranges, t, 1)
         clocks[t] += costs[first]
         row = first if t == 0 else row
-    assert tasks.stolen_first(costs) == n - row
+    assert tasks.predict.stolen_first(costs) == n - row
 
 
 @pytest.mark.parametrize("late", [0, 3, 8, 15, 16, 40])
 def test_who_waits_for_whom_by_ticks(late):
     done, came = ticks([1] * 16, 1, late)
-    assert tasks.returns_after(16, 1, late, for_all=False) == done
-    assert tasks.returns_after(16, 1, late, for_all=True) == max(done, came)
+    assert tasks.layers.returns_after(16, 1, late, for_all=False) == done
+    assert tasks.layers.returns_after(16, 1, late, for_all=True) == max(done, came)
 
 
 def test_the_question_has_what_the_page_recorded():
     """On page 3.3 the second thread came after the caller had done all pieces: several times as long in all."""
-    alone = tasks.PIECES * tasks.PIECE
-    assert tasks.LATE > 2 * alone
-    assert tasks.returns_after(tasks.PIECES, tasks.PIECE, tasks.LATE, for_all=True) == tasks.LATE
-    assert tasks.returns_after(tasks.PIECES, tasks.PIECE, tasks.LATE, for_all=False) == alone
+    alone = tasks.layers.PIECES * tasks.layers.PIECE
+    assert tasks.layers.LATE > 2 * alone
+    assert (
+        tasks.layers.returns_after(tasks.layers.PIECES, tasks.layers.PIECE, tasks.layers.LATE, for_all=True)
+        == tasks.layers.LATE
+    )
+    assert (
+        tasks.layers.returns_after(tasks.layers.PIECES, tasks.layers.PIECE, tasks.layers.LATE, for_all=False) == alone
+    )
 
 
-@pytest.mark.parametrize(("n", "threads", "least"), [(tasks.LOOP, 2, tasks.LEAST), (48, 2, 6), (1000, 7, 8), (1, 2, 3)])
+@pytest.mark.parametrize(
+    ("n", "threads", "least"), [(tasks.predict.LOOP, 2, tasks.predict.LEAST), (48, 2, 6), (1000, 7, 8), (1, 2, 3)]
+)
 def test_guided_chunks_are_those_of_the_library(n, threads, least):
     counter, lengths = np.zeros(1, np.int64), []
     while sum(lengths) < n:
         first, last = next_guided(counter, n, threads, least)
         lengths.append(last - first)
-    assert tasks.guided(n, threads, least) == lengths
+    assert tasks.predict.guided(n, threads, least) == lengths
 
 
 def test_with_a_whole_share_the_first_chunk_is_that_of_the_paper():
     """Polychronopoulos and Kuck 1987: each takes a share of what is left, as many as there are threads."""
-    assert tasks.guided(100, 4, 1, share=1)[0] == 25
+    assert tasks.predict.guided(100, 4, 1, share=1)[0] == 25

@@ -12,7 +12,7 @@ from coursework import build, checking, definition
 from coursework.answer import Local
 from coursework.checking import arguments_of
 from coursework.grading import servant
-from coursework.tasks import chapter_04 as tasks
+from coursework.tasks import c04 as tasks
 
 pytestmark = pytest.mark.quick
 
@@ -55,8 +55,8 @@ def test_the_examples_of_the_padding_are_right():
     examples = re.findall(r"padded\((\d+), (\d+)\)\s+# (\d+)", MASTER["04-pad-task"])
     assert len(examples) == 2
     for rows, columns, length in examples:
-        assert tasks.right_length(int(rows), int(columns)) == int(length)
-    assert tasks.most_in_one_set(64, 1024) == 64  # "all 64 lines would fall into one set"
+        assert tasks.pad.right_length(int(rows), int(columns)) == int(length)
+    assert tasks.pad.most_in_one_set(64, 1024) == 64  # "all 64 lines would fall into one set"
 
 
 @pytest.mark.parametrize("rows", [1, 63, 64, 65, 512])
@@ -65,13 +65,13 @@ def test_sets_are_counted_line_by_line(rows, length):
     crowd = {}
     for line in {4 * r * length // 64 for r in range(rows)}:
         crowd[line % 64] = crowd.get(line % 64, 0) + 1
-    assert tasks.most_in_one_set(rows, length) == max(crowd.values())
+    assert tasks.pad.most_in_one_set(rows, length) == max(crowd.values())
 
 
 def test_a_solution_exists_for_as_many_rows_as_the_statement_allows():
     assert "`rows` is at most 512" in MASTER["04-pad-task"]
     for columns in (1, 16, 512, 1024, 4096):
-        assert tasks.right_length(512, columns) <= columns + 16
+        assert tasks.pad.right_length(512, columns) <= columns + 16
 
 
 def test_the_prefetcher_follows_a_loop_or_it_does_not():
@@ -83,14 +83,14 @@ def test_the_prefetcher_follows_a_loop_or_it_does_not():
         program(**{name: things[name] for name in inspect.signature(program).parameters})
         lines, waits = zip(*asked, strict=True)
         for pages, ahead in ((1, 1), (16, 4), (32, 20)):
-            share = tasks.followed(lines, pages, ahead)
+            share = tasks.ahead.followed(lines, pages, ahead)
             assert share > 0.8 if name in "DF" else share < 0.05
         assert max(waits) == (1023 if name in "BF" else name in "AD")
 
 
 def test_row_by_row_takes_as_many_fetches_as_the_statement_says():
     said = float(re.search(r"a 64 x 64 matrix takes ([\d.]+)\.", MASTER["04-order-task"])[1])
-    lines, fetched = tasks.transposed_fetches(np.argwhere(np.ones((64, 64))), 64, 64)
+    lines, fetched = tasks.order.transposed_fetches(np.argwhere(np.ones((64, 64))), 64, 64)
     assert fetched / lines == said
 
 
@@ -98,7 +98,7 @@ def test_tiles_of_a_line_fetch_each_line_once():
     source = MASTER["04-order"]
     order = servant_function(source, "order")
     for n, m in ((64, 64), (72, 100), (33, 65)):
-        lines, fetched = tasks.transposed_fetches(order(n, m), n, m)
+        lines, fetched = tasks.order.transposed_fetches(order(n, m), n, m)
         assert fetched == lines
 
 
@@ -127,9 +127,9 @@ def test_alignment_is_counted_alike_by_the_line_map_of_the_page():
     for offset in (0, 4, 16, 20, 32):
         for vector in (16, 32, 64):
             x = empty_aligned(100, np.dtype(f"V{vector}"), offset, line=64)
-            assert tasks.in_two_lines(offset, vector, 100) == line_map(x, line=64).split
+            assert tasks.split.in_two_lines(offset, vector, 100) == line_map(x, line=64).split
     x = empty_aligned(64 * 112, line=64).reshape(64, 112)
     begins = [row.ctypes.data for row in x]
-    assert sum(address % 64 == 0 for address in begins) == tasks.rows_at_lines(112) == 64
-    shifted = empty_aligned(40, np.float32, tasks.BEHIND, line=64)
-    assert shifted[tasks.before_aligned(tasks.BEHIND) :].ctypes.data % tasks.VECTOR == 0
+    assert sum(address % 64 == 0 for address in begins) == tasks.split.rows_at_lines(112) == 64
+    shifted = empty_aligned(40, np.float32, tasks.split.BEHIND, line=64)
+    assert shifted[tasks.split.before_aligned(tasks.split.BEHIND) :].ctypes.data % tasks.split.VECTOR == 0

@@ -9,7 +9,7 @@ import pytest
 from coursework import build, checking, definition
 from coursework.answer import Local
 from coursework.grading import servant
-from coursework.tasks import chapter_08 as tasks
+from coursework.tasks import c08 as tasks
 from cpulab.explore import Program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,10 +66,10 @@ def test_every_barrier_of_the_tiled_kernels_is_needed(which):
 
 def counts(task_id, name, m, k, n):
     """Totals of the x-ray of a master on an m x k x n product."""
-    from coursework.tasks import chapter_08 as tasks
+    from coursework.tasks import c08 as tasks
     from simt.xray import xray
 
-    case = tasks.case("", m, k, n, tasks.WIDE if task_id == "08-four" else tasks.TILE)
+    case = tasks.shared.case("", m, k, n, tasks.four.WIDE if task_id == "08-four" else tasks.shared.TILE)
     kernel = servant.define([MASTER[task_id]])[name]
     arguments = case.make(definition.np.random.default_rng(0))
     return xray(kernel, case.grid, case.block)(*arguments).total
@@ -106,11 +106,11 @@ def test_cases_are_not_square_and_not_whole_tiles(task):
 
 def test_the_listings_are_what_a_compiler_makes():
     """Each line of a listing of 08-listing stands in the machine code of its kernel, in this order."""
-    from coursework.tasks import chapter_08 as tasks
+    from coursework.tasks import c08 as tasks
     from dlkernels.vector.gpu import add_kernel, add_wide_kernel
     from simt.xray import compiler
 
-    for name, text in tasks.LISTINGS.items():
+    for name, text in tasks.listing.LISTINGS.items():
         assert f"**{name}**\n\n```text\n{text.strip()}\n```\n\n" in MASTER["08-listing-task"]
     if not compiler.available():
         pytest.skip("needs the compiler for GPUs (make gpu)")
@@ -118,14 +118,14 @@ def test_the_listings_are_what_a_compiler_makes():
     made = {
         "A": (add_kernel, three),
         "B": (add_wide_kernel, three),
-        "C": (tasks.by_kind, kinds),
-        "D": (tasks.by_two_kinds, kinds),
+        "C": (tasks.listing.by_kind, kinds),
+        "D": (tasks.listing.by_two_kinds, kinds),
     }
     for name, (kernel, signature) in made.items():
         code = compiler.compiled(kernel, signature, "sm_80").sass.replace(".reuse", "")
         found = [line.split("*/", 1)[1].rsplit(";", 1)[0].strip() for line in code.splitlines() if "*/" in line]
         place = -1
-        for line in tasks.LISTINGS[name].strip().splitlines():
+        for line in tasks.listing.LISTINGS[name].strip().splitlines():
             assert line in found[place + 1 :], (name, line)
             place = found.index(line, place + 1)
 
@@ -136,10 +136,10 @@ def test_strips_are_those_of_the_page():
     cell = re.search(r"^def in_groups\(.*?(?=^for n in)", page, re.DOTALL | re.MULTILINE)[0]
     names = {}
     exec(cell, names)
-    side, at_once = tasks.SIDE, tasks.AT_ONCE
-    assert names["strips"](1, side, at_once) == tasks.strips_by_rows()
+    side, at_once = tasks.order.SIDE, tasks.order.AT_ONCE
+    assert names["strips"](1, side, at_once) == tasks.order.strips_by_rows()
     for rows in (2, 4, 8, 16):
-        assert names["strips"](rows, side, at_once) == tasks.strips(rows)
+        assert names["strips"](rows, side, at_once) == tasks.order.strips(rows)
 
 
 def test_the_missing_barrier_does_all_the_harm():
@@ -150,5 +150,5 @@ def test_the_missing_barrier_does_all_the_harm():
     assert mended.text.count("syncthreads()") == 2
     most, _, _, complete = mended.furthest(hasty.score)
     assert (most, complete) == (0, True)
-    assert set(tasks.TOO_NEW.values()) == {0, 1, 2}
-    assert len(tasks.TOO_NEW) == 4
+    assert set(tasks.hasty.TOO_NEW.values()) == {0, 1, 2}
+    assert len(tasks.hasty.TOO_NEW) == 4

@@ -14,7 +14,7 @@ from coursework import build, checking, definition
 from coursework.answer import Local
 from coursework.grading import servant
 from coursework.kinds.data import outcome_of
-from coursework.tasks import chapter_09 as tasks
+from coursework.tasks import c09 as tasks
 from dlkernels.convolution import reference
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,9 +106,9 @@ def test_the_statement_shows_the_kernels_that_are_judged():
 
 
 def test_the_right_kernel_is_right_for_other_sizes_too():
-    others = tuple(tasks.scatter_case(*sizes) for sizes in itertools.product((1, 31, 64), (1, 2, 33)))
+    others = tuple(tasks.verdicts.scatter_case(*sizes) for sizes in itertools.product((1, 31, 64), (1, 2, 33)))
     for name, program in tasks.VERDICTS.programs.items():
-        right = checking.check(replace(tasks.SCATTER, cases=others), Local(program, admitted=True))
+        right = checking.check(replace(tasks.verdicts.SCATTER, cases=others), Local(program, admitted=True))
         assert (right.status == checking.RIGHT) == (name == "B")
 
 
@@ -118,7 +118,7 @@ def test_a_line_with_a_wide_halo_is_needed_for_the_fourth_and_none_for_the_other
     for taps, padding, dilation, stride in itertools.product((2, 3), (0, 1, 4), (1, 2), (1, 2)):
         case = first.case(n=17, taps=taps, padding=padding, dilation=dilation, stride=stride)
         arguments = case.make(np.random.default_rng(0))
-        right = tasks.padded_line(*arguments)
+        right = tasks.fails.padded_line(*arguments)
         reached = {t * dilation + i * stride - padding for i in range(right.size) for t in range(taps)}
         refuted = {
             flaw.name: outcome_of(flaw.judge, flaw.wrong, case, 1) is not None for flaw in (first, second, third)

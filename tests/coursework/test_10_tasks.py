@@ -13,7 +13,7 @@ import pytest
 from coursework import build, checking, definition
 from coursework.answer import Local
 from coursework.grading import servant
-from coursework.tasks import chapter_10 as tasks
+from coursework.tasks import c10 as tasks
 from dlkernels.recurrent import reference
 from simt.xray import xray
 
@@ -52,7 +52,7 @@ def test_a_padded_batch_is_read_backwards_as_the_specification_reads_a_reversed_
     """The statement shows the other direction: run on each row turned round, it gives the answer turned round."""
     code = compile(specification("10-lengths"), "10-lengths", "exec")
     for (x, u, lengths, _), case in cases_of(tasks.LENGTHS):
-        right = tasks.read_back(x, u, lengths)
+        right = tasks.lengths.read_back(x, u, lengths)
         for r, length in enumerate(lengths):
             turned = x[:length, r : r + 1][::-1].astype(np.float64)
             scope = {"np": np, "x": turned, "u": u.astype(np.float64), "hidden": len(u), "lengths": [length], "r": 0}
@@ -70,33 +70,33 @@ def _close(found, right, case=""):
 def test_the_tasks_compute_what_the_library_computes():
     for (x, h, c, *weights), case in cases_of(tasks.CELL):
         _, new_h, new_c = reference.lstm(x[None], h[None], c[None], *weights)
-        for found, right in zip(tasks.lstm_cell(x, h, c, *weights), (new_h, new_c), strict=True):
+        for found, right in zip(tasks.cell.lstm_cell(x, h, c, *weights), (new_h, new_c), strict=True):
             _close(found, right[0], case)
     for (of_x, of_h, h, _), case in cases_of(tasks.FUSED):
         sums = of_x.astype(np.float64), of_h.astype(np.float64)
-        _close(tasks.gru_cell(of_x, of_h, h), reference._step("gru", *sums, h.astype(np.float64), None)[0], case)
+        _close(tasks.fused.gru_cell(of_x, of_h, h), reference._step("gru", *sums, h.astype(np.float64), None)[0], case)
     for (x, u, lengths, _), case in cases_of(tasks.LENGTHS):
         whole = np.isfinite(x).all(axis=2)[..., None]
         hidden, weights = len(u), [[np.eye(len(u))] * 2, [u, u]]
         both, _ = reference.rnn(np.where(whole, x, 0), None, *weights, bidirectional=True, lengths=lengths)
-        _close(tasks.read_back(x, u, lengths), both[..., hidden:], case)
+        _close(tasks.lengths.read_back(x, u, lengths), both[..., hidden:], case)
     for (a, b, h0, _, _), case in cases_of(tasks.CHUNKS):
-        _close(tasks.states(a, b, h0), reference.scan(a, b, np.array(h0)), case)
+        _close(tasks.chunks.states(a, b, h0), reference.scan(a, b, np.array(h0)), case)
     for (a, grad, _), case in cases_of(tasks.SCAN):
-        _close(tasks.gradients(a, grad), reference.scan_backward(grad, a, np.zeros_like(a), dim=1)[1], case)
+        _close(tasks.scan.gradients(a, grad), reference.scan_backward(grad, a, np.zeros_like(a), dim=1)[1], case)
 
 
 @pytest.mark.quick
 def test_a_step_backwards_is_what_the_library_has_and_what_is_measured():
     for (z, c, of_h, of_c), case in cases_of(tasks.BACKWARD):
-        _, new, gates = tasks._forward(z, c)
+        _, new, gates = tasks.backward._forward(z, c)
         right, _, _, before = reference._step_backward("lstm", of_h, of_c, None, c, (*gates, np.tanh(new)))
-        found = tasks.step_backward(z, c, of_h, of_c)
+        found = tasks.backward.step_backward(z, c, of_h, of_c)
         _close(found[0], right, case)
         _close(found[1], before, case)
         for number, gradient in enumerate(found):
             for place in np.ndindex(gradient.shape):
-                slope = tasks.slope_by_trying((z, c, of_h, of_c), number, place)
+                slope = tasks.backward.slope_by_trying((z, c, of_h, of_c), number, place)
                 assert abs(slope - gradient[place]) < 1e-8, (case, number, place)
 
 
@@ -119,7 +119,10 @@ def test_no_suspect_is_the_right_answer(task_id):
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("task", "right", "mistakes"),
-    [(tasks.CELL, tasks.lstm_cell, tasks.CELLS), (tasks.BACKWARD, tasks.step_backward, tasks.BACKWARDS)],
+    [
+        (tasks.CELL, tasks.cell.lstm_cell, tasks.cell.CELLS),
+        (tasks.BACKWARD, tasks.backward.step_backward, tasks.backward.BACKWARDS),
+    ],
     ids=["10-cell", "10-backward"],
 )
 def test_every_mistake_gives_something_of_its_own_in_the_first_case(task, right, mistakes):
@@ -147,12 +150,12 @@ def test_stretches_have_the_form_of_their_steps():
 
 @pytest.mark.quick
 def test_numbers_of_the_prediction_are_those_of_the_library():
-    features, hidden = tasks.FEATURES, tasks.HIDDEN
-    w_ih, w_hh = tasks._weights()
+    features, hidden = tasks.steps.FEATURES, tasks.steps.HIDDEN
+    w_ih, w_hh = tasks.steps._weights()
     states = np.zeros((1, 1, hidden))
     reference.lstm(np.zeros((1, 1, features)), states, states, w_ih, w_hh)  # they fit
-    assert tasks._products() == w_ih.size + w_hh.size
-    assert (tasks._chain(), tasks._rounds()) == (tasks.STEPS + tasks.LAYERS - 1, 10)
+    assert tasks.steps._products() == w_ih.size + w_hh.size
+    assert (tasks.steps._chain(), tasks.steps._rounds()) == (tasks.steps.STEPS + tasks.steps.LAYERS - 1, 10)
 
 
 def _listing(name):
@@ -208,7 +211,7 @@ def played(n, plan):
 @pytest.mark.quick
 def test_the_plan_of_the_statement_is_right():
     (listing,) = re.findall(r"^```python\n(.*?)^```$", MASTER["10-plan-task"], re.MULTILINE | re.DOTALL)
-    assert tasks.judge_plan((4,), ast.literal_eval(listing)) is None
+    assert tasks.plan.judge_plan((4,), ast.literal_eval(listing)) is None
 
 
 @pytest.mark.quick
@@ -218,8 +221,8 @@ def test_a_plan_is_taken_if_and_only_if_it_scans_in_the_fewest_rounds():
     seen = {True: 0, False: 0}
     for n in [*range(1, 34), 64, 100]:
         right = [list(pairs) for pairs in plan(n)]
-        assert tasks.judge_plan((n,), right) is None
-        assert tasks.busiest((n,), right) <= n // 2
+        assert tasks.plan.judge_plan((n,), right) is None
+        assert tasks.plan.busiest((n,), right) <= n // 2
         assert len(right) == math.ceil(math.log2(n))
         for _ in range(40 if right else 0):
             changed = [list(pairs) for pairs in right]
@@ -236,7 +239,7 @@ def test_a_plan_is_taken_if_and_only_if_it_scans_in_the_fewest_rounds():
                 other.append(pairs.pop(k))
             scans = played(n, changed) == [list(range(i + 1)) for i in range(n)]
             once = all(len({right for _, right in pairs}) == len(pairs) for pairs in changed)
-            taken = tasks.judge_plan((n,), changed) is None
+            taken = tasks.plan.judge_plan((n,), changed) is None
             assert taken == (scans and once and len(changed) <= len(right)), (n, changed)
             seen[taken] += 1
     assert min(seen.values()) > 20, seen

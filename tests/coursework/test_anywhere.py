@@ -50,7 +50,7 @@ def test_the_wheel_has_the_library_and_nothing_kept_back(wheel):
     ]
     with zipfile.ZipFile(wheel) as pack:
         sources = b"".join(pack.read(n) for n in names if n.endswith(".py"))
-    kept_back = (ROOT / "lib/coursework/hidden/chapter_02.py").read_text(encoding="utf-8")
+    kept_back = (ROOT / "lib/coursework/hidden/c02.py").read_text(encoding="utf-8")
     assert '"all places for one, 5 places"' in kept_back
     assert b"all places for one, 5 places" not in sources
 
@@ -365,7 +365,7 @@ def test_what_notebooks_offer_to_look_at_works(tmp_path, name):
 
 TRY = """
 from coursework import notebook, progress
-from coursework.tasks.chapter_07 import LAUNCH
+from coursework.tasks.c07 import LAUNCH
 for _ in range(3):
     notebook.hint("07-launch")
 for _ in range(2):

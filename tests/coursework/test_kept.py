@@ -15,7 +15,7 @@ from numba import njit
 
 from coursework import kept, network, progress
 from coursework.outcome import RIGHT, Outcome
-from coursework.tasks import chapter_08 as tasks
+from coursework.tasks import c08 as tasks
 from dlkernels import cuda
 
 FACTOR, TILE = 3, 16

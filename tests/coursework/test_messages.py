@@ -509,9 +509,8 @@ def texts_of(path):
 
 def test_no_stars_in_words_that_are_shown_as_they_are():
     course = Path(definition.__file__).parent
-    texts = [
-        text for folder in ("tasks", "kinds", ".") for path in (course / folder).glob("*.py") for text in texts_of(path)
-    ]
+    paths = [path for wish in ("tasks/**/*.py", "kinds/*.py", "*.py") for path in course.glob(wish)]
+    texts = [text for path in paths for text in texts_of(path)]
     assert len(texts) > 5000
     assert not [text for text in texts if re.search(r"(^|\s)\*[a-z]+\*(\W|$)", text)]
 

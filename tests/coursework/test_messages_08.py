@@ -11,7 +11,7 @@ from coursework import checking, definition, feedback, kept, network
 from coursework.answer import Local
 from coursework.kinds.measured import FAR
 from coursework.outcome import WRONG, Failure, Outcome
-from coursework.tasks.chapter_08 import HASTY, IKJ, NAIVE, NETWORK, ORDER, THIN
+from coursework.tasks.c08 import HASTY, IKJ, NAIVE, NETWORK, ORDER, THIN
 from dlkernels import cuda
 
 

@@ -12,7 +12,7 @@ import pytest
 from coursework import checking, definition, notebook, own, release, variants
 from coursework.grading import gather
 from coursework.grading.submissions import Submission
-from coursework.tasks import chapter_01, chapter_02, chapter_09
+from coursework.tasks import c01, c02, c09
 from simt.xray.occupancy import occupancy
 
 pytestmark = pytest.mark.quick
@@ -64,7 +64,7 @@ def test_every_set_of_numbers_is_as_hard_as_the_books(task_id):
 
 def _bus(car, bus, jobs):
     slow, fast = {"latency": bus, "every": 1}, {"latency": car, "every": car}
-    cycles = chapter_01._cycles
+    cycles = c01.bus._cycles
     return {
         "many": cycles(jobs, **slow),
         "from_here": next(n for n in range(1, jobs) if cycles(n, **slow) < cycles(n, **fast)),
@@ -74,9 +74,9 @@ def _bus(car, bus, jobs):
 
 def _gil(python, before, inside, after, handing_over):
     return {
-        "python": chapter_02.finished(["P" * python] * 2),
-        "mixed": chapter_02.finished(["P" * before + "N" * inside + "P" * after] * 2),
-        "pays": chapter_02._least_that_pays(handing_over),
+        "python": c02.gil.finished(["P" * python] * 2),
+        "mixed": c02.gil.finished(["P" * before + "N" * inside + "P" * after] * 2),
+        "pays": c02.gil._least_that_pays(handing_over),
     }
 
 
@@ -85,7 +85,7 @@ def _waves(m, n, registers, shared, multiprocessors):
 
 
 def _sizes(picture, kernel, large, side, dilation):
-    size = chapter_09._size
+    size = c09.sizes._size
     return {
         "plain": size(picture, kernel),
         "halved": size(picture, 3, 2, 1),

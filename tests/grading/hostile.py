@@ -324,7 +324,7 @@ def duplicate_ids(nb):
 
 @row(ALL - LAUNCH, flag="asks the course for its own answers: cell 07-sectors (coursework/hidden)", rlimit=False)
 def reads_solutions_and_hidden_cases(nb):
-    hidden = ROOT / "lib" / "coursework" / "hidden" / "chapter_07.py"
+    hidden = ROOT / "lib" / "coursework" / "hidden" / "c07.py"
     launch(nb, f"a = open({str(MASTER)!r}).read()")
     cell(nb, "07-sectors").source = (
         "import os, pathlib\n"

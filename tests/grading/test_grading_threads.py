@@ -57,7 +57,7 @@ HOSTILE = {
         changed(init="self.count, self.total, self._lock = 0, 0, threading.Lock()\n        self._lock.__enter__ = None"),
         "raised-NotAdmitted",
     ),
-    "patches the scenario's module": (changed(add="import coursework.tasks.chapter_02 as c\nc.feed = None"), "raised-NotAdmitted"),
+    "patches the scenario's module": (changed(add="import coursework.tasks.c02.mean as c\nc.feed = None"), "raised-NotAdmitted"),
     "stops the tracing": (changed(add="import sys\nsys.settrace(None)"), "raised-NotAdmitted"),
     "stops the tracing of new threads": (changed(add="threading.settrace(None)"), "raised-NotAdmitted"),
     "reaches for the scheduler": (changed(add="self._lock._StandIn__run.policy = None"), "raised-NotAdmitted"),

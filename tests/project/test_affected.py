@@ -87,7 +87,7 @@ def test_a_chapter(plan):
 
 @quick
 def test_tasks_answers_and_notebooks(plan):
-    found = plan("lib/coursework/tasks/chapter_09.py")
+    found = plan("lib/coursework/tasks/c09/halo.py")
     assert f"{COURSEWORK}09_tasks.py" in found.whole
     assert not {f"{COURSEWORK}03_tasks.py", "tests/grading/test_grading_hostile.py"} & all_of(found)
     assert found.named[WRONG_ANSWERS][0] == ["09-"]

@@ -129,18 +129,26 @@ def _of_waiting(waits):
 
 
 def _texts(function):
-    """The texts in a function, in what is defined inside it, and in the functions and classes of its module that it
+    """The texts in a function, in what is defined inside it, and in the functions and classes of its chapter that it
     uses."""
-    texts, seen, waiting = set(), set(), [function]
+    texts, seen, waiting = set(), set(), [(function, {})]
     while waiting:
-        thing = waiting.pop()
+        thing, known = waiting.pop()
+        if isinstance(thing, FunctionType):
+            known = thing.__globals__
         if isinstance(thing, FunctionType | type):
-            if thing in seen or thing.__module__ != function.__module__:
+            if thing in seen or _chapter(thing) != _chapter(function):
                 continue
             seen.add(thing)
-            waiting += vars(thing).values() if isinstance(thing, type) else [thing.__code__]
+            parts = vars(thing).values() if isinstance(thing, type) else [thing.__code__]
+            waiting += [(part, known) for part in parts]
         elif isinstance(thing, CodeType):
             texts.update(x for x in thing.co_consts if isinstance(x, str))
-            waiting += [x for x in thing.co_consts if isinstance(x, CodeType)]
-            waiting += [function.__globals__.get(name) for name in thing.co_names]
+            waiting += [(x, known) for x in thing.co_consts if isinstance(x, CodeType)]
+            waiting += [(known.get(name), known) for name in thing.co_names]
     return texts
+
+
+def _chapter(thing):
+    """Where a function is defined: the folder of its chapter, coursework.tasks.c09, or any other module."""
+    return thing.__module__.split(".")[:3]

@@ -1,6 +1,6 @@
 """Numbers of one's own: the same questions with other numbers, drawn for each student of a class.
 
-`chapter_NN.py` says for some tasks of prediction which numbers may change and what the answers are then. The formulas are the same
+`cNN.py` says for some tasks of prediction which numbers may change and what the answers are then. The formulas are the same
 for all, and with the numbers of the book they give the answers of the book (tested). Who gets which numbers, own.py says.
 """
 
@@ -66,8 +66,8 @@ def _question(published, asked):
 
 def of_chapter(chapter):
     """{task id: Variants} of a chapter, as a two-digit string."""
-    there = (Path(__file__).parent / f"chapter_{chapter}.py").is_file()
-    return importlib.import_module(f"{__name__}.chapter_{chapter}").VARIANTS if there else {}
+    there = (Path(__file__).parent / f"c{chapter}.py").is_file()
+    return importlib.import_module(f"{__name__}.c{chapter}").VARIANTS if there else {}
 
 
 def find(task_id):
