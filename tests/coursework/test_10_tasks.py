@@ -4,9 +4,9 @@ import ast
 import inspect
 import math
 import re
-import runpy
 from pathlib import Path
 
+import answers
 import numpy as np
 import pytest
 
@@ -158,21 +158,15 @@ def test_numbers_of_the_prediction_are_those_of_the_library():
     assert (tasks.steps._chain(), tasks.steps._rounds()) == (tasks.steps.STEPS + tasks.steps.LAYERS - 1, 10)
 
 
-def _listing(name):
-    path = ROOT / "tests" / "wrong_answers" / f"{name}.py"
-    return runpy.run_path(str(path))
-
-
 def test_each_of_the_two_barriers_is_needed():
     """With either of them left out the x-ray finds a race; with both there is none."""
     scope = servant.define([MASTER["10-scan"]])
     case = tasks.SCAN.cases[1]
     arguments = case.make(np.random.default_rng(0))
-    kernels = _listing("10_scan")
     for kernel, races in (
         (scope["scan_backward"], False),
-        (kernels["first_barrier_missing"], True),
-        (kernels["last_barrier_missing"], True),
+        (answers.answer("10-scan", "first_barrier_missing"), True),
+        (answers.answer("10-scan", "last_barrier_missing"), True),
     ):
         found = xray(kernel, case.grid, case.block)(*(x.copy() for x in arguments)).findings
         assert any(finding.kind == "race" for finding in found) == races
@@ -180,9 +174,8 @@ def test_each_of_the_two_barriers_is_needed():
 
 @pytest.mark.quick
 def test_the_message_of_a_gradient_tells_the_measured_slope():
-    module = {}
-    exec((ROOT / "tests" / "wrong_answers" / "10_backward.py").read_text(encoding="utf-8"), module)
-    facts = dict(checking.check(tasks.BACKWARD, Local(module["g_as_a_sigmoid"])).failure.facts)
+    answer = answers.answer("10-backward", "g_as_a_sigmoid")
+    facts = dict(checking.check(tasks.BACKWARD, Local(answer)).failure.facts)
     number, slope = re.search(
         r"^(\S+) for g of unit 0 in row 0; tried out, forward: (\S+)$", facts["expected"]
     ).groups()

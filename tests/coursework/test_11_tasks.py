@@ -2,10 +2,10 @@
 
 import inspect
 import re
-import runpy
 from dataclasses import replace
 from pathlib import Path
 
+import answers
 import numpy as np
 import pytest
 
@@ -195,11 +195,6 @@ def test_what_is_said_of_the_five_kernels_holds_for_other_lengths_too():
         assert (found.status == checking.RIGHT) == (name in "AD")
 
 
-def _listing(name):
-    path = ROOT / "tests" / "wrong_answers" / f"{name}.py"
-    return runpy.run_path(str(path))
-
-
 def test_each_of_the_two_barriers_is_needed():
     wait = "        cuda.syncthreads()\n"
     first, second, third = MASTER["11-attention"].split(wait)
@@ -217,7 +212,7 @@ def test_the_budgets_are_what_is_counted():
 
     case = tasks.ATTENTION.budget.case
     arguments = case.make(np.random.default_rng(0))
-    counted = xray(_listing("11_attention")["no_tiles"], case.grid, case.block)(*arguments).total
+    counted = xray(answers.answer("11-attention", "no_tiles"), case.grid, case.block)(*arguments).total
     assert f"{counted['global_load_requests']} without tiles" in tasks.ATTENTION.budget.text
     assert f"it would be {counted['global_load_requests']}" in MASTER["11-attention-task"]
     case = tasks.CAUSAL.budget.case
@@ -226,7 +221,7 @@ def test_the_budgets_are_what_is_counted():
     n, golf = len(arguments[0]), tasks.CAUSAL.budget.golf
     for kernel, bytes_used in (
         (scope["causal"], tasks.causal.needed_bytes(n)),
-        (_listing("11_causal")["all_tiles"], tasks.causal.needed_bytes(n, skip=False)),
+        (answers.answer("11-causal", "all_tiles"), tasks.causal.needed_bytes(n, skip=False)),
     ):
         assert xray(kernel, case.grid, case.block)(*arguments).total["bytes_used"] == bytes_used
     assert tasks.CAUSAL.budget.require == {"bytes_used": tasks.causal.needed_bytes(n)}

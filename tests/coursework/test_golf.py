@@ -1,9 +1,9 @@
 """Golf: `best` is what a kept answer takes; a score gives no points, is never red, and is remembered."""
 
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
+import answers
 import masters
 import numpy as np
 import pytest
@@ -27,12 +27,9 @@ def own_progress(tmp_path, monkeypatch):
 
 def kept(task):
     """{name: answer} of all right answers that we have: the master's, and those beside the wrong ones."""
-    path = ROOT / "tests" / "wrong_answers" / f"{task.id.replace('-', '_')}.py"
-    spec = importlib.util.spec_from_file_location(f"golf_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    right = {n: v for n, v in vars(module).items() if getattr(getattr(v, "py_func", v), "__doc__", "") == "right"}
-    return right | {"master": master(task)}
+    values = vars(answers.load(task.id)).items()
+    right = {n: v for n, v in values if getattr(getattr(v, "py_func", v), "__doc__", "") == "right"}
+    return {name: answers.made(value) for name, value in right.items()} | {"master": master(task)}
 
 
 def master(task):

@@ -1,9 +1,9 @@
 """Points for some cases, where a task says so: never for nothing, never as many as for all."""
 
-import runpy
 from dataclasses import replace
 from pathlib import Path
 
+import answers
 import nbformat
 import pytest
 
@@ -66,8 +66,7 @@ def check(task, answer):
 
 @pytest.mark.parametrize(("task", "name", "points"), ANSWERS)
 def test_a_wrong_answer_gets_what_the_task_says(task, name, points):
-    path = ROOT / "tests" / "wrong_answers" / f"{task.replace('-', '_')}.py"
-    outcome = check(task, runpy.run_path(str(path))[name])
+    outcome = check(task, answers.answer(task, name))
     most = definition.find(task).points
     assert (outcome.status, outcome.points, outcome.max_points) == ("wrong", points, most), feedback.as_text(outcome)
     assert (f"{points} of {most}: " in feedback.as_text(outcome)) == (points > 0)

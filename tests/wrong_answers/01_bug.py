@@ -2,6 +2,8 @@
 
 import statistics
 
+from answers import MASTER, cut, edit, insert, replace
+
 
 def all_data_first(function, make_data, clock, repeats):
     """right"""
@@ -17,17 +19,9 @@ def all_data_first(function, make_data, clock, repeats):
     return times[half] if repeats % 2 else (times[half - 1] + times[half]) / 2
 
 
-def three_to_warm_up(function, make_data, clock, repeats):
-    """right"""
-    for _ in range(3):
-        function(make_data())
-    times = []
-    for _ in range(repeats):
-        data = make_data()
-        start = clock()
-        function(data)
-        times.append(clock() - start)
-    return statistics.median(times)
+three_to_warm_up = edit(
+    MASTER, "right", replace("function(make_data())", "for _ in range(3):\n    function(make_data())")
+)
 
 
 def as_given(function, make_data, clock, repeats):
@@ -41,40 +35,20 @@ def as_given(function, make_data, clock, repeats):
     return sum(times) / len(times)
 
 
-def warm_up_alone(function, make_data, clock, repeats):
-    """wrong setup-timed: before you read the clock"""
-    function(make_data())
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        data = make_data()
-        function(data)
-        times.append(clock() - start)
-    return sum(times) / len(times)
-
-
-def the_mean(function, make_data, clock, repeats):
-    """wrong mean: One long run pulls it up"""
-    function(make_data())
-    times = []
-    for _ in range(repeats):
-        data = make_data()
-        start = clock()
-        function(data)
-        times.append(clock() - start)
-    return sum(times) / len(times)
-
-
-def data_made_once(function, make_data, clock, repeats):
-    """wrong cached: it lies in the cache"""
-    data = make_data()
-    function(data)
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        function(data)
-        times.append(clock() - start)
-    return statistics.median(times)
+warm_up_alone = edit(
+    as_given, "wrong setup-timed: before you read the clock", insert("function(make_data())", before="times = []")
+)
+the_mean = edit(
+    MASTER,
+    "wrong mean: One long run pulls it up",
+    replace("return statistics.median(times)", "return sum(times) / len(times)"),
+)
+data_made_once = edit(
+    MASTER,
+    "wrong cached: it lies in the cache",
+    replace("function(make_data())", "data = make_data()\nfunction(data)"),
+    cut("data = make_data()"),
+)
 
 
 def warm_up_with_the_first_data(function, make_data, clock, repeats):
@@ -111,40 +85,15 @@ def first_time_thrown_away(function, make_data, clock, repeats):
     return statistics.median(times[1:])
 
 
-def the_best(function, make_data, clock, repeats):
-    """wrong smallest: a lucky run"""
-    function(make_data())
-    times = []
-    for _ in range(repeats):
-        data = make_data()
-        start = clock()
-        function(data)
-        times.append(clock() - start)
-    return min(times)
-
-
-def not_sorted(function, make_data, clock, repeats):
-    """wrong middle: Sort it first"""
-    function(make_data())
-    times = []
-    for _ in range(repeats):
-        data = make_data()
-        start = clock()
-        function(data)
-        times.append(clock() - start)
-    return times[repeats // 2]
-
-
-def upper_of_two(function, make_data, clock, repeats):
-    """wrong upper: the mean of the two in the middle"""
-    function(make_data())
-    times = []
-    for _ in range(repeats):
-        data = make_data()
-        start = clock()
-        function(data)
-        times.append(clock() - start)
-    return sorted(times)[repeats // 2]
+the_best = edit(MASTER, "wrong smallest: a lucky run", replace("return statistics.median(times)", "return min(times)"))
+not_sorted = edit(
+    MASTER, "wrong middle: Sort it first", replace("return statistics.median(times)", "return times[repeats // 2]")
+)
+upper_of_two = edit(
+    MASTER,
+    "wrong upper: the mean of the two in the middle",
+    replace("return statistics.median(times)", "return sorted(times)[repeats // 2]"),
+)
 
 
 def never_called(function, make_data, clock, repeats):

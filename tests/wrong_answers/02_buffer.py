@@ -5,6 +5,8 @@ import threading
 import time
 from collections import deque
 
+from answers import MASTER, cut, edit, replace
+
 
 class WaitFor:
     """right"""
@@ -65,202 +67,40 @@ class TwoConditions:
             self.work.notify_all()
 
 
-class If:
-    """wrong raised-IndexError: `while`, not `if`"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        with self.changed:
-            self.changed.wait_for(lambda: len(self.items) < self.bound)
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self):
-        with self.changed:
-            if not self.items and not self.closed:
-                self.changed.wait()
-            if self.closed and not self.items:
-                return None
-            item = self.items.popleft()
-            self.changed.notify_all()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
-
-
-class Unbounded:
-    """wrong over-bound: `put` must wait while `bound` items"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        with self.changed:
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self):
-        with self.changed:
-            self.changed.wait_for(lambda: self.items or self.closed)
-            if not self.items:
-                return None
-            item = self.items.popleft()
-            self.changed.notify_all()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
-
-
-class OneTooMany:
-    """wrong over-bound: `put` must wait while `bound` items"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        with self.changed:
-            while len(self.items) > self.bound:
-                self.changed.wait()
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self):
-        with self.changed:
-            self.changed.wait_for(lambda: self.items or self.closed)
-            if not self.items:
-                return None
-            item = self.items.popleft()
-            self.changed.notify_all()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
-
-
-class LastFirst:
-    """wrong order: popleft on the other"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        with self.changed:
-            self.changed.wait_for(lambda: len(self.items) < self.bound)
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self):
-        with self.changed:
-            self.changed.wait_for(lambda: self.items or self.closed)
-            if not self.items:
-                return None
-            item = self.items.pop()
-            self.changed.notify_all()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
-
-
-class SilentClose:
-    """wrong deadlock: all that may be concerned"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        with self.changed:
-            self.changed.wait_for(lambda: len(self.items) < self.bound)
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self):
-        with self.changed:
-            self.changed.wait_for(lambda: self.items or self.closed)
-            if not self.items:
-                return None
-            item = self.items.popleft()
-            self.changed.notify_all()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-
-
-class WakesOne:
-    """wrong deadlock: all that may be concerned"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        with self.changed:
-            while len(self.items) == self.bound:
-                self.changed.wait()
-            self.items.append(item)
-            self.changed.notify()
-
-    def get(self):
-        with self.changed:
-            while not self.items and not self.closed:
-                self.changed.wait()
-            if not self.items:
-                return None
-            item = self.items.popleft()
-            self.changed.notify()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
-
-
-class LeavesEarly:
-    """wrong wrong-result: empty and closed"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        with self.changed:
-            self.changed.wait_for(lambda: len(self.items) < self.bound)
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self):
-        with self.changed:
-            self.changed.wait_for(lambda: self.items or self.closed)
-            if self.closed:
-                return None
-            item = self.items.popleft()
-            self.changed.notify_all()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
+If = edit(
+    MASTER,
+    "wrong raised-IndexError: `while`, not `if`",
+    replace(
+        "while len(self.items) == self.bound:\n    self.changed.wait()",
+        "self.changed.wait_for(lambda: len(self.items) < self.bound)",
+    ),
+    replace("while not self.items", "if not self.items"),
+    replace("if not self.items:", "if self.closed and not self.items:"),
+)
+Unbounded = edit(
+    WaitFor,
+    "wrong over-bound: `put` must wait while `bound` items",
+    cut("self.changed.wait_for(lambda: len(self.items) < self.bound)"),
+)
+OneTooMany = edit(
+    WaitFor,
+    "wrong over-bound: `put` must wait while `bound` items",
+    replace(
+        "self.changed.wait_for(lambda: len(self.items) < self.bound)",
+        "while len(self.items) > self.bound:\n    self.changed.wait()",
+    ),
+)
+LastFirst = edit(WaitFor, "wrong order: popleft on the other", replace("self.items.popleft()", "self.items.pop()"))
+SilentClose = edit(
+    WaitFor, "wrong deadlock: all that may be concerned", cut("self.changed.notify_all()", after="self.closed = True")
+)
+WakesOne = edit(
+    MASTER,
+    "wrong deadlock: all that may be concerned",
+    replace("self.changed.notify_all()", "self.changed.notify()", after="self.items.append(item)"),
+    replace("self.changed.notify_all()", "self.changed.notify()", after="item = self.items.popleft()"),
+)
+LeavesEarly = edit(WaitFor, "wrong wrong-result: empty and closed", replace("if not self.items:", "if self.closed:"))
 
 
 class AsksAgainAndAgain:
@@ -292,64 +132,17 @@ class AsksAgainAndAgain:
             self.changed.notify_all()
 
 
-class IfInPut:
-    """wrong over-bound: `put` must wait while `bound` items"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        with self.changed:
-            if len(self.items) >= self.bound:
-                self.changed.wait()
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self):
-        with self.changed:
-            while not self.items and not self.closed:
-                self.changed.wait()
-            if not self.items:
-                return None
-            item = self.items.popleft()
-            self.changed.notify_all()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
-
-
-class IfInGet:
-    """wrong early-end: `while`, not `if`"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        with self.changed:
-            while len(self.items) >= self.bound:
-                self.changed.wait()
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self):
-        with self.changed:
-            if not self.items and not self.closed:
-                self.changed.wait()
-            if not self.items:
-                return None
-            item = self.items.popleft()
-            self.changed.notify_all()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
+IfInPut = edit(
+    MASTER,
+    "wrong over-bound: `put` must wait while `bound` items",
+    replace("while len(self.items) == self.bound:", "if len(self.items) >= self.bound:"),
+)
+IfInGet = edit(
+    MASTER,
+    "wrong early-end: `while`, not `if`",
+    replace("while len(self.items) == self.bound:", "while len(self.items) >= self.bound:"),
+    replace("while not self.items", "if not self.items"),
+)
 
 
 class AQueueInside:
@@ -419,31 +212,15 @@ class WaitsATime:
             self.closed = True
 
 
-class PutPolls:
-    """wrong raised-Spoils: to sleep and look again is polling"""
-
-    def __init__(self, bound):
-        self.items, self.bound, self.closed = deque(), bound, False
-        self.changed = threading.Condition()
-
-    def put(self, item):
-        while len(self.items) >= self.bound:
-            time.sleep(0.01)
-        with self.changed:
-            self.changed.wait_for(lambda: len(self.items) < self.bound)
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self):
-        with self.changed:
-            self.changed.wait_for(lambda: self.items or self.closed)
-            if not self.items:
-                return None
-            item = self.items.popleft()
-            self.changed.notify_all()
-            return item
-
-    def close(self):
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
+PutPolls = edit(
+    WaitFor,
+    "wrong raised-Spoils: to sleep and look again is polling",
+    replace(
+        "def put(self, item):",
+        """
+        def put(self, item):
+            while len(self.items) >= self.bound:
+                time.sleep(0.01)
+        """,
+    ),
+)

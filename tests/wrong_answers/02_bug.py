@@ -2,6 +2,8 @@
 
 import threading
 
+from answers import MASTER, cut, edit, insert, replace
+
 
 class Turns:
     """right"""
@@ -60,21 +62,14 @@ class AsGiven:
                 self.changed.wait()
 
 
-class WakesAll:
-    """wrong deadlock: one was woken and waited again"""
-
-    def __init__(self, parties):
-        self.parties, self.came = parties, 0
-        self.changed = threading.Condition()
-
-    def wait(self):
-        with self.changed:
-            self.came += 1
-            if self.came == self.parties:
-                self.came = 0
-                self.changed.notify_all()
-            while self.came > 0:
-                self.changed.wait()
+WakesAll = edit(
+    MASTER,
+    "wrong deadlock: one was woken and waited again",
+    replace("self.parties, self.came, self.round = parties, 0, 0", "self.parties, self.came = parties, 0"),
+    cut("mine = self.round"),
+    cut("self.round += 1"),
+    replace("self.round == mine", "self.came > 0"),
+)
 
 
 class RoundsButOneWoken:
@@ -172,23 +167,12 @@ class ReadsTheRoundBefore:
                 self.changed.wait()
 
 
-class RoundReadTooLate:
-    """wrong deadlock: waits at the barrier for ever"""
-
-    def __init__(self, parties):
-        self.parties, self.came, self.round = parties, 0, 0
-        self.changed = threading.Condition()
-
-    def wait(self):
-        with self.changed:
-            self.came += 1
-            if self.came == self.parties:
-                self.came = 0
-                self.round += 1
-                self.changed.notify_all()
-            mine = self.round
-            while self.round == mine:
-                self.changed.wait()
+RoundReadTooLate = edit(
+    MASTER,
+    "wrong deadlock: waits at the barrier for ever",
+    cut("mine = self.round"),
+    insert("mine = self.round", before="while self.round == mine:"),
+)
 
 
 class AsksAgain:

@@ -2,6 +2,8 @@
 
 import threading
 
+from answers import MASTER, cut, edit, insert, replace
+
 DOOR = threading.Lock()
 
 
@@ -72,20 +74,13 @@ class LockForOneNumber:
             return self.count, self.total
 
 
-class ANewLockEachTime:
-    """wrong lost-update: under the same lock"""
-
-    def __init__(self):
-        self.count, self.total = 0, 0
-
-    def add(self, value):
-        with threading.Lock():
-            self.total += value
-            self.count += 1
-
-    def read(self):
-        with threading.Lock():
-            return self.count, self.total
+ANewLockEachTime = edit(
+    MASTER,
+    "wrong lost-update: under the same lock",
+    cut("self.lock = threading.Lock()"),
+    replace("self.lock", "threading.Lock()", after="def add(self, value):"),
+    replace("self.lock", "threading.Lock()", after="def read(self):"),
+)
 
 
 class TwoLocks:
@@ -106,20 +101,11 @@ class TwoLocks:
             return self.count, self.total
 
 
-class ReadsWithoutLock:
-    """wrong torn-read: Reading needs the lock as well"""
-
-    def __init__(self):
-        self.count, self.total = 0, 0
-        self.lock = threading.Lock()
-
-    def add(self, value):
-        with self.lock:
-            self.total += value
-            self.count += 1
-
-    def read(self):
-        return self.count, self.total
+ReadsWithoutLock = edit(
+    MASTER,
+    "wrong torn-read: Reading needs the lock as well",
+    replace("with self.lock:\n    return self.count, self.total", "return self.count, self.total"),
+)
 
 
 class ForgottenRelease:
@@ -140,21 +126,12 @@ class ForgottenRelease:
             return self.count, self.total
 
 
-class CountsWhatItRefuses:
-    """wrong half-added: Do first what may fail"""
-
-    def __init__(self):
-        self.count, self.total = 0, 0
-        self.lock = threading.Lock()
-
-    def add(self, value):
-        with self.lock:
-            self.count += 1
-            self.total += value
-
-    def read(self):
-        with self.lock:
-            return self.count, self.total
+CountsWhatItRefuses = edit(
+    MASTER,
+    "wrong half-added: Do first what may fail",
+    insert("self.count += 1", before="self.total += value  # may raise: then nothing has changed"),
+    cut("self.count += 1"),
+)
 
 
 class LocksItselfOut:

@@ -3,6 +3,8 @@
 import threading
 import time
 
+from answers import MASTER, cut, edit, replace
+
 
 class Predicate:
     """right"""
@@ -54,75 +56,12 @@ class OneAfterTheOther:
             self.free.release()
 
 
-class WakesOne:
-    """wrong deadlock: wakes one waiter"""
-
-    def __init__(self, count):
-        self.free, self.changed = count, threading.Condition()
-
-    def take(self, n):
-        with self.changed:
-            while self.free < n:
-                self.changed.wait()
-            self.free -= n
-
-    def give(self, n):
-        with self.changed:
-            self.free += n
-            self.changed.notify()
-
-
-class WakesNobody:
-    """wrong deadlock: whoever gives wakes"""
-
-    def __init__(self, count):
-        self.free, self.changed = count, threading.Condition()
-
-    def take(self, n):
-        with self.changed:
-            while self.free < n:
-                self.changed.wait()
-            self.free -= n
-
-    def give(self, n):
-        with self.changed:
-            self.free += n
-
-
-class If:
-    """wrong too-many: look again after each wait"""
-
-    def __init__(self, count):
-        self.free, self.changed = count, threading.Condition()
-
-    def take(self, n):
-        with self.changed:
-            if self.free < n:
-                self.changed.wait()
-            self.free -= n
-
-    def give(self, n):
-        with self.changed:
-            self.free += n
-            self.changed.notify_all()
-
-
-class WaitsForAny:
-    """wrong too-many: until all `n` are free"""
-
-    def __init__(self, count):
-        self.free, self.changed = count, threading.Condition()
-
-    def take(self, n):
-        with self.changed:
-            while self.free <= 0:
-                self.changed.wait()
-            self.free -= n
-
-    def give(self, n):
-        with self.changed:
-            self.free += n
-            self.changed.notify_all()
+WakesOne = edit(
+    MASTER, "wrong deadlock: wakes one waiter", replace("self.changed.notify_all()", "self.changed.notify()")
+)
+WakesNobody = edit(MASTER, "wrong deadlock: whoever gives wakes", cut("self.changed.notify_all()"))
+If = edit(MASTER, "wrong too-many: look again after each wait", replace("while self.free < n:", "if self.free < n:"))
+WaitsForAny = edit(MASTER, "wrong too-many: until all `n` are free", replace("self.free < n", "self.free <= 0"))
 
 
 class Unlimited:
@@ -286,18 +225,9 @@ class TakesAndGivesBack:
             self.free.release()
 
 
-class WaitsAWhile:
-    """wrong raised-Spoils: a wait that ends by itself"""
-
-    def __init__(self, count):
-        self.free, self.changed = count, threading.Condition()
-
-    def take(self, n):
-        with self.changed:
-            while self.free < n:
-                self.changed.wait(0.01)
-            self.free -= n
-
-    def give(self, n):
-        with self.changed:
-            self.free += n
+WaitsAWhile = edit(
+    MASTER,
+    "wrong raised-Spoils: a wait that ends by itself",
+    replace("self.changed.wait()", "self.changed.wait(0.01)"),
+    cut("self.changed.notify_all()"),
+)

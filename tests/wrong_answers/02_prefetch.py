@@ -3,6 +3,8 @@
 import queue
 import threading
 
+from answers import cut, edit, replace
+
 END = object()
 
 
@@ -76,31 +78,18 @@ def as_in_the_chapter(items, load, bound):
         yield batch
 
 
-def no_end(items, load, bound):
-    """wrong deadlock: How does the consumer learn that there are no more"""
-    ahead = queue.Queue(maxsize=bound)
-
-    def run():
-        for item in items:
-            ahead.put(load(item))
-
-    threading.Thread(target=run, daemon=True).start()
-    while True:
-        yield ahead.get()
-
-
-def none_is_the_end(items, load, bound):
-    """wrong wrong-result: an object of your own"""
-    ahead = queue.Queue(maxsize=bound)
-
-    def run():
-        for item in items:
-            ahead.put(load(item))
-        ahead.put(None)
-
-    threading.Thread(target=run, daemon=True).start()
-    while (batch := ahead.get()) is not None:
-        yield batch
+no_end = edit(
+    as_in_the_chapter,
+    "wrong deadlock: How does the consumer learn that there are no more",
+    cut("ahead.put(END)"),
+    replace("while (batch := ahead.get()) is not END:\n    yield batch", "while True:\n    yield ahead.get()"),
+)
+none_is_the_end = edit(
+    as_in_the_chapter,
+    "wrong wrong-result: an object of your own",
+    replace("ahead.put(END)", "ahead.put(None)"),
+    replace("not END:", "not None:"),
+)
 
 
 def ends_quietly(items, load, bound):
@@ -188,27 +177,12 @@ def one_more(items, load, bound):
     yield from with_marks(items, load, bound + 1)
 
 
-def another_error_around_it(items, load, bound):
-    """wrong raised-RuntimeError: not another one around it"""
-    ahead = queue.Queue(maxsize=bound)
-
-    def run():
-        for item in items:
-            try:
-                ahead.put((load(item), None))
-            except Exception as error:
-                ahead.put((END, error))
-                return
-        ahead.put((END, None))
-
-    threading.Thread(target=run, daemon=True).start()
-    while True:
-        batch, error = ahead.get()
-        if error is not None:
-            raise RuntimeError("the loader failed") from error
-        if batch is END:
-            return
-        yield batch
+another_error_around_it = edit(
+    with_marks,
+    "wrong raised-RuntimeError: not another one around it",
+    replace("(bound)", "(maxsize=bound)"),
+    replace("raise error", 'raise RuntimeError("the loader failed") from error'),
+)
 
 
 class End:

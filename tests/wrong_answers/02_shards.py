@@ -5,6 +5,8 @@ import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
+from answers import cut, edit, replace
+
 END = object()
 
 
@@ -138,26 +140,23 @@ def only_tells_them(shards, bound):
         stop.set()
 
 
-def joins_at_once(shards, bound):
-    """wrong deadlock: make room before you wait"""
+def loaders_in_turns(shards, bound):
+    """right"""
     stop = threading.Event()
     queues, threads = _loaders(shards, bound, stop)
     try:
         yield from _in_turns(queues)
     finally:
         stop.set()
-        for thread in threads:
-            thread.join()
-
-
-def no_sign(shards, bound):
-    """wrong deadlock: make room before you wait"""
-    stop = threading.Event()
-    queues, threads = _loaders(shards, bound, stop)
-    try:
-        yield from _in_turns(queues)
-    finally:
         _end(queues, threads)
+
+
+joins_at_once = edit(
+    loaders_in_turns,
+    "wrong deadlock: make room before you wait",
+    replace("_end(queues, threads)", "for thread in threads:\n    thread.join()"),
+)
+no_sign = edit(loaders_in_turns, "wrong deadlock: make room before you wait", cut("stop.set()"))
 
 
 def only_at_the_end(shards, bound):
@@ -169,16 +168,11 @@ def only_at_the_end(shards, bound):
     _end(queues, threads)
 
 
-def shard_after_shard(shards, bound):
-    """wrong wrong-result: Shards take turns"""
-    stop = threading.Event()
-    queues, threads = _loaders(shards, bound, stop)
-    try:
-        for ahead in queues:
-            yield from _in_turns([ahead])
-    finally:
-        stop.set()
-        _end(queues, threads)
+shard_after_shard = edit(
+    loaders_in_turns,
+    "wrong wrong-result: Shards take turns",
+    replace("yield from _in_turns(queues)", "for ahead in queues:\n    yield from _in_turns([ahead])"),
+)
 
 
 def whoever_is_first(shards, bound):
@@ -275,15 +269,11 @@ def error_stays(shards, bound):
         _end(queues, threads)
 
 
-def without_a_bound(shards, bound):
-    """wrong over-bound: What makes a loader wait"""
-    stop = threading.Event()
-    queues, threads = _loaders(shards, 0, stop)
-    try:
-        yield from _in_turns(queues)
-    finally:
-        stop.set()
-        _end(queues, threads)
+without_a_bound = edit(
+    loaders_in_turns,
+    "wrong over-bound: What makes a loader wait",
+    replace("(shards, bound, stop)", "(shards, 0, stop)"),
+)
 
 
 def one_pool_for_all(shards, bound):

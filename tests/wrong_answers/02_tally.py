@@ -1,6 +1,6 @@
 """Answers to 02-tally."""
 
-import threading
+from answers import edit, insert, replace
 
 
 class WaitsAsLongAsItMay:
@@ -77,46 +77,23 @@ class EverySecond:
         self.kept = []
 
 
-class WithoutTheLock:
-    """wrong missing: belong under the lock that you were given"""
-
-    def __init__(self, total, lock, slack):
-        self.total = total
-
-    def add(self, value):
-        self.total[0] += value
-
-    def close(self):
-        pass
-
-
-class ReadsOutside:
-    """wrong missing: belong under the lock that you were given"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock = total, lock
-
-    def add(self, value):
-        seen = self.total[0]
-        with self.lock:
-            self.total[0] = seen + value
-
-    def close(self):
-        pass
-
-
-class LockOfItsOwn:
-    """wrong missing: belong under the lock that you were given"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock = total, threading.Lock()
-
-    def add(self, value):
-        with self.lock:
-            self.total[0] += value
-
-    def close(self):
-        pass
+WithoutTheLock = edit(
+    EachTime,
+    "wrong missing: belong under the lock that you were given",
+    replace("self.total, self.lock = total, lock", "self.total = total"),
+    replace("with self.lock:\n    self.total[0] += value", "self.total[0] += value"),
+)
+ReadsOutside = edit(
+    EachTime,
+    "wrong missing: belong under the lock that you were given",
+    insert("seen = self.total[0]", before="with self.lock:"),
+    replace("self.total[0] += value", "self.total[0] = seen + value"),
+)
+LockOfItsOwn = edit(
+    EachTime,
+    "wrong missing: belong under the lock that you were given",
+    replace("self.total, self.lock = total, lock", "self.total, self.lock = total, threading.Lock()"),
+)
 
 
 class OnlyAtTheEnd:
@@ -133,21 +110,12 @@ class OnlyAtTheEnd:
             self.total[0] += self.mine
 
 
-class OneTooLate:
-    """wrong late: may lag behind, but not by so much"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock, self.slack, self.kept = total, lock, slack, []
-
-    def add(self, value):
-        self.kept.append(value)
-        if len(self.kept) > self.slack + 1:
-            self.close()
-
-    def close(self):
-        with self.lock:
-            self.total[0] += sum(self.kept)
-        self.kept = []
+OneTooLate = edit(
+    EverySecond,
+    "wrong late: may lag behind, but not by so much",
+    replace("min(slack, 1)", "slack"),
+    replace("self.slack:", "self.slack + 1:"),
+)
 
 
 class CloseForgotten:
@@ -167,47 +135,23 @@ class CloseForgotten:
         pass
 
 
-class NeverEmptied:
-    """wrong twice: set to nothing"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock, self.mine = total, lock, 0
-
-    def add(self, value):
-        self.mine += value
-        with self.lock:
-            self.total[0] += self.mine
-
-    def close(self):
-        pass
-
-
-class CountsInstead:
-    """wrong wrong-result: Add the values, not their number"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock = total, lock
-
-    def add(self, value):
-        with self.lock:
-            self.total[0] += 1
-
-    def close(self):
-        pass
-
-
-class StaysLocked:
-    """wrong deadlock: cannot be taken twice"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock = total, lock
-
-    def add(self, value):
-        self.lock.acquire()
-        self.total[0] += value
-
-    def close(self):
-        pass
+NeverEmptied = edit(
+    EachTime,
+    "wrong twice: set to nothing",
+    replace("self.total, self.lock = total, lock", "self.total, self.lock, self.mine = total, lock, 0"),
+    insert("self.mine += value", before="with self.lock:"),
+    replace("self.total[0] += value", "self.total[0] += self.mine"),
+)
+CountsInstead = edit(
+    EachTime,
+    "wrong wrong-result: Add the values, not their number",
+    replace("self.total[0] += value", "self.total[0] += 1"),
+)
+StaysLocked = edit(
+    EachTime,
+    "wrong deadlock: cannot be taken twice",
+    replace("with self.lock:\n    self.total[0] += value", "self.lock.acquire()\nself.total[0] += value"),
+)
 
 
 class LocksTwice:
@@ -227,15 +171,6 @@ class LocksTwice:
         self.mine = 0
 
 
-class Endless:
-    """wrong endless: loop"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock = total, lock
-
-    def add(self, value):
-        while True:
-            pass
-
-    def close(self):
-        pass
+Endless = edit(
+    EachTime, "wrong endless: loop", replace("with self.lock:\n    self.total[0] += value", "while True:\n    pass")
+)

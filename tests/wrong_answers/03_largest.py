@@ -1,6 +1,7 @@
 """Answers to 03-largest."""
 
 import numpy as np
+from answers import edit, replace
 from numba import get_num_threads, njit, prange
 
 
@@ -89,22 +90,12 @@ def carried(x, where):
     where[0] = best
 
 
-@njit(parallel=True)
-def last_of_equals(x, where):
-    """wrong suspect: keeps the earlier one"""
-    threads = get_num_threads()
-    candidates = np.zeros(threads, np.int64)
-    for t in prange(threads):
-        best = t * x.size // threads
-        for i in range(best, (t + 1) * x.size // threads):
-            if x[i] >= x[best]:
-                best = i
-        candidates[t] = best
-    best = candidates[0]
-    for t in range(1, threads):
-        if x[candidates[t]] >= x[best]:
-            best = candidates[t]
-    where[0] = best
+last_of_equals = edit(
+    by_thread,
+    "wrong suspect: keeps the earlier one",
+    replace("if x[i] > x[best]:", "if x[i] >= x[best]:"),
+    replace("if x[candidates[t]] > x[best]:", "if x[candidates[t]] >= x[best]:"),
+)
 
 
 @njit(parallel=True)

@@ -1,7 +1,6 @@
 """Answers to 03-roof. What is said beside the loop is CLAIMS, or the function's own `claims`."""
 
-import math
-
+from answers import edit, replace
 from numba import njit, prange
 
 FLOPS, MOVED = 3 * 1024 * 32, 4 * (1024 * 32 + 32 + 1024)
@@ -41,59 +40,13 @@ def two_flops(x, c, out):
         out[i] = total
 
 
-@njit(parallel=True)
-def centre_for_each_row(x, c, out):
-    """wrong moved: once for all rows"""
-    for i in prange(x.shape[0]):
-        total = 0.0
-        for j in range(x.shape[1]):
-            d = x[i, j] - c[j]
-            total += d * d
-        out[i] = total
-
-
-@njit(parallel=True)
-def elements_for_bytes(x, c, out):
-    """wrong moved: A float32 has 4 bytes"""
-    for i in prange(x.shape[0]):
-        total = 0.0
-        for j in range(x.shape[1]):
-            d = x[i, j] - c[j]
-            total += d * d
-        out[i] = total
-
-
-@njit(parallel=True)
-def upside_down(x, c, out):
-    """wrong intensity: Flops per byte are asked for"""
-    for i in prange(x.shape[0]):
-        total = 0.0
-        for j in range(x.shape[1]):
-            d = x[i, j] - c[j]
-            total += d * d
-        out[i] = total
-
-
-@njit(parallel=True)
-def the_other_roof(x, c, out):
-    """wrong roof: Which side is your intensity on"""
-    for i in prange(x.shape[0]):
-        total = 0.0
-        for j in range(x.shape[1]):
-            d = x[i, j] - c[j]
-            total += d * d
-        out[i] = total
-
-
-@njit(parallel=True)
-def no_roof(x, c, out):
-    """wrong not-a-roof: "memory" or "arithmetic\""""
-    for i in prange(x.shape[0]):
-        total = 0.0
-        for j in range(x.shape[1]):
-            d = x[i, j] - c[j]
-            total += d * d
-        out[i] = total
+centre_for_each_row = edit(
+    two_flops, "wrong moved: once for all rows", claims={"moved": 4 * (1024 * 32 + 1024 * 32 + 1024)}
+)
+elements_for_bytes = edit(two_flops, "wrong moved: A float32 has 4 bytes", claims={"moved": MOVED // 4})
+upside_down = edit(two_flops, "wrong intensity: Flops per byte are asked for", claims={"intensity": MOVED / FLOPS})
+the_other_roof = edit(two_flops, "wrong roof: Which side is your intensity on", claims={"roof": "memory"})
+no_roof = edit(two_flops, 'wrong not-a-roof: "memory" or "arithmetic"', claims={"roof": "both"})
 
 
 @njit
@@ -107,15 +60,9 @@ def on_one_thread(x, c, out):
         out[i] = total
 
 
-@njit(parallel=True)
-def rooted(x, c, out):
-    """wrong suspect: Its square is asked for"""
-    for i in prange(x.shape[0]):
-        total = 0.0
-        for j in range(x.shape[1]):
-            d = x[i, j] - c[j]
-            total += d * d
-        out[i] = math.sqrt(total)
+rooted = edit(
+    two_flops, "wrong suspect: Its square is asked for", replace("out[i] = total", "out[i] = math.sqrt(total)")
+)
 
 
 @njit(parallel=True)
@@ -149,11 +96,6 @@ for function, claims in (
     (subtracted_twice, {"flops": 4 * 1024 * 32, "intensity": 4 * 1024 * 32 / MOVED}),
     (begun_with_the_first, {"flops": 3 * 1024 * 32 - 1024, "intensity": (3 * 1024 * 32 - 1024) / MOVED}),
     (two_flops, {"flops": 2 * 1024 * 32}),
-    (centre_for_each_row, {"moved": 4 * (1024 * 32 + 1024 * 32 + 1024)}),
-    (elements_for_bytes, {"moved": MOVED // 4}),
-    (upside_down, {"intensity": MOVED / FLOPS}),
-    (the_other_roof, {"roof": "memory"}),
-    (no_roof, {"roof": "both"}),
 ):
     function.py_func.claims = claims
 

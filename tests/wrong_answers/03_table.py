@@ -1,6 +1,7 @@
 """Answers to 03-table."""
 
 import numpy as np
+from answers import cut, edit, replace
 from numba import get_num_threads, njit, prange
 
 
@@ -53,49 +54,17 @@ def tight_tables(truth, guess, weight, out):
                 out[r, c] += own[t, r, c]
 
 
-@njit(parallel=True)
-def padded_rows(truth, guess, weight, out):
-    """over budget over-budget: larger ones than need be"""
-    classes, threads = out.shape[0], get_num_threads()
-    own = np.zeros((threads, classes, (classes + 7) // 8 * 8))
-    for t in prange(threads):
-        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
-            own[t, truth[i], guess[i]] += weight[i]
-    out[:] = 0
-    for t in range(threads):
-        for r in range(classes):
-            for c in range(classes):
-                out[r, c] += own[t, r, c]
-
-
-@njit(parallel=True)
-def exchanged(truth, guess, weight, out):
-    """wrong suspect: the row is the true class"""
-    classes, threads = out.shape[0], get_num_threads()
-    own = np.zeros((threads, classes, classes))
-    for t in prange(threads):
-        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
-            own[t, guess[i], truth[i]] += weight[i]
-    out[:] = 0
-    for t in range(threads):
-        for r in range(classes):
-            for c in range(classes):
-                out[r, c] += own[t, r, c]
-
-
-@njit(parallel=True)
-def counts(truth, guess, weight, out):
-    """wrong suspect: adds its weight, not 1"""
-    classes, threads = out.shape[0], get_num_threads()
-    own = np.zeros((threads, classes, classes))
-    for t in prange(threads):
-        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
-            own[t, truth[i], guess[i]] += 1
-    out[:] = 0
-    for t in range(threads):
-        for r in range(classes):
-            for c in range(classes):
-                out[r, c] += own[t, r, c]
+padded_rows = edit(
+    tight_tables,
+    "over budget over-budget: larger ones than need be",
+    replace("(threads, classes, classes)", "(threads, classes, (classes + 7) // 8 * 8)"),
+)
+exchanged = edit(
+    tight_tables,
+    "wrong suspect: the row is the true class",
+    replace("own[t, truth[i], guess[i]]", "own[t, guess[i], truth[i]]"),
+)
+counts = edit(tight_tables, "wrong suspect: adds its weight, not 1", replace("weight[i]", "1"))
 
 
 @njit
@@ -106,18 +75,7 @@ def on_one_thread(truth, guess, weight, out):
         out[truth[i], guess[i]] += weight[i]
 
 
-@njit(parallel=True)
-def added_to_old(truth, guess, weight, out):
-    """wrong adds-to-old: NaN"""
-    classes, threads = out.shape[0], get_num_threads()
-    own = np.zeros((threads, classes, classes))
-    for t in prange(threads):
-        for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
-            own[t, truth[i], guess[i]] += weight[i]
-    for t in range(threads):
-        for r in range(classes):
-            for c in range(classes):
-                out[r, c] += own[t, r, c]
+added_to_old = edit(tight_tables, "wrong adds-to-old: NaN", cut("out[:] = 0"))
 
 
 @njit(parallel=True)

@@ -1,5 +1,6 @@
 """Answers to 04-bug."""
 
+from answers import edit, replace
 from numba import njit, prange
 
 
@@ -46,22 +47,12 @@ def in_turns(x, out):
             out[i] = x[i] * x[i]
 
 
-@njit(parallel=True)
-def over_the_end(x, out):
-    """wrong raised-IndexError: End it at min"""
-    part = (x.size + 63) // 64 * 16
-    for t in prange(4):
-        for i in range(t * part, (t + 1) * part):
-            out[i] = x[i] * x[i]
-
-
-@njit(parallel=True)
-def lines_rounded_down(x, out):
-    """wrong some-unwritten: A division that rounds down"""
-    part = x.size // 64 * 16
-    for t in prange(4):
-        for i in range(t * part, (t + 1) * part):
-            out[i] = x[i] * x[i]
+over_the_end = edit(
+    as_given, "wrong raised-IndexError: End it at min", replace("x.size // 4", "(x.size + 63) // 64 * 16")
+)
+lines_rounded_down = edit(
+    as_given, "wrong some-unwritten: A division that rounds down", replace("x.size // 4", "x.size // 64 * 16")
+)
 
 
 @njit(parallel=True)

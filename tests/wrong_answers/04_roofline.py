@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from answers import MASTER, edit, replace
 from numba import njit
 
 CLAIMS = {
@@ -35,194 +36,25 @@ def powers(x, c, out):
         out[i] = total
 
 
-@njit
-def multiplies_only(x, c, out):
-    """wrong flops: A multiply and an add are one flop each"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def twice(x, c, out):
-    """wrong flops: A multiply and an add together are two flops"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def of_one_element(x, c, out):
-    """wrong flops: There are 2048 elements"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def elements_not_bytes(x, c, out):
-    """wrong moved: That is the number of elements"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def reads_only(x, c, out):
-    """wrong moved: what is written moves"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def line_read_before(x, c, out):
-    """wrong moved: before it is written"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def as_float64(x, c, out):
-    """wrong moved: A float32 has 4 bytes"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def bytes_per_flop(x, c, out):
-    """wrong intensity: bytes for each flop"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def without_the_output(x, c, out):
-    """wrong intensity: Divide the flops by the bytes"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def the_other_roof(x, c, out):
-    """wrong roof: Where does your intensity lie"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def no_roof(x, c, out):
-    """wrong not-a-roof: "memory" or"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def roof_is_a_number(x, c, out):
-    """wrong not-a-roof: "memory" or"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def not_a_number(x, c, out):
-    """wrong not-a-number: a number above 0"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def without_end(x, c, out):
-    """wrong not-a-number: a number above 0"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def endless_digits(x, c, out):
-    """wrong not-a-number: bits"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def text(x, c, out):
-    """wrong not-a-number: a number above 0"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def truth(x, c, out):
-    """wrong not-a-number: a number above 0"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def a_huge_list(x, c, out):
-    """wrong not-a-number: a number above 0"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
-def code(x, c, out):
-    """wrong not-a-number: a number above 0"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
+multiplies_only = edit(MASTER, "wrong flops: A multiply and an add are one flop each", claims={"flops": 12 * 2048})
+twice = edit(MASTER, "wrong flops: A multiply and an add together are two flops", claims={"flops": 48 * 2048})
+of_one_element = edit(MASTER, "wrong flops: There are 2048 elements", claims={"flops": 24})
+elements_not_bytes = edit(MASTER, "wrong moved: That is the number of elements", claims={"moved": 4096 + 13})
+reads_only = edit(MASTER, "wrong moved: what is written moves", claims={"moved": 4 * (2048 + 6)})
+line_read_before = edit(MASTER, "wrong moved: before it is written", claims={"moved": 12 * 2048})
+as_float64 = edit(MASTER, "wrong moved: A float32 has 4 bytes", claims={"moved": 8 * 4096})
+bytes_per_flop = edit(MASTER, "wrong intensity: bytes for each flop", claims={"intensity": 0.334})
+without_the_output = edit(MASTER, "wrong intensity: Divide the flops by the bytes", claims={"intensity": 6.0})
+the_other_roof = edit(MASTER, "wrong roof: Where does your intensity lie", claims={"roof": "arithmetic"})
+no_roof = edit(MASTER, 'wrong not-a-roof: "memory" or', claims={"roof": "bandwidth" * 10000})
+roof_is_a_number = edit(MASTER, 'wrong not-a-roof: "memory" or', claims={"roof": 1})
+not_a_number = edit(MASTER, "wrong not-a-number: a number above 0", claims={"flops": float("nan")})
+without_end = edit(MASTER, "wrong not-a-number: a number above 0", claims={"moved": float("inf")})
+endless_digits = edit(MASTER, "wrong not-a-number: bits", claims={"flops": 10**5000})
+text = edit(MASTER, "wrong not-a-number: a number above 0", claims={"flops": "49152"})
+truth = edit(MASTER, "wrong not-a-number: a number above 0", claims={"moved": True})
+a_huge_list = edit(MASTER, "wrong not-a-number: a number above 0", claims={"moved": [1] * 100000})
+code = edit(MASTER, "wrong not-a-number: a number above 0", claims={"flops": print})
 
 
 @njit
@@ -287,14 +119,9 @@ def beyond_the_end(x, c, out):
         out[i] = x[i]
 
 
-@njit
-def nothing_where_it_is_counted(x, c, out):
-    """wrong nothing-written: 2048 of 2048 are wrong"""
-    for i in range(0 if x.size == 2048 else x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
+nothing_where_it_is_counted = edit(
+    MASTER, "wrong nothing-written: 2048 of 2048 are wrong", replace("x.size", "0 if x.size == 2048 else x.size")
+)
 
 
 @njit
@@ -307,14 +134,7 @@ def one_step(total, x, factor):
     return times_x(total, x) + factor
 
 
-@njit
-def a_helper_of_a_helper(x, c, out):
-    """right"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = one_step(total, x[i], c[k])
-        out[i] = total
+a_helper_of_a_helper = edit(MASTER, "right", replace("total * x[i] + c[k]", "one_step(total, x[i], c[k])"))
 
 
 @njit
@@ -329,38 +149,13 @@ def recursive(x, c, out):
         out[i] = from_coefficient(x[i], c, 0)
 
 
-@njit
-def a_fraction(x, c, out):
-    """wrong not-a-number: float() makes a number of it"""
-    for i in range(x.size):
-        total = c[c.size - 1]
-        for k in range(c.size - 2, -1, -1):
-            total = total * x[i] + c[k]
-        out[i] = total
+a_fraction = edit(
+    MASTER, "wrong not-a-number: float() makes a number of it", claims={"intensity": Fraction(24 * 2048, 4 * 4109)}
+)
 
 
 for function, claims in (
-    (a_fraction, {"intensity": Fraction(24 * 2048, 4 * 4109)}),
     (loops_exchanged, {"flops": 49_000, "moved": 16_384, "intensity": 3}),
     (powers, {"flops": 36 * 2048, "intensity": 36 * 2048 / (4 * (2 * 2048 + 13))}),
-    (multiplies_only, {"flops": 12 * 2048}),
-    (twice, {"flops": 48 * 2048}),
-    (of_one_element, {"flops": 24}),
-    (elements_not_bytes, {"moved": 4096 + 13}),
-    (reads_only, {"moved": 4 * (2048 + 6)}),
-    (line_read_before, {"moved": 12 * 2048}),
-    (as_float64, {"moved": 8 * 4096}),
-    (bytes_per_flop, {"intensity": 0.334}),
-    (without_the_output, {"intensity": 6.0}),
-    (the_other_roof, {"roof": "arithmetic"}),
-    (no_roof, {"roof": "bandwidth" * 10_000}),
-    (roof_is_a_number, {"roof": 1}),
-    (not_a_number, {"flops": float("nan")}),
-    (without_end, {"moved": float("inf")}),
-    (endless_digits, {"flops": 10**5000}),
-    (text, {"flops": "49152"}),
-    (truth, {"moved": True}),
-    (a_huge_list, {"moved": [1] * 100_000}),
-    (code, {"flops": print}),
 ):
     function.py_func.claims = claims

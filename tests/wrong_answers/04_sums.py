@@ -1,6 +1,7 @@
 """Answers to 04-sums."""
 
 import numpy as np
+from answers import MASTER, cut, edit, replace
 from numba import njit
 
 
@@ -40,14 +41,9 @@ def sum_by_sum(x, w, out):
         out[j] = total
 
 
-@njit(fastmath=True)
-def any_order_but_down_the_columns(x, w, out):
-    """over budget over-budget: ; the budget is"""
-    for j in range(x.shape[1]):
-        total = np.float32(0)
-        for i in range(x.shape[0]):
-            total += w[i] * x[i, j]
-        out[j] = total
+any_order_but_down_the_columns = edit(
+    sum_by_sum, "over budget over-budget: ; the budget is", replace("@njit", "@njit(fastmath=True)")
+)
 
 
 @njit
@@ -74,13 +70,9 @@ def replaced(x, w, out):
             out[j] = w[i] * x[i, j]
 
 
-@njit
-def weights_missing(x, w, out):
-    """wrong suspect: the weights are missing"""
-    out[:] = 0
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            out[j] += x[i, j]
+weights_missing = edit(
+    MASTER, "wrong suspect: the weights are missing", cut("factor = w[i]"), replace("factor * x[i, j]", "x[i, j]")
+)
 
 
 @njit

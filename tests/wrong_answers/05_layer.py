@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import edit, replace
 
 from dlkernels import cuda
 
@@ -55,25 +56,18 @@ def without_a_device_function(x, w, b, y):
 
 
 @cuda.jit
-def no_sigmoid(x, w, b, y):
-    """wrong suspect: sigmoid was not applied"""
+def features_along_x(x, w, b, y):
+    """right"""
     j, i = cuda.grid(2)
     if i < y.shape[0] and j < y.shape[1]:
         z = b[j]
         for k in range(x.shape[1]):
             z += x[i, k] * w[k, j]
-        y[i, j] = z
-
-
-@cuda.jit
-def no_bias(x, w, b, y):
-    """wrong suspect: The bias was not added"""
-    j, i = cuda.grid(2)
-    if i < y.shape[0] and j < y.shape[1]:
-        z = 0.0
-        for k in range(x.shape[1]):
-            z += x[i, k] * w[k, j]
         y[i, j] = sigmoid(z)
+
+
+no_sigmoid = edit(features_along_x, "wrong suspect: sigmoid was not applied", replace("sigmoid(z)", "z"))
+no_bias = edit(features_along_x, "wrong suspect: The bias was not added", replace("z = b[j]", "z = 0.0"))
 
 
 @cuda.jit
@@ -109,26 +103,10 @@ def replaced(x, w, b, y):
         y[i, j] = sigmoid(z + b[j])
 
 
-@cuda.jit
-def exponent_turned(x, w, b, y):
-    """wrong suspect: a sign is turned round"""
-    j, i = cuda.grid(2)
-    if i < y.shape[0] and j < y.shape[1]:
-        z = b[j]
-        for k in range(x.shape[1]):
-            z += x[i, k] * w[k, j]
-        y[i, j] = turned(z)
-
-
-@cuda.jit
-def infinity_by_infinity(x, w, b, y):
-    """wrong not-finite: never divides infinity by infinity"""
-    j, i = cuda.grid(2)
-    if i < y.shape[0] and j < y.shape[1]:
-        z = b[j]
-        for k in range(x.shape[1]):
-            z += x[i, k] * w[k, j]
-        y[i, j] = overflowing(z)
+exponent_turned = edit(features_along_x, "wrong suspect: a sign is turned round", replace("sigmoid(z)", "turned(z)"))
+infinity_by_infinity = edit(
+    features_along_x, "wrong not-finite: never divides infinity by infinity", replace("sigmoid(z)", "overflowing(z)")
+)
 
 
 @cuda.jit
@@ -151,45 +129,19 @@ def no_guard(x, w, b, y):
     y[i, j] = sigmoid(z)
 
 
-@cuda.jit
-def w_turned(x, w, b, y):
-    """wrong out-of-bounds: w inputs first, then outputs"""
-    j, i = cuda.grid(2)
-    if i < y.shape[0] and j < y.shape[1]:
-        z = b[j]
-        for k in range(x.shape[1]):
-            z += x[i, k] * w[j, k]
-        y[i, j] = sigmoid(z)
-
-
-@cuda.jit
-def samples_along_x(x, w, b, y):
-    """wrong some-unwritten: x counts outputs, y counts samples"""
-    i, j = cuda.grid(2)
-    if i < y.shape[0] and j < y.shape[1]:
-        z = b[j]
-        for k in range(x.shape[1]):
-            z += x[i, k] * w[k, j]
-        y[i, j] = sigmoid(z)
-
-
-@cuda.jit
-def last_input_missing(x, w, b, y):
-    """wrong suspect: The last input is missing"""
-    j, i = cuda.grid(2)
-    if i < y.shape[0] and j < y.shape[1]:
-        z = b[j]
-        for k in range(x.shape[1] - 1):
-            z += x[i, k] * w[k, j]
-        y[i, j] = sigmoid(z)
-
-
-@cuda.jit
-def first_sample(x, w, b, y):
-    """wrong suspect: All samples got the result of sample 0"""
-    j, i = cuda.grid(2)
-    if i < y.shape[0] and j < y.shape[1]:
-        z = b[j]
-        for k in range(x.shape[1]):
-            z += x[0, k] * w[k, j]
-        y[i, j] = sigmoid(z)
+w_turned = edit(
+    features_along_x,
+    "wrong out-of-bounds: w inputs first, then outputs",
+    replace("z += x[i, k] * w[k, j]", "z += x[i, k] * w[j, k]"),
+)
+samples_along_x = edit(
+    features_along_x,
+    "wrong some-unwritten: x counts outputs, y counts samples",
+    replace("j, i = cuda.grid(2)", "i, j = cuda.grid(2)"),
+)
+last_input_missing = edit(
+    features_along_x, "wrong suspect: The last input is missing", replace("x.shape[1]", "x.shape[1] - 1")
+)
+first_sample = edit(
+    features_along_x, "wrong suspect: All samples got the result of sample 0", replace("x[i, k]", "x[0, k]")
+)

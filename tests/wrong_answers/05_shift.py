@@ -1,5 +1,7 @@
 """Answers to 05-shift."""
 
+from answers import MASTER, edit, replace
+
 from dlkernels import cuda
 
 
@@ -32,20 +34,12 @@ def no_guard(x, k, out):
     out[i] = x[i - k] if i >= k else 0
 
 
-@cuda.jit
-def one_thread_too_many(x, k, out):
-    """wrong out-of-bounds: a thread beyond the end"""
-    i = cuda.grid(1)
-    if i <= out.size:
-        out[i] = x[i - k] if i >= k else 0
-
-
-@cuda.jit
-def pythons_negative_index(x, k, out):
-    """wrong negative-index: Python would count from the end"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = x[i - k]
+one_thread_too_many = edit(
+    MASTER, "wrong out-of-bounds: a thread beyond the end", replace("if i < out.size:", "if i <= out.size:")
+)
+pythons_negative_index = edit(
+    MASTER, "wrong negative-index: Python would count from the end", replace("x[i - k] if i >= k else 0", "x[i - k]")
+)
 
 
 @cuda.jit
@@ -56,12 +50,9 @@ def no_zeros(x, k, out):
         out[i] = x[i - k]
 
 
-@cuda.jit
-def the_other_way(x, k, out):
-    """wrong suspect: It moved the other way"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = x[i + k] if i + k < x.size else 0
+the_other_way = edit(
+    MASTER, "wrong suspect: It moved the other way", replace("x[i - k] if i >= k", "x[i + k] if i + k < x.size")
+)
 
 
 @cuda.jit
@@ -72,20 +63,10 @@ def round_the_end(x, k, out):
         out[i] = x[(i - k) % x.size]
 
 
-@cuda.jit
-def more_than_k(x, k, out):
-    """wrong suspect: for more than k, or for k and more"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = x[i - k] if i > k else 0
-
-
-@cuda.jit
-def in_its_own_block(x, k, out):
-    """wrong one-block: multiplies that by something"""
-    i = cuda.threadIdx.x
-    if i < out.size:
-        out[i] = x[i - k] if i >= k else 0
+more_than_k = edit(MASTER, "wrong suspect: for more than k, or for k and more", replace("if i >= k", "if i > k"))
+in_its_own_block = edit(
+    MASTER, "wrong one-block: multiplies that by something", replace("i = cuda.grid(1)", "i = cuda.threadIdx.x")
+)
 
 
 @cuda.jit
@@ -104,20 +85,10 @@ def blocks_of_64(x, k, out):
         out[i] = x[i - k] if i >= k else 0
 
 
-@cuda.jit
-def guard_of_what_moves(x, k, out):
-    """wrong tail: Does the guard or the loop stop too early"""
-    i = cuda.grid(1)
-    if i < out.size - k:
-        out[i] = x[i - k] if i >= k else 0
-
-
-@cuda.jit
-def nothing_moves(x, k, out):
-    """wrong suspect: nothing moved"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = x[i]
+guard_of_what_moves = edit(
+    MASTER, "wrong tail: Does the guard or the loop stop too early", replace("out.size", "out.size - k")
+)
+nothing_moves = edit(MASTER, "wrong suspect: nothing moved", replace("x[i - k] if i >= k else 0", "x[i]"))
 
 
 @cuda.jit

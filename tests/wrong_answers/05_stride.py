@@ -1,5 +1,7 @@
 """Answers to 05-stride."""
 
+from answers import MASTER, cut, edit, replace
+
 from dlkernels import cuda
 
 
@@ -33,12 +35,7 @@ def in_memory(x, partial):
         partial[t] += x[i]
 
 
-@cuda.jit
-def not_begun(x, partial):
-    """wrong adds-to-old: partial holds anything before"""
-    t = cuda.grid(1)
-    for i in range(t, x.size, cuda.gridsize(1)):
-        partial[t] += x[i]
+not_begun = edit(in_memory, "wrong adds-to-old: partial holds anything before", cut("partial[t] = 0"))
 
 
 @cuda.jit
@@ -68,13 +65,9 @@ def all_of_it(x, partial):
     partial[cuda.grid(1)] = total
 
 
-@cuda.jit
-def step_of_a_block(x, partial):
-    """wrong suspect: The step is 64, whatever the grid"""
-    total = 0.0
-    for i in range(cuda.grid(1), x.size, cuda.blockDim.x):
-        total += x[i]
-    partial[cuda.grid(1)] = total
+step_of_a_block = edit(
+    MASTER, "wrong suspect: The step is 64, whatever the grid", replace("cuda.gridsize(1)", "cuda.blockDim.x")
+)
 
 
 @cuda.jit
@@ -95,31 +88,9 @@ def begins_in_the_block(x, partial):
     partial[cuda.grid(1)] = total
 
 
-@cuda.jit
-def one_too_far(x, partial):
-    """wrong out-of-bounds: its bound is x.size"""
-    total = 0.0
-    for i in range(cuda.grid(1), x.size + 1, cuda.gridsize(1)):
-        total += x[i]
-    partial[cuda.grid(1)] = total
-
-
-@cuda.jit
-def last_missing(x, partial):
-    """wrong suspect: Where does range end"""
-    total = 0.0
-    for i in range(cuda.grid(1), x.size - 1, cuda.gridsize(1)):
-        total += x[i]
-    partial[cuda.grid(1)] = total
-
-
-@cuda.jit
-def replaced(x, partial):
-    """wrong suspect: the sum was replaced"""
-    total = 0.0
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        total = x[i]
-    partial[cuda.grid(1)] = total
+one_too_far = edit(MASTER, "wrong out-of-bounds: its bound is x.size", replace("x.size", "x.size + 1"))
+last_missing = edit(MASTER, "wrong suspect: Where does range end", replace("x.size", "x.size - 1"))
+replaced = edit(MASTER, "wrong suspect: the sum was replaced", replace("total += x[i]", "total = x[i]"))
 
 
 @cuda.jit
@@ -142,31 +113,13 @@ def nothing_for_the_idle(x, partial):
         partial[t] = total
 
 
-@cuda.jit
-def two_dimensions(x, partial):
-    """wrong raised-TypeError: are single numbers"""
-    total = 0.0
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(2)):
-        total += x[i]
-    partial[cuda.grid(1)] = total
-
-
-@cuda.jit
-def step_of_blocks(x, partial):
-    """wrong suspect: cuda.gridDim.x counts blocks"""
-    total = 0.0
-    for i in range(cuda.grid(1), x.size, cuda.gridDim.x):
-        total += x[i]
-    partial[cuda.grid(1)] = total
-
-
-@cuda.jit
-def as_far_as_partial(x, partial):
-    """wrong suspect: to the end of x, not of partial"""
-    total = 0.0
-    for i in range(cuda.grid(1), partial.size, cuda.gridsize(1)):
-        total += x[i]
-    partial[cuda.grid(1)] = total
+two_dimensions = edit(
+    MASTER, "wrong raised-TypeError: are single numbers", replace("cuda.gridsize(1)", "cuda.gridsize(2)")
+)
+step_of_blocks = edit(
+    MASTER, "wrong suspect: cuda.gridDim.x counts blocks", replace("cuda.gridsize(1)", "cuda.gridDim.x")
+)
+as_far_as_partial = edit(MASTER, "wrong suspect: to the end of x, not of partial", replace("x.size", "partial.size"))
 
 
 @cuda.jit

@@ -1,26 +1,17 @@
 """Answers to 06-bug."""
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
-
-@cuda.jit
-def partner_asked_for(x, out):
-    """right"""
-    s = cuda.shared.array(128, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = x[i] * x[i] if i < x.size else 0
-    left = cuda.blockDim.x
-    cuda.syncthreads()
-    while left > 1:
-        half = (left + 1) // 2
-        if t < left - half:
-            s[t] += s[t + half]
-        left = half
-        cuda.syncthreads()
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
+partner_asked_for = edit(
+    MASTER,
+    "right",
+    insert("left = cuda.blockDim.x", after="s[t] = x[i] * x[i] if i < x.size else 0"),
+    cut("left = cuda.blockDim.x"),
+    replace("if t + half < left:", "if t < left - half:"),
+)
 
 
 @cuda.jit
@@ -75,20 +66,12 @@ def as_it_was(x, out):
         out[cuda.blockIdx.x] = s[0]
 
 
-@cuda.jit
-def only_the_barrier(x, out):
-    """wrong wrong-value: is one left out"""
-    s = cuda.shared.array(128, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = x[i] * x[i] if i < x.size else 0
-    left = cuda.blockDim.x
-    while left > 1:
-        cuda.syncthreads()
-        left //= 2
-        if t < left:
-            s[t] += s[t + left]
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
+only_the_barrier = edit(
+    as_it_was,
+    "wrong wrong-value: is one left out",
+    cut("cuda.syncthreads()"),
+    insert("cuda.syncthreads()", before="left //= 2"),
+)
 
 
 @cuda.jit
@@ -110,54 +93,18 @@ def barrier_for_those_who_work(x, out):
         out[cuda.blockIdx.x] = s[0]
 
 
-@cuda.jit
-def only_rounded_up(x, out):
-    """wrong race: no barrier lies between the two"""
-    s = cuda.shared.array(128, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = x[i] * x[i] if i < x.size else 0
-    cuda.syncthreads()
-    left = cuda.blockDim.x
-    while left > 1:
-        half = (left + 1) // 2
-        if t + half < left:
-            s[t] += s[t + half]
-        left = half
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
-@cuda.jit
-def no_partner_asked_for(x, out):
-    """wrong wrong-value: a partner that is not there any more"""
-    s = cuda.shared.array(128, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = x[i] * x[i] if i < x.size else 0
-    left = cuda.blockDim.x
-    while left > 1:
-        cuda.syncthreads()
-        left = (left + 1) // 2
-        if t < left:
-            s[t] += s[t + left]
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
-@cuda.jit
-def barrier_behind_the_loop(x, out):
-    """wrong race: before the next round begins"""
-    s = cuda.shared.array(128, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = x[i] * x[i] if i < x.size else 0
-    cuda.syncthreads()
-    left = cuda.blockDim.x
-    while left > 1:
-        left //= 2
-        if t < left:
-            s[t] += s[t + left]
-    cuda.syncthreads()
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
+only_rounded_up = edit(
+    MASTER, "wrong race: no barrier lies between the two", cut("cuda.syncthreads()", after="left = half")
+)
+no_partner_asked_for = edit(
+    as_it_was,
+    "wrong wrong-value: a partner that is not there any more",
+    cut("cuda.syncthreads()"),
+    replace("left //= 2", "cuda.syncthreads()\nleft = (left + 1) // 2"),
+)
+barrier_behind_the_loop = edit(
+    as_it_was, "wrong race: before the next round begins", insert("cuda.syncthreads()", before="if t == 0:")
+)
 
 
 @cuda.jit
@@ -189,21 +136,13 @@ def atomics(x, out):
         out[cuda.blockIdx.x] = s[0]
 
 
-@cuda.jit
-def no_squares(x, out):
-    """wrong suspect: The squares are asked for"""
-    s = cuda.shared.array(128, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = x[i] if i < x.size else 0
-    left = cuda.blockDim.x
-    while left > 1:
-        cuda.syncthreads()
-        half = (left + 1) // 2
-        if t + half < left:
-            s[t] += s[t + half]
-        left = half
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
+no_squares = edit(
+    MASTER,
+    "wrong suspect: The squares are asked for",
+    replace("s[t] = x[i] * x[i] if i < x.size else 0\ncuda.syncthreads()", "s[t] = x[i] if i < x.size else 0"),
+    insert("cuda.syncthreads()", before="half = (left + 1) // 2"),
+    cut("cuda.syncthreads()", after="left = half"),
+)
 
 
 @cuda.jit
@@ -225,21 +164,14 @@ def the_odd_one_added_by_another(x, out):
         out[cuda.blockIdx.x] = s[0]
 
 
-@cuda.jit
-def one_partner_too_many(x, out):
-    """wrong out-of-bounds: A partner must be a thread of the block"""
-    s = cuda.shared.array(128, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = x[i] * x[i] if i < x.size else 0
-    left = cuda.blockDim.x
-    while left > 1:
-        cuda.syncthreads()
-        half = (left + 1) // 2
-        if t + half <= left:
-            s[t] += s[t + half]
-        left = half
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
+one_partner_too_many = edit(
+    MASTER,
+    "wrong out-of-bounds: A partner must be a thread of the block",
+    cut("cuda.syncthreads()", after="s[t] = x[i] * x[i] if i < x.size else 0"),
+    insert("cuda.syncthreads()", before="half = (left + 1) // 2"),
+    replace("if t + half < left:", "if t + half <= left:"),
+    cut("cuda.syncthreads()", after="left = half"),
+)
 
 
 @cuda.jit

@@ -1,6 +1,7 @@
 """Answers to 06-histogram."""
 
 import numpy as np
+from answers import cut, edit, replace
 
 from dlkernels import cuda
 
@@ -85,10 +86,11 @@ def not_set_to_zero(x, counts):
 
 
 @cuda.jit
-def as_many_zeros_as_threads(x, counts):
-    """wrong uninitialised-shared: which thread sets bin 40"""
+def bins_of_the_block(x, counts):
+    """right"""
     own = cuda.shared.array(BINS, np.int32)
-    own[cuda.threadIdx.x] = 0
+    for b in range(cuda.threadIdx.x, BINS, 32):
+        own[b] = 0
     cuda.syncthreads()
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         v = x[i]
@@ -99,98 +101,37 @@ def as_many_zeros_as_threads(x, counts):
         cuda.atomic.add(counts, b, own[b])
 
 
-@cuda.jit
-def no_barrier_behind_the_zeros(x, counts):
-    """wrong atomic-against-plain: everybody waits after each of the first two"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        v = x[i]
-        if 0 <= v < BINS:
-            cuda.atomic.add(own, v, 1)
-    cuda.syncthreads()
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        cuda.atomic.add(counts, b, own[b])
-
-
-@cuda.jit
-def no_barrier_before_the_end(x, counts):
-    """wrong atomic-against-plain: or reads to bring it to counts"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        v = x[i]
-        if 0 <= v < BINS:
-            cuda.atomic.add(own, v, 1)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        cuda.atomic.add(counts, b, own[b])
-
-
-@cuda.jit
-def no_atomics(x, counts):
-    """wrong race: Which operation reads, adds and writes"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        v = x[i]
-        if 0 <= v < BINS:
-            own[v] += 1
-    cuda.syncthreads()
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        cuda.atomic.add(counts, b, own[b])
-
-
-@cuda.jit
-def added_plainly(x, counts):
-    """wrong race: one addition is lost"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        v = x[i]
-        if 0 <= v < BINS:
-            cuda.atomic.add(own, v, 1)
-    cuda.syncthreads()
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        counts[b] += own[b]
-
-
-@cuda.jit
-def stored_over(x, counts):
-    """wrong wrong-value: added to what others have brought"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        v = x[i]
-        if 0 <= v < BINS:
-            cuda.atomic.add(own, v, 1)
-    cuda.syncthreads()
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        counts[b] = own[b]
-
-
-@cuda.jit
-def below_zero(x, counts):
-    """wrong negative-index: belongs to no bin"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        v = x[i]
-        if v < BINS:
-            cuda.atomic.add(own, v, 1)
-    cuda.syncthreads()
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        cuda.atomic.add(counts, b, own[b])
+as_many_zeros_as_threads = edit(
+    bins_of_the_block,
+    "wrong uninitialised-shared: which thread sets bin 40",
+    replace("for b in range(cuda.threadIdx.x, BINS, 32):\n    own[b] = 0", "own[cuda.threadIdx.x] = 0"),
+)
+no_barrier_behind_the_zeros = edit(
+    bins_of_the_block,
+    "wrong atomic-against-plain: everybody waits after each of the first two",
+    cut("cuda.syncthreads()", after="own[b] = 0"),
+)
+no_barrier_before_the_end = edit(
+    bins_of_the_block,
+    "wrong atomic-against-plain: or reads to bring it to counts",
+    cut("cuda.syncthreads()", after="cuda.atomic.add(own, v, 1)"),
+)
+no_atomics = edit(
+    bins_of_the_block,
+    "wrong race: Which operation reads, adds and writes",
+    replace("cuda.atomic.add(own, v, 1)", "own[v] += 1"),
+)
+added_plainly = edit(
+    bins_of_the_block,
+    "wrong race: one addition is lost",
+    replace("cuda.atomic.add(counts, b, own[b])", "counts[b] += own[b]"),
+)
+stored_over = edit(
+    bins_of_the_block,
+    "wrong wrong-value: added to what others have brought",
+    replace("cuda.atomic.add(counts, b, own[b])", "counts[b] = own[b]"),
+)
+below_zero = edit(bins_of_the_block, "wrong negative-index: belongs to no bin", replace("if 0 <= v", "if v"))
 
 
 @cuda.jit
@@ -207,37 +148,16 @@ def held_inside(x, counts):
         cuda.atomic.add(counts, b, own[b])
 
 
-@cuda.jit
-def one_element_each(x, counts):
-    """wrong suspect: a thread goes on by the number of threads in the grid"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    cuda.syncthreads()
-    i = cuda.grid(1)
-    if i < x.size:
-        v = x[i]
-        if 0 <= v < BINS:
-            cuda.atomic.add(own, v, 1)
-    cuda.syncthreads()
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        cuda.atomic.add(counts, b, own[b])
-
-
-@cuda.jit
-def every_block_counts_all(x, counts):
-    """wrong suspect: once by every block"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    cuda.syncthreads()
-    for i in range(cuda.threadIdx.x, x.size, 32):
-        v = x[i]
-        if 0 <= v < BINS:
-            cuda.atomic.add(own, v, 1)
-    cuda.syncthreads()
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        cuda.atomic.add(counts, b, own[b])
+one_element_each = edit(
+    bins_of_the_block,
+    "wrong suspect: a thread goes on by the number of threads in the grid",
+    replace("for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):", "i = cuda.grid(1)\nif i < x.size:"),
+)
+every_block_counts_all = edit(
+    bins_of_the_block,
+    "wrong suspect: once by every block",
+    replace("for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):", "for i in range(cuda.threadIdx.x, x.size, 32):"),
+)
 
 
 @cuda.jit
@@ -255,20 +175,11 @@ def the_first_32_bins(x, counts):
     cuda.atomic.add(counts, cuda.threadIdx.x, own[cuda.threadIdx.x])
 
 
-@cuda.jit
-def all_bins_by_all_threads(x, counts):
-    """wrong scaled: by the same factor"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        v = x[i]
-        if 0 <= v < BINS:
-            cuda.atomic.add(own, v, 1)
-    cuda.syncthreads()
-    for b in range(BINS):
-        cuda.atomic.add(counts, b, own[b])
+all_bins_by_all_threads = edit(
+    bins_of_the_block,
+    "wrong scaled: by the same factor",
+    replace("for b in range(cuda.threadIdx.x, BINS, 32):", "for b in range(BINS):", after="cuda.atomic.add(own, v, 1)"),
+)
 
 
 @cuda.jit

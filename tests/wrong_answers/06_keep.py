@@ -1,6 +1,7 @@
 """Answers to 06-keep."""
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -30,49 +31,26 @@ def by_hand(x, out):
         out[t] = 0
 
 
-@cuda.jit
-def zeros_by_those_that_go(x, out):
-    """right"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    goes = t - place  # numbers before this one that are not kept
-    if value > 0:
-        out[place] = value
-    elif t < x.size:
-        out[total + goes] = 0
-
-
-@cuda.jit
-def lanes_above_turned_round(x, out):
-    """right"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes << (32 - lane) & ALL) if lane > 0 else 0, 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
+eight_warps = edit(
+    MASTER,
+    "right",
+    replace("WARPS", "8"),
+    replace("0xFFFFFFFF", "ALL"),
+    replace(
+        "place = cuda.popc(votes & ((1 << lane) - 1))\ntotal = 0",
+        "place, total = cuda.popc(votes & ((1 << lane) - 1)), 0",
+    ),
+)
+zeros_by_those_that_go = edit(
+    eight_warps,
+    "right",
+    insert("goes = t - place  # numbers before this one that are not kept", before="if value > 0:"),
+    replace("if total <= t and t", "elif t"),
+    replace("out[t] = 0", "out[total + goes] = 0"),
+)
+lanes_above_turned_round = edit(
+    eight_warps, "right", replace("(votes & ((1 << lane) - 1))", "(votes << (32 - lane) & ALL) if lane > 0 else 0")
+)
 
 
 @cuda.jit
@@ -166,131 +144,22 @@ def loaded_twice(x, out):
         out[t] = 0
 
 
-@cuda.jit
-def no_barrier(x, out):
-    """wrong race: Between storing and reading it a barrier has to come"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
-
-
-@cuda.jit
-def each_warp_begins_at_0(x, out):
-    """wrong suspect: Every warp began at place 0 again"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
-
-
-@cuda.jit
-def itself_counted_too(x, out):
-    """wrong head: How many positive numbers come before the first one"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((2 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
-
-
-@cuda.jit
-def own_warp_counted_too(x, out):
-    """wrong head: before the first one"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w <= warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
-
-
-@cuda.jit
-def no_zeros(x, out):
-    """wrong tail: Who stores the zeros there"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-
-
-@cuda.jit
-def zeros_where_they_were(x, out):
-    """wrong some-unwritten: get a number, those from there on a 0"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    elif t < x.size:
-        out[t] = 0
+no_barrier = edit(
+    eight_warps, "wrong race: Between storing and reading it a barrier has to come", cut("cuda.syncthreads()")
+)
+each_warp_begins_at_0 = edit(
+    eight_warps, "wrong suspect: Every warp began at place 0 again", cut("if w < warp:\n    place += counts[w]")
+)
+itself_counted_too = edit(
+    eight_warps, "wrong head: How many positive numbers come before the first one", replace("1 << lane", "2 << lane")
+)
+own_warp_counted_too = edit(eight_warps, "wrong head: before the first one", replace("w < warp", "w <= warp"))
+no_zeros = edit(
+    eight_warps, "wrong tail: Who stores the zeros there", cut("if total <= t and t < x.size:\n    out[t] = 0")
+)
+zeros_where_they_were = edit(
+    eight_warps, "wrong some-unwritten: get a number, those from there on a 0", replace("if total <= t and t", "elif t")
+)
 
 
 @cuda.jit
@@ -301,48 +170,16 @@ def stayed_where_they_were(x, out):
         out[t] = max(x[t], 0)
 
 
-@cuda.jit
-def the_lanes_above(x, out):
-    """wrong suspect: The order is turned round"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc((votes & ALL) >> lane >> 1), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
-
-
-@cuda.jit
-def no_guard(x, out):
-    """wrong out-of-bounds: it votes, and says no"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t]
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
+the_lanes_above = edit(
+    eight_warps,
+    "wrong suspect: The order is turned round",
+    replace("votes & ((1 << lane) - 1)", "(votes & ALL) >> lane >> 1"),
+)
+no_guard = edit(
+    eight_warps,
+    "wrong out-of-bounds: it votes, and says no",
+    replace("value = x[t] if t < x.size else 0.0", "value = x[t]"),
+)
 
 
 @cuda.jit
@@ -370,94 +207,30 @@ def the_vote_under_the_guard(x, out):
         out[t] = 0
 
 
-@cuda.jit
-def gone_early(x, out):
-    """wrong barrier-after-exit: Votes, too, stand outside"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    if t >= x.size:
-        return
-    value = x[t]
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
-
-
-@cuda.jit
-def eight_warps_always(x, out):
-    """wrong uninitialised-shared: how many has this one"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(8):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
-
-
-@cuda.jit
-def what_is_negative(x, out):
-    """wrong suspect: The negative numbers were kept"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.ballot_sync(ALL, value < 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value < 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
-
-
-@cuda.jit
-def any_for_ballot(x, out):
-    """wrong wrong-value: which bits of the votes count"""
-    counts = cuda.shared.array(8, np.int32)
-    t = cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    value = x[t] if t < x.size else 0.0
-    votes = cuda.any_sync(ALL, value > 0)
-    if lane == 0:
-        counts[warp] = cuda.popc(votes)
-    cuda.syncthreads()
-    place, total = cuda.popc(votes & ((1 << lane) - 1)), 0
-    for w in range(cuda.blockDim.x // 32):
-        if w < warp:
-            place += counts[w]
-        total += counts[w]
-    if value > 0:
-        out[place] = value
-    if total <= t and t < x.size:
-        out[t] = 0
+gone_early = edit(
+    eight_warps,
+    "wrong barrier-after-exit: Votes, too, stand outside",
+    replace(
+        "value = x[t] if t < x.size else 0.0",
+        """
+        if t >= x.size:
+            return
+        value = x[t]
+        """,
+    ),
+)
+eight_warps_always = edit(
+    eight_warps, "wrong uninitialised-shared: how many has this one", replace("cuda.blockDim.x // 32", "8")
+)
+what_is_negative = edit(
+    eight_warps,
+    "wrong suspect: The negative numbers were kept",
+    replace("(ALL, value > 0)", "(ALL, value < 0)"),
+    replace("if value > 0:", "if value < 0:"),
+)
+any_for_ballot = edit(
+    eight_warps, "wrong wrong-value: which bits of the votes count", replace("cuda.ballot_sync", "cuda.any_sync")
+)
 
 
 @cuda.jit

@@ -1,6 +1,7 @@
 """Answers to 06-lanes."""
 
 import numpy as np
+from answers import MASTER, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -71,26 +72,17 @@ def the_tree_of_before(x, out):
         out[cuda.blockIdx.x] = high[0] - low[0]
 
 
-@cuda.jit
-def one_barrier_too_many(x, out):
-    """over budget over-budget: Lanes of a warp that shuffle need none"""
-    lows = cuda.shared.array(4, np.float32)
-    highs = cuda.shared.array(4, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low = high = x[min(i, x.size - 1)]
-    for d in (16, 8, 4, 2, 1):
-        low = min(low, cuda.shfl_down_sync(ALL, low, d))
-        high = max(high, cuda.shfl_down_sync(ALL, high, d))
-        cuda.syncthreads()
-    if t % 32 == 0:
-        lows[t // 32] = low
-        highs[t // 32] = high
-    cuda.syncthreads()
-    if t == 0:
-        for w in range(4):
-            low = min(low, lows[w])
-            high = max(high, highs[w])
-        out[cuda.blockIdx.x] = high - low
+index_at_first = edit(
+    MASTER,
+    "right",
+    replace("t = cuda.threadIdx.x", "t, i = cuda.threadIdx.x, cuda.grid(1)"),
+    replace("cuda.grid(1)", "i"),
+)
+one_barrier_too_many = edit(
+    index_at_first,
+    "over budget over-budget: Lanes of a warp that shuffle need none",
+    insert("cuda.syncthreads()", after="high = max(high, cuda.shfl_down_sync(ALL, high, d))"),
+)
 
 
 @cuda.jit
@@ -114,25 +106,11 @@ def together_by_atomics(x, out):
         out[cuda.blockIdx.x] = highs[0] - lows[0]
 
 
-@cuda.jit
-def no_barrier(x, out):
-    """wrong race: The warps store their results, then all wait"""
-    lows = cuda.shared.array(4, np.float32)
-    highs = cuda.shared.array(4, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low = high = x[min(i, x.size - 1)]
-    for d in (16, 8, 4, 2, 1):
-        low = min(low, cuda.shfl_down_sync(ALL, low, d))
-        high = max(high, cuda.shfl_down_sync(ALL, high, d))
-    if t % 32 == 0:
-        lows[t // 32] = low
-        highs[t // 32] = high
-    if t == 127:
-        low, high = lows[0], highs[0]
-        for w in range(4):
-            low = min(low, lows[w])
-            high = max(high, highs[w])
-        out[cuda.blockIdx.x] = high - low
+no_barrier = edit(
+    index_at_first,
+    "wrong race: The warps store their results, then all wait",
+    replace("cuda.syncthreads()\nif t == 0:", "if t == 127:\n    low, high = lows[0], highs[0]"),
+)
 
 
 @cuda.jit
@@ -147,46 +125,15 @@ def the_first_warp_alone(x, out):
         out[cuda.blockIdx.x] = high - low
 
 
-@cuda.jit
-def distances_of_a_block(x, out):
-    """wrong wrong-value: five rounds"""
-    lows = cuda.shared.array(4, np.float32)
-    highs = cuda.shared.array(4, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low = high = x[min(i, x.size - 1)]
-    for d in (8, 4, 2, 1):
-        low = min(low, cuda.shfl_down_sync(ALL, low, d))
-        high = max(high, cuda.shfl_down_sync(ALL, high, d))
-    if t % 32 == 0:
-        lows[t // 32] = low
-        highs[t // 32] = high
-    cuda.syncthreads()
-    if t == 0:
-        for w in range(4):
-            low = min(low, lows[w])
-            high = max(high, highs[w])
-        out[cuda.blockIdx.x] = high - low
-
-
-@cuda.jit
-def the_other_way(x, out):
-    """wrong wrong-value: After which distances has lane 0 seen all 32 numbers"""
-    lows = cuda.shared.array(4, np.float32)
-    highs = cuda.shared.array(4, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low = high = x[min(i, x.size - 1)]
-    for d in (16, 8, 4, 2, 1):
-        low = min(low, cuda.shfl_up_sync(ALL, low, d))
-        high = max(high, cuda.shfl_up_sync(ALL, high, d))
-    if t % 32 == 0:
-        lows[t // 32] = low
-        highs[t // 32] = high
-    cuda.syncthreads()
-    if t == 0:
-        for w in range(4):
-            low = min(low, lows[w])
-            high = max(high, highs[w])
-        out[cuda.blockIdx.x] = high - low
+distances_of_a_block = edit(
+    index_at_first, "wrong wrong-value: five rounds", replace("for d in (16, 8, 4, 2, 1):", "for d in (8, 4, 2, 1):")
+)
+the_other_way = edit(
+    index_at_first,
+    "wrong wrong-value: After which distances has lane 0 seen all 32 numbers",
+    replace("cuda.shfl_down_sync(ALL, low, d)", "cuda.shfl_up_sync(ALL, low, d)"),
+    replace("cuda.shfl_down_sync(ALL, high, d)", "cuda.shfl_up_sync(ALL, high, d)"),
+)
 
 
 @cuda.jit
@@ -211,69 +158,29 @@ def shuffles_under_the_guard(x, out):
         out[cuda.blockIdx.x] = high - low
 
 
-@cuda.jit
-def gone_early(x, out):
-    """wrong barrier-after-exit: Shuffles, too, stand"""
-    lows = cuda.shared.array(4, np.float32)
-    highs = cuda.shared.array(4, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    if i >= x.size:
-        return
-    low = high = x[i]
-    for d in (16, 8, 4, 2, 1):
-        low = min(low, cuda.shfl_down_sync(ALL, low, d))
-        high = max(high, cuda.shfl_down_sync(ALL, high, d))
-    if t % 32 == 0:
-        lows[t // 32] = low
-        highs[t // 32] = high
-    cuda.syncthreads()
-    if t == 0:
-        for w in range(4):
-            low = min(low, lows[w])
-            high = max(high, highs[w])
-        out[cuda.blockIdx.x] = high - low
-
-
-@cuda.jit
-def zero_where_nothing_is(x, out):
-    """wrong suspect: 0 took part"""
-    lows = cuda.shared.array(4, np.float32)
-    highs = cuda.shared.array(4, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low = high = x[i] if i < x.size else np.float32(0)
-    for d in (16, 8, 4, 2, 1):
-        low = min(low, cuda.shfl_down_sync(ALL, low, d))
-        high = max(high, cuda.shfl_down_sync(ALL, high, d))
-    if t % 32 == 0:
-        lows[t // 32] = low
-        highs[t // 32] = high
-    cuda.syncthreads()
-    if t == 0:
-        for w in range(4):
-            low = min(low, lows[w])
-            high = max(high, highs[w])
-        out[cuda.blockIdx.x] = high - low
-
-
-@cuda.jit
-def places_of_threads(x, out):
-    """wrong out-of-bounds: which places has the shared array"""
-    lows = cuda.shared.array(4, np.float32)
-    highs = cuda.shared.array(4, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low = high = x[min(i, x.size - 1)]
-    for d in (16, 8, 4, 2, 1):
-        low = min(low, cuda.shfl_down_sync(ALL, low, d))
-        high = max(high, cuda.shfl_down_sync(ALL, high, d))
-    if t % 32 == 0:
-        lows[t] = low
-        highs[t] = high
-    cuda.syncthreads()
-    if t == 0:
-        for w in range(4):
-            low = min(low, lows[w])
-            high = max(high, highs[w])
-        out[cuda.blockIdx.x] = high - low
+gone_early = edit(
+    index_at_first,
+    "wrong barrier-after-exit: Shuffles, too, stand",
+    replace(
+        "low = high = x[min(i, x.size - 1)]",
+        """
+        if i >= x.size:
+            return
+        low = high = x[i]
+        """,
+    ),
+)
+zero_where_nothing_is = edit(
+    index_at_first,
+    "wrong suspect: 0 took part",
+    replace("x[min(i, x.size - 1)]", "x[i] if i < x.size else np.float32(0)"),
+)
+places_of_threads = edit(
+    index_at_first,
+    "wrong out-of-bounds: which places has the shared array",
+    replace("lows[t // 32]", "lows[t]"),
+    replace("highs[t // 32]", "highs[t]"),
+)
 
 
 @cuda.jit
@@ -294,25 +201,11 @@ def one_place_for_all_warps(x, out):
         out[cuda.blockIdx.x] = highs[0] - lows[0]
 
 
-@cuda.jit
-def only_warp_0_stores(x, out):
-    """wrong uninitialised-shared: Which thread of a warp stores the warp's result"""
-    lows = cuda.shared.array(4, np.float32)
-    highs = cuda.shared.array(4, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low = high = x[min(i, x.size - 1)]
-    for d in (16, 8, 4, 2, 1):
-        low = min(low, cuda.shfl_down_sync(ALL, low, d))
-        high = max(high, cuda.shfl_down_sync(ALL, high, d))
-    if t == 0:
-        lows[t // 32] = low
-        highs[t // 32] = high
-    cuda.syncthreads()
-    if t == 0:
-        for w in range(4):
-            low = min(low, lows[w])
-            high = max(high, highs[w])
-        out[cuda.blockIdx.x] = high - low
+only_warp_0_stores = edit(
+    index_at_first,
+    "wrong uninitialised-shared: Which thread of a warp stores the warp's result",
+    replace("if t % 32", "if t"),
+)
 
 
 @cuda.jit

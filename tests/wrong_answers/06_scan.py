@@ -1,6 +1,7 @@
 """Answers to 06-scan."""
 
 import numpy as np
+from answers import MASTER, cut, edit, replace
 
 from dlkernels import cuda
 
@@ -97,23 +98,10 @@ def a_warp_begins_anew(x, out):
         out[row, t] = total
 
 
-@cuda.jit
-def own_number_again(x, out):
-    """wrong wrong-value: Who adds what"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        total += before
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
+eight_warps = edit(MASTER, "right", replace("WARPS", "8"))
+own_number_again = edit(
+    eight_warps, "wrong wrong-value: Who adds what", replace("if lane >= d:\n    total += before", "total += before")
+)
 
 
 @cuda.jit
@@ -142,240 +130,56 @@ def downwards(x, out):
         out[row, t] = total
 
 
-@cuda.jit
-def shuffle_under_the_if(x, out):
-    """wrong divergent-barrier: Shuffles, too, stand outside"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        if lane >= d:
-            total += cuda.shfl_up_sync(ALL, total, d)
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def no_barrier(x, out):
-    """wrong race: no barrier lies between the two"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 31:
-        sums[warp] = total
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def the_first_lane_stores(x, out):
-    """wrong wrong-value: of all their 32 lanes"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 0:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def every_lane_stores(x, out):
-    """wrong race: One lane of a warp has its whole sum"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def its_own_warp_too(x, out):
-    """wrong wrong-value: Then lane 0 of warp 2"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp + 1):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def only_the_warp_before(x, out):
-    """wrong wrong-value: it needs the sums of the warps 0 and 1"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    if warp > 0:
-        total += sums[warp - 1]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def four_rounds(x, out):
-    """wrong wrong-value: Work out lanes 0 to 3"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def exclusive(x, out):
-    """wrong suspect: The number itself belongs to it"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    own = total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total - own
-
-
-@cuda.jit
-def no_guard(x, out):
-    """wrong out-of-bounds: it takes part with 0"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t]
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def gone_early(x, out):
-    """wrong barrier-after-exit: Shuffles, too, stand outside"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    if t >= x.shape[1]:
-        return
-    total = x[row, t]
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def always_row_0(x, out):
-    """wrong one-block: row is the one of its number"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = 0, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def sums_of_row_0(x, out):
-    """wrong suspect: Which row is a block's own"""
-    sums = cuda.shared.array(8, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane, warp = t % 32, t // 32
-    total = x[0, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        if lane >= d:
-            total += before
-    if lane == 31:
-        sums[warp] = total
-    cuda.syncthreads()
-    for w in range(warp):
-        total += sums[w]
-    if t < x.shape[1]:
-        out[row, t] = total
+shuffle_under_the_if = edit(
+    eight_warps,
+    "wrong divergent-barrier: Shuffles, too, stand outside",
+    cut("before = cuda.shfl_up_sync(ALL, total, d)"),
+    replace("total += before", "total += cuda.shfl_up_sync(ALL, total, d)"),
+)
+no_barrier = edit(eight_warps, "wrong race: no barrier lies between the two", cut("cuda.syncthreads()"))
+the_first_lane_stores = edit(
+    eight_warps, "wrong wrong-value: of all their 32 lanes", replace("lane == 31", "lane == 0")
+)
+every_lane_stores = edit(
+    eight_warps,
+    "wrong race: One lane of a warp has its whole sum",
+    replace("if lane == 31:\n    sums[warp] = total", "sums[warp] = total"),
+)
+its_own_warp_too = edit(
+    eight_warps, "wrong wrong-value: Then lane 0 of warp 2", replace("range(warp)", "range(warp + 1)")
+)
+only_the_warp_before = edit(
+    eight_warps,
+    "wrong wrong-value: it needs the sums of the warps 0 and 1",
+    replace("for w in range(warp):\n    total += sums[w]", "if warp > 0:\n    total += sums[warp - 1]"),
+)
+four_rounds = edit(
+    eight_warps,
+    "wrong wrong-value: Work out lanes 0 to 3",
+    replace("for d in (1, 2, 4, 8, 16):", "for d in (1, 2, 4, 8):"),
+)
+exclusive = edit(
+    eight_warps,
+    "wrong suspect: The number itself belongs to it",
+    replace("total = x[row, t]", "own = total = x[row, t]"),
+    replace("out[row, t] = total", "out[row, t] = total - own"),
+)
+no_guard = edit(
+    eight_warps,
+    "wrong out-of-bounds: it takes part with 0",
+    replace("total = x[row, t] if t < x.shape[1] else np.float32(0)", "total = x[row, t]"),
+)
+gone_early = edit(
+    eight_warps,
+    "wrong barrier-after-exit: Shuffles, too, stand outside",
+    replace(
+        "total = x[row, t] if t < x.shape[1] else np.float32(0)",
+        """
+        if t >= x.shape[1]:
+            return
+        total = x[row, t]
+        """,
+    ),
+)
+always_row_0 = edit(eight_warps, "wrong one-block: row is the one of its number", replace("cuda.blockIdx.x", "0"))
+sums_of_row_0 = edit(eight_warps, "wrong suspect: Which row is a block's own", replace("x[row, t]", "x[0, t]"))

@@ -1,6 +1,7 @@
 """Answers to 06-soa."""
 
 import numpy as np
+from answers import MASTER, cut, edit, replace
 
 from dlkernels import cuda
 
@@ -42,19 +43,9 @@ def sorted_on_the_way_in(points, out):
             out[c, i] = tile[c, t]
 
 
-@cuda.jit
-def sorted_on_the_way_in_and_in_the_way(points, out):
-    """over budget over-budget: lanes meet in a bank"""
-    tile = cuda.shared.array((3, THREADS), np.float32)
-    t, n = cuda.threadIdx.x, out.shape[1]
-    start = cuda.blockIdx.x * NUMBERS
-    for k in range(t, min(NUMBERS, 3 * n - start), THREADS):
-        tile[k % 3, k // 3] = points[start + k]
-    cuda.syncthreads()
-    i = cuda.grid(1)
-    for c in range(3):
-        if i < n:
-            out[c, i] = tile[c, t]
+sorted_on_the_way_in_and_in_the_way = edit(
+    sorted_on_the_way_in, "over budget over-budget: lanes meet in a bank", replace("(3, LONG)", "(3, THREADS)")
+)
 
 
 @cuda.jit
@@ -75,19 +66,13 @@ def a_thread_for_each_number(points, out):
             out[(start + k) % 3, (start + k) // 3] = points[start + k]
 
 
-@cuda.jit
-def rows_of_the_tile_are_long(points, out):
-    """over budget over-budget: a step that shares a factor with 32 does"""
-    tile = cuda.shared.array((THREADS, 4), np.float32)
-    t, n = cuda.threadIdx.x, out.shape[1]
-    start = cuda.blockIdx.x * NUMBERS
-    for k in range(t, min(NUMBERS, 3 * n - start), THREADS):
-        tile[k // 3, k % 3] = points[start + k]
-    cuda.syncthreads()
-    i = cuda.grid(1)
-    for c in range(3):
-        if i < n:
-            out[c, i] = tile[t, c]
+rows_of_the_tile_are_long = edit(
+    sorted_on_the_way_in,
+    "over budget over-budget: a step that shares a factor with 32 does",
+    replace("(3, LONG)", "(THREADS, 4)"),
+    replace("tile[k % 3, k // 3]", "tile[k // 3, k % 3]"),
+    replace("tile[c, t]", "tile[t, c]"),
+)
 
 
 @cuda.jit
@@ -106,18 +91,7 @@ def loaded_through_twice(points, out):
             out[c, i] = tile[3 * t + c]
 
 
-@cuda.jit
-def no_barrier(points, out):
-    """wrong race: before any of them reads"""
-    tile = cuda.shared.array(NUMBERS, np.float32)
-    t, n = cuda.threadIdx.x, out.shape[1]
-    start = cuda.blockIdx.x * NUMBERS
-    for k in range(t, min(NUMBERS, 3 * n - start), THREADS):
-        tile[k] = points[start + k]
-    i = cuda.grid(1)
-    if i < n:
-        for c in range(3):
-            out[c, i] = tile[3 * t + c]
+no_barrier = edit(MASTER, "wrong race: before any of them reads", cut("cuda.syncthreads()"))
 
 
 @cuda.jit
@@ -152,18 +126,13 @@ def gone_early(points, out):
         out[c, i] = tile[3 * t + c]
 
 
-@cuda.jit
-def as_they_came(points, out):
-    """wrong suspect: in the tile the three numbers of point t lie side by side"""
-    tile = cuda.shared.array(NUMBERS, np.float32)
-    t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)
-    start = cuda.blockIdx.x * NUMBERS
-    for k in range(t, min(NUMBERS, 3 * n - start), THREADS):
-        tile[k] = points[start + k]
-    cuda.syncthreads()
-    if i < n:
-        for c in range(3):
-            out[c, i] = tile[c * THREADS + t]
+as_they_came = edit(
+    MASTER,
+    "wrong suspect: in the tile the three numbers of point t lie side by side",
+    replace("t, n = cuda.threadIdx.x, out.shape[1]", "t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)"),
+    cut("i = cuda.grid(1)"),
+    replace("3 * t + c", "c * THREADS + t"),
+)
 
 
 @cuda.jit
@@ -180,18 +149,13 @@ def one_number_each(points, out):
             out[c, i] = tile[3 * t + c]
 
 
-@cuda.jit
-def a_tile_of_64(points, out):
-    """wrong out-of-bounds: so the tile needs as many places"""
-    tile = cuda.shared.array(THREADS, np.float32)
-    t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)
-    start = cuda.blockIdx.x * NUMBERS
-    for k in range(t, min(NUMBERS, 3 * n - start), THREADS):
-        tile[k] = points[start + k]
-    cuda.syncthreads()
-    if i < n:
-        for c in range(3):
-            out[c, i] = tile[3 * t + c]
+a_tile_of_64 = edit(
+    MASTER,
+    "wrong out-of-bounds: so the tile needs as many places",
+    replace("(NUMBERS, np.float32)", "(THREADS, np.float32)"),
+    replace("t, n = cuda.threadIdx.x, out.shape[1]", "t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)"),
+    cut("i = cuda.grid(1)"),
+)
 
 
 @cuda.jit
@@ -207,18 +171,13 @@ def no_guard(points, out):
         out[c, i] = tile[3 * t + c]
 
 
-@cuda.jit
-def blocks_of_64_numbers(points, out):
-    """wrong wrong-value: its first number is number 192 of points"""
-    tile = cuda.shared.array(NUMBERS, np.float32)
-    t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)
-    start = cuda.blockIdx.x * THREADS
-    for k in range(t, min(NUMBERS, 3 * n - start), THREADS):
-        tile[k] = points[start + k]
-    cuda.syncthreads()
-    if i < n:
-        for c in range(3):
-            out[c, i] = tile[3 * t + c]
+blocks_of_64_numbers = edit(
+    MASTER,
+    "wrong wrong-value: its first number is number 192 of points",
+    replace("t, n = cuda.threadIdx.x, out.shape[1]", "t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)"),
+    replace("x * NUMBERS", "x * THREADS"),
+    cut("i = cuda.grid(1)"),
+)
 
 
 @cuda.jit
@@ -234,18 +193,13 @@ def the_block_forgotten(points, out):
             out[c, t] = tile[3 * t + c]
 
 
-@cuda.jit
-def three_times_x(points, out):
-    """wrong suspect: All three rows got x"""
-    tile = cuda.shared.array(NUMBERS, np.float32)
-    t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)
-    start = cuda.blockIdx.x * NUMBERS
-    for k in range(t, min(NUMBERS, 3 * n - start), THREADS):
-        tile[k] = points[start + k]
-    cuda.syncthreads()
-    if i < n:
-        for c in range(3):
-            out[c, i] = tile[3 * t]
+three_times_x = edit(
+    MASTER,
+    "wrong suspect: All three rows got x",
+    replace("t, n = cuda.threadIdx.x, out.shape[1]", "t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)"),
+    cut("i = cuda.grid(1)"),
+    replace("3 * t + c", "3 * t"),
+)
 
 
 @cuda.jit
@@ -273,15 +227,10 @@ def a_barrier_for_each(points, out):
         cuda.syncthreads()
 
 
-@cuda.jit
-def z_first(points, out):
-    """wrong suspect: row 0 is for x"""
-    tile = cuda.shared.array(NUMBERS, np.float32)
-    t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)
-    start = cuda.blockIdx.x * NUMBERS
-    for k in range(t, min(NUMBERS, 3 * n - start), THREADS):
-        tile[k] = points[start + k]
-    cuda.syncthreads()
-    if i < n:
-        for c in range(3):
-            out[2 - c, i] = tile[3 * t + c]
+z_first = edit(
+    MASTER,
+    "wrong suspect: row 0 is for x",
+    replace("t, n = cuda.threadIdx.x, out.shape[1]", "t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)"),
+    cut("i = cuda.grid(1)"),
+    replace("out[c, i]", "out[2 - c, i]"),
+)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import cut, edit, replace
 
 from dlkernels import cuda
 
@@ -121,8 +122,8 @@ def by_atomics(x, out):
 
 
 @cuda.jit
-def no_barrier_in_the_loop(x, out):
-    """wrong race: after each round, the next readers have to wait"""
+def halves(x, out):
+    """right"""
     low = cuda.shared.array(REDUCED, np.float32)
     high = cuda.shared.array(REDUCED, np.float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)
@@ -133,27 +134,22 @@ def no_barrier_in_the_loop(x, out):
         if t < d:
             low[t] = min(low[t], low[t + d])
             high[t] = max(high[t], high[t + d])
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = high[0] - low[0]
-
-
-@cuda.jit
-def no_first_barrier(x, out):
-    """wrong race: After the tree is filled"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low[t] = high[t] = x[min(i, x.size - 1)]
-    d = REDUCED // 2
-    while d > 0:
-        if t < d:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
         cuda.syncthreads()
         d //= 2
     if t == 0:
         out[cuda.blockIdx.x] = high[0] - low[0]
+
+
+no_barrier_in_the_loop = edit(
+    halves,
+    "wrong race: after each round, the next readers have to wait",
+    cut("cuda.syncthreads()", after="high[t] = max(high[t], high[t + d])"),
+)
+no_first_barrier = edit(
+    halves,
+    "wrong race: After the tree is filled",
+    cut("cuda.syncthreads()", after="low[t] = high[t] = x[min(i, x.size - 1)]"),
+)
 
 
 @cuda.jit
@@ -197,173 +193,39 @@ def gone_early(x, out):
         out[cuda.blockIdx.x] = high[0] - low[0]
 
 
-@cuda.jit
-def zero_where_nothing_is(x, out):
-    """wrong suspect: 0 took part, and x has no 0"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low[t] = high[t] = x[i] if i < x.size else 0
-    cuda.syncthreads()
-    d = REDUCED // 2
-    while d > 0:
-        if t < d:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = high[0] - low[0]
-
-
-@cuda.jit
-def nothing_where_nothing_is(x, out):
-    """wrong uninitialised-shared: A thread without an element has to put in something"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    if i < x.size:
-        low[t] = high[t] = x[i]
-    cuda.syncthreads()
-    d = REDUCED // 2
-    while d > 0:
-        if t < d:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = high[0] - low[0]
-
-
-@cuda.jit
-def no_guard(x, out):
-    """wrong out-of-bounds: The last stretch of x may be short"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low[t] = high[t] = x[i]
-    cuda.syncthreads()
-    d = REDUCED // 2
-    while d > 0:
-        if t < d:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = high[0] - low[0]
-
-
-@cuda.jit
-def begins_with_128(x, out):
-    """wrong out-of-bounds: which d comes first"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low[t] = high[t] = x[min(i, x.size - 1)]
-    cuda.syncthreads()
-    d = REDUCED
-    while d > 0:
-        if t < d:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = high[0] - low[0]
-
-
-@cuda.jit
-def one_round_too_few(x, out):
-    """wrong wrong-value: Does every number get to place 0"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low[t] = high[t] = x[min(i, x.size - 1)]
-    cuda.syncthreads()
-    d = REDUCED // 2
-    while d > 1:
-        if t < d:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = high[0] - low[0]
-
-
-@cuda.jit
-def the_largest(x, out):
-    """wrong suspect: The smallest one has to be taken away"""
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    high[t] = x[min(i, x.size - 1)]
-    cuda.syncthreads()
-    d = REDUCED // 2
-    while d > 0:
-        if t < d:
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = high[0]
-
-
-@cuda.jit
-def the_first_stretch(x, out):
-    """wrong suspect: Which element does thread t of block b load"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t = cuda.threadIdx.x
-    low[t] = high[t] = x[min(t, x.size - 1)]
-    cuda.syncthreads()
-    d = REDUCED // 2
-    while d > 0:
-        if t < d:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = high[0] - low[0]
-
-
-@cuda.jit
-def stored_by_all(x, out):
-    """wrong race: There one thread of a block is enough"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low[t] = high[t] = x[min(i, x.size - 1)]
-    cuda.syncthreads()
-    d = REDUCED // 2
-    while d > 0:
-        if t < d:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d //= 2
-    out[cuda.blockIdx.x] = high[0] - low[0]
-
-
-@cuda.jit
-def all_into_place_0(x, out):
-    """wrong two-writers: that of its number"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low[t] = high[t] = x[min(i, x.size - 1)]
-    cuda.syncthreads()
-    d = REDUCED // 2
-    while d > 0:
-        if t < d:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d //= 2
-    if t == 0:
-        out[0] = high[0] - low[0]
+zero_where_nothing_is = edit(
+    halves, "wrong suspect: 0 took part, and x has no 0", replace("x[min(i, x.size - 1)]", "x[i] if i < x.size else 0")
+)
+nothing_where_nothing_is = edit(
+    halves,
+    "wrong uninitialised-shared: A thread without an element has to put in something",
+    replace("low[t] = high[t] = x[min(i, x.size - 1)]", "if i < x.size:\n    low[t] = high[t] = x[i]"),
+)
+no_guard = edit(halves, "wrong out-of-bounds: The last stretch of x may be short", replace("min(i, x.size - 1)", "i"))
+begins_with_128 = edit(halves, "wrong out-of-bounds: which d comes first", replace("d = REDUCED // 2", "d = REDUCED"))
+one_round_too_few = edit(
+    halves, "wrong wrong-value: Does every number get to place 0", replace("while d > 0:", "while d > 1:")
+)
+the_largest = edit(
+    halves,
+    "wrong suspect: The smallest one has to be taken away",
+    cut("low = cuda.shared.array(REDUCED, np.float32)"),
+    replace("low[t] = high[t]", "high[t]"),
+    cut("low[t] = min(low[t], low[t + d])"),
+    replace("high[0] - low[0]", "high[0]"),
+)
+the_first_stretch = edit(
+    halves,
+    "wrong suspect: Which element does thread t of block b load",
+    replace("t, i = cuda.threadIdx.x, cuda.grid(1)", "t = cuda.threadIdx.x"),
+    replace("min(i, x.size - 1)", "min(t, x.size - 1)"),
+)
+stored_by_all = edit(
+    halves,
+    "wrong race: There one thread of a block is enough",
+    replace("if t == 0:\n    out[cuda.blockIdx.x] = high[0] - low[0]", "out[cuda.blockIdx.x] = high[0] - low[0]"),
+)
+all_into_place_0 = edit(halves, "wrong two-writers: that of its number", replace("cuda.blockIdx.x", "0"))
 
 
 @cuda.jit

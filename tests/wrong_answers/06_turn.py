@@ -1,6 +1,7 @@
 """Answers to 06-turn."""
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -54,18 +55,10 @@ def loads_down_a_column(picture, out):
         out[column, picture.shape[0] - 1 - row] = picture[row, column]
 
 
-@cuda.jit
-def rows_of_32(picture, out):
-    """over budget over-budget: With W = 32 that is one bank"""
-    tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + x < rows and left + y < columns:
-        out[left + y, rows - 1 - top - x] = tile[x, y]
+width_by_name = edit(MASTER, "right", replace("(TILE, 33)", "(TILE, WIDE)"), replace("- (top + x)", "- top - x"))
+rows_of_32 = edit(
+    width_by_name, "over budget over-budget: With W = 32 that is one bank", replace("(TILE, WIDE)", "(TILE, TILE)")
+)
 
 
 @cuda.jit
@@ -81,47 +74,18 @@ def a_tile_that_is_not_used(picture, out):
         out[column, picture.shape[0] - 1 - row] = tile[y, x]
 
 
-@cuda.jit
-def two_barriers(picture, out):
-    """over budget over-budget: with one barrier between them"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    cuda.syncthreads()
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + x < rows and left + y < columns:
-        out[left + y, rows - 1 - top - x] = tile[x, y]
-
-
-@cuda.jit
-def no_barrier(picture, out):
-    """wrong race: Where must all threads of the block have come"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    if top + x < rows and left + y < columns:
-        out[left + y, rows - 1 - top - x] = tile[x, y]
-
-
-@cuda.jit
-def one_guard_for_both(picture, out):
-    """wrong negative-index: does its guard ask for that one"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    inside = top + y < rows and left + x < columns
-    if inside:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if inside:
-        out[left + y, rows - 1 - top - x] = tile[x, y]
+two_barriers = edit(
+    width_by_name,
+    "over budget over-budget: with one barrier between them",
+    insert("cuda.syncthreads()", after="top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE"),
+)
+no_barrier = edit(width_by_name, "wrong race: Where must all threads of the block have come", cut("cuda.syncthreads()"))
+one_guard_for_both = edit(
+    width_by_name,
+    "wrong negative-index: does its guard ask for that one",
+    replace("if top + y < rows and left + x < columns:", "inside = top + y < rows and left + x < columns\nif inside:"),
+    replace("if top + x < rows and left + y < columns:", "if inside:"),
+)
 
 
 @cuda.jit
@@ -153,46 +117,17 @@ def gone_early(picture, out):
         out[left + y, rows - 1 - top - x] = tile[x, y]
 
 
-@cuda.jit
-def transposed(picture, out):
-    """wrong suspect: The first row of the picture becomes the last column"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + x < rows and left + y < columns:
-        out[left + y, top + x] = tile[x, y]
-
-
-@cuda.jit
-def to_the_left(picture, out):
-    """wrong suspect: It was turned to the left"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + x < rows and left + y < columns:
-        out[columns - 1 - left - y, top + x] = tile[x, y]
-
-
-@cuda.jit
-def not_crossed(picture, out):
-    """wrong suspect: The tile is crossed once"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + x < rows and left + y < columns:
-        out[left + y, rows - 1 - top - x] = tile[y, x]
+transposed = edit(
+    width_by_name,
+    "wrong suspect: The first row of the picture becomes the last column",
+    replace("rows - 1 - top - x", "top + x"),
+)
+to_the_left = edit(
+    width_by_name,
+    "wrong suspect: It was turned to the left",
+    replace("out[left + y, rows - 1 - top - x]", "out[columns - 1 - left - y, top + x]"),
+)
+not_crossed = edit(width_by_name, "wrong suspect: The tile is crossed once", replace("tile[x, y]", "tile[y, x]"))
 
 
 @cuda.jit
@@ -206,18 +141,9 @@ def no_guards(picture, out):
     out[left + y, picture.shape[0] - 1 - top - x] = tile[x, y]
 
 
-@cuda.jit
-def counted_from_one(picture, out):
-    """wrong out-of-bounds: the last column is one less than their number"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + x < rows and left + y < columns:
-        out[left + y, rows - top - x] = tile[x, y]
+counted_from_one = edit(
+    width_by_name, "wrong out-of-bounds: the last column is one less than their number", replace("- 1 - top", "- top")
+)
 
 
 @cuda.jit
@@ -233,57 +159,22 @@ def the_block_forgotten(picture, out):
         out[y, rows - 1 - x] = tile[x, y]
 
 
-@cuda.jit
-def blocks_not_exchanged(picture, out):
-    """wrong out-of-bounds: one used as the other"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + y < rows and left + x < columns:
-        out[top + y, rows - 1 - left - x] = tile[x, y]
-
-
-@cuda.jit
-def padding_in_front(picture, out):
-    """wrong uninitialised-shared: An element of the tile is read that nobody stored"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x + 1] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + x < rows and left + y < columns:
-        out[left + y, rows - 1 - top - x] = tile[x, y]
-
-
-@cuda.jit
-def both_from_the_end(picture, out):
-    """wrong suspect: Only the rows are"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + x < rows and left + y < columns:
-        out[columns - 1 - left - y, rows - 1 - top - x] = tile[x, y]
-
-
-@cuda.jit
-def tiles_stay_where_they_are(picture, out):
-    """wrong wrong-value: its tile begins at row 32 of the picture"""
-    tile = cuda.shared.array((TILE, WIDE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    rows, columns = picture.shape
-    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
-    if top + y < rows and left + x < columns:
-        tile[y, x] = picture[top + y, left + x]
-    cuda.syncthreads()
-    if top + x < rows and left + y < columns:
-        out[left + y, top + TILE - 1 - x] = tile[x, y]
+blocks_not_exchanged = edit(
+    width_by_name,
+    "wrong out-of-bounds: one used as the other",
+    replace("top + x < rows and left + y", "top + y < rows and left + x"),
+    replace("out[left + y, rows - 1 - top - x]", "out[top + y, rows - 1 - left - x]"),
+)
+padding_in_front = edit(
+    width_by_name,
+    "wrong uninitialised-shared: An element of the tile is read that nobody stored",
+    replace("tile[y, x]", "tile[y, x + 1]"),
+)
+both_from_the_end = edit(
+    width_by_name, "wrong suspect: Only the rows are", replace("left + y, rows", "columns - 1 - left - y, rows")
+)
+tiles_stay_where_they_are = edit(
+    width_by_name,
+    "wrong wrong-value: its tile begins at row 32 of the picture",
+    replace("rows - 1 - top", "top + TILE - 1"),
+)

@@ -1,6 +1,7 @@
 """Answers to 06b-bins. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
+from answers import MASTER, cut, edit, replace
 
 from dlkernels import cuda
 
@@ -29,19 +30,11 @@ def a_row_for_each_thread(labels, counts):
             cuda.atomic.add(counts, t, own[row, t])
 
 
-@cuda.jit
-def as_it_was(labels, counts):
-    """wrong race: what happens if both load before either stores?"""
-    own = cuda.shared.array(10, np.int32)
-    t = cuda.threadIdx.x
-    if t < 10:
-        own[t] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
-        own[labels[i]] += 1
-    cuda.syncthreads()
-    if t < 10:
-        cuda.atomic.add(counts, t, own[t])
+as_it_was = edit(
+    MASTER,
+    "wrong race: what happens if both load before either stores?",
+    replace("cuda.atomic.add(own, labels[i], 1)", "own[labels[i]] += 1"),
+)
 
 
 @cuda.jit
@@ -62,17 +55,12 @@ def a_barrier_in_each_round(labels, counts):
         cuda.atomic.add(counts, t, own[t])
 
 
-@cuda.jit
-def atomic_without_barriers(labels, counts):
-    """wrong atomic-against-plain: nothing says who comes first"""
-    own = cuda.shared.array(10, np.int32)
-    t = cuda.threadIdx.x
-    if t < 10:
-        own[t] = 0
-    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
-        cuda.atomic.add(own, labels[i], 1)
-    if t < 10:
-        cuda.atomic.add(counts, t, own[t])
+atomic_without_barriers = edit(
+    MASTER,
+    "wrong atomic-against-plain: nothing says who comes first",
+    cut("cuda.syncthreads()", after="own[t] = 0"),
+    cut("cuda.syncthreads()", after="cuda.atomic.add(own, labels[i], 1)"),
+)
 
 
 @cuda.jit
@@ -87,34 +75,16 @@ def not_set_to_zero(labels, counts):
         cuda.atomic.add(counts, t, own[t])
 
 
-@cuda.jit
-def set_to_zero_by_one_thread_too_few(labels, counts):
-    """wrong uninitialised-shared: Which thread should have stored this place"""
-    own = cuda.shared.array(10, np.int32)
-    t = cuda.threadIdx.x
-    if t < 9:
-        own[t] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
-        cuda.atomic.add(own, labels[i], 1)
-    cuda.syncthreads()
-    if t < 10:
-        cuda.atomic.add(counts, t, own[t])
-
-
-@cuda.jit
-def stored_not_added(labels, counts):
-    """wrong race: what happens if both load before either stores?"""
-    own = cuda.shared.array(10, np.int32)
-    t = cuda.threadIdx.x
-    if t < 10:
-        own[t] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
-        cuda.atomic.add(own, labels[i], 1)
-    cuda.syncthreads()
-    if t < 10:
-        counts[t] += own[t]
+set_to_zero_by_one_thread_too_few = edit(
+    MASTER,
+    "wrong uninitialised-shared: Which thread should have stored this place",
+    replace("if t < 10:", "if t < 9:", after="t = cuda.threadIdx.x"),
+)
+stored_not_added = edit(
+    MASTER,
+    "wrong race: what happens if both load before either stores?",
+    replace("cuda.atomic.add(counts, t, own[t])", "counts[t] += own[t]"),
+)
 
 
 @cuda.jit

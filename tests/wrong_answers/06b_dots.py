@@ -1,6 +1,7 @@
 """Answers to 06b-dots. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -70,69 +71,24 @@ def returns_early(a, b, out):
         out[cuda.blockIdx.x] = s[0]
 
 
-@cuda.jit
-def barrier_for_those_who_add(a, b, out):
-    """wrong barrier-after-exit: Which threads go another way"""
-    s = cuda.shared.array(64, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = a[i] * b[i] if i < a.size else 0
-    cuda.syncthreads()
-    d = 32
-    while d > 0:
-        if t < d:
-            s[t] += s[t + d]
-            cuda.syncthreads()
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
-@cuda.jit
-def nothing_from_the_others(a, b, out):
-    """wrong uninitialised-shared: what do the others bring along?"""
-    s = cuda.shared.array(64, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    if i < a.size:
-        s[t] = a[i] * b[i]
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            s[t] += s[t + d]
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
-@cuda.jit
-def no_guard(a, b, out):
-    """wrong out-of-bounds: a thread without an element loads all the same"""
-    s = cuda.shared.array(64, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = a[i] * b[i]
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            s[t] += s[t + d]
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
-@cuda.jit
-def no_barrier(a, b, out):
-    """wrong race: Where do the threads of a block have to meet"""
-    s = cuda.shared.array(64, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = a[i] * b[i] if i < a.size else 0
-    d = 32
-    while d > 0:
-        if t < d:
-            s[t] += s[t + d]
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
+barrier_for_those_who_add = edit(
+    MASTER,
+    "wrong barrier-after-exit: Which threads go another way",
+    insert("cuda.syncthreads()", after="s[t] = a[i] * b[i] if i < a.size else 0"),
+    cut("cuda.syncthreads()"),
+    insert("cuda.syncthreads()", after="s[t] += s[t + d]"),
+)
+nothing_from_the_others = edit(
+    MASTER,
+    "wrong uninitialised-shared: what do the others bring along?",
+    replace("s[t] = a[i] * b[i] if i < a.size else 0", "if i < a.size:\n    s[t] = a[i] * b[i]"),
+)
+no_guard = edit(
+    MASTER,
+    "wrong out-of-bounds: a thread without an element loads all the same",
+    replace("s[t] = a[i] * b[i] if i < a.size else 0", "s[t] = a[i] * b[i]"),
+)
+no_barrier = edit(MASTER, "wrong race: Where do the threads of a block have to meet", cut("cuda.syncthreads()"))
 
 
 @cuda.jit
@@ -143,30 +99,12 @@ def no_tree(a, b, out):
         out[cuda.blockIdx.x] = a[i] * b[i]
 
 
-@cuda.jit
-def the_last_one_again(a, b, out):
-    """wrong wrong-value: Does every product get to place 0"""
-    s = cuda.shared.array(64, np.float32)
-    t, i = cuda.threadIdx.x, min(cuda.grid(1), a.size - 1)
-    s[t] = a[i] * b[i]
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            s[t] += s[t + d]
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
-@cuda.jit
-def called_a_race(a, b, out):
-    """wrong verdict: look at `cuda.syncthreads()` in thread 0 of block 1"""
-    if cuda.threadIdx.x == 0:
-        total = np.float32(0)
-        for i in range(cuda.grid(1), min(cuda.grid(1) + 64, a.size)):
-            total += a[i] * b[i]
-        out[cuda.blockIdx.x] = total
-
-
-called_a_race.py_func.claims = {"fault": "race"}
+the_last_one_again = edit(
+    MASTER,
+    "wrong wrong-value: Does every product get to place 0",
+    replace("cuda.grid(1)", "min(cuda.grid(1), a.size - 1)"),
+    replace("s[t] = a[i] * b[i] if i < a.size else 0", "s[t] = a[i] * b[i]"),
+)
+called_a_race = edit(
+    one_thread_adds, "wrong verdict: look at `cuda.syncthreads()` in thread 0 of block 1", claims={"fault": "race"}
+)

@@ -1,33 +1,14 @@
 """Answers to 06b-largest. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
 CLAIMS = {"fault": "right"}
 
 
-@cuda.jit
-def as_it_was(x, lengths, out):
-    """right"""
-    best = cuda.shared.array(64, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    n = lengths[row]
-    if n == 0:
-        if t == 0:
-            out[row] = 0
-        return
-    best[t] = x[row, min(t, n - 1)]
-    for j in range(t + 64, n, 64):
-        best[t] = max(best[t], x[row, j])
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            best[t] = max(best[t], best[t + d])
-        d //= 2
-    if t == 0:
-        out[row] = best[0]
+as_it_was = edit(MASTER, "right")
 
 
 @cuda.jit
@@ -83,27 +64,12 @@ def guarded_one_by_one(x, lengths, out):
         out[row] = best[0]
 
 
-@cuda.jit
-def those_without_an_element_leave(x, lengths, out):
-    """wrong barrier-after-exit: Which threads go another way"""
-    best = cuda.shared.array(64, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    n = lengths[row]
-    if t >= n:
-        if t == 0:
-            out[row] = 0
-        return
-    best[t] = x[row, t]
-    for j in range(t + 64, n, 64):
-        best[t] = max(best[t], x[row, j])
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            best[t] = max(best[t], best[t + d])
-        d //= 2
-    if t == 0:
-        out[row] = best[0]
+those_without_an_element_leave = edit(
+    MASTER,
+    "wrong barrier-after-exit: Which threads go another way",
+    replace("if n == 0:", "if t >= n:"),
+    replace("min(t, n - 1)", "t"),
+)
 
 
 @cuda.jit
@@ -144,67 +110,30 @@ def the_whole_row(x, lengths, out):
         out[row] = best[0] if lengths[row] > 0 else 0
 
 
-@cuda.jit
-def no_loop(x, lengths, out):
-    """wrong suspect: Only the first 64 numbers of each row took part"""
-    best = cuda.shared.array(64, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    n = lengths[row]
+no_loop = edit(
+    MASTER,
+    "wrong suspect: Only the first 64 numbers of each row took part",
+    cut("""
+    for j in range(t + 64, n, 64):
+        best[t] = max(best[t], x[row, j])
+    """),
+)
+nobody_leaves = edit(
+    MASTER,
+    "wrong negative-index: what is there for it to do?",
+    cut("""
     if n == 0:
         if t == 0:
             out[row] = 0
         return
-    best[t] = x[row, min(t, n - 1)]
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            best[t] = max(best[t], best[t + d])
-        d //= 2
-    if t == 0:
-        out[row] = best[0]
-
-
-@cuda.jit
-def nobody_leaves(x, lengths, out):
-    """wrong negative-index: what is there for it to do?"""
-    best = cuda.shared.array(64, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    n = lengths[row]
-    best[t] = x[row, min(t, n - 1)]
-    for j in range(t + 64, n, 64):
-        best[t] = max(best[t], x[row, j])
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            best[t] = max(best[t], best[t + d])
-        d //= 2
-    if t == 0:
-        out[row] = best[0]
-
-
-@cuda.jit
-def fewer_barriers(x, lengths, out):
-    """wrong race: what would have to lie between the two?"""
-    best = cuda.shared.array(64, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    n = lengths[row]
-    if n == 0:
-        if t == 0:
-            out[row] = 0
-        return
-    best[t] = x[row, min(t, n - 1)]
-    for j in range(t + 64, n, 64):
-        best[t] = max(best[t], x[row, j])
-    cuda.syncthreads()
-    d = 32
-    while d > 0:
-        if t < d:
-            best[t] = max(best[t], best[t + d])
-        d //= 2
-    if t == 0:
-        out[row] = best[0]
+    """),
+)
+fewer_barriers = edit(
+    MASTER,
+    "wrong race: what would have to lie between the two?",
+    insert("cuda.syncthreads()", before="d = 32"),
+    cut("cuda.syncthreads()"),
+)
 
 
 @cuda.jit

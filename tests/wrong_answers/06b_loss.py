@@ -1,6 +1,7 @@
 """Answers to 06b-loss. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
+from answers import MASTER, edit, replace
 
 from dlkernels import cuda
 
@@ -48,14 +49,9 @@ def by_the_number_of_blocks(y, target, out):
     cuda.atomic.add(out, 0, total)
 
 
-@cuda.jit
-def all_blocks_begin_at_zero(y, target, out):
-    """wrong wrong-value: which thread 0 of block 1"""
-    total = np.float32(0)
-    for i in range(cuda.threadIdx.x, y.size, cuda.gridsize(1)):
-        error = y[i] - target[i]
-        total += error * error
-    cuda.atomic.add(out, 0, total)
+all_blocks_begin_at_zero = edit(
+    MASTER, "wrong wrong-value: which thread 0 of block 1", replace("cuda.grid(1)", "cuda.threadIdx.x")
+)
 
 
 @cuda.jit
@@ -106,14 +102,4 @@ def no_squares(y, target, out):
     cuda.atomic.add(out, 0, total)
 
 
-@cuda.jit
-def called_a_race(y, target, out):
-    """wrong verdict: exact: n = 256 in 4 blocks of 32: element [0]"""
-    total = np.float32(0)
-    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
-        error = y[i] - target[i]
-        total += error * error
-    cuda.atomic.add(out, 0, total)
-
-
-called_a_race.py_func.claims = {"fault": "race"}
+called_a_race = edit(MASTER, "wrong verdict: exact: n = 256 in 4 blocks of 32: element [0]", claims={"fault": "race"})

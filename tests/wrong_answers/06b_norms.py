@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import MASTER, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -62,30 +63,13 @@ def as_it_was(x, out):
             out[i // 32] = math.sqrt(total)
 
 
-@cuda.jit
-def the_mask_of_those_who_are_there(x, out):
-    """wrong inactive-lane-read: that one is not there"""
-    i = cuda.grid(1)
-    if i < x.size:
-        mask = cuda.activemask()
-        total = x[i] * x[i]
-        for d in (16, 8, 4, 2, 1):
-            total += cuda.shfl_down_sync(mask, total, d)
-        if cuda.laneid == 0:
-            out[i // 32] = math.sqrt(total)
-
-
-@cuda.jit
-def half_a_mask(x, out):
-    """wrong lane-not-in-mask: Which ones do come"""
-    i = cuda.grid(1)
-    total = np.float32(0)
-    if i < x.size:
-        total = x[i] * x[i]
-    for d in (16, 8, 4, 2, 1):
-        total += cuda.shfl_down_sync(0xFFFF, total, d)
-    if i < x.size and cuda.laneid == 0:
-        out[i // 32] = math.sqrt(total)
+the_mask_of_those_who_are_there = edit(
+    as_it_was,
+    "wrong inactive-lane-read: that one is not there",
+    insert("mask = cuda.activemask()", before="total = x[i] * x[i]"),
+    replace("0xFFFFFFFF", "mask"),
+)
+half_a_mask = edit(MASTER, "wrong lane-not-in-mask: Which ones do come", replace("0xFFFFFFFF", "0xFFFF"))
 
 
 @cuda.jit
@@ -99,43 +83,15 @@ def nothing_to_load(x, out):
         out[i // 32] = math.sqrt(total)
 
 
-@cuda.jit
-def nowhere_to_store(x, out):
-    """wrong out-of-bounds: loads or stores all the same"""
-    i = cuda.grid(1)
-    total = np.float32(0)
-    if i < x.size:
-        total = x[i] * x[i]
-    for d in (16, 8, 4, 2, 1):
-        total += cuda.shfl_down_sync(0xFFFFFFFF, total, d)
-    if cuda.laneid == 0:
-        out[i // 32] = math.sqrt(total)
-
-
-@cuda.jit
-def all_lanes_store(x, out):
-    """wrong race: what would have to lie between the two?"""
-    i = cuda.grid(1)
-    total = np.float32(0)
-    if i < x.size:
-        total = x[i] * x[i]
-    for d in (16, 8, 4, 2, 1):
-        total += cuda.shfl_down_sync(0xFFFFFFFF, total, d)
-    if i < x.size:
-        out[i // 32] = math.sqrt(total)
-
-
-@cuda.jit
-def no_root(x, out):
-    """wrong suspect: The roots of the sums are asked for"""
-    i = cuda.grid(1)
-    total = np.float32(0)
-    if i < x.size:
-        total = x[i] * x[i]
-    for d in (16, 8, 4, 2, 1):
-        total += cuda.shfl_down_sync(0xFFFFFFFF, total, d)
-    if i < x.size and cuda.laneid == 0:
-        out[i // 32] = total
+nowhere_to_store = edit(
+    MASTER, "wrong out-of-bounds: loads or stores all the same", replace("i < x.size and cuda.laneid", "cuda.laneid")
+)
+all_lanes_store = edit(
+    MASTER,
+    "wrong race: what would have to lie between the two?",
+    replace("if i < x.size and cuda.laneid == 0:", "if i < x.size:"),
+)
+no_root = edit(MASTER, "wrong suspect: The roots of the sums are asked for", replace("math.sqrt(total)", "total"))
 
 
 @cuda.jit

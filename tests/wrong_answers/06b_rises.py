@@ -1,6 +1,7 @@
 """Answers to 06b-rises. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
+from answers import MASTER, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -65,30 +66,16 @@ def with_a_fence(x, out):
         out[i] = right - out[i]
 
 
-@cuda.jit
-def without_the_barriers(x, out):
-    """wrong race: Are the two in one block?"""
-    i = cuda.grid(1)
-    if i < x.size:
-        out[i] = max(x[i], np.float32(0))
-    right = np.float32(0)
-    if i + 1 < x.size:
-        right = out[i + 1]
-    if i < x.size:
-        out[i] = right - out[i]
-
-
-@cuda.jit
-def barriers_for_those_inside(x, out):
-    """wrong barrier-after-exit: Which threads go another way"""
-    i = cuda.grid(1)
-    if i < x.size:
-        own = max(x[i], np.float32(0))
-        cuda.syncthreads()
-        right = np.float32(0)
-        if i + 1 < x.size:
-            right = max(x[i + 1], np.float32(0))
-        out[i] = right - own
+without_the_barriers = edit(
+    from_x,
+    "wrong race: Are the two in one block?",
+    replace("right = max(x[i + 1], np.float32(0))", "right = out[i + 1]"),
+)
+barriers_for_those_inside = edit(
+    MASTER,
+    "wrong barrier-after-exit: Which threads go another way",
+    insert("cuda.syncthreads()", after="own = max(x[i], np.float32(0))"),
+)
 
 
 @cuda.jit

@@ -1,6 +1,7 @@
 """Answers to 06b-smooth. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
+from answers import MASTER, cut, edit, replace
 
 from dlkernels import cuda
 
@@ -32,40 +33,14 @@ def without_a_tile(x, out):
         out[i] = total / 5
 
 
-@cuda.jit
-def as_it_was(x, out):
-    """wrong uninitialised-shared: write down who stores places 0, 1, 2, 65, 66 and 67"""
-    tile = cuda.shared.array(68, np.float32)
-    t, i, last = cuda.threadIdx.x, cuda.grid(1), x.size - 1
-    tile[t + 2] = x[min(i, last)]
-    if t < 2:
-        tile[t] = x[max(i - 2, 0)]
-    if t > 62:
-        tile[t + 4] = x[min(i + 2, last)]
-    cuda.syncthreads()
-    if i <= last:
-        total = np.float32(0)
-        for k in range(5):
-            total += tile[t + k]
-        out[i] = total / 5
-
-
-@cuda.jit
-def one_thread_too_many(x, out):
-    """wrong race: Does each place have one thread that stores it"""
-    tile = cuda.shared.array(68, np.float32)
-    t, i, last = cuda.threadIdx.x, cuda.grid(1), x.size - 1
-    tile[t + 2] = x[min(i, last)]
-    if t < 2:
-        tile[t] = x[max(i - 2, 0)]
-    if t > 60:
-        tile[t + 4] = x[min(i + 2, last)]
-    cuda.syncthreads()
-    if i <= last:
-        total = np.float32(0)
-        for k in range(5):
-            total += tile[t + k]
-        out[i] = total / 5
+as_it_was = edit(
+    MASTER,
+    "wrong uninitialised-shared: write down who stores places 0, 1, 2, 65, 66 and 67",
+    replace("if t > 61:", "if t > 62:"),
+)
+one_thread_too_many = edit(
+    MASTER, "wrong race: Does each place have one thread that stores it", replace("if t > 61:", "if t > 60:")
+)
 
 
 @cuda.jit
@@ -85,58 +60,14 @@ def one_place_for_all(x, out):
         out[i] = total / 5
 
 
-@cuda.jit
-def a_place_too_far(x, out):
-    """wrong out-of-bounds: how large is the array?"""
-    tile = cuda.shared.array(68, np.float32)
-    t, i, last = cuda.threadIdx.x, cuda.grid(1), x.size - 1
-    tile[t + 2] = x[min(i, last)]
-    if t < 2:
-        tile[t] = x[max(i - 2, 0)]
-    if t > 61:
-        tile[t + 5] = x[min(i + 2, last)]
-    cuda.syncthreads()
-    if i <= last:
-        total = np.float32(0)
-        for k in range(5):
-            total += tile[t + k]
-        out[i] = total / 5
-
-
-@cuda.jit
-def the_tile_alone(x, out):
-    """wrong suspect: from element i -2 to i +1"""
-    tile = cuda.shared.array(68, np.float32)
-    t, i, last = cuda.threadIdx.x, cuda.grid(1), x.size - 1
-    tile[t + 2] = x[min(i, last)]
-    if t < 2:
-        tile[t] = x[max(i - 2, 0)]
-    if t > 61:
-        tile[t + 4] = x[min(i + 2, last)]
-    cuda.syncthreads()
-    if i <= last:
-        total = np.float32(0)
-        for k in range(4):
-            total += tile[t + k]
-        out[i] = total / 4
-
-
-@cuda.jit
-def the_wrong_neighbours(x, out):
-    """wrong wrong-value: Which elements of x belong there"""
-    tile = cuda.shared.array(68, np.float32)
-    t, i, last = cuda.threadIdx.x, cuda.grid(1), x.size - 1
-    tile[t + 2] = x[min(i, last)]
-    if t < 2:
-        tile[t] = x[max(i - 2, 0)]
-    if t > 61:
-        tile[t + 4] = x[min(i + 1, last)]
-    cuda.syncthreads()
-    if i <= last:
-        total = np.float32(0)
-        for k in range(5):
-            total += tile[t + k]
-        out[i] = total / 5
+a_place_too_far = edit(MASTER, "wrong out-of-bounds: how large is the array?", replace("tile[t + 4]", "tile[t + 5]"))
+the_tile_alone = edit(
+    MASTER,
+    "wrong suspect: from element i -2 to i +1",
+    replace("range(5)", "range(4)"),
+    replace("total / 5", "total / 4"),
+)
+the_wrong_neighbours = edit(MASTER, "wrong wrong-value: Which elements of x belong there", replace("i + 2", "i + 1"))
 
 
 @cuda.jit
@@ -156,32 +87,7 @@ def zeros_in_the_gap(x, out):
         out[i] = total / 5
 
 
-@cuda.jit
-def no_barrier(x, out):
-    """wrong race: is there a barrier before anybody reads?"""
-    tile = cuda.shared.array(68, np.float32)
-    t, i, last = cuda.threadIdx.x, cuda.grid(1), x.size - 1
-    tile[t + 2] = x[min(i, last)]
-    if t < 2:
-        tile[t] = x[max(i - 2, 0)]
-    if t > 61:
-        tile[t + 4] = x[min(i + 2, last)]
-    if i <= last:
-        total = np.float32(0)
-        for k in range(5):
-            total += tile[t + k]
-        out[i] = total / 5
-
-
-@cuda.jit
-def called_outside(x, out):
-    """wrong verdict: look at `tile[t + k]` in thread 62 of block 0"""
-    i, last = cuda.grid(1), x.size - 1
-    if i <= last:
-        total = np.float32(0)
-        for k in range(i - 2, i + 3):
-            total += x[max(0, min(k, last))]
-        out[i] = total / 5
-
-
-called_outside.py_func.claims = {"fault": "outside"}
+no_barrier = edit(MASTER, "wrong race: is there a barrier before anybody reads?", cut("cuda.syncthreads()"))
+called_outside = edit(
+    without_a_tile, "wrong verdict: look at `tile[t + k]` in thread 62 of block 0", claims={"fault": "outside"}
+)

@@ -1,6 +1,7 @@
 """Answers to 06b-total. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
+from answers import cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -36,102 +37,8 @@ def one_block_adds_everything(x, parts, count, out):
 
 
 @cuda.jit
-def as_it_was(x, parts, count, out):
-    """wrong race: what may be loaded before the counter is known?"""
-    i, block = cuda.grid(1), cuda.blockIdx.x
-    own = x[i] if i < x.size else np.float32(0)
-    for d in (16, 8, 4, 2, 1):
-        own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
-    if cuda.threadIdx.x == 0:
-        parts[block] = own
-        cuda.threadfence()
-        before = cuda.atomic.add(count, 0, 1)
-        if before == cuda.gridDim.x - 1:
-            result = np.float32(0)
-            for b in range(cuda.gridDim.x):
-                result += parts[b]
-            out[0] = result
-
-
-@cuda.jit
-def the_fence_moved(x, parts, count, out):
-    """wrong race: What must be seen before the counter is raised?"""
-    i, block = cuda.grid(1), cuda.blockIdx.x
-    own = x[i] if i < x.size else np.float32(0)
-    for d in (16, 8, 4, 2, 1):
-        own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
-    if cuda.threadIdx.x == 0:
-        parts[block] = own
-        before = cuda.atomic.add(count, 0, 1)
-        cuda.threadfence()
-        if before == cuda.gridDim.x - 1:
-            result = np.float32(0)
-            for b in range(cuda.gridDim.x):
-                result += parts[b]
-            out[0] = result
-
-
-@cuda.jit
-def a_fence_of_the_block(x, parts, count, out):
-    """wrong race: all that passed between them is the counter"""
-    i, block = cuda.grid(1), cuda.blockIdx.x
-    own = x[i] if i < x.size else np.float32(0)
-    for d in (16, 8, 4, 2, 1):
-        own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
-    if cuda.threadIdx.x == 0:
-        parts[block] = own
-        cuda.threadfence()
-        before = cuda.atomic.add(count, 0, 1)
-        cuda.threadfence_block()
-        if before == cuda.gridDim.x - 1:
-            result = np.float32(0)
-            for b in range(cuda.gridDim.x):
-                result += parts[b]
-            out[0] = result
-
-
-@cuda.jit
-def both_fences_before(x, parts, count, out):
-    """wrong race: what may be loaded before the counter is known?"""
-    i, block = cuda.grid(1), cuda.blockIdx.x
-    own = x[i] if i < x.size else np.float32(0)
-    for d in (16, 8, 4, 2, 1):
-        own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
-    if cuda.threadIdx.x == 0:
-        cuda.threadfence()
-        parts[block] = own
-        cuda.threadfence()
-        before = cuda.atomic.add(count, 0, 1)
-        if before == cuda.gridDim.x - 1:
-            result = np.float32(0)
-            for b in range(cuda.gridDim.x):
-                result += parts[b]
-            out[0] = result
-
-
-@cuda.jit
-def a_plain_counter(x, parts, count, out):
-    """wrong race: One block reads a number"""
-    i, block = cuda.grid(1), cuda.blockIdx.x
-    own = x[i] if i < x.size else np.float32(0)
-    for d in (16, 8, 4, 2, 1):
-        own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
-    if cuda.threadIdx.x == 0:
-        parts[block] = own
-        cuda.threadfence()
-        before = count[0]
-        count[0] += 1
-        cuda.threadfence()
-        if before == cuda.gridDim.x - 1:
-            result = np.float32(0)
-            for b in range(cuda.gridDim.x):
-                result += parts[b]
-            out[0] = result
-
-
-@cuda.jit
-def one_block_too_early(x, parts, count, out):
-    """wrong race: One block reads a number"""
+def fence_before_the_test(x, parts, count, out):
+    """right"""
     i, block = cuda.grid(1), cuda.blockIdx.x
     own = x[i] if i < x.size else np.float32(0)
     for d in (16, 8, 4, 2, 1):
@@ -141,11 +48,44 @@ def one_block_too_early(x, parts, count, out):
         cuda.threadfence()
         before = cuda.atomic.add(count, 0, 1)
         cuda.threadfence()
-        if before >= cuda.gridDim.x - 2:
+        if before == cuda.gridDim.x - 1:
             result = np.float32(0)
             for b in range(cuda.gridDim.x):
                 result += parts[b]
             out[0] = result
+
+
+as_it_was = edit(
+    fence_before_the_test,
+    "wrong race: what may be loaded before the counter is known?",
+    cut("cuda.threadfence()", after="before = cuda.atomic.add(count, 0, 1)"),
+)
+the_fence_moved = edit(
+    fence_before_the_test,
+    "wrong race: What must be seen before the counter is raised?",
+    cut("cuda.threadfence()", after="parts[block] = own"),
+)
+a_fence_of_the_block = edit(
+    fence_before_the_test,
+    "wrong race: all that passed between them is the counter",
+    replace("cuda.threadfence()", "cuda.threadfence_block()", after="before = cuda.atomic.add(count, 0, 1)"),
+)
+both_fences_before = edit(
+    fence_before_the_test,
+    "wrong race: what may be loaded before the counter is known?",
+    insert("cuda.threadfence()", before="parts[block] = own"),
+    cut("cuda.threadfence()", after="before = cuda.atomic.add(count, 0, 1)"),
+)
+a_plain_counter = edit(
+    fence_before_the_test,
+    "wrong race: One block reads a number",
+    replace("before = cuda.atomic.add(count, 0, 1)", "before = count[0]\ncount[0] += 1"),
+)
+one_block_too_early = edit(
+    fence_before_the_test,
+    "wrong race: One block reads a number",
+    replace("if before == cuda.gridDim.x - 1:", "if before >= cuda.gridDim.x - 2:"),
+)
 
 
 @cuda.jit

@@ -1,5 +1,7 @@
 """Answers to 07-add."""
 
+from answers import cut, edit, replace
+
 from dlkernels import cuda
 
 
@@ -54,28 +56,15 @@ def no_guard(a, b, out):
     out[i] = a[i] + b[i]
 
 
-@cuda.jit
-def guard_one_too_far(a, b, out):
-    """wrong out-of-bounds: a guard"""
-    i = cuda.grid(1)
-    if i <= out.size:
-        out[i] = a[i] + b[i]
-
-
-@cuda.jit
-def guard_of_both(a, b, out):
-    """wrong tail: guard or the loop stop too early"""
-    i = cuda.grid(1)
-    if i < a.size and i < b.size:
-        out[i] = a[i] + b[i]
-
-
-@cuda.jit
-def guard_of_a(a, b, out):
-    """wrong out-of-bounds: a and b may be shorter than out"""
-    i = cuda.grid(1)
-    if i < a.size:
-        out[i] = a[i] + b[i]
+guard_one_too_far = edit(
+    as_in_the_chapter, "wrong out-of-bounds: a guard", replace("if i < out.size:", "if i <= out.size:")
+)
+guard_of_both = edit(
+    as_in_the_chapter, "wrong tail: guard or the loop stop too early", replace("out.size", "a.size and i < b.size")
+)
+guard_of_a = edit(
+    as_in_the_chapter, "wrong out-of-bounds: a and b may be shorter than out", replace("out.size", "a.size")
+)
 
 
 @cuda.jit
@@ -102,38 +91,16 @@ def around(a, b, out):
         out[i] = a[i % a.size] + b[i % b.size]
 
 
-@cuda.jit
-def one_block_only(a, b, out):
-    """wrong one-block: not the block's number"""
-    i = cuda.threadIdx.x
-    if i < out.size:
-        out[i] = a[i] + b[i]
-
-
-@cuda.jit
-def guard_too_strict(a, b, out):
-    """wrong tail: guard or the loop stop too early"""
-    i = cuda.grid(1)
-    if i < out.size - 1:
-        out[i] = a[i] + b[i]
-
-
-@cuda.jit
-def a_twice(a, b, out):
-    """wrong suspect: b is never read"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = a[i] + a[i]
-
-
-@cuda.jit
-def adds_to_what_was_there(a, b, out):
-    """wrong adds-to-old: Begin each sum with 0"""
-    i = cuda.grid(1)
-    if i < a.size:
-        out[i] += a[i]
-    if i < b.size:
-        out[i] += b[i]
+one_block_only = edit(
+    as_in_the_chapter, "wrong one-block: not the block's number", replace("i = cuda.grid(1)", "i = cuda.threadIdx.x")
+)
+guard_too_strict = edit(
+    as_in_the_chapter, "wrong tail: guard or the loop stop too early", replace("out.size", "out.size - 1")
+)
+a_twice = edit(as_in_the_chapter, "wrong suspect: b is never read", replace("a[i] + b[i]", "a[i] + a[i]"))
+adds_to_what_was_there = edit(
+    three_steps, "wrong adds-to-old: Begin each sum with 0", cut("if i < out.size:\n    out[i] = 0")
+)
 
 
 @cuda.jit
@@ -163,20 +130,8 @@ def with_python(a, b, out):
         out[i] = both[0] + both[1]
 
 
-@cuda.jit
-def one_number(a, b, out):
-    """wrong constant: depend on the thread"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = a[0] + b[0]
-
-
-@cuda.jit
-def shifted(a, b, out):
-    """wrong shifted: one place too far"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[(i + 1) % out.size] = a[i] + b[i]
+one_number = edit(as_in_the_chapter, "wrong constant: depend on the thread", replace("a[i] + b[i]", "a[0] + b[0]"))
+shifted = edit(as_in_the_chapter, "wrong shifted: one place too far", replace("out[i]", "out[(i + 1) % out.size]"))
 
 
 def no_decorator(a, b, out):

@@ -1,5 +1,7 @@
 """Answers to 07-broadcast."""
 
+from answers import MASTER, edit, replace
+
 from dlkernels import cuda
 
 
@@ -27,36 +29,12 @@ def no_guard(row, column, out):
     out[i, j] = row[j] + column[i]
 
 
-@cuda.jit
-def guard_of_columns_only(row, column, out):
-    """wrong out-of-bounds: The row must be below the number of rows"""
-    j, i = cuda.grid(2)
-    if j < out.shape[1]:
-        out[i, j] = row[j] + column[i]
-
-
-@cuda.jit
-def row_alone(row, column, out):
-    """wrong suspect: no column was added"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = row[j]
-
-
-@cuda.jit
-def column_alone(row, column, out):
-    """wrong suspect: no row was added"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = column[i]
-
-
-@cuda.jit
-def product(row, column, out):
-    """wrong suspect: The sum is asked for"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = row[j] * column[i]
+guard_of_columns_only = edit(
+    MASTER, "wrong out-of-bounds: The row must be below the number of rows", replace("i < out.shape[0] and j", "j")
+)
+row_alone = edit(MASTER, "wrong suspect: no column was added", replace("row[j] + column[i]", "row[j]"))
+column_alone = edit(MASTER, "wrong suspect: no row was added", replace("row[j] + column[i]", "column[i]"))
+product = edit(MASTER, "wrong suspect: The sum is asked for", replace("row[j] + column[i]", "row[j] * column[i]"))
 
 
 @cuda.jit
@@ -75,20 +53,12 @@ def one_block(row, column, out):
         out[i, j] = row[j] + column[i]
 
 
-@cuda.jit
-def around(row, column, out):
-    """wrong wrong-value: element"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = row[i % row.size] + column[j % column.size]
-
-
-@cuda.jit
-def adds_to_what_was_there(row, column, out):
-    """wrong adds-to-old: Begin each sum with 0"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] += row[j] + column[i]
+around = edit(
+    MASTER, "wrong wrong-value: element", replace("row[j] + column[i]", "row[i % row.size] + column[j % column.size]")
+)
+adds_to_what_was_there = edit(
+    MASTER, "wrong adds-to-old: Begin each sum with 0", replace("out[i, j] = row[j]", "out[i, j] += row[j]")
+)
 
 
 @cuda.jit

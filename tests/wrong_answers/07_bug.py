@@ -1,5 +1,7 @@
 """Answers to 07-bug."""
 
+from answers import MASTER, edit, replace
+
 from dlkernels import cuda
 
 
@@ -22,42 +24,14 @@ def early_return(grad, x, out):
         out[i] = grad[i]
 
 
-@cuda.jit
-def as_given(grad, x, out):
-    """wrong suspect: Which array decides"""
-    i = cuda.blockIdx.x * cuda.gridDim.x + cuda.threadIdx.x
-    if i < out.size:
-        if grad[i] > 0:
-            out[i] = grad[i]
-        else:
-            out[i] = 0
-
-
-@cuda.jit
-def index_still_wrong(grad, x, out):
-    """wrong tail: from block to block"""
-    i = cuda.blockIdx.x * cuda.gridDim.x + cuda.threadIdx.x
-    if i < out.size:
-        if x[i] > 0:
-            out[i] = grad[i]
-        else:
-            out[i] = 0
-
-
-@cuda.jit
-def condition_still_wrong(grad, x, out):
-    """wrong suspect: This is relu(grad)"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = grad[i] if grad[i] > 0 else 0.0
-
-
-@cuda.jit
-def at_the_corner(grad, x, out):
-    """wrong suspect: exactly 0"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = grad[i] if x[i] >= 0 else 0.0
+as_given = edit(
+    MASTER, "wrong suspect: Which array decides", replace("blockDim.x", "gridDim.x"), replace("x[i] > 0", "grad[i] > 0")
+)
+index_still_wrong = edit(MASTER, "wrong tail: from block to block", replace("blockDim.x", "gridDim.x"))
+condition_still_wrong = edit(
+    with_a_conditional, "wrong suspect: This is relu(grad)", replace("x[i] > 0", "grad[i] > 0")
+)
+at_the_corner = edit(with_a_conditional, "wrong suspect: exactly 0", replace("x[i] > 0", "x[i] >= 0"))
 
 
 @cuda.jit

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import MASTER, edit, replace
 from numba import njit
 
 MATRIX, VECTOR = 32 * 64, 64
@@ -38,148 +39,30 @@ def a_sixth(x, scale, shift, out):
             out[i, j] = z * min(max(z + 3, 0), 6) * (1 / 6)
 
 
-@njit
-def of_one_element(x, scale, shift, out):
-    """wrong flops: multiply by the number of elements"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def comparisons_too(x, scale, shift, out):
-    """wrong flops: min and max are none"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def twice(x, scale, shift, out):
-    """wrong flops: not four"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def elements_not_bytes(x, scale, shift, out):
-    """wrong moved: That is the number of elements"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def half_of_them(x, scale, shift, out):
-    """wrong moved: what is written moves"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def vectors_for_each_row(x, scale, shift, out):
-    """wrong moved: not for each row"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def bytes_per_flop(x, scale, shift, out):
-    """wrong intensity: bytes for each flop"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def unrelated_intensity(x, scale, shift, out):
-    """wrong intensity: Divide the flops by the bytes"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def the_other_roof(x, scale, shift, out):
-    """wrong roof: The ridge is peak divided by bandwidth"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def no_roof(x, scale, shift, out):
-    """wrong not-a-roof: "memory" or"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def not_a_number(x, scale, shift, out):
-    """wrong not-a-number: a number above 0"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def code(x, scale, shift, out):
-    """wrong not-a-number: a number above 0"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def no_shift(x, scale, shift, out):
-    """wrong suspect: The shift was not added"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def no_division(x, scale, shift, out):
-    """wrong suspect: The division by 6 is missing"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = z * min(max(z + 3, 0), 6)
-
-
-@njit
-def gate_alone(x, scale, shift, out):
-    """wrong suspect: This is the gate alone"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[j] + shift[j]
-            out[i, j] = min(max(z + 3, 0), 6) / 6
-
-
-@njit
-def by_rows(x, scale, shift, out):
-    """wrong suspect: scale[j] belongs to feature (column) j"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] * scale[i] + shift[i]
-            out[i, j] = z * min(max(z + 3, 0), 6) / 6
+of_one_element = edit(MASTER, "wrong flops: multiply by the number of elements", claims={"flops": 5})
+comparisons_too = edit(MASTER, "wrong flops: min and max are none", claims={"flops": 7 * MATRIX})
+twice = edit(MASTER, "wrong flops: not four", claims={"flops": 10 * MATRIX})
+elements_not_bytes = edit(
+    MASTER, "wrong moved: That is the number of elements", claims={"moved": 2 * MATRIX + 2 * VECTOR}
+)
+half_of_them = edit(MASTER, "wrong moved: what is written moves", claims={"moved": 4 * (MATRIX + VECTOR)})
+vectors_for_each_row = edit(MASTER, "wrong moved: not for each row", claims={"moved": 16 * MATRIX})
+bytes_per_flop = edit(
+    MASTER, "wrong intensity: bytes for each flop", claims={"intensity": CLAIMS["moved"] / CLAIMS["flops"]}
+)
+unrelated_intensity = edit(MASTER, "wrong intensity: Divide the flops by the bytes", claims={"intensity": 5})
+the_other_roof = edit(MASTER, "wrong roof: The ridge is peak divided by bandwidth", claims={"roof": "arithmetic"})
+no_roof = edit(MASTER, 'wrong not-a-roof: "memory" or', claims={"roof": "bandwidth"})
+not_a_number = edit(MASTER, "wrong not-a-number: a number above 0", claims={"flops": float("nan")})
+code = edit(MASTER, "wrong not-a-number: a number above 0", claims={"moved": print})
+no_shift = edit(MASTER, "wrong suspect: The shift was not added", replace("[j] + shift[j]", "[j]"))
+no_division = edit(
+    MASTER, "wrong suspect: The division by 6 is missing", replace("(max(z + 3, 0), 6) / 6", "(max(z + 3, 0), 6)")
+)
+gate_alone = edit(MASTER, "wrong suspect: This is the gate alone", replace("z * min", "min"))
+by_rows = edit(
+    MASTER, "wrong suspect: scale[j] belongs to feature (column) j", replace("[j] + shift[j]", "[i] + shift[i]")
+)
 
 
 @njit
@@ -207,19 +90,5 @@ def without_an_end(x, scale, shift, out):
         out[i, 0] = x[i, 0]
 
 
-for function, claims in (
-    (a_sixth, {"flops": 5.01 * MATRIX}),
-    (of_one_element, {"flops": 5}),
-    (comparisons_too, {"flops": 7 * MATRIX}),
-    (twice, {"flops": 10 * MATRIX}),
-    (elements_not_bytes, {"moved": 2 * MATRIX + 2 * VECTOR}),
-    (half_of_them, {"moved": 4 * (MATRIX + VECTOR)}),
-    (vectors_for_each_row, {"moved": 16 * MATRIX}),
-    (bytes_per_flop, {"intensity": CLAIMS["moved"] / CLAIMS["flops"]}),
-    (unrelated_intensity, {"intensity": 5}),
-    (the_other_roof, {"roof": "arithmetic"}),
-    (no_roof, {"roof": "bandwidth"}),
-    (not_a_number, {"flops": float("nan")}),
-    (code, {"moved": print}),
-):
+for function, claims in ((a_sixth, {"flops": 5.01 * MATRIX}),):
     function.py_func.claims = claims

@@ -1,6 +1,7 @@
 """Answers to 08-bug."""
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -52,48 +53,24 @@ def only_what_is_full_is_added(a, b, out):
         out[i, j] = total
 
 
-@cuda.jit
-def as_given(a, b, out):
-    """wrong race: a fast thread stores the next tile"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    total = np.float32(0)
-    for start in range(0, a.shape[1], TILE):
-        if i < out.shape[0] and start + x < a.shape[1]:
-            a_tile[y, x] = a[i, start + x]
-        if start + y < a.shape[1] and j < out.shape[1]:
-            b_tile[y, x] = b[start + y, j]
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[y, p] * b_tile[p, x]
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def barrier_still_missing(a, b, out):
-    """wrong race: Between which two statements"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    total = np.float32(0)
-    for start in range(0, a.shape[1], TILE):
-        if i < out.shape[0] and start + x < a.shape[1]:
-            a_tile[y, x] = a[i, start + x]
-        else:
-            a_tile[y, x] = 0
-        if start + y < a.shape[1] and j < out.shape[1]:
-            b_tile[y, x] = b[start + y, j]
-        else:
-            b_tile[y, x] = 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[y, p] * b_tile[p, x]
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
+as_given = edit(
+    zero_first,
+    "wrong race: a fast thread stores the next tile",
+    cut("""
+    cuda.syncthreads()
+    a_tile[y, x] = 0
+    b_tile[y, x] = 0
+    """),
+)
+barrier_still_missing = edit(
+    MASTER,
+    "wrong race: Between which two statements",
+    cut("(m, n), k = out.shape, a.shape[1]"),
+    replace("range(0, k, TILE)", "range(0, a.shape[1], TILE)"),
+    replace("m and start + x < k", "out.shape[0] and start + x < a.shape[1]"),
+    replace("k and j < n", "a.shape[1] and j < out.shape[1]"),
+    replace("    cuda.syncthreads()\nif i < m and j < n:", "if i < out.shape[0] and j < out.shape[1]:"),
+)
 
 
 @cuda.jit
@@ -195,25 +172,10 @@ def without_tiles(a, b, out):
         out[i, j] = total
 
 
-@cuda.jit
-def zeros_once(a, b, out):
-    """wrong wrong-value: the last tile is not full"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    (m, n), k = out.shape, a.shape[1]
-    a_tile[y, x] = 0
-    b_tile[y, x] = 0
-    total = np.float32(0)
-    for start in range(0, k, TILE):
-        if i < m and start + x < k:
-            a_tile[y, x] = a[i, start + x]
-        if start + y < k and j < n:
-            b_tile[y, x] = b[start + y, j]
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[y, p] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < m and j < n:
-        out[i, j] = total
+zeros_once = edit(
+    MASTER,
+    "wrong wrong-value: the last tile is not full",
+    insert("a_tile[y, x] = 0\nb_tile[y, x] = 0", after="(m, n), k = out.shape, a.shape[1]"),
+    cut("else:\n    a_tile[y, x] = 0"),
+    cut("else:\n    b_tile[y, x] = 0"),
+)

@@ -1,6 +1,7 @@
 """Answers to 08-ikj."""
 
 import numpy as np
+from answers import MASTER, cut, edit, replace
 from numba import njit
 
 
@@ -70,15 +71,9 @@ def down_the_columns(a, b, out):
                 out[i, j] += a[i, p] * b[p, j]
 
 
-@njit(fastmath=True)
-def vectors_filled_one_by_one(a, b, out):
-    """over budget over-budget: the budget is 3"""
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            total = np.float32(0)
-            for p in range(a.shape[1]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
+vectors_filled_one_by_one = edit(
+    as_the_formula_is_written, "over budget over-budget: the budget is 3", replace("@njit", "@njit(fastmath=True)")
+)
 
 
 @njit
@@ -124,13 +119,7 @@ def a_vector_loop_that_is_never_run(a, b, out):
                 out[0, j] += a[0, p] * b[p, j]
 
 
-@njit
-def never_set_to_zero(a, b, out):
-    """wrong adds-to-old: Begin each sum with 0"""
-    for i in range(out.shape[0]):
-        for p in range(a.shape[1]):
-            for j in range(out.shape[1]):
-                out[i, j] += a[i, p] * b[p, j]
+never_set_to_zero = edit(MASTER, "wrong adds-to-old: Begin each sum with 0", cut("out[:] = 0"))
 
 
 @njit
@@ -143,14 +132,7 @@ def zero_in_the_wrong_loop(a, b, out):
                 out[i, j] += a[i, p] * b[p, j]
 
 
-@njit
-def a_transposed(a, b, out):
-    """wrong suspect: This is a.T @ b"""
-    out[:] = 0
-    for i in range(out.shape[0]):
-        for p in range(a.shape[1]):
-            for j in range(out.shape[1]):
-                out[i, j] += a[p, i] * b[p, j]
+a_transposed = edit(MASTER, "wrong suspect: This is a.T @ b", replace("a[i, p]", "a[p, i]"))
 
 
 @njit
@@ -174,14 +156,9 @@ def square_matrices_only(a, b, out):
                 out[i, j] += a[i, p] * b[p, j]
 
 
-@njit
-def first_term_missing(a, b, out):
-    """wrong suspect: p = 0, is missing"""
-    out[:] = 0
-    for i in range(out.shape[0]):
-        for p in range(1, a.shape[1]):
-            for j in range(out.shape[1]):
-                out[i, j] += a[i, p] * b[p, j]
+first_term_missing = edit(
+    MASTER, "wrong suspect: p = 0, is missing", replace("range(a.shape[1])", "range(1, a.shape[1])")
+)
 
 
 def not_compiled(a, b, out):

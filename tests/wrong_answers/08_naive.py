@@ -1,6 +1,7 @@
 """Answers to 08-naive."""
 
 import numpy as np
+from answers import MASTER, edit, replace
 
 from dlkernels import cuda
 
@@ -42,48 +43,18 @@ def no_guard(a, b, out):
     out[i, j] = total
 
 
-@cuda.jit
-def guard_of_rows_only(a, b, out):
-    """wrong out-of-bounds: at the row and at the column"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0]:
-        total = np.float32(0)
-        for p in range(a.shape[1]):
-            total += a[i, p] * b[p, j]
-        out[i, j] = total
-
-
-@cuda.jit
-def row_from_x(a, b, out):
-    """wrong some-unwritten: cuda.grid(2) gives x first"""
-    i, j = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        total = np.float32(0)
-        for p in range(a.shape[1]):
-            total += a[i, p] * b[p, j]
-        out[i, j] = total
-
-
-@cuda.jit
-def one_block_only(a, b, out):
-    """wrong some-unwritten: x counts blocks and threads along a row"""
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    if i < out.shape[0] and j < out.shape[1]:
-        total = np.float32(0)
-        for p in range(a.shape[1]):
-            total += a[i, p] * b[p, j]
-        out[i, j] = total
-
-
-@cuda.jit
-def b_transposed(a, b, out):
-    """wrong suspect: This is a @ b.T"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        total = np.float32(0)
-        for p in range(a.shape[1]):
-            total += a[i, p] * b[j, p]
-        out[i, j] = total
+guard_of_rows_only = edit(
+    MASTER, "wrong out-of-bounds: at the row and at the column", replace("[0] and j < out.shape[1]", "[0]")
+)
+row_from_x = edit(
+    MASTER, "wrong some-unwritten: cuda.grid(2) gives x first", replace("j, i = cuda.grid(2)", "i, j = cuda.grid(2)")
+)
+one_block_only = edit(
+    MASTER,
+    "wrong some-unwritten: x counts blocks and threads along a row",
+    replace("j, i = cuda.grid(2)", "j, i = cuda.threadIdx.x, cuda.threadIdx.y"),
+)
+b_transposed = edit(MASTER, "wrong suspect: This is a @ b.T", replace("a[i, p] * b[p, j]", "a[i, p] * b[j, p]"))
 
 
 @cuda.jit
@@ -104,15 +75,7 @@ def sum_in_an_out_that_holds_nan(a, b, out):
             out[i, j] += a[i, p] * b[p, j]
 
 
-@cuda.jit
-def sixteen_terms(a, b, out):
-    """wrong out-of-bounds: p runs over the columns of `a`"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        total = np.float32(0)
-        for p in range(16):
-            total += a[i, p] * b[p, j]
-        out[i, j] = total
+sixteen_terms = edit(MASTER, "wrong out-of-bounds: p runs over the columns of `a`", replace("a.shape[1]", "16"))
 
 
 @cuda.jit

@@ -1,6 +1,7 @@
 """Answers to 08-strides."""
 
 import numpy as np
+from answers import edit, replace
 
 from dlkernels import cuda
 
@@ -45,14 +46,19 @@ def row_by_row(a, sa, b, sb, k, out):
 
 
 @cuda.jit
-def first_of_a(a, sa, b, sb, k, out):
-    """wrong suspect: Every product used the first matrix of a"""
+def places_in_one_line(a, sa, b, sb, k, out):
+    """right"""
     j, i, z = cuda.grid(3)
     if i < out.shape[1] and j < out.shape[2]:
         total = np.float32(0)
         for p in range(k):
-            total += a[i * sa[1] + p * sa[2]] * b[z * sb[0] + p * sb[1] + j * sb[2]]
+            total += a[z * sa[0] + i * sa[1] + p * sa[2]] * b[z * sb[0] + p * sb[1] + j * sb[2]]
         out[z, i, j] = total
+
+
+first_of_a = edit(
+    places_in_one_line, "wrong suspect: Every product used the first matrix of a", replace("z * sa[0] + i", "i")
+)
 
 
 @cuda.jit
@@ -66,48 +72,26 @@ def first_of_both(a, sa, b, sb, k, out):
         out[z, i, j] = total
 
 
-@cuda.jit
-def steps_of_a_for_b(a, sa, b, sb, k, out):
-    """wrong suspect: The steps of a were used for b"""
-    j, i, z = cuda.grid(3)
-    if i < out.shape[1] and j < out.shape[2]:
-        total = np.float32(0)
-        for p in range(k):
-            total += a[z * sa[0] + i * sa[1] + p * sa[2]] * b[(z * sa[0] + p * sa[1] + j * sa[2]) % b.size]
-        out[z, i, j] = total
-
-
-@cuda.jit
-def rows_and_columns_of_b(a, sa, b, sb, k, out):
-    """wrong suspect: within a matrix of b are exchanged"""
-    j, i, z = cuda.grid(3)
-    if i < out.shape[1] and j < out.shape[2]:
-        total = np.float32(0)
-        for p in range(k):
-            total += a[z * sa[0] + i * sa[1] + p * sa[2]] * b[(z * sb[0] + j * sb[1] + p * sb[2]) % b.size]
-        out[z, i, j] = total
-
-
-@cuda.jit
-def rows_and_columns_of_a(a, sa, b, sb, k, out):
-    """wrong suspect: within a matrix of a are exchanged"""
-    j, i, z = cuda.grid(3)
-    if i < out.shape[1] and j < out.shape[2]:
-        total = np.float32(0)
-        for p in range(k):
-            total += a[(z * sa[0] + p * sa[1] + i * sa[2]) % a.size] * b[z * sb[0] + p * sb[1] + j * sb[2]]
-        out[z, i, j] = total
-
-
-@cuda.jit
-def inner_step_of_one(a, sa, b, sb, k, out):
-    """wrong wrong-value: element"""
-    j, i, z = cuda.grid(3)
-    if i < out.shape[1] and j < out.shape[2]:
-        total = np.float32(0)
-        for p in range(k):
-            total += a[(z * sa[0] + i * sa[1] + p) % a.size] * b[z * sb[0] + p * sb[1] + j * sb[2]]
-        out[z, i, j] = total
+steps_of_a_for_b = edit(
+    places_in_one_line,
+    "wrong suspect: The steps of a were used for b",
+    replace("z * sb[0] + p * sb[1] + j * sb[2]", "(z * sa[0] + p * sa[1] + j * sa[2]) % b.size"),
+)
+rows_and_columns_of_b = edit(
+    places_in_one_line,
+    "wrong suspect: within a matrix of b are exchanged",
+    replace("z * sb[0] + p * sb[1] + j * sb[2]", "(z * sb[0] + j * sb[1] + p * sb[2]) % b.size"),
+)
+rows_and_columns_of_a = edit(
+    places_in_one_line,
+    "wrong suspect: within a matrix of a are exchanged",
+    replace("z * sa[0] + i * sa[1] + p * sa[2]", "(z * sa[0] + p * sa[1] + i * sa[2]) % a.size"),
+)
+inner_step_of_one = edit(
+    places_in_one_line,
+    "wrong wrong-value: element",
+    replace("z * sa[0] + i * sa[1] + p * sa[2]", "(z * sa[0] + i * sa[1] + p) % a.size"),
+)
 
 
 @cuda.jit
@@ -142,16 +126,11 @@ def one_matrix_only(a, sa, b, sb, k, out):
         out[0, i, j] = total
 
 
-@cuda.jit
-def x_for_rows(a, sa, b, sb, k, out):
-    """wrong some-unwritten: columns by x, rows by y"""
-    i, j = cuda.grid(2)
-    z = cuda.blockIdx.z
-    if i < out.shape[1] and j < out.shape[2]:
-        total = np.float32(0)
-        for p in range(k):
-            total += a[z * sa[0] + i * sa[1] + p * sa[2]] * b[z * sb[0] + p * sb[1] + j * sb[2]]
-        out[z, i, j] = total
+x_for_rows = edit(
+    places_in_one_line,
+    "wrong some-unwritten: columns by x, rows by y",
+    replace("j, i, z = cuda.grid(3)", "i, j = cuda.grid(2)\nz = cuda.blockIdx.z"),
+)
 
 
 @cuda.jit

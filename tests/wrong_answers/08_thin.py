@@ -1,6 +1,7 @@
 """Answers to 08-thin. CLAIMS: what is said beside each; the last lines say where something else is."""
 
 import numpy as np
+from answers import edit
 from numba import njit
 
 FLOPS, BYTES = 2 * 256 * 32 * 8, 4 * (256 * 32 + 32 * 8 + 256 * 8)
@@ -40,103 +41,19 @@ def products_only(a, b, out):
             out[i, j] = total
 
 
-@njit
-def of_one_element(a, b, out):
-    """wrong flops: is a sum of 32 products"""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = np.float32(0)
-            for p in range(b.shape[0]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
-
-
-@njit
-def elements_not_bytes(a, b, out):
-    """wrong moved: That is the number of elements"""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = np.float32(0)
-            for p in range(b.shape[0]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
-
-
-@njit
-def without_out(a, b, out):
-    """wrong moved: The elements of a, of b and of out"""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = np.float32(0)
-            for p in range(b.shape[0]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
-
-
-@njit
-def every_access(a, b, out):
-    """wrong moved: each counted once"""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = np.float32(0)
-            for p in range(b.shape[0]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
-
-
-@njit
-def bytes_per_flop(a, b, out):
-    """wrong intensity: bytes for each flop"""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = np.float32(0)
-            for p in range(b.shape[0]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
-
-
-@njit
-def of_large_squares(a, b, out):
-    """wrong intensity: Divide the flops by the bytes"""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = np.float32(0)
-            for p in range(b.shape[0]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
-
-
-@njit
-def matmul_is_arithmetic(a, b, out):
-    """wrong roof: A matmul need not be bound by arithmetic"""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = np.float32(0)
-            for p in range(b.shape[0]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
-
-
-@njit
-def a_number_for_a_roof(a, b, out):
-    """wrong not-a-roof: "memory" or"""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = np.float32(0)
-            for p in range(b.shape[0]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
-
-
-@njit
-def text_for_a_number(a, b, out):
-    """wrong not-a-number: a number above 0"""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = np.float32(0)
-            for p in range(b.shape[0]):
-                total += a[i, p] * b[p, j]
-            out[i, j] = total
+of_one_element = edit(products_only, "wrong flops: is a sum of 32 products", claims={"flops": 64})
+elements_not_bytes = edit(products_only, "wrong moved: That is the number of elements", claims={"moved": BYTES // 4})
+without_out = edit(
+    products_only, "wrong moved: The elements of a, of b and of out", claims={"moved": 4 * (256 * 32 + 32 * 8)}
+)
+every_access = edit(products_only, "wrong moved: each counted once", claims={"moved": 8 * 256 * 32 * 8})
+bytes_per_flop = edit(products_only, "wrong intensity: bytes for each flop", claims={"intensity": BYTES / FLOPS})
+of_large_squares = edit(products_only, "wrong intensity: Divide the flops by the bytes", claims={"intensity": 128.0})
+matmul_is_arithmetic = edit(
+    products_only, "wrong roof: A matmul need not be bound by arithmetic", claims={"roof": "arithmetic"}
+)
+a_number_for_a_roof = edit(products_only, 'wrong not-a-roof: "memory" or', claims={"roof": 0})
+text_for_a_number = edit(products_only, "wrong not-a-number: a number above 0", claims={"flops": "131072"})
 
 
 @njit
@@ -185,14 +102,5 @@ def lengths_of_the_claims(a, b, out):
 for function, claims in (
     (first_term_alone, {"flops": FLOPS - 256 * 8, "intensity": (FLOPS - 256 * 8) / BYTES}),
     (products_only, {"flops": FLOPS // 2}),
-    (of_one_element, {"flops": 64}),
-    (elements_not_bytes, {"moved": BYTES // 4}),
-    (without_out, {"moved": 4 * (256 * 32 + 32 * 8)}),
-    (every_access, {"moved": 8 * 256 * 32 * 8}),
-    (bytes_per_flop, {"intensity": BYTES / FLOPS}),
-    (of_large_squares, {"intensity": 128.0}),
-    (matmul_is_arithmetic, {"roof": "arithmetic"}),
-    (a_number_for_a_roof, {"roof": 0}),
-    (text_for_a_number, {"flops": "131072"}),
 ):
     function.py_func.claims = claims

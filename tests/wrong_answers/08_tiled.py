@@ -1,6 +1,7 @@
 """Answers to 08-tiled."""
 
 import numpy as np
+from answers import cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -10,23 +11,28 @@ ROWS, COLUMNS = 32, 48
 
 
 @cuda.jit
-def float64_sums(at, b, out):
+def turned_tile(at, b, out):
     """right"""
     a_tile = cuda.shared.array((TILE, TILE), np.float32)
     b_tile = cuda.shared.array((TILE, TILE), np.float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     j, i = cuda.grid(2)
     row = cuda.blockIdx.y * TILE + x
-    total = np.float64(0)
+    total = np.float32(0)
     for start in range(0, at.shape[0], TILE):
         a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
         b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
         cuda.syncthreads()
         for p in range(TILE):
-            total += a_tile[p, y] * np.float64(b_tile[p, x])
+            total += a_tile[p, y] * b_tile[p, x]
         cuda.syncthreads()
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = total
+
+
+float64_sums = edit(
+    turned_tile, "right", replace("np.float32(0)", "np.float64(0)"), replace("b_tile[p, x]", "np.float64(b_tile[p, x])")
+)
 
 
 @cuda.jit
@@ -86,63 +92,31 @@ def one_block_for_32_x_48(at, b, out):
                     out[row, column] = sums[r, c]
 
 
-@cuda.jit
-def loads_what_it_uses(at, b, out):
-    """over budget over-budget: 16, at `at[start + x, i]`"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + x, i] if start + x < at.shape[0] and i < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[y, p] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def crossed_while_it_is_stored(at, b, out):
-    """over budget over-budget: Which index of `a_tile` is `p` then"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[x, y] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[y, p] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def padded_rows(at, b, out):
-    """over budget over-budget: needs no padding"""
-    a_tile = cuda.shared.array((TILE, PADDED), np.float32)
-    b_tile = cuda.shared.array((TILE, PADDED), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
+loads_what_it_uses = edit(
+    turned_tile,
+    "over budget over-budget: 16, at `at[start + x, i]`",
+    cut("row = cuda.blockIdx.y * TILE + x"),
+    replace(
+        "at[start + y, row] if start + y < at.shape[0] and row", "at[start + x, i] if start + x < at.shape[0] and i"
+    ),
+    replace("a_tile[p, y]", "a_tile[y, p]"),
+)
+crossed_while_it_is_stored = edit(
+    turned_tile,
+    "over budget over-budget: Which index of `a_tile` is `p` then",
+    replace("a_tile[y, x]", "a_tile[x, y]"),
+    replace("a_tile[p, y]", "a_tile[y, p]"),
+)
+padded_rows = edit(
+    turned_tile,
+    "over budget over-budget: needs no padding",
+    replace(
+        "a_tile = cuda.shared.array((TILE, TILE), np.float32)", "a_tile = cuda.shared.array((TILE, PADDED), np.float32)"
+    ),
+    replace(
+        "b_tile = cuda.shared.array((TILE, TILE), np.float32)", "b_tile = cuda.shared.array((TILE, PADDED), np.float32)"
+    ),
+)
 
 
 @cuda.jit
@@ -195,101 +169,32 @@ def a_barrier_in_the_loop_over_p(at, b, out):
         out[i, j] = total
 
 
-@cuda.jit
-def as_in_the_chapter(at, b, out):
-    """wrong suspect: Row p of at is column p of a"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[i, start + x] if i < out.shape[0] and start + x < at.shape[0] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[y, p] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def tile_read_as_in_the_chapter(at, b, out):
-    """wrong suspect: Row p of at is column p of a"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[y, p] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def own_row_for_the_load(at, b, out):
-    """wrong wrong-value: element"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.x * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def no_second_barrier(at, b, out):
-    """wrong race: before the next tiles overwrite them"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def no_first_barrier(at, b, out):
-    """wrong race: before anyone reads them"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
+as_in_the_chapter = edit(
+    turned_tile,
+    "wrong suspect: Row p of at is column p of a",
+    cut("row = cuda.blockIdx.y * TILE + x"),
+    replace(
+        "a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0",
+        "a_tile[y, x] = at[i, start + x] if i < out.shape[0] and start + x < at.shape[0] else 0",
+    ),
+    replace("a_tile[p, y]", "a_tile[y, p]"),
+)
+tile_read_as_in_the_chapter = edit(
+    turned_tile, "wrong suspect: Row p of at is column p of a", replace("a_tile[p, y]", "a_tile[y, p]")
+)
+own_row_for_the_load = edit(turned_tile, "wrong wrong-value: element", replace("cuda.blockIdx.y", "cuda.blockIdx.x"))
+no_second_barrier = edit(
+    turned_tile,
+    "wrong race: before the next tiles overwrite them",
+    cut("cuda.syncthreads()", after="total += a_tile[p, y] * b_tile[p, x]"),
+)
+no_first_barrier = edit(
+    turned_tile,
+    "wrong race: before anyone reads them",
+    cut(
+        "cuda.syncthreads()", after="b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0"
+    ),
+)
 
 
 @cuda.jit
@@ -312,165 +217,45 @@ def no_guard(at, b, out):
         out[i, j] = total
 
 
-@cuda.jit
-def guard_of_the_own_row(at, b, out):
-    """wrong out-of-bounds: reaches beyond the matrix"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and i < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def early_return(at, b, out):
-    """wrong barrier-after-exit: do not return early"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    if i >= out.shape[0] or j >= out.shape[1]:
-        return
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def barriers_under_a_guard(at, b, out):
-    """wrong barrier-after-exit: Keep cuda.syncthreads() out of every"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        if row >= at.shape[1]:
-            break
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def tiles_rounded_down(at, b, out):
-    """wrong suspect: the number of tiles along k was rounded down"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, max(TILE, at.shape[0] // TILE * TILE), TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def one_tile_only(at, b, out):
-    """wrong suspect: Only the first 16 terms"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, TILE, TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def one_block_only(at, b, out):
-    """wrong one-block: but not the block's number"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = x, y
-    row = x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def result_turned(at, b, out):
-    """wrong suspect: This is the transpose of the result"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if j < out.shape[0] and i < out.shape[1]:
-        out[j, i] = total
-
-
-@cuda.jit
-def guard_of_one_case(at, b, out):
-    """wrong some-unwritten: Which block should have written"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0
-        b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < min(out.shape[1], 28):
-        out[i, j] = total
+guard_of_the_own_row = edit(
+    turned_tile, "wrong out-of-bounds: reaches beyond the matrix", replace("[0] and row", "[0] and i")
+)
+early_return = edit(
+    turned_tile,
+    "wrong barrier-after-exit: do not return early",
+    insert("if i >= out.shape[0] or j >= out.shape[1]:\n    return", after="row = cuda.blockIdx.y * TILE + x"),
+)
+barriers_under_a_guard = edit(
+    turned_tile,
+    "wrong barrier-after-exit: Keep cuda.syncthreads() out of every",
+    insert(
+        "if row >= at.shape[1]:\n    break",
+        before="a_tile[y, x] = at[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0",
+    ),
+)
+tiles_rounded_down = edit(
+    turned_tile,
+    "wrong suspect: the number of tiles along k was rounded down",
+    replace("range(0, at.shape[0], TILE)", "range(0, max(TILE, at.shape[0] // TILE * TILE), TILE)"),
+)
+one_tile_only = edit(
+    turned_tile,
+    "wrong suspect: Only the first 16 terms",
+    replace("range(0, at.shape[0], TILE)", "range(0, TILE, TILE)"),
+)
+one_block_only = edit(
+    turned_tile,
+    "wrong one-block: but not the block's number",
+    replace("j, i = cuda.grid(2)\nrow = cuda.blockIdx.y * TILE + x", "j, i = x, y\nrow = x"),
+)
+result_turned = edit(
+    turned_tile,
+    "wrong suspect: This is the transpose of the result",
+    replace("i < out.shape[0] and j", "j < out.shape[0] and i"),
+    replace("out[i, j]", "out[j, i]"),
+)
+guard_of_one_case = edit(
+    turned_tile,
+    "wrong some-unwritten: Which block should have written",
+    replace("out.shape[1]", "min(out.shape[1], 28)"),
+)

@@ -1,6 +1,7 @@
 """Answers to 09-im2col."""
 
 import numpy as np
+from answers import MASTER, edit, replace
 from numba import njit, prange
 
 
@@ -35,20 +36,7 @@ def by_windows(x, kernel, stride, padding, out):
                 out[c * kernel * kernel + k, column] = x[c, i, j] if there else 0.0
 
 
-@njit(parallel=True)
-def one_thread(x, kernel, stride, padding, out):
-    """wrong not-parallel: prange"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in range(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
-        for y in range(high):
-            i = y * stride + ky - padding
-            for z in range(wide):
-                j = z * stride + kx - padding
-                inside = i >= 0 and i < height and j >= 0 and j < width
-                out[row, y * wide + z] = x[c, i, j] if inside else 0
+one_thread = edit(MASTER, "wrong not-parallel: prange", replace("prange(out.shape[0])", "range(out.shape[0])"))
 
 
 @njit(parallel=True)
@@ -87,68 +75,28 @@ def without_the_channel(x, kernel, stride, padding, out):
                         out[ky * kernel + kx, y * wide + z] = x[c, i, j] if inside else 0
 
 
-@njit(parallel=True)
-def exchanged(x, kernel, stride, padding, out):
-    """wrong suspect: ky and kx are exchanged"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row % kernel, row // kernel % kernel
-        for y in range(high):
-            i = y * stride + ky - padding
-            for z in range(wide):
-                j = z * stride + kx - padding
-                inside = i >= 0 and i < height and j >= 0 and j < width
-                out[row, y * wide + z] = x[c, i, j] if inside else 0
-
-
-@njit(parallel=True)
-def channel_fastest(x, kernel, stride, padding, out):
-    """wrong suspect: The channel changes fastest"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        c, ky, kx = row % x.shape[0], row // x.shape[0] // kernel, row // x.shape[0] % kernel
-        for y in range(high):
-            i = y * stride + ky - padding
-            for z in range(wide):
-                j = z * stride + kx - padding
-                inside = i >= 0 and i < height and j >= 0 and j < width
-                out[row, y * wide + z] = x[c, i, j] if inside else 0
-
-
-@njit(parallel=True)
-def no_stride(x, kernel, stride, padding, out):
-    """wrong suspect: The stride was not used"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
-        for y in range(high):
-            i = y + ky - padding
-            for z in range(wide):
-                j = z + kx - padding
-                inside = i >= 0 and i < height and j >= 0 and j < width
-                out[row, y * wide + z] = x[c, i, j] if inside else 0
-
-
-@njit(parallel=True)
-def padding_forgotten(x, kernel, stride, padding, out):
-    """wrong suspect: the padding was not subtracted"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
-        for y in range(high):
-            i = y * stride + ky
-            for z in range(wide):
-                j = z * stride + kx
-                inside = i >= 0 and i < height and j >= 0 and j < width
-                out[row, y * wide + z] = x[c, i, j] if inside else 0
+exchanged = edit(
+    MASTER,
+    "wrong suspect: ky and kx are exchanged",
+    replace("row // kernel % kernel, row", "row % kernel, row // kernel"),
+)
+channel_fastest = edit(
+    MASTER,
+    "wrong suspect: The channel changes fastest",
+    replace(
+        "c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel",
+        "c, ky, kx = row % x.shape[0], row // x.shape[0] // kernel, row // x.shape[0] % kernel",
+    ),
+)
+no_stride = edit(
+    MASTER, "wrong suspect: The stride was not used", replace("y * stride", "y"), replace("z * stride", "z")
+)
+padding_forgotten = edit(
+    MASTER,
+    "wrong suspect: the padding was not subtracted",
+    replace("ky - padding", "ky"),
+    replace("kx - padding", "kx"),
+)
 
 
 @njit(parallel=True)
@@ -166,36 +114,12 @@ def nearest(x, kernel, stride, padding, out):
                 out[row, y * wide + z] = x[c, min(max(i, 0), height - 1), min(max(j, 0), width - 1)]
 
 
-@njit(parallel=True)
-def other_side(x, kernel, stride, padding, out):
-    """wrong suspect: takes a pixel from the other side"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
-        for y in range(high):
-            i = y * stride + ky - padding
-            for z in range(wide):
-                j = z * stride + kx - padding
-                inside = i < height and j < width
-                out[row, y * wide + z] = x[c, i, j] if inside else 0
-
-
-@njit(parallel=True)
-def by_columns(x, kernel, stride, padding, out):
-    """wrong suspect: row by row"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
-        for y in range(high):
-            i = y * stride + ky - padding
-            for z in range(wide):
-                j = z * stride + kx - padding
-                inside = i >= 0 and i < height and j >= 0 and j < width
-                out[row, z * high + y] = x[c, i, j] if inside else 0
+other_side = edit(
+    MASTER,
+    "wrong suspect: takes a pixel from the other side",
+    replace("i >= 0 and i < height and j >= 0", "i < height"),
+)
+by_columns = edit(MASTER, "wrong suspect: row by row", replace("y * wide + z", "z * high + y"))
 
 
 @njit(parallel=True)
@@ -214,37 +138,18 @@ def one_channel(x, kernel, stride, padding, out):
                 out[row, y * wide + z] = x[0, i, j] if inside else 0
 
 
-@njit(parallel=True)
-def zeros_left_out(x, kernel, stride, padding, out):
-    """wrong some-unwritten: a 0 must be stored"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
-        for y in range(high):
-            i = y * stride + ky - padding
-            for z in range(wide):
-                j = z * stride + kx - padding
-                inside = i >= 0 and i < height and j >= 0 and j < width
-                if inside:
-                    out[row, y * wide + z] = x[c, i, j]
-
-
-@njit(parallel=True)
-def height_for_width(x, kernel, stride, padding, out):
-    """wrong raised-IndexError: its row must be from 0"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
-        for y in range(high):
-            i = y * stride + ky - padding
-            for z in range(wide):
-                j = z * stride + kx - padding
-                inside = i >= 0 and i < width and j >= 0 and j < height
-                out[row, y * wide + z] = x[c, i, j] if inside else 0
+zeros_left_out = edit(
+    MASTER,
+    "wrong some-unwritten: a 0 must be stored",
+    replace(
+        "out[row, y * wide + z] = x[c, i, j] if inside else 0", "if inside:\n    out[row, y * wide + z] = x[c, i, j]"
+    ),
+)
+height_for_width = edit(
+    MASTER,
+    "wrong raised-IndexError: its row must be from 0",
+    replace("height and j >= 0 and j < width", "width and j >= 0 and j < height"),
+)
 
 
 @njit(parallel=True)

@@ -1,6 +1,7 @@
 """Answers to 09-line."""
 
 import numpy as np
+from answers import MASTER, edit, replace
 
 from dlkernels import cuda
 
@@ -40,48 +41,12 @@ def no_guard(x, weight, stride, out):
     out[i] = total
 
 
-@cuda.jit
-def one_too_many(x, weight, stride, out):
-    """wrong out-of-bounds: which index is that of the last one"""
-    i = cuda.grid(1)
-    if i < out.size:
-        total = np.float32(0)
-        for t in range(weight.size + 1):
-            total += weight[t] * x[i * stride + t]
-        out[i] = total
-
-
-@cuda.jit
-def turned(x, weight, stride, out):
-    """wrong suspect: in the opposite order"""
-    i = cuda.grid(1)
-    if i < out.size:
-        total = np.float32(0)
-        for t in range(weight.size):
-            total += weight[weight.size - 1 - t] * x[i * stride + t]
-        out[i] = total
-
-
-@cuda.jit
-def no_stride(x, weight, stride, out):
-    """wrong suspect: The stride was not used"""
-    i = cuda.grid(1)
-    if i < out.size:
-        total = np.float32(0)
-        for t in range(weight.size):
-            total += weight[t] * x[i + t]
-        out[i] = total
-
-
-@cuda.jit
-def dilated(x, weight, stride, out):
-    """wrong suspect: called dilation"""
-    i = cuda.grid(1)
-    if i < out.size:
-        total = np.float32(0)
-        for t in range(weight.size):
-            total += weight[t] * x[i + t * stride]
-        out[i] = total
+one_too_many = edit(
+    MASTER, "wrong out-of-bounds: which index is that of the last one", replace("weight.size", "weight.size + 1")
+)
+turned = edit(MASTER, "wrong suspect: in the opposite order", replace("weight[t]", "weight[weight.size - 1 - t]"))
+no_stride = edit(MASTER, "wrong suspect: The stride was not used", replace("i * stride", "i"))
+dilated = edit(MASTER, "wrong suspect: called dilation", replace("i * stride + t", "i + t * stride"))
 
 
 @cuda.jit
@@ -93,48 +58,10 @@ def last_term(x, weight, stride, out):
             out[i] = weight[t] * x[i * stride + t]
 
 
-@cuda.jit
-def without_the_last(x, weight, stride, out):
-    """wrong suspect: The last weight is missing"""
-    i = cuda.grid(1)
-    if i < out.size:
-        total = np.float32(0)
-        for t in range(weight.size - 1):
-            total += weight[t] * x[i * stride + t]
-        out[i] = total
-
-
-@cuda.jit
-def from_one(x, weight, stride, out):
-    """wrong suspect: begin at 0"""
-    i = cuda.grid(1)
-    if i < out.size:
-        total = np.float32(0)
-        for t in range(1, weight.size):
-            total += weight[t] * x[i * stride + t]
-        out[i] = total
-
-
-@cuda.jit
-def always_three(x, weight, stride, out):
-    """wrong suspect: The last weight is missing"""
-    i = cuda.grid(1)
-    if i < out.size:
-        total = np.float32(0)
-        for t in range(3):
-            total += weight[t] * x[i * stride + t]
-        out[i] = total
-
-
-@cuda.jit
-def one_weight(x, weight, stride, out):
-    """wrong suspect: weight[0] was used"""
-    i = cuda.grid(1)
-    if i < out.size:
-        total = np.float32(0)
-        for t in range(weight.size):
-            total += weight[0] * x[i * stride + t]
-        out[i] = total
+without_the_last = edit(MASTER, "wrong suspect: The last weight is missing", replace("weight.size", "weight.size - 1"))
+from_one = edit(MASTER, "wrong suspect: begin at 0", replace("range(weight.size)", "range(1, weight.size)"))
+always_three = edit(MASTER, "wrong suspect: The last weight is missing", replace("weight.size", "3"))
+one_weight = edit(MASTER, "wrong suspect: weight[0] was used", replace("weight[t]", "weight[0]"))
 
 
 @cuda.jit
@@ -146,15 +73,7 @@ def into_out(x, weight, stride, out):
             out[i] += weight[t] * x[i * stride + t]
 
 
-@cuda.jit
-def of_one_block(x, weight, stride, out):
-    """wrong one-block: block 0"""
-    i = cuda.threadIdx.x
-    if i < out.size:
-        total = np.float32(0)
-        for t in range(weight.size):
-            total += weight[t] * x[i * stride + t]
-        out[i] = total
+of_one_block = edit(MASTER, "wrong one-block: block 0", replace("i = cuda.grid(1)", "i = cuda.threadIdx.x"))
 
 
 @cuda.jit

@@ -1,6 +1,7 @@
 """Answers to 09-plane."""
 
 import numpy as np
+from answers import MASTER, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -63,34 +64,18 @@ def around_the_corner(x, weight, padding, out):
         out[y, z] = total
 
 
-@cuda.jit
-def no_padding(x, weight, padding, out):
-    """wrong suspect: all zeros stand below and to the right"""
-    z, y = cuda.grid(2)
-    if y < out.shape[0] and z < out.shape[1]:
-        total = np.float32(0)
-        for c in range(x.shape[0]):
-            for ky in range(weight.shape[1]):
-                for kx in range(weight.shape[2]):
-                    i, j = y + ky, z + kx
-                    if i < x.shape[1] and j < x.shape[2]:
-                        total += weight[c, ky, kx] * x[c, i, j]
-        out[y, z] = total
-
-
-@cuda.jit
-def padding_added(x, weight, padding, out):
-    """wrong suspect: must be subtracted"""
-    z, y = cuda.grid(2)
-    if y < out.shape[0] and z < out.shape[1]:
-        total = np.float32(0)
-        for c in range(x.shape[0]):
-            for ky in range(weight.shape[1]):
-                for kx in range(weight.shape[2]):
-                    i, j = y + ky + padding, z + kx + padding
-                    if i < x.shape[1] and j < x.shape[2]:
-                        total += weight[c, ky, kx] * x[c, i, j]
-        out[y, z] = total
+no_padding = edit(
+    MASTER,
+    "wrong suspect: all zeros stand below and to the right",
+    replace("i, j = y + ky - padding, z + kx - padding", "i, j = y + ky, z + kx"),
+    replace("i >= 0 and i < x.shape[1] and j >= 0", "i < x.shape[1]"),
+)
+padding_added = edit(
+    MASTER,
+    "wrong suspect: must be subtracted",
+    replace("i, j = y + ky - padding, z + kx - padding", "i, j = y + ky + padding, z + kx + padding"),
+    replace("i >= 0 and i < x.shape[1] and j >= 0", "i < x.shape[1]"),
+)
 
 
 @cuda.jit
@@ -108,80 +93,32 @@ def whole_windows_only(x, weight, padding, out):
         out[y, z] = total
 
 
-@cuda.jit
-def negative(x, weight, padding, out):
-    """wrong negative-index: Ask before you load"""
-    z, y = cuda.grid(2)
-    if y < out.shape[0] and z < out.shape[1]:
-        total = np.float32(0)
-        for c in range(x.shape[0]):
-            for ky in range(weight.shape[1]):
-                for kx in range(weight.shape[2]):
-                    i, j = y + ky - padding, z + kx - padding
-                    if i < x.shape[1] and j < x.shape[2]:
-                        total += weight[c, ky, kx] * x[c, i, j]
-        out[y, z] = total
-
-
-@cuda.jit
-def not_the_last_column(x, weight, padding, out):
-    """wrong suspect: the last column of weights is missing"""
-    z, y = cuda.grid(2)
-    if y < out.shape[0] and z < out.shape[1]:
-        total = np.float32(0)
-        for c in range(x.shape[0]):
-            for ky in range(weight.shape[1]):
-                for kx in range(weight.shape[2] - 1):
-                    i, j = y + ky - padding, z + kx - padding
-                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                        total += weight[c, ky, kx] * x[c, i, j]
-        out[y, z] = total
-
-
-@cuda.jit
-def turned(x, weight, padding, out):
-    """wrong suspect: Wrong taps: the kernel is turned round"""
-    z, y = cuda.grid(2)
-    tall, broad = weight.shape[1], weight.shape[2]
-    if y < out.shape[0] and z < out.shape[1]:
-        total = np.float32(0)
-        for c in range(x.shape[0]):
-            for ky in range(tall):
-                for kx in range(broad):
-                    i, j = y + ky - padding, z + kx - padding
-                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                        total += weight[c, tall - 1 - ky, broad - 1 - kx] * x[c, i, j]
-        out[y, z] = total
-
-
-@cuda.jit
-def exchanged(x, weight, padding, out):
-    """wrong suspect: ky and kx are exchanged"""
-    z, y = cuda.grid(2)
-    if y < out.shape[0] and z < out.shape[1]:
-        total = np.float32(0)
-        for c in range(x.shape[0]):
-            for ky in range(weight.shape[1]):
-                for kx in range(weight.shape[2]):
-                    i, j = y + kx - padding, z + ky - padding
-                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                        total += weight[c, ky, kx] * x[c, i, j]
-        out[y, z] = total
-
-
-@cuda.jit
-def without_the_middle(x, weight, padding, out):
-    """wrong suspect: the term of weight[1, 1] is missing"""
-    z, y = cuda.grid(2)
-    if y < out.shape[0] and z < out.shape[1]:
-        total = np.float32(0)
-        for c in range(x.shape[0]):
-            for ky in range(weight.shape[1]):
-                for kx in range(weight.shape[2]):
-                    i, j = y + ky - padding, z + kx - padding
-                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2] and (ky != 1 or kx != 1):
-                        total += weight[c, ky, kx] * x[c, i, j]
-        out[y, z] = total
+negative = edit(
+    MASTER,
+    "wrong negative-index: Ask before you load",
+    replace("i >= 0 and i < x.shape[1] and j >= 0", "i < x.shape[1]"),
+)
+not_the_last_column = edit(
+    MASTER, "wrong suspect: the last column of weights is missing", replace("weight.shape[2]", "weight.shape[2] - 1")
+)
+turned = edit(
+    MASTER,
+    "wrong suspect: Wrong taps: the kernel is turned round",
+    insert("tall, broad = weight.shape[1], weight.shape[2]", after="z, y = cuda.grid(2)"),
+    replace("weight.shape[1]", "tall"),
+    replace("weight.shape[2]", "broad"),
+    replace("weight[c, ky, kx]", "weight[c, tall - 1 - ky, broad - 1 - kx]"),
+)
+exchanged = edit(
+    MASTER,
+    "wrong suspect: ky and kx are exchanged",
+    replace("i, j = y + ky - padding, z + kx - padding", "i, j = y + kx - padding, z + ky - padding"),
+)
+without_the_middle = edit(
+    MASTER,
+    "wrong suspect: the term of weight[1, 1] is missing",
+    replace("x.shape[2]", "x.shape[2] and (ky != 1 or kx != 1)"),
+)
 
 
 @cuda.jit
@@ -227,19 +164,9 @@ def no_guard(x, weight, padding, out):
     out[y, z] = total
 
 
-@cuda.jit
-def rows_along_x(x, weight, padding, out):
-    """wrong some-unwritten: x counts columns and y rows"""
-    y, z = cuda.grid(2)
-    if y < out.shape[0] and z < out.shape[1]:
-        total = np.float32(0)
-        for c in range(x.shape[0]):
-            for ky in range(weight.shape[1]):
-                for kx in range(weight.shape[2]):
-                    i, j = y + ky - padding, z + kx - padding
-                    if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                        total += weight[c, ky, kx] * x[c, i, j]
-        out[y, z] = total
+rows_along_x = edit(
+    MASTER, "wrong some-unwritten: x counts columns and y rows", replace("z, y = cuda.grid(2)", "y, z = cuda.grid(2)")
+)
 
 
 @cuda.jit

@@ -1,6 +1,7 @@
 """Answers to 09-roofline. CLAIMS: what is said beside each; the last lines say where something else is."""
 
 import numpy as np
+from answers import MASTER, edit, replace
 from numba import njit
 
 RESULTS = 4 * 32 * 32
@@ -42,121 +43,17 @@ def along_rows(x, weight, out):
                         out[c, y, z] += factor * x[c, y + ky, z + kx]
 
 
-@njit
-def products_only(x, weight, out):
-    """wrong flops: A multiply and an add"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def of_one_element(x, weight, out):
-    """wrong flops: then multiply by the number of elements"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def of_one_channel(x, weight, out):
-    """wrong flops: 4 channels of 32 x 32"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def elements_not_bytes(x, weight, out):
-    """wrong moved: That is the number of elements"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def each_load(x, weight, out):
-    """wrong moved: however often it is loaded"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def picture_alone(x, weight, out):
-    """wrong moved: the result 4 of 32 x 32"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def bytes_per_flop(x, weight, out):
-    """wrong intensity: bytes for each flop"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def the_other_roof(x, weight, out):
-    """wrong roof: The ridge is peak divided by bandwidth"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def no_roof(x, weight, out):
-    """wrong not-a-roof: "memory" or"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
+products_only = edit(MASTER, "wrong flops: A multiply and an add", claims={"flops": 9 * RESULTS})
+of_one_element = edit(MASTER, "wrong flops: then multiply by the number of elements", claims={"flops": 18})
+of_one_channel = edit(MASTER, "wrong flops: 4 channels of 32 x 32", claims={"flops": 18 * 32 * 32})
+elements_not_bytes = edit(MASTER, "wrong moved: That is the number of elements", claims={"moved": CLAIMS["moved"] // 4})
+each_load = edit(MASTER, "wrong moved: however often it is loaded", claims={"moved": 4 * 19 * RESULTS})
+picture_alone = edit(MASTER, "wrong moved: the result 4 of 32 x 32", claims={"moved": 4 * 4 * 34 * 34})
+bytes_per_flop = edit(
+    MASTER, "wrong intensity: bytes for each flop", claims={"intensity": CLAIMS["moved"] / CLAIMS["flops"]}
+)
+the_other_roof = edit(MASTER, "wrong roof: The ridge is peak divided by bandwidth", claims={"roof": "arithmetic"})
+no_roof = edit(MASTER, 'wrong not-a-roof: "memory" or', claims={"roof": "bandwidth"})
 
 
 @njit
@@ -173,43 +70,15 @@ def all_channels(x, weight, out):
                 out[c, y, z] = total
 
 
-@njit
-def weights_of_one(x, weight, out):
-    """wrong suspect: with the weights of channel 0"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[0, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def turned(x, weight, out):
-    """wrong suspect: Wrong taps: the kernel is turned round"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = np.float32(0)
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, 2 - ky, 2 - kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
-
-
-@njit
-def begun_with_old(x, weight, out):
-    """wrong adds-to-old: Begin each sum with 0"""
-    for c in range(out.shape[0]):
-        for y in range(out.shape[1]):
-            for z in range(out.shape[2]):
-                total = out[c, y, z]
-                for ky in range(3):
-                    for kx in range(3):
-                        total += weight[c, ky, kx] * x[c, y + ky, z + kx]
-                out[c, y, z] = total
+weights_of_one = edit(
+    MASTER, "wrong suspect: with the weights of channel 0", replace("weight[c, ky, kx]", "weight[0, ky, kx]")
+)
+turned = edit(
+    MASTER,
+    "wrong suspect: Wrong taps: the kernel is turned round",
+    replace("weight[c, ky, kx]", "weight[c, 2 - ky, 2 - kx]"),
+)
+begun_with_old = edit(MASTER, "wrong adds-to-old: Begin each sum with 0", replace("np.float32(0)", "out[c, y, z]"))
 
 
 @njit
@@ -221,16 +90,5 @@ def slices(x, weight, out):
                 out[c, y, z] = (weight[c] * x[c, y : y + 3, z : z + 3]).sum()
 
 
-for function, claims in (
-    (written_out, {"flops": 17 * RESULTS, "intensity": 17 * RESULTS / CLAIMS["moved"]}),
-    (products_only, {"flops": 9 * RESULTS}),
-    (of_one_element, {"flops": 18}),
-    (of_one_channel, {"flops": 18 * 32 * 32}),
-    (elements_not_bytes, {"moved": CLAIMS["moved"] // 4}),
-    (each_load, {"moved": 4 * 19 * RESULTS}),
-    (picture_alone, {"moved": 4 * 4 * 34 * 34}),
-    (bytes_per_flop, {"intensity": CLAIMS["moved"] / CLAIMS["flops"]}),
-    (the_other_roof, {"roof": "arithmetic"}),
-    (no_roof, {"roof": "bandwidth"}),
-):
+for function, claims in ((written_out, {"flops": 17 * RESULTS, "intensity": 17 * RESULTS / CLAIMS["moved"]}),):
     function.py_func.claims = claims

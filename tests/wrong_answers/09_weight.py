@@ -1,5 +1,6 @@
 """Answers to 09-weight."""
 
+from answers import MASTER, cut, edit, insert, replace
 from numba import njit, prange
 
 
@@ -61,245 +62,51 @@ def pictures_shared(grad, x, padding, out):
                                     out[o, c, ky, kx] += grad[n, o, y, z] * x[n, c, i, j]
 
 
-@njit(parallel=True)
-def one_thread(grad, x, padding, out):
-    """wrong not-parallel: prange"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in range(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
-
-
-@njit(parallel=True)
-def turned(grad, x, padding, out):
-    """wrong suspect: The kernel is turned round"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, out.shape[2] - 1 - ky, out.shape[3] - 1 - kx] = total
-
-
-@njit(parallel=True)
-def exchanged(grad, x, padding, out):
-    """wrong suspect: ky and kx are exchanged"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, kx, ky] = total
-
-
-@njit(parallel=True)
-def first_picture(grad, x, padding, out):
-    """wrong suspect: the first picture alone"""
-    outs, high, wide = grad.shape[1:]
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(1):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
-
-
-@njit(parallel=True)
-def anew_for_each_picture(grad, x, padding, out):
-    """wrong suspect: the last picture alone"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        total = 0.0
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
-
-
-@njit(parallel=True)
-def mean_of_the_batch(grad, x, padding, out):
-    """wrong suspect: divided by the number of pictures"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total / batch
-
-
-@njit(parallel=True)
-def no_padding(grad, x, padding, out):
-    """wrong suspect: the padding was not subtracted"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky
-                            for z in range(wide):
-                                j = z + kx
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
-
-
-@njit(parallel=True)
-def other_side(grad, x, padding, out):
-    """wrong suspect: takes a pixel from the other side"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i < height and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
-
-
-@njit(parallel=True)
-def one_channel(grad, x, padding, out):
-    """wrong suspect: the gradient of channel 0"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, 0, i, j]
-                    out[o, c, ky, kx] = total
-
-
-@njit(parallel=True)
-def one_output_channel(grad, x, padding, out):
-    """wrong suspect: the gradient of output channel 0"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, 0, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
-
-
-@njit(parallel=True)
-def nothing_begun(grad, x, padding, out):
-    """wrong adds-to-old: Begin each sum with 0"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = out[o, c, ky, kx]
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
-
-
-@njit(parallel=True)
-def one_sum_for_all(grad, x, padding, out):
-    """wrong wrong-value: Work out the first wrong weight"""
-    batch, outs, high, wide = grad.shape
-    channels, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for o in prange(outs):
-        for c in range(channels):
-            total = 0.0
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                if i >= 0 and i < height and j >= 0 and j < width:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
+one_thread = edit(MASTER, "wrong not-parallel: prange", replace("prange(outs)", "range(outs)"))
+turned = edit(
+    MASTER,
+    "wrong suspect: The kernel is turned round",
+    replace("out[o, c, ky, kx]", "out[o, c, out.shape[2] - 1 - ky, out.shape[3] - 1 - kx]"),
+)
+exchanged = edit(MASTER, "wrong suspect: ky and kx are exchanged", replace("out[o, c, ky, kx]", "out[o, c, kx, ky]"))
+first_picture = edit(
+    MASTER,
+    "wrong suspect: the first picture alone",
+    replace("batch, outs, high, wide = grad.shape", "outs, high, wide = grad.shape[1:]"),
+    replace("range(batch)", "range(1)"),
+)
+anew_for_each_picture = edit(
+    MASTER, "wrong suspect: the last picture alone", insert("total = 0.0", before="for y in range(high):")
+)
+mean_of_the_batch = edit(
+    MASTER,
+    "wrong suspect: divided by the number of pictures",
+    replace("out[o, c, ky, kx] = total", "out[o, c, ky, kx] = total / batch"),
+)
+no_padding = edit(
+    MASTER,
+    "wrong suspect: the padding was not subtracted",
+    replace("i = y + ky - padding", "i = y + ky"),
+    replace("j = z + kx - padding", "j = z + kx"),
+)
+other_side = edit(
+    MASTER,
+    "wrong suspect: takes a pixel from the other side",
+    replace("i >= 0 and i < height and j >= 0", "i < height"),
+)
+one_channel = edit(MASTER, "wrong suspect: the gradient of channel 0", replace("[n, c, i, j]", "[n, 0, i, j]"))
+one_output_channel = edit(
+    MASTER, "wrong suspect: the gradient of output channel 0", replace("grad[n, o, y, z]", "grad[n, 0, y, z]")
+)
+nothing_begun = edit(
+    MASTER, "wrong adds-to-old: Begin each sum with 0", replace("total = 0.0", "total = out[o, c, ky, kx]")
+)
+one_sum_for_all = edit(
+    MASTER,
+    "wrong wrong-value: Work out the first wrong weight",
+    insert("total = 0.0", before="for ky in range(out.shape[2]):"),
+    cut("total = 0.0"),
+)
 
 
 @njit(parallel=True)

@@ -3,23 +3,24 @@
 import math
 
 import numpy as np
+from answers import MASTER, cut, edit, replace
 from numba import njit
 
-
-@njit
-def halves_by_products(x, g, out):
-    """right"""
-    plus, minus = 0.5 * (g[0] + g[1] + g[2]), 0.5 * (g[0] - g[1] + g[2])
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        m3 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
+weights_by_number = edit(
+    MASTER,
+    "right",
+    cut("first, last = g[0], g[2]"),
+    replace("m0 = (x[i] - x[i + 2]) * first", "m0 = (x[i] - x[i + 2]) * g[0]"),
+    replace("m3 = (x[i + 1] - x[i + 3]) * last", "m3 = (x[i + 1] - x[i + 3]) * g[2]"),
+)
+halves_by_products = edit(
+    weights_by_number,
+    "right",
+    replace(
+        "plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2",
+        "plus, minus = 0.5 * (g[0] + g[1] + g[2]), 0.5 * (g[0] - g[1] + g[2])",
+    ),
+)
 
 
 @njit
@@ -39,130 +40,43 @@ def pairs_counted(x, g, out):
         out[i] = total
 
 
-@njit
-def not_halved(x, g, out):
-    """wrong suspect: must be halved"""
-    plus, minus = (g[0] + g[1] + g[2]), (g[0] - g[1] + g[2])
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        m3 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
-
-
-@njit
-def third_turned(x, g, out):
-    """wrong suspect: The third product"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 1] - x[i + 2]) * minus
-        m3 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
-
-
-@njit
-def fourth_turned(x, g, out):
-    """wrong suspect: The fourth product"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        m3 = (x[i + 3] - x[i + 1]) * g[2]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
-
-
-@njit
-def first_turned(x, g, out):
-    """wrong suspect: The first product"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i + 2] - x[i]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        m3 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
-
-
-@njit
-def m2_added(x, g, out):
-    """wrong suspect: m2 was added"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        m3 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 + m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
-
-
-@njit
-def m3_missing(x, g, out):
-    """wrong suspect: m3 is missing"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
-
-
-@njit
-def turned(x, g, out):
-    """wrong suspect: The weights are turned round"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[2]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        m3 = (x[i + 1] - x[i + 3]) * g[0]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[2] * x[i] + g[1] * x[i + 1] + g[0] * x[i + 2]
-
-
-@njit
-def twice_the_first(x, g, out):
-    """wrong suspect: Both results of a pair"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m0 + m1 + m2
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
+not_halved = edit(
+    weights_by_number,
+    "wrong suspect: must be halved",
+    replace(
+        "plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2",
+        "plus, minus = (g[0] + g[1] + g[2]), (g[0] - g[1] + g[2])",
+    ),
+)
+third_turned = edit(
+    weights_by_number, "wrong suspect: The third product", replace("x[i + 2] - x[i + 1]", "x[i + 1] - x[i + 2]")
+)
+fourth_turned = edit(
+    weights_by_number, "wrong suspect: The fourth product", replace("x[i + 1] - x[i + 3]", "x[i + 3] - x[i + 1]")
+)
+first_turned = edit(
+    weights_by_number, "wrong suspect: The first product", replace("x[i] - x[i + 2]", "x[i + 2] - x[i]")
+)
+m2_added = edit(weights_by_number, "wrong suspect: m2 was added", replace("m1 - m2", "m1 + m2"))
+m3_missing = edit(
+    weights_by_number,
+    "wrong suspect: m3 is missing",
+    cut("m3 = (x[i + 1] - x[i + 3]) * g[2]"),
+    replace("- m2 - m3", "- m2"),
+)
+turned = edit(
+    weights_by_number,
+    "wrong suspect: The weights are turned round",
+    replace("m0 = (x[i] - x[i + 2]) * g[0]", "m0 = (x[i] - x[i + 2]) * g[2]"),
+    replace("m3 = (x[i + 1] - x[i + 3]) * g[2]", "m3 = (x[i + 1] - x[i + 3]) * g[0]"),
+    replace("g[0] * x[i] + g[1] * x[i + 1] + g[2]", "g[2] * x[i] + g[1] * x[i + 1] + g[0]"),
+)
+twice_the_first = edit(
+    weights_by_number,
+    "wrong suspect: Both results of a pair",
+    cut("m3 = (x[i + 1] - x[i + 3]) * g[2]"),
+    replace("m1 - m2 - m3", "m0 + m1 + m2"),
+)
 
 
 @njit
@@ -178,50 +92,22 @@ def last_left_out(x, g, out):
         out[i + 1] = m1 - m2 - m3
 
 
-@njit
-def only_even(x, g, out):
-    """wrong some-unwritten: each stores out[i] and out[i + 1]"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        out[i] = m0 + m1 + m2
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
-
-
-@njit
-def beyond_the_end(x, g, out):
-    """wrong raised-IndexError: An index left its array"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        m3 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
-
-
-@njit
-def step_of_4(x, g, out):
-    """wrong some-unwritten: Pairs begin at 0, 2, 4"""
-    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
-    for i in range(0, out.size - 1, 4):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * plus
-        m2 = (x[i + 2] - x[i + 1]) * minus
-        m3 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
+only_even = edit(
+    weights_by_number,
+    "wrong some-unwritten: each stores out[i] and out[i + 1]",
+    cut("m3 = (x[i + 1] - x[i + 3]) * g[2]"),
+    cut("out[i + 1] = m1 - m2 - m3"),
+)
+beyond_the_end = edit(
+    weights_by_number,
+    "wrong raised-IndexError: An index left its array",
+    replace("range(0, out.size - 1, 2)", "range(0, out.size, 2)"),
+)
+step_of_4 = edit(
+    weights_by_number,
+    "wrong some-unwritten: Pairs begin at 0, 2, 4",
+    replace("range(0, out.size - 1, 2)", "range(0, out.size - 1, 4)"),
+)
 
 
 @njit
@@ -231,19 +117,13 @@ def as_it_stands(x, g, out):
         out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
 
 
-@njit
-def halved_each_time(x, g, out):
-    """over budget over-budget: prepared once"""
-    for i in range(0, out.size - 1, 2):
-        m0 = (x[i] - x[i + 2]) * g[0]
-        m1 = (x[i + 1] + x[i + 2]) * (g[0] + g[1] + g[2]) / 2
-        m2 = (x[i + 2] - x[i + 1]) * (g[0] - g[1] + g[2]) / 2
-        m3 = (x[i + 1] - x[i + 3]) * g[2]
-        out[i] = m0 + m1 + m2
-        out[i + 1] = m1 - m2 - m3
-    if out.size % 2:
-        i = out.size - 1
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
+halved_each_time = edit(
+    weights_by_number,
+    "over budget over-budget: prepared once",
+    cut("plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2"),
+    replace("m1 = (x[i + 1] + x[i + 2]) * plus", "m1 = (x[i + 1] + x[i + 2]) * (g[0] + g[1] + g[2]) / 2"),
+    replace("m2 = (x[i + 2] - x[i + 1]) * minus", "m2 = (x[i + 2] - x[i + 1]) * (g[0] - g[1] + g[2]) / 2"),
+)
 
 
 @njit

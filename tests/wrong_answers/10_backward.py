@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import edit, insert, replace
 
 
 def squash(x):
@@ -26,12 +27,12 @@ def written_into_place(z, c, of_h, of_c):
     return of_z, before
 
 
-def no_way_from_h(z, c, of_h, of_c):
-    """wrong gradient: of_h does not reach c"""
+def squashed_after_the_split(z, c, of_h, of_c):
+    """right"""
     i, f, g, o = np.split(z, 4, axis=1)
     i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
     t = np.tanh(f * c + i * g)
-    arrives = of_c
+    arrives = of_c + of_h * o * (1 - t**2)
     of_i = arrives * g * i * (1 - i)
     of_f = arrives * c * f * (1 - f)
     of_g = arrives * i * (1 - g**2)
@@ -39,43 +40,16 @@ def no_way_from_h(z, c, of_h, of_c):
     return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
 
 
-def no_way_from_later(z, c, of_h, of_c):
-    """wrong gradient: of_c is missing"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
-
-
-def no_slope_of_tanh(z, c, of_h, of_c):
-    """wrong gradient: The slope of tanh is missing"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
-
-
-def no_output_gate(z, c, of_h, of_c):
-    """wrong gradient: The gate o is missing"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
+no_way_from_h = edit(
+    squashed_after_the_split, "wrong gradient: of_h does not reach c", replace("of_c + of_h * o * (1 - t**2)", "of_c")
+)
+no_way_from_later = edit(squashed_after_the_split, "wrong gradient: of_c is missing", replace("of_c + of_h", "of_h"))
+no_slope_of_tanh = edit(
+    squashed_after_the_split, "wrong gradient: The slope of tanh is missing", replace("o * (1 - t**2)", "o")
+)
+no_output_gate = edit(
+    squashed_after_the_split, "wrong gradient: The gate o is missing", replace("o * (1 - t**2)", "(1 - t**2)")
+)
 
 
 def no_slopes_at_all(z, c, of_h, of_c):
@@ -91,17 +65,9 @@ def no_slopes_at_all(z, c, of_h, of_c):
     return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
 
 
-def g_as_a_sigmoid(z, c, of_h, of_c):
-    """wrong gradient: g has the slope of a sigmoid"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * g * (1 - g)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
+g_as_a_sigmoid = edit(
+    squashed_after_the_split, "wrong gradient: g has the slope of a sigmoid", replace("(1 - g**2)", "g * (1 - g)")
+)
 
 
 def gates_as_tanh(z, c, of_h, of_c):
@@ -117,121 +83,49 @@ def gates_as_tanh(z, c, of_h, of_c):
     return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
 
 
-def new_cell_for_f(z, c, of_h, of_c):
-    """wrong gradient: f was multiplied by the new c"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * (f * c + i * g) * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
-
-
-def i_for_g(z, c, of_h, of_c):
-    """wrong gradient: i and g are exchanged"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * i * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * g * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
-
-
-def o_with_c(z, c, of_h, of_c):
-    """wrong gradient: tanh(c) stands with o"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * (f * c + i * g) * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
-
-
-def old_cell_without_f(z, c, of_h, of_c):
-    """wrong gradient: The old c: it went into the new one times f"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives
-
-
-def old_cell_of_later_only(z, c, of_h, of_c):
-    """wrong gradient: not of_c alone"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), of_c * f
-
-
-def another_order(z, c, of_h, of_c):
-    """wrong gradient: The four parts stand in the order i, f, o, g"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_o, of_g), axis=1), arrives * f
-
-
-def turned_round(z, c, of_h, of_c):
-    """wrong gradient: All signs are turned round"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = -of_c - of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = -of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
-
-
-def only_o(z, c, of_h, of_c):
-    """wrong gradient: the gradient of o is of_h times tanh(c)"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
-
-
-def only_f(z, c, of_h, of_c):
-    """wrong one-gate: Only f is wrong"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * f * (1 - f) / 2
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
+new_cell_for_f = edit(
+    squashed_after_the_split,
+    "wrong gradient: f was multiplied by the new c",
+    replace("arrives * c", "arrives * (f * c + i * g)"),
+)
+i_for_g = edit(
+    squashed_after_the_split,
+    "wrong gradient: i and g are exchanged",
+    replace("arrives * g", "arrives * i"),
+    replace("arrives * i", "arrives * g"),
+)
+o_with_c = edit(
+    squashed_after_the_split, "wrong gradient: tanh(c) stands with o", replace("of_h * t", "of_h * (f * c + i * g)")
+)
+old_cell_without_f = edit(
+    squashed_after_the_split,
+    "wrong gradient: The old c: it went into the new one times f",
+    replace("arrives * f", "arrives"),
+)
+old_cell_of_later_only = edit(
+    squashed_after_the_split, "wrong gradient: not of_c alone", replace("arrives * f", "of_c * f")
+)
+another_order = edit(
+    squashed_after_the_split,
+    "wrong gradient: The four parts stand in the order i, f, o, g",
+    replace("(of_i, of_f, of_g, of_o)", "(of_i, of_f, of_o, of_g)"),
+)
+turned_round = edit(
+    squashed_after_the_split,
+    "wrong gradient: All signs are turned round",
+    replace("of_c + of_h", "-of_c - of_h"),
+    replace("of_h * t", "-of_h * t"),
+)
+only_o = edit(
+    squashed_after_the_split,
+    "wrong gradient: the gradient of o is of_h times tanh(c)",
+    replace("of_h * t * o", "of_h * o"),
+)
+only_f = edit(
+    squashed_after_the_split,
+    "wrong one-gate: Only f is wrong",
+    replace("of_f = arrives * c * f * (1 - f)", "of_f = arrives * f * (1 - f) / 2"),
+)
 
 
 def tried_out(z, c, of_h, of_c):
@@ -256,30 +150,14 @@ def tried_out(z, c, of_h, of_c):
     return tuple(found)
 
 
-def gate_blocks_below_each_other(z, c, of_h, of_c):
-    """wrong raised-ValueError: along axis 1"""
-    i, f, g, o = np.split(z, 4)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
-
-
-def stacked(z, c, of_h, of_c):
-    """wrong type: as wide as z"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.stack((of_i, of_f, of_g, of_o)), arrives * f
+gate_blocks_below_each_other = edit(
+    squashed_after_the_split, "wrong raised-ValueError: along axis 1", replace("(z, 4, axis=1)", "(z, 4)")
+)
+stacked = edit(
+    squashed_after_the_split,
+    "wrong type: as wide as z",
+    replace("np.concatenate((of_i, of_f, of_g, of_o), axis=1)", "np.stack((of_i, of_f, of_g, of_o))"),
+)
 
 
 def z_alone(z, c, of_h, of_c):
@@ -295,15 +173,10 @@ def z_alone(z, c, of_h, of_c):
     return np.concatenate((of_i, of_f, of_g, of_o), axis=1)
 
 
-def z_overwritten(z, c, of_h, of_c):
-    """wrong input-changed: The caller still needs its array"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    z[:] = np.concatenate((i, f, g, o), axis=1)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
+z_overwritten = edit(
+    squashed_after_the_split,
+    "wrong input-changed: The caller still needs its array",
+    insert(
+        "z[:] = np.concatenate((i, f, g, o), axis=1)", after="i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)"
+    ),
+)

@@ -1,6 +1,7 @@
 """Answers to 10-chunks."""
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 from numba import njit, prange
 
 
@@ -29,211 +30,25 @@ def pairs_in_one_array(a, b, h0, chunks, out):
             out[t] = state
 
 
-@njit(parallel=True)
-def every_chunk_from_0(a, b, h0, chunks, out):
-    """wrong suspect: Every chunk began with 0"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def every_chunk_from_h0(a, b, h0, chunks, out):
-    """wrong suspect: Every chunk began with h0"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = h0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def ends_without_products(a, b, h0, chunks, out):
-    """wrong suspect: The state before that one is lost"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = ends[c]
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def states_added(a, b, h0, chunks, out):
-    """wrong suspect: were added up"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = ends[c]
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def h0_forgotten(a, b, h0, chunks, out):
-    """wrong suspect: h0 is missing"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = 0.0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = ends[c]
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def h0_in_the_first_only(a, b, h0, chunks, out):
-    """wrong suspect: h0 got lost behind the first chunk"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = 0.0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = ends[c] if c else h0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def state_of_its_own_end(a, b, h0, chunks, out):
-    """wrong suspect: the state at its own end"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        h = products[c] * h + ends[c]
-        ends[c] = h
-    for c in prange(chunks):
-        h = ends[c]
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def added_to_each(a, b, h0, chunks, out):
-    """wrong suspect: It fades"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h + ends[c]
+every_chunk_from_0 = edit(MASTER, "wrong suspect: Every chunk began with 0", replace("h = ends[c]", "h = 0.0"))
+every_chunk_from_h0 = edit(MASTER, "wrong suspect: Every chunk began with h0", replace("h = ends[c]", "h = h0"))
+ends_without_products = edit(
+    MASTER, "wrong suspect: The state before that one is lost", replace("h = products[c] * h + ends[c]", "h = ends[c]")
+)
+states_added = edit(MASTER, "wrong suspect: were added up", replace("products[c] * h", "h"))
+h0_forgotten = edit(MASTER, "wrong suspect: h0 is missing", replace("h = h0", "h = 0.0"))
+h0_in_the_first_only = edit(
+    MASTER,
+    "wrong suspect: h0 got lost behind the first chunk",
+    replace("h = h0", "h = 0.0"),
+    replace("h = ends[c]", "h = ends[c] if c else h0"),
+)
+state_of_its_own_end = edit(
+    MASTER, "wrong suspect: the state at its own end", cut("before = h"), replace("ends[c] = before", "ends[c] = h")
+)
+added_to_each = edit(
+    MASTER, "wrong suspect: It fades", replace("h = ends[c]", "h = 0.0"), replace("out[t] = h", "out[t] = h + ends[c]")
+)
 
 
 @njit(parallel=True)
@@ -249,56 +64,13 @@ def no_factor(a, b, h0, chunks, out):
             out[t] = h
 
 
-@njit(parallel=True)
-def rounded_down(a, b, h0, chunks, out):
-    """wrong some-unwritten: round up"""
-    steps = a.size
-    length = steps // chunks
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = ends[c]
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def beyond_the_end(a, b, h0, chunks, out):
-    """wrong raised-IndexError: min(begin + length, steps)"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, (c + 1) * length):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = ends[c]
-        for t in range(c * length, (c + 1) * length):
-            h = a[t] * h + b[t]
-            out[t] = h
+rounded_down = edit(MASTER, "wrong some-unwritten: round up", replace("-(-steps // chunks)", "steps // chunks"))
+beyond_the_end = edit(
+    MASTER,
+    "wrong raised-IndexError: min(begin + length, steps)",
+    replace("min((c + 1) * length, steps)", "(c + 1) * length", after="product, end = 1.0, 0.0"),
+    replace("min((c + 1) * length, steps)", "(c + 1) * length", after="h = ends[c]"),
+)
 
 
 @njit(parallel=True)
@@ -344,86 +116,38 @@ def state_goes_on(a, b, h0, chunks, out):
             out[t] = h
 
 
-@njit(parallel=True)
-def one_after_the_other(a, b, h0, chunks, out):
-    """wrong not-parallel: Both walks"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in range(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in range(chunks):
-        h = ends[c]
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def first_walk_only_parallel(a, b, h0, chunks, out):
-    """over budget over-budget: more is loaded"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            factor = a[t]
-            product *= factor
-            end = factor * end + b[t]
-        products[c] = product
-        ends[c] = end
-    checksum = np.zeros(chunks)
-    for c in prange(chunks):
-        for t in range(c * length, min((c + 1) * length, steps)):
-            out[t] = b[t]
-            checksum[c] += 1
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = ends[c]
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
-
-
-@njit(parallel=True)
-def factor_loaded_twice(a, b, h0, chunks, out):
-    """over budget over-budget: into a name that is used twice"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, end = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            product *= a[t]
-            end = a[t] * end + b[t]
-        products[c] = product
-        ends[c] = end
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = ends[c]
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
+one_after_the_other = edit(
+    MASTER,
+    "wrong not-parallel: Both walks",
+    replace("prange(chunks)", "range(chunks)", after="products, ends = np.empty(chunks), np.empty(chunks)"),
+    replace("prange(chunks)", "range(chunks)", after="ends[c] = before"),
+)
+first_walk_only_parallel = edit(
+    MASTER,
+    "over budget over-budget: more is loaded",
+    insert(
+        """
+        checksum = np.zeros(chunks)
+        for c in prange(chunks):
+            for t in range(c * length, min((c + 1) * length, steps)):
+                out[t] = b[t]
+                checksum[c] += 1
+        """,
+        before="h = h0",
+    ),
+)
+factor_loaded_twice = edit(
+    MASTER,
+    "over budget over-budget: into a name that is used twice",
+    replace(
+        """
+        factor = a[t]
+        product *= factor
+        end = factor * end + b[t]
+        """,
+        "product *= a[t]\nend = a[t] * end + b[t]",
+    ),
+)
 
 
 @njit(parallel=True)

@@ -2,6 +2,8 @@
 
 import math
 
+from answers import MASTER, cut, edit, replace
+
 from dlkernels import cuda
 
 
@@ -49,17 +51,9 @@ def no_guard(of_x, of_h, h, out):
     out[row, j] = (1 - z) * n + z * h[row, j]
 
 
-@cuda.jit
-def update_gate_first(of_x, of_h, h, out):
-    """wrong suspect: in the order z, r, n"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        z = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        r = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + z * h[row, j]
+update_gate_first = edit(
+    MASTER, "wrong suspect: in the order z, r, n", replace("r = 1", "z = 1"), replace("z = 1", "r = 1")
+)
 
 
 @cuda.jit
@@ -75,17 +69,7 @@ def columns_of_a_unit_together(of_x, of_h, h, out):
         out[row, j] = (1 - z) * n + z * h[row, j]
 
 
-@cuda.jit
-def z_of_the_new(of_x, of_h, h, out):
-    """wrong suspect: how much of the old h stays"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = z * n + (1 - z) * h[row, j]
+z_of_the_new = edit(MASTER, "wrong suspect: how much of the old h stays", replace("(1 - z) * n + z", "z * n + (1 - z)"))
 
 
 @cuda.jit
@@ -101,29 +85,17 @@ def r_of_both(of_x, of_h, h, out):
         out[row, j] = (1 - z) * n + z * h[row, j]
 
 
-@cuda.jit
-def r_of_the_input(of_x, of_h, h, out):
-    """wrong suspect: It belongs to the part of the state"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(r * of_x[row, 2 * hidden + j] + of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + z * h[row, j]
-
-
-@cuda.jit
-def no_r(of_x, of_h, h, out):
-    """wrong suspect: r is missing"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + z * h[row, j]
+r_of_the_input = edit(
+    MASTER,
+    "wrong suspect: It belongs to the part of the state",
+    replace("of_x[row, 2 * hidden + j] + r *", "r * of_x[row, 2 * hidden + j] +"),
+)
+no_r = edit(
+    MASTER,
+    "wrong suspect: r is missing",
+    cut("r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))"),
+    replace("r * of_h", "of_h"),
+)
 
 
 @cuda.jit
@@ -139,105 +111,24 @@ def sigmoid_of_n(of_x, of_h, h, out):
         out[row, j] = (1 - z) * n + z * h[row, j]
 
 
-@cuda.jit
-def sign_of_one_sum(of_x, of_h, h, out):
-    """wrong suspect: The sigmoid is turned round"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(of_x[row, j] + of_h[row, j]))
-        z = 1 / (1 + math.exp(of_x[row, hidden + j] + of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + z * h[row, j]
-
-
-@cuda.jit
-def old_state_in_full(of_x, of_h, h, out):
-    """wrong suspect: n counts in full"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = n + z * h[row, j]
-
-
-@cuda.jit
-def width_of_the_sums(of_x, of_h, h, out):
-    """wrong out-of-bounds: three times as wide"""
-    i = cuda.grid(1)
-    hidden = of_x.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + z * h[row, j]
-
-
-@cuda.jit
-def first_row(of_x, of_h, h, out):
-    """wrong one-element: with the first row of `h`"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + z * h[0, j]
-
-
-@cuda.jit
-def one_block_only(of_x, of_h, h, out):
-    """wrong one-block: cuda.grid(1)"""
-    i = cuda.threadIdx.x
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + z * h[row, j]
-
-
-@cuda.jit
-def minus_only_once(of_x, of_h, h, out):
-    """wrong wrong-value: Its six sums"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, j] + of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + z * h[row, j]
-
-
-@cuda.jit
-def down_the_columns(of_x, of_h, h, out):
-    """over budget over-budget: which of // and % gives the unit"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i % h.shape[0], i // h.shape[0]
-        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + z * h[row, j]
-
-
-@cuda.jit
-def loaded_again(of_x, of_h, h, out):
-    """over budget over-budget: load each into a name"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(of_x[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j])
-        out[row, j] = (1 - z) * n + h[row, j] - (1 - z) * h[row, j]
+sign_of_one_sum = edit(
+    MASTER,
+    "wrong suspect: The sigmoid is turned round",
+    replace("-of_x[row, j] - of_h[row, j]", "of_x[row, j] + of_h[row, j]"),
+    replace("-of_x[row, hidden + j] -", "of_x[row, hidden + j] +"),
+)
+old_state_in_full = edit(MASTER, "wrong suspect: n counts in full", replace("(1 - z) * n", "n"))
+width_of_the_sums = edit(MASTER, "wrong out-of-bounds: three times as wide", replace("h.shape[1]", "of_x.shape[1]"))
+first_row = edit(MASTER, "wrong one-element: with the first row of `h`", replace("z * h[row, j]", "z * h[0, j]"))
+one_block_only = edit(MASTER, "wrong one-block: cuda.grid(1)", replace("i = cuda.grid(1)", "i = cuda.threadIdx.x"))
+minus_only_once = edit(MASTER, "wrong wrong-value: Its six sums", replace("- of_h[row, j]", "+ of_h[row, j]"))
+down_the_columns = edit(
+    MASTER,
+    "over budget over-budget: which of // and % gives the unit",
+    replace("row, j = i // hidden, i % hidden", "row, j = i % h.shape[0], i // h.shape[0]"),
+)
+loaded_again = edit(
+    MASTER,
+    "over budget over-budget: load each into a name",
+    replace("(1 - z) * n + z", "(1 - z) * n + h[row, j] - (1 - z)"),
+)

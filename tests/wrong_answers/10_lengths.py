@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import MASTER, edit, replace
 from numba import njit
 
 
@@ -26,21 +27,13 @@ def step_by_step(x, u, lengths, out):
                 out[t, r, j] = np.tanh(out[t, r, j])
 
 
-@njit
-def forwards(x, u, lengths, out):
-    """wrong suspect: from its begin to its end"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(lengths[r], steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
-        for t in range(lengths[r]):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t > 0:
-                    for k in range(hidden):
-                        total += u[j, k] * out[t - 1, r, k]
-                out[t, r, j] = math.tanh(total)
+forwards = edit(
+    MASTER,
+    "wrong suspect: from its begin to its end",
+    replace("range(lengths[r] - 1, -1, -1)", "range(lengths[r])"),
+    replace("if t + 1 < lengths[r]:", "if t > 0:"),
+    replace("[t + 1, r, k]", "[t - 1, r, k]"),
+)
 
 
 @njit
@@ -91,89 +84,23 @@ def padding_as_zeros(x, u, lengths, out):
                 out[t, r, j] = 0
 
 
-@njit
-def last_step_missing(x, u, lengths, out):
-    """wrong suspect: The last step of each row is missing"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(max(lengths[r] - 1, 0), steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
-        for t in range(lengths[r] - 2, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t + 2 < lengths[r]:
-                    for k in range(hidden):
-                        total += u[j, k] * out[t + 1, r, k]
-                out[t, r, j] = math.tanh(total)
-
-
-@njit
-def one_step_too_many(x, u, lengths, out):
-    """wrong suspect: One step too many"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(lengths[r] + 1, steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
-        for t in range(min(lengths[r], steps - 1), -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t < min(lengths[r], steps - 1):
-                    for k in range(hidden):
-                        total += u[j, k] * out[t + 1, r, k]
-                out[t, r, j] = math.tanh(total)
-
-
-@njit
-def transposed(x, u, lengths, out):
-    """wrong suspect: The matrix is transposed"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(lengths[r], steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
-        for t in range(lengths[r] - 1, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t + 1 < lengths[r]:
-                    for k in range(hidden):
-                        total += u[k, j] * out[t + 1, r, k]
-                out[t, r, j] = math.tanh(total)
-
-
-@njit
-def no_state(x, u, lengths, out):
-    """wrong suspect: The state before has no part in it"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(lengths[r], steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
-        for t in range(lengths[r] - 1, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t + 1 < lengths[r]:
-                    for k in range(hidden):
-                        total += u[j, k] * 0
-                out[t, r, j] = math.tanh(total)
-
-
-@njit
-def not_squashed(x, u, lengths, out):
-    """wrong suspect: tanh is missing"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(lengths[r], steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
-        for t in range(lengths[r] - 1, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t + 1 < lengths[r]:
-                    for k in range(hidden):
-                        total += u[j, k] * out[t + 1, r, k]
-                out[t, r, j] = total
+last_step_missing = edit(
+    MASTER,
+    "wrong suspect: The last step of each row is missing",
+    replace("range(lengths[r], steps)", "range(max(lengths[r] - 1, 0), steps)"),
+    replace("lengths[r] - 1", "lengths[r] - 2"),
+    replace("if t + 1", "if t + 2"),
+)
+one_step_too_many = edit(
+    MASTER,
+    "wrong suspect: One step too many",
+    replace("range(lengths[r], steps)", "range(lengths[r] + 1, steps)"),
+    replace("lengths[r] - 1", "min(lengths[r], steps - 1)"),
+    replace("if t + 1 < lengths[r]:", "if t < min(lengths[r], steps - 1):"),
+)
+transposed = edit(MASTER, "wrong suspect: The matrix is transposed", replace("u[j, k]", "u[k, j]"))
+no_state = edit(MASTER, "wrong suspect: The state before has no part in it", replace("out[t + 1, r, k]", "0"))
+not_squashed = edit(MASTER, "wrong suspect: tanh is missing", replace("math.tanh(total)", "total"))
 
 
 @njit
@@ -194,21 +121,13 @@ def carried_over(x, u, lengths, out):
             out[t, r, :] = new
 
 
-@njit
-def length_of_row_0(x, u, lengths, out):
-    """wrong suspect: All rows got the length of row 0"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(lengths[0], steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
-        for t in range(lengths[0] - 1, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t + 1 < lengths[0]:
-                    for k in range(hidden):
-                        total += u[j, k] * out[t + 1, r, k]
-                out[t, r, j] = math.tanh(total)
+length_of_row_0 = edit(
+    MASTER,
+    "wrong suspect: All rows got the length of row 0",
+    replace("range(lengths[r], steps)", "range(lengths[0], steps)"),
+    replace("lengths[r] - 1", "lengths[0] - 1"),
+    replace("lengths[r]:", "lengths[0]:"),
+)
 
 
 @njit
@@ -242,38 +161,15 @@ def padding_left(x, u, lengths, out):
                 out[t, r, j] = math.tanh(total)
 
 
-@njit
-def old_out_at_the_end(x, u, lengths, out):
-    """wrong raised-IndexError: there is no step t + 1"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(lengths[r], steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
-        for t in range(lengths[r] - 1, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if True:
-                    for k in range(hidden):
-                        total += u[j, k] * out[t + 1, r, k]
-                out[t, r, j] = math.tanh(total)
-
-
-@njit
-def first_step_from_out(x, u, lengths, out):
-    """wrong adds-to-old: At the last step of a row the state is 0"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(lengths[r] - 1, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t + 1 < steps:
-                    for k in range(hidden):
-                        total += u[j, k] * out[t + 1, r, k]
-                out[t, r, j] = math.tanh(total)
-        for t in range(lengths[r], steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
+old_out_at_the_end = edit(
+    MASTER, "wrong raised-IndexError: there is no step t + 1", replace("if t + 1 < lengths[r]:", "if True:")
+)
+first_step_from_out = edit(
+    padding_as_zeros,
+    "wrong adds-to-old: At the last step of a row the state is 0",
+    replace("steps - 1", "lengths[r] - 1"),
+    replace("total = x[t, r, j] if t < lengths[r] else np.float32(0)", "total = x[t, r, j]"),
+)
 
 
 @njit

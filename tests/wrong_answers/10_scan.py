@@ -1,6 +1,7 @@
 """Answers to 10-scan."""
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -53,139 +54,32 @@ def turned_round(a, grad, out):
         out[row, t] = s[i]
 
 
-@cuda.jit
-def forwards(a, grad, out):
-    """wrong suspect: This is the scan forward"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t > 0:
-            factor = a[r, t]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t >= d:
-            total += factor * sums[t - d]
-            factor *= factors[t - d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def factor_too_early(a, grad, out):
-    """wrong suspect: a is taken one step too early"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        factor = a[r, t]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t + d < 64:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def sums_only(a, grad, out):
-    """wrong suspect: The factors are missing"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = np.float32(1)
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t + d < 64:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def five_rounds(a, grad, out):
-    """wrong suspect: Only 32 steps got into each number"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t + d < 64:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def first_barrier_missing(a, grad, out):
-    """wrong race: Two barriers are needed"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        if t + d < 64:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def last_barrier_missing(a, grad, out):
-    """wrong race: when all have read"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t + d < 64:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
-    if t < steps:
-        out[r, t] = total
+forwards = edit(
+    MASTER,
+    "wrong suspect: This is the scan forward",
+    replace("if t + 1 < steps:", "if t > 0:"),
+    replace("a[r, t + 1]", "a[r, t]"),
+    replace("t + d < 64", "t >= d"),
+    replace("factor * sums[t + d]", "factor * sums[t - d]"),
+    replace("factors[t + d]", "factors[t - d]"),
+)
+factor_too_early = edit(
+    MASTER,
+    "wrong suspect: a is taken one step too early",
+    replace("if t + 1 < steps:\n    factor = a[r, t + 1]", "factor = a[r, t]"),
+)
+sums_only = edit(MASTER, "wrong suspect: The factors are missing", replace("a[r, t + 1]", "np.float32(1)"))
+five_rounds = edit(
+    MASTER,
+    "wrong suspect: Only 32 steps got into each number",
+    replace("for d in (1, 2, 4, 8, 16, 32):", "for d in (1, 2, 4, 8, 16):"),
+)
+first_barrier_missing = edit(
+    MASTER, "wrong race: Two barriers are needed", cut("cuda.syncthreads()", after="sums[t] = total")
+)
+last_barrier_missing = edit(
+    MASTER, "wrong race: when all have read", cut("cuda.syncthreads()", after="factor *= factors[t + d]")
+)
 
 
 @cuda.jit
@@ -211,101 +105,38 @@ def barrier_in_the_if(a, grad, out):
         out[r, t] = total
 
 
-@cuda.jit
-def a_barrier_for_each_branch(a, grad, out):
-    """wrong divergent-barrier: stands in an `if` between the barriers"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t + d < 64:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
+a_barrier_for_each_branch = edit(
+    MASTER,
+    "wrong divergent-barrier: stands in an `if` between the barriers",
+    replace(
+        "cuda.syncthreads()",
+        """
             cuda.syncthreads()
         else:
             cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def left_early(a, grad, out):
-    """wrong barrier-after-exit: Threads beyond the row"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    if t >= steps:
-        return
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t + d < steps:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def nobody_stored_there(a, grad, out):
-    """wrong uninitialised-shared: beyond the end of the row"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
+        """,
+        after="factor *= factors[t + d]",
+    ),
+)
+left_early = edit(
+    MASTER,
+    "wrong barrier-after-exit: Threads beyond the row",
+    insert("if t >= steps:\n    return", after="r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]"),
+    replace("t + d < 64", "t + d < steps"),
+)
+nobody_stored_there = edit(
+    MASTER,
+    "wrong uninitialised-shared: beyond the end of the row",
+    replace(
+        "factors[t] = factor\nsums[t] = total",
+        """
         if t < steps:
             factors[t] = factor
             sums[t] = total
-        cuda.syncthreads()
-        if t + d < 64:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def too_far(a, grad, out):
-    """wrong out-of-bounds: looks d places further"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t < 64:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
+        """,
+    ),
+)
+too_far = edit(MASTER, "wrong out-of-bounds: looks d places further", replace("if t + d", "if t"))
 
 
 @cuda.jit
@@ -330,72 +161,16 @@ def no_guard(a, grad, out):
         out[r, t] = total
 
 
-@cuda.jit
-def factor_before_the_sum(a, grad, out):
-    """wrong wrong-value: before the factor changes"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t + d < 64:
-            factor *= factors[t + d]
-            total += factor * sums[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def factor_of_the_other(a, grad, out):
-    """wrong wrong-value: Which factor belongs to the pair"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t + d < 64:
-            total += factors[t + d] * sums[t + d]
-            factor *= factors[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
-
-
-@cuda.jit
-def factor_as_it_was(a, grad, out):
-    """wrong wrong-value: out[1] is grad[1]"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        if t + d < 64:
-            total += factor * sums[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
+factor_before_the_sum = edit(
+    MASTER,
+    "wrong wrong-value: before the factor changes",
+    insert("factor *= factors[t + d]", before="total += factor * sums[t + d]"),
+    cut("factor *= factors[t + d]"),
+)
+factor_of_the_other = edit(
+    MASTER, "wrong wrong-value: Which factor belongs to the pair", replace("total += factor", "total += factors[t + d]")
+)
+factor_as_it_was = edit(MASTER, "wrong wrong-value: out[1] is grad[1]", cut("factor *= factors[t + d]"))
 
 
 @cuda.jit
@@ -431,25 +206,6 @@ def all_behind(a, grad, out):
         out[r, t] = total
 
 
-@cuda.jit
-def three_barriers(a, grad, out):
-    """over budget over-budget: with more barriers"""
-    factors = cuda.shared.array(64, np.float32)
-    sums = cuda.shared.array(64, np.float32)
-    r, t, steps = cuda.blockIdx.x, cuda.threadIdx.x, a.shape[1]
-    factor, total = np.float32(0), np.float32(0)
-    if t < steps:
-        total = grad[r, t]
-        if t + 1 < steps:
-            factor = a[r, t + 1]
-    for d in (1, 2, 4, 8, 16, 32):
-        factors[t] = factor
-        sums[t] = total
-        cuda.syncthreads()
-        cuda.syncthreads()
-        if t + d < 64:
-            total += factor * sums[t + d]
-            factor *= factors[t + d]
-        cuda.syncthreads()
-    if t < steps:
-        out[r, t] = total
+three_barriers = edit(
+    MASTER, "over budget over-budget: with more barriers", insert("cuda.syncthreads()", before="if t + d < 64:")
+)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import cut, edit, insert, replace
 from numba import njit
 
 
@@ -62,279 +63,8 @@ def only_when_larger(q, keys, values, length, scale, out):
 
 
 @njit
-def all_of_the_cache(q, keys, values, length, scale, out):
-    """wrong suspect: All of the cache was looked at"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(keys.shape[1]):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def newest_missing(q, keys, values, length, scale, out):
-    """wrong suspect: The newest position is missing"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length - 1):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= max(total, 1e-30)
-
-
-@njit
-def one_too_many(q, keys, values, length, scale, out):
-    """wrong suspect: One position too many"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(min(length + 1, keys.shape[1])):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def first_missing(q, keys, values, length, scale, out):
-    """wrong suspect: The first position is missing"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(1, length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= max(total, 1e-30)
-
-
-@njit
-def heads_in_turn(q, keys, values, length, scale, out):
-    """wrong suspect: This is head h with h % groups"""
-    heads, width = q.shape
-    for h in range(heads):
-        g = h % keys.shape[0]
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def one_head_for_all(q, keys, values, length, scale, out):
-    """wrong suspect: the first head of the cache"""
-    heads, width = q.shape
-    for h in range(heads):
-        g = 0
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def no_groups(q, keys, values, length, scale, out):
-    """wrong raised-IndexError: to which does head h belong"""
-    heads, width = q.shape
-    for h in range(heads):
-        g = h
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def result_not_corrected(q, keys, values, length, scale, out):
-    """wrong suspect: The result was not corrected"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def sum_not_corrected(q, keys, values, length, scale, out):
-    """wrong suspect: The sum was not corrected"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def nothing_corrected(q, keys, values, length, scale, out):
-    """wrong suspect: Neither sum nor result"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            weight = math.exp(score - above)
-            total = total + weight
-            for c in range(width):
-                out[h, c] = out[h, c] + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def no_scale(q, keys, values, length, scale, out):
-    """wrong suspect: not multiplied by `scale`"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def not_divided(q, keys, values, length, scale, out):
-    """wrong suspect: not divided by the sum"""
+def scaled_first(q, keys, values, length, scale, out):
+    """right"""
     heads, width = q.shape
     share = heads // keys.shape[0]
     for h in range(heads):
@@ -353,107 +83,85 @@ def not_divided(q, keys, values, length, scale, out):
             for c in range(width):
                 out[h, c] = out[h, c] * correction + weight * values[g, j, c]
             largest = above
-
-
-@njit
-def keys_mixed(q, keys, values, length, scale, out):
-    """wrong suspect: The keys were mixed"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * keys[g, j, c]
-            largest = above
         for c in range(width):
             out[h, c] /= total
 
 
-@njit
-def not_begun(q, keys, values, length, scale, out):
-    """wrong nothing-written: Does each row of out begin with 0"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def masked_by_a_weight(q, keys, values, length, scale, out):
-    """wrong suspect: A weight of 0 does not help"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    for h in range(heads):
-        g = h // share
-        largest, total = -math.inf, 0.0
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(keys.shape[1]):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            if j >= length:
-                score = -math.inf
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
-
-
-@njit
-def largest_goes_on(q, keys, values, length, scale, out):
-    """wrong wrong-value: begin anew in each head"""
-    heads, width = q.shape
-    share = heads // keys.shape[0]
-    largest = -math.inf
-    total = 0.0
-    for h in range(heads):
-        g = h // share
-        for c in range(width):
-            out[h, c] = 0
-        for j in range(length):
-            score = 0.0
-            for c in range(width):
-                score += q[h, c] * keys[g, j, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(width):
-                out[h, c] = out[h, c] * correction + weight * values[g, j, c]
-            largest = above
-        for c in range(width):
-            out[h, c] /= total
+all_of_the_cache = edit(
+    scaled_first, "wrong suspect: All of the cache was looked at", replace("range(length)", "range(keys.shape[1])")
+)
+newest_missing = edit(
+    scaled_first,
+    "wrong suspect: The newest position is missing",
+    replace("range(length)", "range(length - 1)"),
+    replace("out[h, c] /= total", "out[h, c] /= max(total, 1e-30)"),
+)
+one_too_many = edit(
+    scaled_first,
+    "wrong suspect: One position too many",
+    replace("range(length)", "range(min(length + 1, keys.shape[1]))"),
+)
+first_missing = edit(
+    scaled_first,
+    "wrong suspect: The first position is missing",
+    replace("range(length)", "range(1, length)"),
+    replace("out[h, c] /= total", "out[h, c] /= max(total, 1e-30)"),
+)
+heads_in_turn = edit(
+    scaled_first,
+    "wrong suspect: This is head h with h % groups",
+    cut("share = heads // keys.shape[0]"),
+    replace("h // share", "h % keys.shape[0]"),
+)
+one_head_for_all = edit(
+    scaled_first,
+    "wrong suspect: the first head of the cache",
+    cut("share = heads // keys.shape[0]"),
+    replace("h // share", "0"),
+)
+no_groups = edit(
+    scaled_first,
+    "wrong raised-IndexError: to which does head h belong",
+    cut("share = heads // keys.shape[0]"),
+    replace("h // share", "h"),
+)
+result_not_corrected = edit(
+    scaled_first, "wrong suspect: The result was not corrected", replace("out[h, c] * correction", "out[h, c]")
+)
+sum_not_corrected = edit(
+    scaled_first, "wrong suspect: The sum was not corrected", replace("total * correction", "total")
+)
+nothing_corrected = edit(
+    scaled_first,
+    "wrong suspect: Neither sum nor result",
+    replace(
+        "correction, weight = math.exp(largest - above), math.exp(score - above)", "weight = math.exp(score - above)"
+    ),
+    replace("total * correction", "total"),
+    replace("out[h, c] * correction", "out[h, c]"),
+)
+no_scale = edit(scaled_first, "wrong suspect: not multiplied by `scale`", cut("score *= scale"))
+not_divided = edit(
+    scaled_first, "wrong suspect: not divided by the sum", cut("for c in range(width):\n    out[h, c] /= total")
+)
+keys_mixed = edit(scaled_first, "wrong suspect: The keys were mixed", replace("values[g, j, c]", "keys[g, j, c]"))
+not_begun = edit(
+    scaled_first,
+    "wrong nothing-written: Does each row of out begin with 0",
+    cut("for c in range(width):\n    out[h, c] = 0"),
+)
+masked_by_a_weight = edit(
+    scaled_first,
+    "wrong suspect: A weight of 0 does not help",
+    replace("range(length)", "range(keys.shape[1])"),
+    insert("if j >= length:\n    score = -math.inf", after="score *= scale"),
+)
+largest_goes_on = edit(
+    scaled_first,
+    "wrong wrong-value: begin anew in each head",
+    insert("largest = -math.inf\ntotal = 0.0", after="share = heads // keys.shape[0]"),
+    cut("largest, total = -math.inf, 0.0"),
+)
 
 
 @njit

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -99,180 +100,8 @@ def masked_by_infinity(q, k, v, scale, out):
 
 
 @cuda.jit
-def last_barrier_missing(q, k, v, scale, out):
-    """wrong race: at the end of the loop body"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def first_barrier_missing(q, k, v, scale, out):
-    """wrong race: Put cuda.syncthreads() (or cuda.syncwarp()) between line"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def sum_not_corrected(q, k, v, scale, out):
-    """wrong suspect: The sum was not corrected"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def result_not_corrected(q, k, v, scale, out):
-    """wrong suspect: The result was not corrected"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def no_scale(q, k, v, scale, out):
-    """wrong suspect: not multiplied by `scale`"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def not_divided(q, k, v, scale, out):
-    """wrong suspect: not divided by the sum"""
+def scaled_first(q, k, v, scale, out):
+    """right"""
     keys = cuda.shared.array((TILE, HEAD), np.float32)
     values = cuda.shared.array((TILE, HEAD), np.float32)
     query = cuda.local.array(HEAD, np.float32)
@@ -302,570 +131,103 @@ def not_divided(q, k, v, scale, out):
         cuda.syncthreads()  # used
     if i < q.shape[0]:
         for c in range(HEAD):
-            out[i, c] = result[c]
-
-
-@cuda.jit
-def not_causal(q, k, v, scale, out):
-    """wrong suspect: Every query looks at every key"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, k.shape[0], TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(count):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
             out[i, c] = result[c] / total
 
 
-@cuda.jit
-def own_key_missing(q, k, v, scale, out):
-    """wrong suspect: its own is left out"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, max(i, 1) - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def own_key_missing_and_nothing_for_the_first(q, k, v, scale, out):
-    """wrong suspect: its own is left out"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def next_key_too(q, k, v, scale, out):
-    """wrong suspect: Query i looks at key i + 1"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1) + 1, k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 2 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def turned_round(q, k, v, scale, out):
-    """wrong suspect: The mask is turned round"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, k.shape[0], TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(max(0, i - start), count):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def whole_tiles(q, k, v, scale, out):
-    """wrong suspect: the whole of its own tile"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(count if start <= i else 0):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def whole_block(q, k, v, scale, out):
-    """wrong suspect: the keys of its whole block"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(count):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def ends_with_the_first(q, k, v, scale, out):
-    """wrong suspect: ends with the first query of the block"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * cuda.blockIdx.x + 1, k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def diagonal_missing(q, k, v, scale, out):
-    """wrong suspect: The tile on the diagonal is missing"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start) if start + TILE <= i or i < TILE else 0):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def masked_with_zero(q, k, v, scale, out):
-    """wrong suspect: A masked score became 0"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, k.shape[0], TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(count):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score = score * scale if start + r <= i else np.float32(0)
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def each_thread_to_its_own_end(q, k, v, scale, out):
-    """wrong barrier-after-exit: The end of that loop belongs to the block"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(i + 1, k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def skips_the_round(q, k, v, scale, out):
-    """wrong barrier-after-exit: The end of a thread belongs into the inner loop"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        if start > i:
-            continue
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def returns_early(q, k, v, scale, out):
-    """wrong barrier-after-exit: A thread has left"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    if i >= q.shape[0]:
-        return
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def all_tiles(q, k, v, scale, out):
-    """over budget over-budget: all tiles are loaded"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, k.shape[0], TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def one_tile_more(q, k, v, scale, out):
-    """over budget over-budget: no tile beyond it"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1) + 1, k.shape[0]), TILE):
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
-
-
-@cuda.jit
-def query_in_each_tile(q, k, v, scale, out):
-    """over budget over-budget: the query, once for each tile"""
-    keys = cuda.shared.array((TILE, HEAD), np.float32)
-    values = cuda.shared.array((TILE, HEAD), np.float32)
-    query = cuda.local.array(HEAD, np.float32)
-    result = cuda.local.array(HEAD, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total = np.float32(-math.inf), np.float32(0)
-    for c in range(HEAD):
-        result[c] = 0
-        query[c] = q[i, c] if i < q.shape[0] else 0
-    for start in range(0, min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0]), TILE):
+last_barrier_missing = edit(scaled_first, "wrong race: at the end of the loop body", cut("cuda.syncthreads()  # used"))
+first_barrier_missing = edit(
+    scaled_first,
+    "wrong race: Put cuda.syncthreads() (or cuda.syncwarp()) between line",
+    cut("cuda.syncthreads()  # full"),
+)
+sum_not_corrected = edit(
+    scaled_first, "wrong suspect: The sum was not corrected", replace("total * correction", "total")
+)
+result_not_corrected = edit(
+    scaled_first, "wrong suspect: The result was not corrected", replace("result[c] * correction", "result[c]")
+)
+no_scale = edit(scaled_first, "wrong suspect: not multiplied by `scale`", cut("score *= scale"))
+not_divided = edit(scaled_first, "wrong suspect: not divided by the sum", replace("result[c] / total", "result[c]"))
+not_causal = edit(
+    scaled_first,
+    "wrong suspect: Every query looks at every key",
+    replace("min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0])", "k.shape[0]"),
+    replace("min(count, i + 1 - start)", "count"),
+)
+own_key_missing = edit(scaled_first, "wrong suspect: its own is left out", replace("i + 1", "max(i, 1)"))
+own_key_missing_and_nothing_for_the_first = edit(
+    scaled_first, "wrong suspect: its own is left out", replace("i + 1", "i")
+)
+next_key_too = edit(
+    scaled_first,
+    "wrong suspect: Query i looks at key i + 1",
+    replace("BLOCK * (cuda.blockIdx.x + 1)", "BLOCK * (cuda.blockIdx.x + 1) + 1"),
+    replace("i + 1", "i + 2"),
+)
+turned_round = edit(
+    scaled_first,
+    "wrong suspect: The mask is turned round",
+    replace("min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0])", "k.shape[0]"),
+    replace("for r in range(min(count, i + 1 - start)):", "for r in range(max(0, i - start), count):"),
+)
+whole_tiles = edit(
+    scaled_first,
+    "wrong suspect: the whole of its own tile",
+    replace("min(count, i + 1 - start)", "count if start <= i else 0"),
+)
+whole_block = edit(
+    scaled_first, "wrong suspect: the keys of its whole block", replace("min(count, i + 1 - start)", "count")
+)
+ends_with_the_first = edit(
+    scaled_first,
+    "wrong suspect: ends with the first query of the block",
+    replace("BLOCK * (cuda.blockIdx.x + 1)", "BLOCK * cuda.blockIdx.x + 1"),
+)
+diagonal_missing = edit(
+    scaled_first,
+    "wrong suspect: The tile on the diagonal is missing",
+    replace("min(count, i + 1 - start)", "min(count, i + 1 - start) if start + TILE <= i or i < TILE else 0"),
+)
+masked_with_zero = edit(
+    scaled_first,
+    "wrong suspect: A masked score became 0",
+    replace("min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0])", "k.shape[0]"),
+    replace("min(count, i + 1 - start)", "count"),
+    replace("score *= scale", "score = score * scale if start + r <= i else np.float32(0)"),
+)
+each_thread_to_its_own_end = edit(
+    scaled_first,
+    "wrong barrier-after-exit: The end of that loop belongs to the block",
+    replace("BLOCK * (cuda.blockIdx.x + 1)", "i + 1"),
+)
+skips_the_round = edit(
+    scaled_first,
+    "wrong barrier-after-exit: The end of a thread belongs into the inner loop",
+    insert("if start > i:\n    continue", before="count = min(TILE, k.shape[0] - start)"),
+)
+returns_early = edit(
+    scaled_first,
+    "wrong barrier-after-exit: A thread has left",
+    insert("if i >= q.shape[0]:\n    return", after="t, i = cuda.threadIdx.x, cuda.grid(1)"),
+)
+all_tiles = edit(
+    scaled_first,
+    "over budget over-budget: all tiles are loaded",
+    replace("min(BLOCK * (cuda.blockIdx.x + 1), k.shape[0])", "k.shape[0]"),
+)
+one_tile_more = edit(
+    scaled_first,
+    "over budget over-budget: no tile beyond it",
+    replace("BLOCK * (cuda.blockIdx.x + 1)", "BLOCK * (cuda.blockIdx.x + 1) + 1"),
+)
+query_in_each_tile = edit(
+    scaled_first,
+    "over budget over-budget: the query, once for each tile",
+    insert(
+        """
         for c in range(HEAD):
             query[c] = q[i, c] if i < q.shape[0] else 0
-        count = min(TILE, k.shape[0] - start)
-        for p in range(t, count * HEAD, BLOCK):
-            keys[p // HEAD, p % HEAD] = k[start + p // HEAD, p % HEAD]
-            values[p // HEAD, p % HEAD] = v[start + p // HEAD, p % HEAD]
-        cuda.syncthreads()  # full
-        for r in range(min(count, i + 1 - start)):
-            score = np.float32(0)
-            for c in range(HEAD):
-                score += query[c] * keys[r, c]
-            score *= scale
-            above = max(largest, score)
-            correction, weight = math.exp(largest - above), math.exp(score - above)
-            total = total * correction + weight
-            for c in range(HEAD):
-                result[c] = result[c] * correction + weight * values[r, c]
-            largest = above
-        cuda.syncthreads()  # used
-    if i < q.shape[0]:
-        for c in range(HEAD):
-            out[i, c] = result[c] / total
+        """,
+        before="count = min(TILE, k.shape[0] - start)",
+    ),
+)

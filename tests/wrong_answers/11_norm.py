@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import edit, replace
 from numba import njit, prange
 
 
@@ -68,8 +69,8 @@ def all_in_float32(x, weight, bias, eps, out):
 
 
 @njit(parallel=True)
-def one_less(x, weight, bias, eps, out):
-    """wrong suspect: divided by one less"""
+def mean_of_parts(x, weight, bias, eps, out):
+    """right"""
     n = x.shape[1]
     for i in prange(x.shape[0]):
         mean, squares = 0.0, 0.0
@@ -77,24 +78,17 @@ def one_less(x, weight, bias, eps, out):
             mean += x[i, j] / n
         for j in range(n):
             squares += (x[i, j] - mean) ** 2
-        scale = 1 / math.sqrt(squares / (n - 1) + eps)
+        scale = 1 / math.sqrt(squares / n + eps)
         for j in range(n):
             out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
 
 
-@njit(parallel=True)
-def eps_outside(x, weight, bias, eps, out):
-    """wrong suspect: under the root"""
-    n = x.shape[1]
-    for i in prange(x.shape[0]):
-        mean, squares = 0.0, 0.0
-        for j in range(n):
-            mean += x[i, j] / n
-        for j in range(n):
-            squares += (x[i, j] - mean) ** 2
-        scale = 1 / (math.sqrt(squares / n) + eps)
-        for j in range(n):
-            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
+one_less = edit(mean_of_parts, "wrong suspect: divided by one less", replace("squares / n", "squares / (n - 1)"))
+eps_outside = edit(
+    mean_of_parts,
+    "wrong suspect: under the root",
+    replace("scale = 1 / math.sqrt(squares / n + eps)", "scale = 1 / (math.sqrt(squares / n) + eps)"),
+)
 
 
 @njit(parallel=True)
@@ -113,49 +107,15 @@ def no_eps(x, weight, bias, eps, out):
             out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
 
 
-@njit(parallel=True)
-def no_root(x, weight, bias, eps, out):
-    """wrong suspect: divided by the variance"""
-    n = x.shape[1]
-    for i in prange(x.shape[0]):
-        mean, squares = 0.0, 0.0
-        for j in range(n):
-            mean += x[i, j] / n
-        for j in range(n):
-            squares += (x[i, j] - mean) ** 2
-        scale = 1 / (squares / n + eps)
-        for j in range(n):
-            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
-
-
-@njit(parallel=True)
-def rms(x, weight, bias, eps, out):
-    """wrong suspect: for the variance only"""
-    n = x.shape[1]
-    for i in prange(x.shape[0]):
-        mean, squares = 0.0, 0.0
-        for j in range(n):
-            mean += x[i, j] / n
-        for j in range(n):
-            squares += (x[i, j] - mean) ** 2
-        scale = 1 / math.sqrt(squares / n + eps)
-        for j in range(n):
-            out[i, j] = x[i, j] * scale * weight[j] + bias[j]
-
-
-@njit(parallel=True)
-def no_weight(x, weight, bias, eps, out):
-    """wrong suspect: The weight is missing"""
-    n = x.shape[1]
-    for i in prange(x.shape[0]):
-        mean, squares = 0.0, 0.0
-        for j in range(n):
-            mean += x[i, j] / n
-        for j in range(n):
-            squares += (x[i, j] - mean) ** 2
-        scale = 1 / math.sqrt(squares / n + eps)
-        for j in range(n):
-            out[i, j] = (x[i, j] - mean) * scale + bias[j]
+no_root = edit(
+    mean_of_parts,
+    "wrong suspect: divided by the variance",
+    replace("scale = 1 / math.sqrt(squares / n + eps)", "scale = 1 / (squares / n + eps)"),
+)
+rms = edit(
+    mean_of_parts, "wrong suspect: for the variance only", replace("(x[i, j] - mean) * scale", "x[i, j] * scale")
+)
+no_weight = edit(mean_of_parts, "wrong suspect: The weight is missing", replace("scale * weight[j]", "scale"))
 
 
 @njit(parallel=True)
@@ -188,19 +148,9 @@ def sums_outside(x, weight, bias, eps, out):
             out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
 
 
-@njit(parallel=True)
-def weight_of_the_row(x, weight, bias, eps, out):
-    """wrong raised-IndexError: an element for each column"""
-    n = x.shape[1]
-    for i in prange(x.shape[0]):
-        mean, squares = 0.0, 0.0
-        for j in range(n):
-            mean += x[i, j] / n
-        for j in range(n):
-            squares += (x[i, j] - mean) ** 2
-        scale = 1 / math.sqrt(squares / n + eps)
-        for j in range(n):
-            out[i, j] = (x[i, j] - mean) * scale * weight[i] + bias[i]
+weight_of_the_row = edit(
+    mean_of_parts, "wrong raised-IndexError: an element for each column", replace("[j] + bias[j]", "[i] + bias[i]")
+)
 
 
 @njit

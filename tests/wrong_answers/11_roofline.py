@@ -1,6 +1,7 @@
 """Answers to 11-roofline. CLAIMS: what is said beside each; the last lines say where something else is."""
 
 import numpy as np
+from answers import edit
 from numba import njit
 
 RESULTS = 2 * 4 * 32
@@ -132,59 +133,19 @@ def multiplications_only(weights, values, out):
                 out[g, h, c] = total
 
 
-@njit
-def one_head_of_them(weights, values, out):
-    """wrong flops: a multiplication and an addition for each of 128"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(values.shape[1]):
-                    total += weights[g, h, j] * values[g, j, c]
-                out[g, h, c] = total
+one_head_of_them = edit(
+    multiplications_only,
+    "wrong flops: a multiplication and an addition for each of 128",
+    claims={"flops": 64 * RESULTS},
+)
+values_for_four_heads = edit(
+    multiplications_only,
+    "wrong moved: that is what sharing saves",
+    claims={"moved": 4 * (2 * 4 * 128 + 4 * 2 * 128 * 32 + RESULTS)},
+)
+elements = edit(multiplications_only, "wrong moved: the number of elements", claims={"moved": MOVED // 4})
+arithmetic = edit(multiplications_only, "wrong roof: to the left of it", claims={"roof": "arithmetic"})
 
 
-@njit
-def values_for_four_heads(weights, values, out):
-    """wrong moved: that is what sharing saves"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(values.shape[1]):
-                    total += weights[g, h, j] * values[g, j, c]
-                out[g, h, c] = total
-
-
-@njit
-def elements(weights, values, out):
-    """wrong moved: the number of elements"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(values.shape[1]):
-                    total += weights[g, h, j] * values[g, j, c]
-                out[g, h, c] = total
-
-
-@njit
-def arithmetic(weights, values, out):
-    """wrong roof: to the left of it"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(values.shape[1]):
-                    total += weights[g, h, j] * values[g, j, c]
-                out[g, h, c] = total
-
-
-for function, claims in (
-    (multiplications_only, {"flops": 128 * RESULTS}),
-    (one_head_of_them, {"flops": 64 * RESULTS}),
-    (values_for_four_heads, {"moved": 4 * (2 * 4 * 128 + 4 * 2 * 128 * 32 + RESULTS)}),
-    (elements, {"moved": MOVED // 4}),
-    (arithmetic, {"roof": "arithmetic"}),
-):
+for function, claims in ((multiplications_only, {"flops": 128 * RESULTS}),):
     function.py_func.claims = claims

@@ -2,6 +2,8 @@
 
 import math
 
+from answers import cut, edit, replace
+
 from dlkernels import cuda
 
 
@@ -36,143 +38,8 @@ def neighbours(x, positions, frequencies, out):
 
 
 @cuda.jit
-def other_way(x, positions, frequencies, out):
-    """wrong suspect: turned the other way round"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = positions[t] * frequencies[c % half]
-        cos, sin = math.cos(angle), math.sin(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos + x[t, c + half] * sin
-        else:
-            out[t, c] = x[t, c] * cos - x[t, c - half] * sin
-
-
-@cuda.jit
-def both_added(x, positions, frequencies, out):
-    """wrong suspect: Both terms with a sine are added"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = positions[t] * frequencies[c % half]
-        cos, sin = math.cos(angle), math.sin(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos + x[t, c + half] * sin
-        else:
-            out[t, c] = x[t, c] * cos + x[t, c - half] * sin
-
-
-@cuda.jit
-def no_partner(x, positions, frequencies, out):
-    """wrong suspect: the partner is missing"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = positions[t] * frequencies[c % half]
-        cos = math.cos(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos
-        else:
-            out[t, c] = x[t, c] * cos
-
-
-@cuda.jit
-def exchanged(x, positions, frequencies, out):
-    """wrong suspect: at position 0 nothing changes"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = positions[t] * frequencies[c % half]
-        cos, sin = math.sin(angle), math.cos(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos - x[t, c + half] * sin
-        else:
-            out[t, c] = x[t, c] * cos + x[t, c - half] * sin
-
-
-@cuda.jit
-def row_as_position(x, positions, frequencies, out):
-    """wrong suspect: The row was taken for the position"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = t * frequencies[c % half]
-        cos, sin = math.cos(angle), math.sin(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos - x[t, c + half] * sin
-        else:
-            out[t, c] = x[t, c] * cos + x[t, c - half] * sin
-
-
-@cuda.jit
-def one_frequency(x, positions, frequencies, out):
-    """wrong suspect: with the first frequency"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = positions[t] * frequencies[0]
-        cos, sin = math.cos(angle), math.sin(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos - x[t, c + half] * sin
-        else:
-            out[t, c] = x[t, c] * cos + x[t, c - half] * sin
-
-
-@cuda.jit
-def no_position(x, positions, frequencies, out):
-    """wrong suspect: The frequency was taken for the angle"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = frequencies[c % half]
-        cos, sin = math.cos(angle), math.sin(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos - x[t, c + half] * sin
-        else:
-            out[t, c] = x[t, c] * cos + x[t, c - half] * sin
-
-
-@cuda.jit
-def no_guard(x, positions, frequencies, out):
-    """wrong out-of-bounds: guard them"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i >= 0:
-        t, c = i // width, i % width
-        angle = positions[t] * frequencies[c % half]
-        cos, sin = math.cos(angle), math.sin(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos - x[t, c + half] * sin
-        else:
-            out[t, c] = x[t, c] * cos + x[t, c - half] * sin
-
-
-@cuda.jit
-def frequency_of_the_column(x, positions, frequencies, out):
-    """wrong out-of-bounds: half as many numbers"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = positions[t] * frequencies[c]
-        cos, sin = math.cos(angle), math.sin(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos - x[t, c + half] * sin
-        else:
-            out[t, c] = x[t, c] * cos + x[t, c - half] * sin
-
-
-@cuda.jit
-def first_half_only(x, positions, frequencies, out):
-    """wrong some-unwritten: in the first half or in the second"""
+def one_flat_index(x, positions, frequencies, out):
+    """right"""
     i = cuda.grid(1)
     width, half = x.shape[1], x.shape[1] // 2
     if i < out.size:
@@ -181,33 +48,52 @@ def first_half_only(x, positions, frequencies, out):
         cos, sin = math.cos(angle), math.sin(angle)
         if c < half:
             out[t, c] = x[t, c] * cos - x[t, c + half] * sin
-
-
-@cuda.jit
-def partner_to_the_left(x, positions, frequencies, out):
-    """wrong negative-index: partner of column c is c + half"""
-    i = cuda.grid(1)
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = positions[t] * frequencies[c % half]
-        cos, sin = math.cos(angle), math.sin(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos - x[t, c - half] * sin
         else:
             out[t, c] = x[t, c] * cos + x[t, c - half] * sin
 
 
-@cuda.jit
-def one_block(x, positions, frequencies, out):
-    """wrong one-block: every block works on the same elements"""
-    i = cuda.threadIdx.x
-    width, half = x.shape[1], x.shape[1] // 2
-    if i < out.size:
-        t, c = i // width, i % width
-        angle = positions[t] * frequencies[c % half]
-        cos, sin = math.cos(angle), math.sin(angle)
-        if c < half:
-            out[t, c] = x[t, c] * cos - x[t, c + half] * sin
-        else:
-            out[t, c] = x[t, c] * cos + x[t, c - half] * sin
+other_way = edit(
+    one_flat_index,
+    "wrong suspect: turned the other way round",
+    replace("x[t, c] * cos - x", "x[t, c] * cos + x"),
+    replace("x[t, c] * cos + x", "x[t, c] * cos - x"),
+)
+both_added = edit(
+    one_flat_index, "wrong suspect: Both terms with a sine are added", replace("x[t, c] * cos - x", "x[t, c] * cos + x")
+)
+no_partner = edit(
+    one_flat_index,
+    "wrong suspect: the partner is missing",
+    replace("cos, sin = math.cos(angle), math.sin(angle)", "cos = math.cos(angle)"),
+    replace("cos - x[t, c + half] * sin", "cos"),
+    replace("cos + x[t, c - half] * sin", "cos"),
+)
+exchanged = edit(
+    one_flat_index,
+    "wrong suspect: at position 0 nothing changes",
+    replace("cos, sin = math.cos(angle), math.sin(angle)", "cos, sin = math.sin(angle), math.cos(angle)"),
+)
+row_as_position = edit(
+    one_flat_index, "wrong suspect: The row was taken for the position", replace("positions[t]", "t")
+)
+one_frequency = edit(one_flat_index, "wrong suspect: with the first frequency", replace("c % half", "0"))
+no_position = edit(
+    one_flat_index,
+    "wrong suspect: The frequency was taken for the angle",
+    replace("angle = positions[t] * frequencies[c % half]", "angle = frequencies[c % half]"),
+)
+no_guard = edit(one_flat_index, "wrong out-of-bounds: guard them", replace("if i < out.size:", "if i >= 0:"))
+frequency_of_the_column = edit(one_flat_index, "wrong out-of-bounds: half as many numbers", replace("c % half", "c"))
+first_half_only = edit(
+    one_flat_index,
+    "wrong some-unwritten: in the first half or in the second",
+    cut("else:\n    out[t, c] = x[t, c] * cos + x[t, c - half] * sin"),
+)
+partner_to_the_left = edit(
+    one_flat_index, "wrong negative-index: partner of column c is c + half", replace("c + half", "c - half")
+)
+one_block = edit(
+    one_flat_index,
+    "wrong one-block: every block works on the same elements",
+    replace("i = cuda.grid(1)", "i = cuda.threadIdx.x"),
+)

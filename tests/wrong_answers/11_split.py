@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 
 
 def part_by_part(results, logs):
@@ -49,14 +50,9 @@ def logs_as_weights(results, logs):
     return ((logs / logs.sum(axis=0))[:, :, None] * results).sum(axis=0)
 
 
-def not_normalised(results, logs):
-    """wrong weights: divide by their sum over the parts"""
-    top = logs.max(axis=0)
-    top[top == -np.inf] = 0
-    weights = np.exp(logs - top)
-    total = weights.sum(axis=0)
-    total[total == 0] = 1
-    return ((weights)[:, :, None] * results).sum(axis=0)
+not_normalised = edit(
+    MASTER, "wrong weights: divide by their sum over the parts", replace("weights / total", "weights")
+)
 
 
 def over_heads(results, logs):
@@ -79,15 +75,9 @@ def over_everything(results, logs):
     return ((weights / total)[:, :, None] * results).sum(axis=0)
 
 
-def turned_round(results, logs):
-    """wrong weights: is a sign turned round"""
-    logs = -logs
-    top = logs.max(axis=0)
-    top[top == -np.inf] = 0
-    weights = np.exp(logs - top)
-    total = weights.sum(axis=0)
-    total[total == 0] = 1
-    return ((weights / total)[:, :, None] * results).sum(axis=0)
+turned_round = edit(
+    MASTER, "wrong weights: is a sign turned round", insert("logs = -logs", before="top = logs.max(axis=0)")
+)
 
 
 def winner(results, logs):
@@ -100,32 +90,9 @@ def winner(results, logs):
     return ((weights / total)[:, :, None] * results).sum(axis=0)
 
 
-def empty_heads(results, logs):
-    """wrong raised-RuntimeWarning: nothing can be subtracted"""
-    top = logs.max(axis=0)
-    weights = np.exp(logs - top)
-    total = weights.sum(axis=0)
-    total[total == 0] = 1
-    return ((weights / total)[:, :, None] * results).sum(axis=0)
-
-
-def nothing_by_nothing(results, logs):
-    """wrong raised-RuntimeWarning: inf / inf or 0 / 0"""
-    top = logs.max(axis=0)
-    top[top == -np.inf] = 0
-    weights = np.exp(logs - top)
-    total = weights.sum(axis=0)
-    return ((weights / total)[:, :, None] * results).sum(axis=0)
-
-
-def no_largest(results, logs):
-    """wrong vanished: Subtract the largest logarithm first"""
-    top = logs.max(axis=0)
-    top[top == -np.inf] = 0
-    weights = np.exp(logs)
-    total = weights.sum(axis=0)
-    total[total == 0] = 1
-    return ((weights / total)[:, :, None] * results).sum(axis=0)
+empty_heads = edit(MASTER, "wrong raised-RuntimeWarning: nothing can be subtracted", cut("top[top == -np.inf] = 0"))
+nothing_by_nothing = edit(MASTER, "wrong raised-RuntimeWarning: inf / inf or 0 / 0", cut("total[total == 0] = 1"))
+no_largest = edit(MASTER, "wrong vanished: Subtract the largest logarithm first", replace("logs - top", "logs"))
 
 
 def one_largest_for_all(results, logs):
@@ -138,14 +105,9 @@ def one_largest_for_all(results, logs):
     return ((weights / total)[:, :, None] * results).sum(axis=0)
 
 
-def empty_is_nan(results, logs):
-    """wrong empty: No part of head"""
-    top = logs.max(axis=0)
-    top[top == -np.inf] = 0
-    weights = np.exp(logs - top)
-    total = weights.sum(axis=0)
-    total[total == 0] = np.nan
-    return ((weights / total)[:, :, None] * results).sum(axis=0)
+empty_is_nan = edit(
+    MASTER, "wrong empty: No part of head", replace("total[total == 0] = 1", "total[total == 0] = np.nan")
+)
 
 
 def one_more_axis(results, logs):
@@ -158,22 +120,11 @@ def one_more_axis(results, logs):
     return (weights / total)[:, :, None] * results
 
 
-def shapes(results, logs):
-    """wrong raised-ValueError: weights need one axis more"""
-    top = logs.max(axis=0)
-    top[top == -np.inf] = 0
-    weights = np.exp(logs - top)
-    total = weights.sum(axis=0)
-    total[total == 0] = 1
-    return ((weights / total) * results).sum(axis=0)
-
-
-def in_place(results, logs):
-    """wrong input-changed: The caller still needs its array"""
-    top = logs.max(axis=0)
-    top[top == -np.inf] = 0
-    logs -= top
-    weights = np.exp(logs)
-    total = weights.sum(axis=0)
-    total[total == 0] = 1
-    return ((weights / total)[:, :, None] * results).sum(axis=0)
+shapes = edit(
+    MASTER, "wrong raised-ValueError: weights need one axis more", replace("[:, :, None] * results", "* results")
+)
+in_place = edit(
+    MASTER,
+    "wrong input-changed: The caller still needs its array",
+    replace("weights = np.exp(logs - top)", "logs -= top\nweights = np.exp(logs)"),
+)

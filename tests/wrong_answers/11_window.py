@@ -1,6 +1,7 @@
 """Answers to 11-window."""
 
 import numpy as np
+from answers import edit, replace
 
 
 def by_asking_every_pair(first, last, keys, tile, window, sink):
@@ -28,16 +29,24 @@ def by_numbers_of_tiles(first, last, keys, tile, window, sink):
     return full, partial
 
 
-def no_sink(first, last, keys, tile, window, sink):
-    """wrong mask: The sink is missing"""
+def two_conditions(first, last, keys, tile, window, sink):
+    """right"""
     full, partial = [], []
     for number in range(-(-keys // tile)):
         begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= last and (end > first - window)
-        every = end <= first and (begin > last - window)
+        some = begin <= last and (end > first - window or begin < sink)
+        every = end <= first and (begin > last - window or last - window < sink or end < sink)
         if some:
             (full if every else partial).append(number)
     return full, partial
+
+
+no_sink = edit(
+    two_conditions,
+    "wrong mask: The sink is missing",
+    replace("- window or begin < sink", "- window"),
+    replace("- window or last - window < sink or end < sink", "- window"),
+)
 
 
 def not_causal(first, last, keys, tile, window, sink):
@@ -64,76 +73,41 @@ def no_window(first, last, keys, tile, window, sink):
     return full, partial
 
 
-def one_too_many(first, last, keys, tile, window, sink):
-    """wrong mask: One key too many"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= last and (end > first - window - 1 or begin < sink)
-        every = end <= first and (begin >= last - window or last - window - 1 < sink or end < sink)
-        if some:
-            (full if every else partial).append(number)
-    return full, partial
-
-
-def sink_too_long(first, last, keys, tile, window, sink):
-    """wrong mask: One key of the sink too many"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= last and (end > first - window or begin <= sink)
-        every = end <= first and (begin > last - window or last - window <= sink or end <= sink)
-        if some:
-            (full if every else partial).append(number)
-    return full, partial
-
-
-def own_key_missing(first, last, keys, tile, window, sink):
-    """wrong mask: its own key"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin < last and (end > first - window or begin < sink)
-        every = end < first and (begin > last - window or last - window < sink or end < sink)
-        if some:
-            (full if every else partial).append(number)
-    return full, partial
-
-
-def first_query_only(first, last, keys, tile, window, sink):
-    """wrong mask: right for the first query alone"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= first and (end > first - window or begin < sink)
-        every = end <= first and (begin > first - window or first - window < sink or end < sink)
-        if some:
-            (full if every else partial).append(number)
-    return full, partial
-
-
-def last_query_only(first, last, keys, tile, window, sink):
-    """wrong mask: right for the last query alone"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= last and (end > last - window or begin < sink)
-        every = end <= last and (begin > last - window or last - window < sink or end < sink)
-        if some:
-            (full if every else partial).append(number)
-    return full, partial
-
-
-def beyond_the_keys(first, last, keys, tile, window, sink):
-    """wrong mask: It is full if all keys that it has"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, (number + 1) * tile - 1
-        some = begin <= last and (end > first - window or begin < sink)
-        every = end <= first and (begin > last - window or last - window < sink or end < sink)
-        if some:
-            (full if every else partial).append(number)
-    return full, partial
+one_too_many = edit(
+    two_conditions,
+    "wrong mask: One key too many",
+    replace("first - window", "first - window - 1"),
+    replace("begin > last - window or last - window", "begin >= last - window or last - window - 1"),
+)
+sink_too_long = edit(
+    two_conditions,
+    "wrong mask: One key of the sink too many",
+    replace("begin < sink", "begin <= sink"),
+    replace("- window < sink or end < sink", "- window <= sink or end <= sink"),
+)
+own_key_missing = edit(
+    two_conditions,
+    "wrong mask: its own key",
+    replace("begin <= last", "begin < last"),
+    replace("end <= first", "end < first"),
+)
+first_query_only = edit(
+    two_conditions,
+    "wrong mask: right for the first query alone",
+    replace("begin <= last", "begin <= first"),
+    replace("last - window or last", "first - window or first"),
+)
+last_query_only = edit(
+    two_conditions,
+    "wrong mask: right for the last query alone",
+    replace("end > first", "end > last"),
+    replace("end <= first", "end <= last"),
+)
+beyond_the_keys = edit(
+    two_conditions,
+    "wrong mask: It is full if all keys that it has",
+    replace("min((number + 1) * tile, keys)", "(number + 1) * tile"),
+)
 
 
 def all_partial(first, last, keys, tile, window, sink):
@@ -161,52 +135,20 @@ def full_in_both(first, last, keys, tile, window, sink):
     return full, partial
 
 
-def backwards(first, last, keys, tile, window, sink):
-    """wrong order: in ascending order"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= last and (end > first - window or begin < sink)
-        every = end <= first and (begin > last - window or last - window < sink or end < sink)
-        if some:
-            (full if every else partial).append(number)
-    return full[::-1], partial[::-1]
-
-
-def a_set_of_all(first, last, keys, tile, window, sink):
-    """wrong type: Two lists are asked for"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= last and (end > first - window or begin < sink)
-        every = end <= first and (begin > last - window or last - window < sink or end < sink)
-        if some:
-            (full if every else partial).append(number)
-    return full + partial
-
-
-def last_full_tile_lost(first, last, keys, tile, window, sink):
-    """wrong lost: its keys would be lost"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= last and (end > first - window or begin < sink)
-        every = end <= first and (begin > last - window or last - window < sink or end < sink)
-        if some:
-            (full if every else partial).append(number)
-    return full[:-1], partial
-
-
-def all_tiles(first, last, keys, tile, window, sink):
-    """wrong too-much: is loaded for nothing"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= last and (end > first - window or begin < sink)
-        every = end <= first and (begin > last - window or last - window < sink or end < sink)
-        if some or begin <= last:
-            (full if every else partial).append(number)
-    return full, partial
+backwards = edit(
+    two_conditions,
+    "wrong order: in ascending order",
+    replace("return full, partial", "return full[::-1], partial[::-1]"),
+)
+a_set_of_all = edit(
+    two_conditions, "wrong type: Two lists are asked for", replace("return full, partial", "return full + partial")
+)
+last_full_tile_lost = edit(
+    two_conditions, "wrong lost: its keys would be lost", replace("return full", "return full[:-1]")
+)
+all_tiles = edit(
+    two_conditions, "wrong too-much: is loaded for nothing", replace("if some:", "if some or begin <= last:")
+)
 
 
 def one_tile_beyond(first, last, keys, tile, window, sink):
