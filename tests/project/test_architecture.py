@@ -117,6 +117,15 @@ def test_nobody_knows_more_than_the_map_allows(path):
     assert not list(wrong_arrows(path))
 
 
+def test_the_proof_is_an_extra():
+    """Only who asks for `simt.prove` loads the proof, and only the proof needs z3: all else works without."""
+    door, proof = LIBRARY / "simt" / "__init__.py", LIBRARY / "simt" / "proof"
+    assert '"prove": "proof"' in door.read_text(encoding="utf-8")
+    for path in (p for p in FILES if proof not in p.parents):
+        known = {*imported_by(path), *named_in(path)}
+        assert not [name for name in known if name[0] == "z3" or name[:2] == ("simt", "proof")], path
+
+
 def modules():
     """Every module of ours by its name, without ``__init__``: ("simt", "xray") is a package, its file lies inside."""
     named = {module_of(path): path for path in FILES}
