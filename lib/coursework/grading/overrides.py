@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import definition
+from .results import whole
 from .roster import BadSubmissions
 
 FILE = "overrides.csv"
@@ -135,12 +136,6 @@ def _whole(one, row):
     row["by_hand"] = None if one.points is None else whole(one.points)
     row["comments"] += [one.comment] if one.comment else []
     return []
-
-
-def whole(points):
-    """A number of points without a needless fraction."""
-    points = round(points, 2)
-    return int(points) if points == int(points) else points
 
 
 def _nobody(one, rows):

@@ -269,7 +269,7 @@ class _Controller:
         address = self.config.option.grade_dask
         if not address or self.config.option.collectonly:
             return
-        from .cluster import NoCluster, grade_remotely
+        from .offered import NoCluster, grade_remotely
 
         try:
             came, sent, trouble = grade_remotely(address, self.state, self._tell)

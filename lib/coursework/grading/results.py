@@ -93,3 +93,9 @@ def secret_text(out, wish=None):
 def secret_seed(out, wish=None):
     """The number that seeds the cases of this class."""
     return SECRET + int.from_bytes(hashlib.sha256(secret_text(out, wish).encode()).digest()[:6], "big")
+
+
+def whole(points):
+    """A number of points without a needless fraction."""
+    points = round(points, 2)
+    return int(points) if points == int(points) else points
