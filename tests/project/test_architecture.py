@@ -126,6 +126,14 @@ def test_the_proof_is_an_extra():
         assert not [name for name in known if name[0] == "z3" or name[:2] == ("simt", "proof")], path
 
 
+def test_grading_knows_of_extras_and_learning_systems_through_one_place():
+    """Without those two folders, only offered.py would have to change."""
+    grading = LIBRARY / "coursework" / "grading"
+    extra = {("coursework", "grading", folder) for folder in ("extras", "lms")}
+    for path in (p for p in FILES if module_of(p)[:3] not in extra and p != grading / "offered.py"):
+        assert not {name[:3] for name in known_to(path)} & extra, path
+
+
 def modules():
     """Every module of ours by its name, without ``__init__``: ("simt", "xray") is a package, its file lies inside."""
     named = {module_of(path): path for path in FILES}

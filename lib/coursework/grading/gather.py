@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import own
-from . import people, results, slim
+from . import results
 from .grade import empty_result
+from .intake import people, slim
 from .offered import Wishes
 
 

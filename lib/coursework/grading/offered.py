@@ -7,8 +7,9 @@ of it gets rows without points by hand, on which nothing is late.
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import flags, gradescope_intake, late, overrides
-from .cluster import NoCluster, grade_remotely
+from .extras import flags, late, overrides
+from .extras.cluster import NoCluster, grade_remotely
+from .lms import gradescope_intake
 
 __all__ = ["BY_HAND", "HANDED_IN", "Handed", "NoCluster", "Wishes", "grade_remotely", "handed_in", "similarity_page"]
 BY_HAND, HANDED_IN = overrides.FILE, gradescope_intake.FILE

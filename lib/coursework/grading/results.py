@@ -14,8 +14,9 @@ from pathlib import Path
 from cpulab.files import write_text
 
 from ..checking import SECRET
-from . import exchange, slim
-from .reading import MAX_NOTEBOOK
+from . import exchange
+from .intake import slim
+from .intake.reading import MAX_NOTEBOOK
 from .walls import LIBRARY, PACKAGES
 
 

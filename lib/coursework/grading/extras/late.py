@@ -27,10 +27,10 @@ from zoneinfo import ZoneInfo
 
 from cpulab.files import write_text
 
-from ..definition import chapter_of, padded
-from . import people
-from .results import whole
-from .roster import BadSubmissions
+from ...definition import chapter_of, padded
+from ..intake import people
+from ..intake.roster import BadSubmissions
+from ..results import whole
 
 FILE, TIMES = "policy.toml", "submitted.json"
 _NUMBERS = {"grace_minutes": 0, "free_days": 0, "penalty": 0, "last_day": math.inf}

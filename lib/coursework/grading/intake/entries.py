@@ -7,7 +7,8 @@ import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import archives, offered, owners
+from .. import offered
+from . import archives, owners
 from .archives import BadArchive, shown
 from .roster import BadSubmissions, Class
 

@@ -4,9 +4,9 @@ import ast
 from collections import defaultdict
 from dataclasses import asdict, replace
 
-from .. import build, definition, trees
+from ... import build, definition, trees
+from ..for_students import PAGES
 from . import similarity
-from .for_students import PAGES
 
 MIN_NODES = 45  # a shorter answer says nothing: two honest students write the same three lines
 

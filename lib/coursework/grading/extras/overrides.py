@@ -14,9 +14,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import definition
-from .results import whole
-from .roster import BadSubmissions
+from ... import definition
+from ..intake.roster import BadSubmissions
+from ..results import whole
 
 FILE = "overrides.csv"
 COLUMNS = ("student", "exercise", "task", "part", "points", "comment")
