@@ -67,10 +67,10 @@ grade: $(READY) .venv/.compiled  ## grade a class: make grade SUBMISSIONS=folder
 	@$(PYTEST) --grade="$(SUBMISSIONS)" --grade-out="$(GRADES)" $(if $(EX),--grade-exercise=$(EX)) $(if $(ROSTER),--grade-roster="$(ROSTER)") -n $(shell expr $(JOBS) + 1) $(ARGS)
 
 export: $(READY)  ## grades for another system: make export TO=canvas FILE=exported.csv [EX=07]  (moodle, gradescope, classroom50)
-	@$(PY) -m coursework.grading.exports "$(GRADES)" $(if $(TO),--$(TO)) $(if $(FILE),"$(FILE)") $(if $(EX),--exercise=$(EX)) $(ARGS)
+	@$(PY) -m coursework.grading.lms.exports "$(GRADES)" $(if $(TO),--$(TO)) $(if $(FILE),"$(FILE)") $(if $(EX),--exercise=$(EX)) $(ARGS)
 
 feedback: $(READY)  ## feedback as a zip: make feedback TO=moodle FILE=worksheet.csv EX=07  (or TO=canvas; neither: a plain zip)
-	@$(PY) -m coursework.grading.handback "$(GRADES)" $(if $(TO),--$(TO)) $(if $(FILE),"$(FILE)") $(if $(EX),--exercise=$(EX)) $(ARGS)
+	@$(PY) -m coursework.grading.lms.handback "$(GRADES)" $(if $(TO),--$(TO)) $(if $(FILE),"$(FILE)") $(if $(EX),--exercise=$(EX)) $(ARGS)
 
 exercises: $(READY)  ## make exercises/ again from solutions/
 	@$(PY) -m coursework.build

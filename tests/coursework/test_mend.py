@@ -7,7 +7,8 @@ import pytest
 
 from coursework import build, checking, definition, feedback
 from coursework.answer import Local
-from coursework.grading import flags, merge
+from coursework.grading.extras import flags
+from coursework.grading.intake import merge
 from coursework.kinds.mend import MendTask
 from dlkernels import cuda
 

@@ -11,7 +11,7 @@ import pytest
 
 from coursework import checking, definition, notebook, own, release, variants
 from coursework.grading import gather
-from coursework.grading.submissions import Submission
+from coursework.grading.intake.submissions import Submission
 from coursework.tasks import c01, c02, c09
 from simt.xray.occupancy import occupancy
 

@@ -8,10 +8,12 @@ from datetime import datetime, timedelta
 import hostile
 import pytest
 
-from coursework.grading import gather, late, overrides, people, reports, results
+from coursework.grading import gather, reports, results
+from coursework.grading.extras import late, overrides
 from coursework.grading.grade import empty_result
-from coursework.grading.roster import BadSubmissions
-from coursework.grading.submissions import Submission
+from coursework.grading.intake import people
+from coursework.grading.intake.roster import BadSubmissions
+from coursework.grading.intake.submissions import Submission
 
 pytestmark = pytest.mark.quick
 

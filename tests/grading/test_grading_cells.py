@@ -7,7 +7,8 @@ import hostile
 import pytest
 
 from coursework import build
-from coursework.grading import grade, merge, plugin, reading, sandbox
+from coursework.grading import grade, plugin, sandbox
+from coursework.grading.intake import merge, reading
 
 NO_BWRAP = sandbox.why_no_bwrap()
 HEAD = "# my answer"

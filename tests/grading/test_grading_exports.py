@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from coursework.grading import exports, gather, handback, late, overrides, people, slim
+from coursework.grading import gather
+from coursework.grading.extras import late, overrides
 from coursework.grading.grade import empty_result
-from coursework.grading.tables import Merge, Table
+from coursework.grading.intake import people, slim
+from coursework.grading.lms import exports, handback
+from coursework.grading.lms.tables import Merge, Table
 
 pytestmark = pytest.mark.quick
 

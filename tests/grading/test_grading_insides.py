@@ -7,8 +7,8 @@ import answers
 import pytest
 
 from coursework import build
-from coursework.grading import insides, merge
-from coursework.grading.merge import Step
+from coursework.grading.intake import insides, merge
+from coursework.grading.intake.merge import Step
 
 ROOT = Path(__file__).resolve().parents[2]
 SETUP = Step("given", "07-setup", "from coursework.notebook import begin, check, hint, predict\nbegin('07')")

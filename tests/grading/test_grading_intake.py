@@ -20,7 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursework import build
-from coursework.grading import archives, exchange, owners, people, reading, roster, slim, submissions
+from coursework.grading import exchange
+from coursework.grading.intake import archives, owners, people, reading, roster, slim, submissions
 
 pytestmark = pytest.mark.quick
 

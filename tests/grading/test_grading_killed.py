@@ -16,7 +16,7 @@ import pytest
 from test_grading_run import command, table, write
 
 from coursework.grading import plugin, results
-from coursework.grading.submissions import Submission
+from coursework.grading.intake.submissions import Submission
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="what runs in a sandbox is seen from outside"),

@@ -12,19 +12,8 @@ import pytest
 
 from coursework import build
 from coursework.answer import AnswerFailed
-from coursework.grading import (
-    confine,
-    exchange,
-    flags,
-    grade,
-    groups,
-    plugin,
-    results,
-    sandbox,
-    session,
-    similarity,
-    watch,
-)
+from coursework.grading import confine, exchange, grade, groups, plugin, results, sandbox, session, watch
+from coursework.grading.extras import flags, similarity
 from coursework.grading.session import Session
 
 NO_BWRAP = sandbox.why_no_bwrap()

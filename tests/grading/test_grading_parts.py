@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 
 from coursework import admission, build, extraction
 from coursework.answer import AnswerFailed
-from coursework.grading import exchange, flags, merge, reading, reports, results, sandbox, similarity, submissions
+from coursework.grading import exchange, reports, results, sandbox
+from coursework.grading.extras import flags, similarity
 from coursework.grading.grade import _result, empty_result, grade
+from coursework.grading.intake import merge, reading, submissions
 from coursework.grading.session import Session
 from coursework.plain import plain
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coursework.grading import flags, similarity
+from coursework.grading.extras import flags, similarity
 
 pytestmark = pytest.mark.quick
 

@@ -117,6 +117,23 @@ def test_nobody_knows_more_than_the_map_allows(path):
     assert not list(wrong_arrows(path))
 
 
+def test_the_proof_is_an_extra():
+    """Only who asks for `simt.prove` loads the proof, and only the proof needs z3: all else works without."""
+    door, proof = LIBRARY / "simt" / "__init__.py", LIBRARY / "simt" / "proof"
+    assert '"prove": "proof"' in door.read_text(encoding="utf-8")
+    for path in (p for p in FILES if proof not in p.parents):
+        known = {*imported_by(path), *named_in(path)}
+        assert not [name for name in known if name[0] == "z3" or name[:2] == ("simt", "proof")], path
+
+
+def test_grading_knows_of_extras_and_learning_systems_through_one_place():
+    """Without those two folders, only offered.py would have to change."""
+    grading = LIBRARY / "coursework" / "grading"
+    extra = {("coursework", "grading", folder) for folder in ("extras", "lms")}
+    for path in (p for p in FILES if module_of(p)[:3] not in extra and p != grading / "offered.py"):
+        assert not {name[:3] for name in known_to(path)} & extra, path
+
+
 def modules():
     """Every module of ours by its name, without ``__init__``: ("simt", "xray") is a package, its file lies inside."""
     named = {module_of(path): path for path in FILES}

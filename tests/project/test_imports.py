@@ -6,7 +6,18 @@ import sys
 
 import pytest
 
-UNUSED = ("numba.cuda", "simt.compiled", "simt.xray", "coursework", "cpulab", "matplotlib", "psutil", "IPython")
+UNUSED = (
+    "numba.cuda",
+    "simt.compiled",
+    "simt.xray",
+    "simt.proof",
+    "z3",
+    "coursework",
+    "cpulab",
+    "matplotlib",
+    "psutil",
+    "IPython",
+)
 LAUNCH = """
 import numpy as np
 from simt import cuda

@@ -153,7 +153,7 @@ def test_the_x_ray_sees_the_race_behind_it():
 
 
 def test_the_proof_knows_it_too():
-    pytest.importorskip("z3")
+    pytest.importorskip("z3", reason="pip install z3-solver")
     assert simt.prove(through_another, "void(int64[:])", block=32).free
 
 

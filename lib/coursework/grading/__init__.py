@@ -1,23 +1,22 @@
-"""Grade a class: `pytest --grade=submissions/ --grade-out=grades/`.
+"""Grade a class: `pytest --grade=submissions/ --grade-out=grades/`. How a submission travels, in the order to read:
 
-plugin.py       options, one pytest item per student and exercise, the end of the run
-submissions.py  a row for every student and exercise: which notebook is whose
-intake.py       what lies in the folder         archives.py zip and tar, unpacked with care
-owners.py       whose an entry is, by its name  roster.py   the list of a class, and what else each is called
-reading.py      the code cells of a notebook    slim.py     notebooks without their outputs, of any size
-merge.py        canonical notebook + the student's answers, and what was tampered with
-grade.py        grades one submission
-sandbox.py      bubblewrap and rlimits          walls.py    bubblewrap's command line
-forked.py       processes that begin with the course imported: forks of forkserver.py, which enter walls by enter.py
-watch.py        limits of a submission as a whole, looked at    groups.py   the same by a control group
-waiting.py      a clock for what waits for a core
-jupyter_kernel.py   a Jupyter kernel in the sandbox
-session.py      the two processes of a student  remote.py   the student's functions, seen from here
-servant.py      what runs inside the sandbox    exchange.py JSON and bytes of arrays, read with suspicion
-results.py      result files, keys, resuming    flags.py    look-alike answers
-gather.py       the rows of a class: results, and what the instructor adds (overrides.py, late.py, people.py)
-similarity.py   winnowing over trees            reports.py  CSV, JSON, overview; for_students.py their feedback
-exports.py      Canvas, Moodle, Gradescope (gradescope.py), Classroom 50 (classroom50.py); tables.py what may be filled
-handback.py     feedback as a zip for Moodle and Canvas
-cluster.py      the same on a Dask cluster      confine.py  first program inside the sandbox
+plugin.py           the command line: one pytest item for each student and exercise; options.py
+intake/             from the folder of submissions to cells that can be graded
+grade.py            one submission: run in walls, checked from outside
+  session.py        its two processes: the student's notebook, and one that only admitted answers ever reach
+  jupyter_kernel.py     the first: a Jupyter kernel in the sandbox
+  servant.py            the second, and what answers in the first; guard.py ends what does what no answer may
+  remote.py         a stand-in for the student's function, on which the course's own checks run
+  exchange.py       what crosses over: JSON and bytes of arrays, read with suspicion
+  sandbox.py        the walls around a process, and what ends with it
+    walls.py            bubblewrap's command line: what can be seen and written
+    confine.py          the first program within: limits, rights, refused system calls
+    watch.py            limits of a submission as a whole, looked at; groups.py: the same by a control group
+    waiting.py          a clock that stands still while others have the cores
+results.py          the result, a file; its key, by which it is found again
+gather.py           the rows of a class: results, and what an instructor adds
+reports.py          CSV, JSON, overview; for_students.py: feedback; pages/: their templates
+offered.py          the one place through which all this knows of the two folders below
+extras/             what an instructor may want beside points: late days, points by hand, look-alikes, a cluster
+lms/                tables and files of learning-management systems
 """

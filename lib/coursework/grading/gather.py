@@ -4,15 +4,15 @@ Results are never changed by what is added: it is read anew each time, so that i
 """
 
 import hashlib
-from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .. import definition, own
-from . import late, overrides, people, results, slim
-from .flags import look_alikes
+from .. import own
+from . import results
 from .grade import empty_result
+from .intake import people, slim
+from .offered import Wishes
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,7 @@ class Added:
     """What the instructor adds: read before anything is graded, so that a mistake in a file is said at once."""
 
     roster: tuple = ()
-    overrides: tuple = ()
-    policy: late.Policy | None = None
-    times: tuple = ()  # late.read_times
+    wishes: Wishes = field(default_factory=Wishes)
     numbers: own.Numbers | None = None  # where each student has numbers of their own
 
     @classmethod
@@ -30,9 +28,7 @@ class Added:
         """From the files named, or those of the usual names in the folder `out`."""
         return cls(
             tuple(roster),
-            overrides.read(overrides_path or Path(out) / overrides.FILE),
-            late.read(policy_path or Path(out) / late.FILE),
-            tuple(late.read_times(times_path)) if times_path else (),
+            Wishes.read(out, overrides_path, policy_path, times_path),
             own.Numbers.read(Path(out) / own.NUMBERS),
         )
 
@@ -77,14 +73,7 @@ def rows_of(out, submissions, masters, added):
             "digest": _digest(submission.path),
         }
         rows.append(result | more)
-    said = _set_times(rows, added.times)
-    alike, pairs = look_alikes(rows, masters)
-    for row in rows:
-        row["flags"] = [*row["flags"], *alike.get((row["student"], row["exercise"]), ())]
-    rows, lost = overrides.apply(rows, added.overrides)
-    said += [f"{overrides.FILE}: {sentence}" for sentence in lost]
-    times = late.remember(out, rows)
-    return late.charge(added.policy, rows, times), pairs, said
+    return added.wishes.settle(out, rows, masters)
 
 
 def what_somebody_handed_in(submissions, masters):
@@ -108,28 +97,3 @@ def _digest(path):
         return ""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _set_times(rows, times):
-    """Put the times that the instructor knows in the place of the files' dates; sentences about those of nobody."""
-    if not times:
-        return []
-    persons = {row["student"]: people.person(row["student"], row["who"]) for row in rows}
-    lines = [people.line_of(cells) for cells, _, _ in times]
-    found, doubts = {}, []
-    for place, line in enumerate(lines):  # one by one: a student has a line for each exercise
-        one, doubt = people.match(list(persons.values()), [line])
-        if one:
-            found[place] = one[0]
-        doubts += doubt or ([] if one else [f"{line.label} is nobody of this class"])
-    by_student = defaultdict(list)
-    for place, student in found.items():
-        by_student[student].append(times[place][1:])
-    for row in rows:
-        for exercise, when in by_student[row["student"]]:
-            if row["submitted"] and (
-                not exercise
-                or definition.padded(definition.chapter_of(exercise)) == definition.chapter_of(row["exercise"])
-            ):
-                row["submitted"] = when.isoformat()
-    return [f"times: {sentence}" for sentence in dict.fromkeys(doubts)]

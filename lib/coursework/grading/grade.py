@@ -6,11 +6,12 @@ import time
 
 from .. import build, checking, definition, feedback, progress
 from ..answer import AnswerFailed
-from . import exchange, insides, merge, reading
+from . import exchange
+from .intake import insides, merge, reading
+from .intake.submissions import NO_EXERCISE
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
-from .submissions import NO_EXERCISE
 from .watch import Watch
 
 _ME = re.compile(r"""(?:^|[;.])\s*me\(\s*["']([^"'\n]+)["']\s*\)""", re.MULTILINE)

@@ -22,6 +22,12 @@ _STEP = 0.25  # seconds between looks at the process
 _MAX_MESSAGE = 4 << 20
 _MAX_QUEUE = 200
 _CONNECT = 20  # milliseconds between tries, while the kernel's sockets are not there yet
+# As `-m ipykernel_launcher`, which takes the work folder out of the path while it imports; without two modules that would be
+# imported for nothing: numba asks for coverage, which is a sixth of what its import takes, and a kernel for a debugger.
+_KERNEL = (
+    "import runpy, sys; sys.modules.update(dict.fromkeys(('coverage', 'debugpy'))); "
+    "runpy.run_module('ipykernel_launcher', run_name='__main__')"
+)
 
 
 class KernelGone(RuntimeError):
@@ -46,7 +52,7 @@ class SandboxKernel(RunningKernel):
         self._context.sockopts.update(
             {zmq.MAXMSGSIZE: _MAX_MESSAGE, zmq.RCVHWM: _MAX_QUEUE, zmq.LINGER: 0, zmq.RECONNECT_IVL: _CONNECT}
         )
-        self.process = sandbox.begin("kernel", "-f", file, "--IPKernelApp.log_level=50")
+        self.process = sandbox.start("-c", _KERNEL, "-f", file, "--IPKernelApp.log_level=50")
         self.kc = BlockingKernelClient(connection_file=file, context=self._context)
         self.kc.load_connection_file()
         self.kc.start_channels(hb=False)

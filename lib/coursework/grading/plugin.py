@@ -35,7 +35,8 @@ class _State:
     """What a run of the grader knows: the same in the controller and in every worker."""
 
     def __init__(self, config):
-        from . import gather, merge, results, roster, sandbox, submissions
+        from . import gather, results, sandbox
+        from .intake import merge, roster, submissions
 
         option = config.option
         self.out = Path(option.grade_out).resolve()
@@ -103,7 +104,7 @@ class _State:
 
     def _find_masters(self, config):
         from .. import build, definition
-        from .roster import BadSubmissions
+        from .intake.roster import BadSubmissions
 
         option = config.option
         here = config.invocation_params.dir / "solutions"
@@ -139,7 +140,7 @@ def pytest_configure(config):
     if not config.option.grade:
         return
     from ..build import BuildError
-    from .roster import BadSubmissions
+    from .intake.roster import BadSubmissions
     from .sandbox import SandboxUnavailable
 
     try:
@@ -269,7 +270,7 @@ class _Controller:
         address = self.config.option.grade_dask
         if not address or self.config.option.collectonly:
             return
-        from .cluster import NoCluster, grade_remotely
+        from .offered import NoCluster, grade_remotely
 
         try:
             came, sent, trouble = grade_remotely(address, self.state, self._tell)

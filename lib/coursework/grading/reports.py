@@ -4,14 +4,11 @@ the class, and answers that look alike side by side."""
 import csv
 import json
 from collections import Counter, defaultdict
-from dataclasses import asdict
 from pathlib import Path
 
-from . import overrides, results, similarity
+from . import offered, results
 from .for_students import PAGES, feedback_html, feedback_markdown
 from .gather import Added, rows_of
-
-MOST_PAIRS = 60  # shown side by side
 
 
 def write_all(out, submissions, masters, added=None):
@@ -31,11 +28,10 @@ def write_all(out, submissions, masters, added=None):
         _write(out / "feedback" / f"{name}.html", feedback_html(student, mine))
     _write(out / "overview.html", overview_html(rows, len(pairs)))
     if pairs:
-        _write(out / "similarity.html", similarity_html(pairs, rows))
+        _write(out / "similarity.html", offered.similarity_page(pairs, rows))
     else:
         (out / "similarity.html").unlink(missing_ok=True)
-    if not (out / overrides.FILE).exists():
-        _write(out / overrides.FILE, overrides.HEADER)
+    offered.begin_overrides(out)
     return _summary(out, rows, pairs, said)
 
 
@@ -83,7 +79,7 @@ def _totals(by_student):
         final = {row["exercise"]: row["final"] for row in mine if not open_grade(row)}
         most = sum(row["max_points"] for row in mine)
         points = {e: final.get(e, "") for e in exercises}
-        lines.append({"student": student, **points, "total": overrides.whole(sum(final.values())), "of": most})
+        lines.append({"student": student, **points, "total": results.whole(sum(final.values())), "of": most})
     return lines
 
 
@@ -102,7 +98,7 @@ def _summary(out, rows, pairs, said):
     lines = [f"{len(done)} of {len(rows)} notebooks graded, {points:g} of {most} points in them."]
     lines += [f"Not graded: {', '.join(f'{n} {status}' for status, n in sorted(other.items()))}."] if other else []
     lines += [f"{late} late: see the column `late_days`."] if late else []
-    lines += [f"{by_hand} with points given by hand ({overrides.FILE})."] if by_hand else []
+    lines += [f"{by_hand} with points given by hand ({offered.BY_HAND})."] if by_hand else []
     lines += [f"{flagged} with flags: look at them in grades.csv before you hand out grades."] if flagged else []
     alike = "1 pair of answers looks" if len(pairs) == 1 else f"{len(pairs)} pairs of answers look"
     lines += [f"{alike} alike: {out / 'similarity.html'}"] if pairs else []
@@ -114,27 +110,6 @@ def overview_html(rows, alike=0):
     names = sorted({r["exercise"] for r in rows})
     exercises = [_exercise(name, [r for r in rows if r["exercise"] == name]) for name in names]
     return PAGES.get_template("overview.html").render(exercises=exercises, rows=rows, alike=alike)
-
-
-def similarity_html(pairs, rows):
-    """The pairs that look alike, side by side, with what both have marked."""
-    answers = {(r["exercise"], r["student"]): r["answers"] for r in rows}
-    shown = []
-    for pair in pairs[:MOST_PAIRS]:
-        tasks = []
-        for cell, lines in sorted(pair.lines.items()):
-            sides = [
-                {"student": student, "lines": [
-                    {"text": text, "both": number in both}
-                    for number, text in enumerate(answers[pair.exercise, student][cell].splitlines(), 1)
-                ]}
-                for student, both in zip((pair.first, pair.second), lines, strict=True)
-            ]  # fmt: skip
-            tasks.append({"cell": cell, "sides": sides})
-        shown.append(asdict(pair) | {"tasks": tasks})
-    exercises = sorted({pair.exercise for pair in pairs})
-    rings = [(e, ring) for e in exercises for ring in similarity.rings([p for p in pairs if p.exercise == e])]
-    return PAGES.get_template("similarity.html").render(pairs=shown, rings=rings, left_out=len(pairs) - len(shown))
 
 
 def _exercise(name, rows):

@@ -14,8 +14,9 @@ from pathlib import Path
 from cpulab.files import write_text
 
 from ..checking import SECRET
-from . import exchange, slim
-from .reading import MAX_NOTEBOOK
+from . import exchange
+from .intake import slim
+from .intake.reading import MAX_NOTEBOOK
 from .walls import LIBRARY, PACKAGES
 
 
@@ -93,3 +94,9 @@ def secret_text(out, wish=None):
 def secret_seed(out, wish=None):
     """The number that seeds the cases of this class."""
     return SECRET + int.from_bytes(hashlib.sha256(secret_text(out, wish).encode()).digest()[:6], "big")
+
+
+def whole(points):
+    """A number of points without a needless fraction."""
+    points = round(points, 2)
+    return int(points) if points == int(points) else points

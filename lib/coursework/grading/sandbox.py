@@ -23,12 +23,10 @@ from pathlib import Path
 
 import psutil
 
-from . import forked
 from .walls import LIBRARY, bwrap_command
 
 USERS = (1_950_000_000, 61_000)  # numbers nobody has: the first, or where a container knows only 65,536 the second
 PREFIX = "dlk-"
-MOST_SERVERS = 4  # of which the next takes the place of one that ended
 _COUNTER = itertools.count()
 CLEAN_ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -41,18 +39,6 @@ CLEAN_ENVIRONMENT = {
     "DLKERNELS_DEVICE": "executor",
     "DLKERNELS_ENGINE": "executor",
     "DLKERNELS_PROGRESS": "off",
-}
-# What would be imported for nothing: numba asks for one, which is a sixth of what its import takes, a kernel for the other.
-UNWANTED = ("coverage", "debugpy")
-# How Python begins a program that is not forked. The kernel as `-m ipykernel_launcher`, which takes the work folder out of the path
-# while it imports.
-PROGRAMS = {
-    "servant": ("-m", "coursework.grading.servant"),
-    "kernel": (
-        "-c",
-        f"import runpy, sys; sys.modules.update(dict.fromkeys({UNWANTED})); "
-        "runpy.run_module('ipykernel_launcher', run_name='__main__')",
-    ),
 }
 
 
@@ -86,12 +72,10 @@ class Sandbox:
     broken: tuple | None = None  # what watch.py found
     turn: int = 0  # how often it was wiped
     lost: float = 0.0  # seconds that its processes waited for a core which others had, if watch.py looks
-    fork: bool = True  # whether programs are forked where that is possible (forked.py), and started otherwise
     _started: list = field(default_factory=list)
     _finds: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __enter__(self):
-        self._server = fork_server() if self.fork and self.mode == "bwrap" else None
         self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         if os.name == "posix" and os.geteuid() == 0 and self.mode == "bwrap":
             self.user = _free_user()
@@ -120,9 +104,9 @@ class Sandbox:
             **_windows(),
         }
 
-    def _wish(self):
-        """What confine.py is to do."""
-        return {
+    def argv(self, *arguments):
+        """The command line that runs Python with `arguments` inside the walls."""
+        wish = {
             "memory": self.limits.memory,
             "file": self.limits.file,
             "processes": self.limits.processes,
@@ -131,17 +115,11 @@ class Sandbox:
             "folder": str(self.folder),
             "filter": sys.platform == "linux",
         }
-
-    def walls(self):
-        """The command line that runs what follows it inside the walls."""
-        wish, outside = self._wish(), {"parent": os.getpid(), "group": self.group}
+        outside = {"parent": os.getpid(), "group": self.group}
+        program = [sys.executable, *arguments]
         if self.mode == "rlimit":
-            return _launcher(wish | outside)
-        return [*_launcher(outside), *bwrap_command(self.folder, self.user), *_launcher(wish)]
-
-    def argv(self, *arguments):
-        """The command line that runs Python with `arguments` inside the walls."""
-        return [*self.walls(), sys.executable, *arguments]
+            return [*_launcher(wish | outside), *program]
+        return [*_launcher(outside), *bwrap_command(self.folder, self.user), *_launcher(wish), *program]
 
     def start(self, *arguments):
         """Start Python with `arguments` inside; stdin and stdout are pipes."""
@@ -154,26 +132,6 @@ class Sandbox:
             env=self.environment(),
             start_new_session=True,
         )
-        self._started.append(process)
-        return process
-
-    def begin(self, program, *arguments):
-        """Start one of PROGRAMS inside, forked or from nothing; stdin and stdout are pipes."""
-        if self._server is None:
-            return self.start(*PROGRAMS[program], *arguments)
-        try:
-            process = forked.Forked(
-                self._server,
-                program,
-                arguments,
-                walls=self.walls(),
-                wish=self._wish(),
-                group=self.group,
-                environment=self.environment(),
-            )
-        except OSError:  # what is forked from has ended, as any process may, or the machine is full
-            self._server = None
-            return self.start(*PROGRAMS[program], *arguments)
         self._started.append(process)
         return process
 
@@ -196,8 +154,7 @@ class Sandbox:
 
     def roots(self):
         """The processes that were started here."""
-        left = [process for process in self._started if process.poll() is None]
-        return [pid for process in left for pid in getattr(process, "pids", (process.pid,))]
+        return [process.pid for process in self._started if process.poll() is None]
 
     def why_ended(self):
         """(name, text) of the limit that was broken here since the last question, or None."""
@@ -212,11 +169,8 @@ class Sandbox:
 
     def _kill_leftovers(self):
         """End what the submission left running, and wait until it is gone."""
-        servers = {server.process.pid for server in _servers if server}
         for _ in range(20):
-            left = [
-                p for p in psutil.Process().children(recursive=True) if p not in self._before and p.pid not in servers
-            ]
+            left = [p for p in psutil.Process().children(recursive=True) if p not in self._before]
             left += [p for p in psutil.process_iter() if _user_of(p) == self.user] if self.user else []
             if not left:
                 return
@@ -224,33 +178,6 @@ class Sandbox:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
             psutil.wait_procs(left, timeout=0.5)
-
-
-_servers = []
-
-
-def fork_server():
-    """What programs are forked from, one for this process; None where that is not possible. One that ended is replaced."""
-    if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
-        return None
-    if not _servers or (_servers[-1] and _servers[-1].process.poll() is not None and len(_servers) < MOST_SERVERS):
-        _servers.append(_new_server())
-    return _servers[-1]
-
-
-def _new_server():
-    """A server, after a trial: not every system that builds walls lets others enter them."""
-    try:
-        server = forked.ForkServer(CLEAN_ENVIRONMENT)
-        with Sandbox("bwrap", Limits(), fork=False) as trial:
-            trial._server = server
-            process = trial.begin("servant", str(trial.folder))
-            if isinstance(process, forked.Forked) and process.stdout.readline() == b"ready\n":
-                return server
-        server.stop()
-    except OSError:
-        pass
-    return None
 
 
 def _free_user():

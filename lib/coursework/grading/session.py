@@ -173,7 +173,7 @@ class Session:
 
     def prepare(self):
         """Start the clean process, beside the notebook's: it is there by the time that it is asked."""
-        self._clean = self.clean_sandbox.begin("servant", str(self.clean_sandbox.folder))
+        self._clean = self.clean_sandbox.start("-m", "coursework.grading.servant", str(self.clean_sandbox.folder))
         self._clean_ready = False
 
     def ask_clean(self, operation, name, sources, **request):

@@ -9,6 +9,8 @@ from attacks import ATTACKS
 from simt import cuda, prove
 from simt.xray import xray
 
+pytest.importorskip("z3", reason="pip install z3-solver")
+
 SEEN = ("race", "atomic-against-plain", "divergent-barrier", "barrier-after-exit")
 
 

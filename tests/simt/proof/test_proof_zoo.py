@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "zoo"))
 from zoo_buggy import BUGGY
 from zoo_correct import CORRECT
 
+pytest.importorskip("z3", reason="pip install z3-solver")
 RACES = {"race", "atomic-against-plain"}
 PARTED = {"divergent-barrier", "barrier-after-exit"}
 

@@ -8,6 +8,7 @@ import pytest
 from cpulab.measure import recorded
 from simt import prove
 
+pytest.importorskip("z3", reason="pip install z3-solver")
 REPOSITORY = Path(__file__).resolve().parents[3]
 CHEAP = ("vector/gpu.py", "reduce/gpu_sum.py", "matrix/gpu_transpose.py")
 DEAR = ("attention", "attention without its last barrier")

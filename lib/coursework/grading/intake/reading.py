@@ -3,7 +3,8 @@
 import json
 import re
 
-from . import exchange, slim
+from .. import exchange
+from . import slim
 
 MAX_NOTEBOOK = 10 << 20  # without outputs
 MAX_CELL = 100_000  # characters of one cell

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .. import trees
+from ... import trees
 
 K, W = 18, 6
 MOST_NODES = 6000  # of an answer; what is longer is compared by its beginning

@@ -6,7 +6,7 @@ The process that runs a notebook has the course's code in it, so a cell can do t
 import ast
 import re
 
-from .. import trees
+from ... import trees
 
 MODULES = {"tasks", "definition", "variants", "hidden"}  # of the course: they know what is right
 OF_A_TASK = {"truth", "judge", "spec"}

@@ -27,9 +27,10 @@ from zoneinfo import ZoneInfo
 
 from cpulab.files import write_text
 
-from ..definition import chapter_of, padded
-from .overrides import whole
-from .roster import BadSubmissions
+from ...definition import chapter_of, padded
+from ..intake import people
+from ..intake.roster import BadSubmissions
+from ..results import whole
 
 FILE, TIMES = "policy.toml", "submitted.json"
 _NUMBERS = {"grace_minutes": 0, "free_days": 0, "penalty": 0, "last_day": math.inf}
@@ -134,6 +135,28 @@ def _moment(path, text):
             continue
         return when if when.tzinfo else when.astimezone()
     raise BadSubmissions(f"{path}: {text!r} is no time that is understood; expected one like 2026-11-20T22:10.")
+
+
+def set_times(rows, times):
+    """Put the times that the instructor knows in the place of the files' dates; sentences about those of nobody."""
+    if not times:
+        return []
+    persons = {row["student"]: people.person(row["student"], row["who"]) for row in rows}
+    lines = [people.line_of(cells) for cells, _, _ in times]
+    found, doubts = {}, []
+    for place, line in enumerate(lines):  # one by one: a student has a line for each exercise
+        one, doubt = people.match(list(persons.values()), [line])
+        if one:
+            found[place] = one[0]
+        doubts += doubt or ([] if one else [f"{line.label} is nobody of this class"])
+    by_student = defaultdict(list)
+    for place, student in found.items():
+        by_student[student].append(times[place][1:])
+    for row in rows:
+        for exercise, when in by_student[row["student"]]:
+            if row["submitted"] and (not exercise or padded(chapter_of(exercise)) == chapter_of(row["exercise"])):
+                row["submitted"] = when.isoformat()
+    return [f"times: {sentence}" for sentence in dict.fromkeys(doubts)]
 
 
 def remember(out, rows):

@@ -7,7 +7,8 @@ import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import archives, gradescope_intake, owners
+from .. import offered
+from . import archives, owners
 from .archives import BadArchive, shown
 from .roster import BadSubmissions, Class
 
@@ -32,7 +33,7 @@ class Entry:
     name: str
     folder: bool
     loose: bool = False
-    handed: gradescope_intake.Handed | None = None
+    handed: offered.Handed | None = None
     files: list = field(default_factory=list)
     problems: list = field(default_factory=list)
 
@@ -52,10 +53,10 @@ def gather(source, scratch, exercises, rows=()):
         )
     looker = _Looker(scratch)
     names, around = _root(source, exercises, rows)
-    told = {folder: gradescope_intake.read(folder) for folder in {path.parent for _, path in names}}
+    told = {folder: offered.handed_in(folder) for folder in {path.parent for _, path in names}}
     entries = []
     for name, path in names:
-        if told[path.parent] and name == gradescope_intake.FILE:
+        if told[path.parent] and name == offered.HANDED_IN:
             continue
         entry = Entry(name, path.is_dir() and not path.is_symlink(), handed=told[path.parent].get(name))
         looker.look(path, (name,), entry, 0)
@@ -112,7 +113,7 @@ def _only_wraps(folder, exercises, known):
     name, inner = folder.name, _names(folder)
     if known.match(name)[0] or owners.of_entry(name, True, ())[0].number:
         return False
-    if gradescope_intake.FILE in inner:
+    if offered.HANDED_IN in inner:
         return True
     whose = [owners.of_entry(n, _is_folder(folder / n), exercises)[0] for n in inner]
     if any(owner and (owner.number or known.match(owner.name)[0]) for owner in whose):

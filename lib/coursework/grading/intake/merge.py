@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import nbformat
 
-from .. import build
+from ... import build
 from .reading import named
 
 

@@ -10,8 +10,8 @@ import json
 import stat
 import zipfile
 
-from .for_students import about_points, about_task
-from .reports import open_grade
+from ..for_students import about_points, about_task
+from ..reports import open_grade
 
 _DATE = (2000, 1, 1, 0, 0, 0)
 SETUP = "#!/usr/bin/env bash\ntrue\n"

@@ -2,15 +2,16 @@
 
 import ast
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import asdict, replace
 
-from .. import build, trees
+from ... import build, definition, trees
+from ..for_students import PAGES
 from . import similarity
-from .grade import parts_of
 
 MIN_NODES = 45  # a shorter answer says nothing: two honest students write the same three lines
 
 FEW, MOST_NAMES = 3, 8  # others who are told one by one; names of a ring
+MOST_PAIRS = 60  # shown side by side
 
 
 def given(master_path):
@@ -32,7 +33,8 @@ def look_alikes(results, masters):
         public, shipped = given(master)
         mine = {r["student"]: _solved(r["answers"], shipped) for r in results if r["exercise"] == exercise}
         worth = {i for i, source in public.items() if len(similarity.nodes(source)) >= MIN_NODES}
-        worth -= {task.id for task, *_ in parts_of(exercise) if hasattr(task, "handed_out")}  # mended alike by all
+        tasks = definition.of_chapter(definition.chapter_of(exercise))
+        worth -= {task.id for task in tasks if hasattr(task, "handed_out")}  # mended alike by all
         for student, answers in mine.items():
             copied = _copied({i: s for i, s in answers.items() if i in worth}, public, worth)
             flags[student, exercise] += copied
@@ -44,6 +46,27 @@ def look_alikes(results, masters):
         for student, like in others.items():
             flags[student, exercise] += _looks_like(like)
     return {who: _short(said) for who, said in flags.items() if said}, found
+
+
+def page(pairs, rows):
+    """The pairs that look alike, side by side, with what both have marked."""
+    answers = {(r["exercise"], r["student"]): r["answers"] for r in rows}
+    shown = []
+    for pair in pairs[:MOST_PAIRS]:
+        tasks = []
+        for cell, lines in sorted(pair.lines.items()):
+            sides = [
+                {"student": student, "lines": [
+                    {"text": text, "both": number in both}
+                    for number, text in enumerate(answers[pair.exercise, student][cell].splitlines(), 1)
+                ]}
+                for student, both in zip((pair.first, pair.second), lines, strict=True)
+            ]  # fmt: skip
+            tasks.append({"cell": cell, "sides": sides})
+        shown.append(asdict(pair) | {"tasks": tasks})
+    exercises = sorted({pair.exercise for pair in pairs})
+    rings = [(e, ring) for e in exercises for ring in similarity.rings([p for p in pairs if p.exercise == e])]
+    return PAGES.get_template("similarity.html").render(pairs=shown, rings=rings, left_out=len(pairs) - len(shown))
 
 
 def _looks_like(like):

@@ -16,7 +16,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import archives, intake, owners, reading
+from . import archives, owners, reading
+from .entries import gather
 from .roster import BadSubmissions, Class, read_roster
 
 __all__ = ["BadSubmissions", "Submission", "find", "from_plain", "read_roster"]
@@ -62,7 +63,7 @@ def find(source, exercises, rows=(), scratch=None, ids=None):
     `rows`: of the roster. `scratch`: where archives may be unpacked. `ids`: exercise -> ids of its cells.
     """
     exercises, ids = list(exercises), ids or {}
-    entries = intake.gather(Path(source), scratch, exercises, rows)
+    entries = gather(Path(source), scratch, exercises, rows)
     whose, guesses, known = {}, {}, Class(rows)
     for entry in entries:
         found = (

@@ -14,8 +14,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import definition
-from .roster import BadSubmissions
+from ... import definition
+from ..intake.roster import BadSubmissions
+from ..results import whole
 
 FILE = "overrides.csv"
 COLUMNS = ("student", "exercise", "task", "part", "points", "comment")
@@ -135,12 +136,6 @@ def _whole(one, row):
     row["by_hand"] = None if one.points is None else whole(one.points)
     row["comments"] += [one.comment] if one.comment else []
     return []
-
-
-def whole(points):
-    """A number of points without a needless fraction."""
-    points = round(points, 2)
-    return int(points) if points == int(points) else points
 
 
 def _nobody(one, rows):

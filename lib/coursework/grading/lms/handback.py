@@ -1,8 +1,8 @@
 """Feedback as a zip that goes back where the submissions came from:
 
-    python -m coursework.grading.handback grades/ --moodle worksheet.csv --exercise 07
-    python -m coursework.grading.handback grades/ --canvas --exercise 07
-    python -m coursework.grading.handback grades/
+    python -m coursework.grading.lms.handback grades/ --moodle worksheet.csv --exercise 07
+    python -m coursework.grading.lms.handback grades/ --canvas --exercise 07
+    python -m coursework.grading.lms.handback grades/
 
 Moodle ("Upload multiple feedback files in a zip") goes by the participant's number, from its grading worksheet or from the names
 of the folders that it gave. Canvas ("Upload Submissions") goes by the name of the file that it gave, so that only those get
@@ -17,12 +17,12 @@ import sys
 import zipfile
 from pathlib import Path
 
-from .. import definition
-from . import people
+from ... import definition
+from ..for_students import feedback_html
+from ..intake import people
+from ..reports import open_grade
+from ..results import safe_name
 from .exports import by_student, persons_of
-from .for_students import feedback_html
-from .reports import open_grade
-from .results import safe_name
 from .tables import ExportError, Table, load
 
 _DATE = (2000, 1, 1, 0, 0, 0)
@@ -73,7 +73,9 @@ def write(path, files):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m coursework.grading.handback", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m coursework.grading.lms.handback", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("out", help="the folder --grade-out of the grader")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--moodle", metavar="CSV", nargs="?", const="", help="a zip for Moodle; its grading worksheet")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from cpulab.files import write_text
 
-from .overrides import whole
-from .reports import open_grade
+from ..reports import open_grade
+from ..results import whole
 
 LEDGER = "exported.json"
 EMPTY = ("", "-")

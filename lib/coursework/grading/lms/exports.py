@@ -1,10 +1,10 @@
 """Grades for other systems, from a folder of results:
 
-    python -m coursework.grading.exports grades/ --canvas exported.csv
-    python -m coursework.grading.exports grades/ --moodle worksheet.csv --exercise 07
-    python -m coursework.grading.exports grades/ --gradescope --exercise 07
-    python -m coursework.grading.exports grades/ --classroom50 scores.json --exercise 07 --assignment SLUG
-    python -m coursework.grading.exports grades/ --table
+    python -m coursework.grading.lms.exports grades/ --canvas exported.csv
+    python -m coursework.grading.lms.exports grades/ --moodle worksheet.csv --exercise 07
+    python -m coursework.grading.lms.exports grades/ --gradescope --exercise 07
+    python -m coursework.grading.lms.exports grades/ --classroom50 scores.json --exercise 07 --assignment SLUG
+    python -m coursework.grading.lms.exports grades/ --table
 
 Canvas, Moodle and Classroom 50 want the file back that was exported from them; a grade that somebody entered there stays.
 The file goes to grades/export/ (or where --to says), who was left out to the terminal. Exit status: 0, all are in it; 1, it
@@ -16,9 +16,10 @@ import re
 import sys
 from pathlib import Path
 
-from .. import definition
-from . import classroom50, gradescope, people
-from .reports import open_grade, safe_cell
+from ... import definition
+from ..intake import people
+from ..reports import open_grade, safe_cell
+from . import classroom50, gradescope
 from .tables import ExportError, Merge, Table, ledger_of, load, number, remember
 
 _CALLED = {"canvas": "Canvas", "moodle": "Moodle", "classroom50": "Classroom 50"}
@@ -134,7 +135,7 @@ def moodle(rows, path, merge, column="Grade"):
 
 
 def _said(row):
-    from .for_students import about_points, about_task
+    from ..for_students import about_points, about_task
 
     return [*about_points(row), *(f"{t['task']}: {said}" for t in row["tasks"] for said in about_task(t))]
 
@@ -196,7 +197,9 @@ def main(argv=None):
 
 
 def _options(argv):
-    parser = argparse.ArgumentParser(prog="python -m coursework.grading.exports", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m coursework.grading.lms.exports", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("out", help="the folder --grade-out of the grader")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--canvas", metavar="CSV", help="gradebook exported from Canvas, to be filled")

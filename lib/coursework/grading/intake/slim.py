@@ -7,7 +7,7 @@ through a window: strings and brackets are found, and what stands behind "output
 import mmap
 import re
 
-from . import exchange
+from .. import exchange
 
 DROPPED = (b'"outputs"', b'"attachments"', b'"widgets"')
 MAX_FILE = 2 << 30

@@ -8,8 +8,8 @@ leave alone what somebody else marked.
 import json
 from pathlib import Path
 
-from . import people
-from .reports import open_grade
+from ..intake import people
+from ..reports import open_grade
 from .tables import ExportError
 
 SCORES, RESULT = "classroom50/scores/v1", "classroom50/result/v1"

@@ -16,9 +16,10 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
-from .. import own
-from . import exchange, results, slim, waiting
-from .reading import MAX_NOTEBOOK
+from ... import own
+from .. import confine, exchange, results, waiting
+from ..intake import slim
+from ..intake.reading import MAX_NOTEBOOK
 
 RETRIES = 3
 PATIENCE = 60  # seconds to start and to send, beside what a submission may take
@@ -137,7 +138,7 @@ def grade_one(task):
         if task["numbers"]:
             (out / own.NUMBERS).write_text(task["numbers"], encoding="utf-8")
         # confine.py ties the grader's life to the worker's: a killed worker leaves nothing running
-        launcher = [sys.executable, "-I", Path(__file__).with_name("confine.py"), json.dumps({"folder": str(folder)})]
+        launcher = [sys.executable, "-I", Path(confine.__file__), json.dumps({"folder": str(folder)})]
         command = [*launcher, sys.executable, "-m", "pytest", "--grade", "submissions", "--grade-out", "grades", "-q"]
         command += ["--grade-masters", "masters", "--grade-sandbox", task["mode"], "-p", "no:cacheprovider"]
         command += ["--grade-cell-seconds", task["cell_seconds"], "--grade-total-seconds", task["total_seconds"]]

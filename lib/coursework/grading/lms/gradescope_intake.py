@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from .roster import BadSubmissions
+from ..intake.roster import BadSubmissions
 
 FILE = "submission_metadata.yml"
 
