@@ -1,4 +1,4 @@
-"""docs/DESIGN.md tells what is: its arrows are the imports, its paths exist."""
+"""docs/DESIGN.md tells what is: its arrows are the imports, its paths exist, and a folder's head names its files."""
 
 import ast
 import functools
@@ -18,6 +18,12 @@ PRESENT = re.sub(r"## Where Part IV goes.*?(?=\n## )", "", DESIGN, flags=re.DOTA
 TRIPLE = re.compile(r"(\"\"\"|''').*?\1", re.DOTALL)
 IMPORT = re.compile(r"^[ \t]*((?:from [\w.]+ )?import (?:\([^)]*\)|[^\n(]*))", re.MULTILINE)
 MADE = ("_build/", "my_kernels.py")  # on a reader's machine
+# The folders whose head lists all of their files.
+HEADED = (
+    *(f"dlkernels/{name}" for name in ("convolution", "matrix", "recurrent", "reduce", "simd", "vector")),
+    *(f"simt/{name}" for name in ("compiled", "executor", "proof", "source", "typed", "xray")), "simt",
+    *(f"cpulab/{name}" for name in ("explore", "measure", "watch")), "cpulab", "coursework/kinds",
+)  # fmt: skip
 TO_MERGE = ("lib/coursework/tasks/cNN/", "lib/coursework/hidden/cNN", "lib/coursework/variants/cNN")  # then delete this
 
 
@@ -127,3 +133,11 @@ def test_the_rules_see_something():
     assert not covers("dlkernels.simd", ("dlkernels", "device"))
     assert max(map(len, DESIGN.splitlines())) <= 120
     assert len(DESIGN) < 22_500
+
+
+@pytest.mark.parametrize("folder", HEADED)
+def test_the_head_of_a_folder_names_its_files(folder):
+    head = ast.get_docstring(ast.parse((LIBRARY / folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    words = set(re.findall(r"(\w+)\.py\b", head))
+    files = {path.stem for path in (LIBRARY / folder).glob("*.py")} - {"__init__"}
+    assert not files - words, f"lib/{folder}/__init__.py does not say what these are: {sorted(files - words)}"
