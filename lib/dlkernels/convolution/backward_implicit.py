@@ -69,46 +69,46 @@ def plan_of_weights(weight, g, grad, threads):
 
 
 @inner_njit()
-def pack_results(grad, picture, out, pixel, pixels, columns, line, to, begun):
+def pack_results(grad, picture, out, pixel, pixels, columns, line, packed_at, begun):
     """Pixels of some channels of r, into panels in which `begun` rows are there already: the pixels become rows."""
     width, area = VECTORS * lanes(line), grad.shape[2] * grad.shape[3]
-    for left in range(0, columns, width):
-        here = min(width, columns - left)
-        step = panel_width(here, lanes(line))
-        at = to + left * PANEL + begun * step
-        if here < step:
-            line[at : at + pixels * step] = 0
-        source = ((picture * grad.shape[1] + out + left) * area) + pixel
-        pack(memory(grad), source, 1, area, pixels, here, line, at, step)
+    for col in range(0, columns, width):
+        panel_cols = min(width, columns - col)
+        step = panel_width(panel_cols, lanes(line))
+        panel_at = packed_at + col * PANEL + begun * step
+        if panel_cols < step:
+            line[panel_at : panel_at + pixels * step] = 0
+        source = ((picture * grad.shape[1] + out + col) * area) + pixel
+        pack(memory(grad), source, 1, area, pixels, panel_cols, line, panel_at, step)
 
 
 @inner_njit()
-def pack_patches(x, g, picture, channel, term, rows, pixel, pixels, width, line, to):
+def pack_patches(x, g, picture, channel, term, rows, pixel, pixels, width, line, packed_at):
     """What some places of the kernel, of some channels, see at some pixels of the result: a row of packed patches for each."""
     high, wide = x.shape[2:]
     zero = line.dtype.type(0)
     for r in range(rows):
-        c, place = (term + r) // (g.kernel_y * g.kernel_x), (term + r) % (g.kernel_y * g.kernel_x)
-        ky, kx = place // g.kernel_x, place % g.kernel_x
+        c, tap = (term + r) // (g.kernel_y * g.kernel_x), (term + r) % (g.kernel_y * g.kernel_x)
+        ky, kx = tap // g.kernel_x, tap % g.kernel_x
         begin, end = inside(kx, wide, width, g.stride_x, g.left, g.dilation_x)
-        at, y, left, rest = to + r * PITCH, pixel // width, pixel % width, pixels
-        while rest > 0:
-            count = min(width - left, rest)
+        row_at, y, col, remaining = packed_at + r * PITCH, pixel // width, pixel % width, pixels
+        while remaining > 0:
+            count = min(width - col, remaining)
             i = y * g.stride_y + ky * g.dilation_y - g.top
-            first = min(max(begin - left, 0), count)
-            last = min(max(end - left, first), count) if 0 <= i < high else first
+            first = min(max(begin - col, 0), count)
+            last = min(max(end - col, first), count) if 0 <= i < high else first
             for z in range(first):
-                line[at + z] = zero
-            j = (left + first) * g.stride_x + kx * g.dilation_x - g.left
+                line[row_at + z] = zero
+            j = (col + first) * g.stride_x + kx * g.dilation_x - g.left
             if g.stride_x == 1:
                 for z in range(last - first):
-                    line[at + first + z] = x[picture, channel + c, i, j + z]
+                    line[row_at + first + z] = x[picture, channel + c, i, j + z]
             else:
                 for z in range(last - first):
-                    line[at + first + z] = x[picture, channel + c, i, j + z * g.stride_x]
+                    line[row_at + first + z] = x[picture, channel + c, i, j + z * g.stride_x]
             for z in range(last, count):
-                line[at + z] = zero
-            at, y, left, rest = at + count, y + 1, 0, rest - count
+                line[row_at + z] = zero
+            row_at, y, col, remaining = row_at + count, y + 1, 0, remaining - count
 
 
 @inner_njit()
@@ -173,34 +173,34 @@ def back(g):
 
 @inner_njit()
 def _some_turned(arguments, task, who):
-    weight, other = arguments
-    (ins, outs), places = (weight.shape[1], other.shape[1]), weight.shape[2] * weight.shape[3]
+    weight, flipped = arguments
+    (ins, outs), places = (weight.shape[1], flipped.shape[1]), weight.shape[2] * weight.shape[3]
     blocks = -(-ins // TURNED)
     group, first = task // blocks, task % blocks * TURNED
     last = min(first + TURNED, ins)
-    source, target = memory(weight), memory(other)
+    source, target = memory(weight), memory(flipped)
     if places == 1:
-        at, to = group * outs * ins + first, (group * ins + first) * outs
-        pack(source, at, 1, ins, last - first, outs, target, to, outs)
+        source_at, target_at = group * outs * ins + first, (group * ins + first) * outs
+        pack(source, source_at, 1, ins, last - first, outs, target, target_at, outs)
         return
     for o in range(outs):
         for i in range(first, last):
-            at, to = ((group * outs + o) * ins + i) * places, ((group * ins + i) * outs + o) * places
-            for place in range(places):
-                target[to + place] = source[at + places - 1 - place]
+            source_at, target_at = ((group * outs + o) * ins + i) * places, ((group * ins + i) * outs + o) * places
+            for tap in range(places):
+                target[target_at + tap] = source[source_at + places - 1 - tap]
 
 
 @cached_njit()
-def _all_turned(weight, groups, other, threads, team):
-    share(_some_turned, (weight, other), groups * -(-weight.shape[1] // TURNED), threads, 0, team)
+def _all_turned(weight, groups, flipped, threads, team):
+    share(_some_turned, (weight, flipped), groups * -(-weight.shape[1] // TURNED), threads, 0, team)
 
 
 def turned(weight, groups):
     """The weights with the kernel turned round, and inputs for outputs."""
     outs, ins, *kernel = weight.shape
-    other = np.empty((groups * ins, outs // groups, *kernel), weight.dtype)
-    _all_turned(weight, groups, other, 1 if weight.size < TURNED_BY_ONE else team.size(), team.members())
-    return other
+    flipped = np.empty((groups * ins, outs // groups, *kernel), weight.dtype)
+    _all_turned(weight, groups, flipped, 1 if weight.size < TURNED_BY_ONE else team.size(), team.members())
+    return flipped
 
 
 # ---- the gradient of the pixels: columns, added at once --------------------------------------------------------------------
@@ -223,27 +223,27 @@ def plan_of_pixels(weight, g, grad, threads):
 
 
 @inner_njit()
-def add_columns(g, rows, pixel, pixels, width, line, at, pitch, of_x, picture, channel):
+def add_columns(g, rows, pixel, pixels, width, line, columns_at, pitch, of_x, picture, channel):
     """Add columns, given by rows of `pixels` pixels of the result from `pixel` on, to where their pixels came from."""
     high, wide = of_x.shape[2:]
     for r in range(rows):
-        c, place = r // (g.kernel_y * g.kernel_x), r % (g.kernel_y * g.kernel_x)
-        ky, kx = place // g.kernel_x, place % g.kernel_x
+        c, tap = r // (g.kernel_y * g.kernel_x), r % (g.kernel_y * g.kernel_x)
+        ky, kx = tap // g.kernel_x, tap % g.kernel_x
         begin, end = inside(kx, wide, width, g.stride_x, g.left, g.dilation_x)
-        source, y, left, rest = at + r * pitch, pixel // width, pixel % width, pixels
-        while rest > 0:
-            count = min(width - left, rest)
+        source, y, col, remaining = columns_at + r * pitch, pixel // width, pixel % width, pixels
+        while remaining > 0:
+            count = min(width - col, remaining)
             i = y * g.stride_y + ky * g.dilation_y - g.top
-            first, last = max(begin - left, 0), min(end - left, count)
+            first, last = max(begin - col, 0), min(end - col, count)
             if 0 <= i < high:
-                j = (left + first) * g.stride_x + kx * g.dilation_x - g.left
+                j = (col + first) * g.stride_x + kx * g.dilation_x - g.left
                 if g.stride_x == 1:
                     for z in range(last - first):
                         of_x[picture, channel + c, i, j + z] += line[source + first + z]
                 else:
                     for z in range(last - first):
                         of_x[picture, channel + c, i, j + z * g.stride_x] += line[source + first + z]
-            source, y, left, rest = source + count, y + 1, 0, rest - count
+            source, y, col, remaining = source + count, y + 1, 0, remaining - count
 
 
 @inner_njit()

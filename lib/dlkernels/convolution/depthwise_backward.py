@@ -47,30 +47,30 @@ def _some_planes(arguments, task, who):
     length = (high - 1) * g.stride_y * wide + (across - 1) * g.stride_x + 1
     arrived = np.zeros(length, x.dtype)
     first_row, last_row = max(0, -g.top), min(x.shape[2], tall - g.top)
-    first, last = max(0, -g.left), min(x.shape[3], wide - g.left)
+    first, end = max(0, -g.left), min(x.shape[3], wide - g.left)
     for plane in range(task * planes, min((task + 1) * planes, x.shape[0] * x.shape[1])):
         n, channel = plane // x.shape[1], plane % x.shape[1]
         for i in range(first_row, last_row):
-            at = (i + g.top) * wide + g.left
-            for j in range(first, last):
-                pixels[at + j] = x[n, channel, i, j]
+            offset = (i + g.top) * wide + g.left
+            for j in range(first, end):
+                pixels[offset + j] = x[n, channel, i, j]
         back[:] = 0
         for o in range(channel * outs, (channel + 1) * outs):
             for y in range(high):
-                at = y * g.stride_y * wide
+                offset = y * g.stride_y * wide
                 for z in range(across):
-                    arrived[at + z * g.stride_x] = grad[n, o, y, z]
+                    arrived[offset + z * g.stride_x] = grad[n, o, y, z]
             for begin in range(0, length, BLOCK):
                 part = arrived[begin : begin + BLOCK]
                 for ky in range(g.kernel_y):
                     for kx in range(g.kernel_x):
-                        at = begin + ky * g.dilation_y * wide + kx * g.dilation_x
-                        parts[n, o, ky, kx] += _product(part, pixels[at : at + part.size])
-                        _add(weight[o, 0, ky, kx], part, back[at : at + part.size])
+                        offset = begin + ky * g.dilation_y * wide + kx * g.dilation_x
+                        parts[n, o, ky, kx] += _product(part, pixels[offset : offset + part.size])
+                        _add(weight[o, 0, ky, kx], part, back[offset : offset + part.size])
         for i in range(first_row, last_row):
-            at = (i + g.top) * wide + g.left
-            for j in range(first, last):
-                of_x[n, channel, i, j] = back[at + j]
+            offset = (i + g.top) * wide + g.left
+            for j in range(first, end):
+                of_x[n, channel, i, j] = back[offset + j]
 
 
 @cached_njit()

@@ -96,15 +96,15 @@ def convolve(x, weight, bias, g, out):
     kernel[:, :, :: g.dilation_y, :: g.dilation_x] = weight
     for first in range(0, outs, channels):
         for group in range(first // of_group, -(-min(first + channels, outs) // of_group)):
-            mine = slice(max(first, group * of_group), min(first + channels, (group + 1) * of_group))
-            factors = _spectra(kernel[mine], size).conj()
-            for some in range(0, len(corners), squares):
-                here = corners[some : some + squares]
-                pixels = _spectra(_cut_out(x[:, group * ins : (group + 1) * ins], here, size, g), size)
+            channel_block = slice(max(first, group * of_group), min(first + channels, (group + 1) * of_group))
+            factors = _spectra(kernel[channel_block], size).conj()
+            for first_corner in range(0, len(corners), squares):
+                block_corners = corners[first_corner : first_corner + squares]
+                pixels = _spectra(_cut_out(x[:, group * ins : (group + 1) * ins], block_corners, size, g), size)
                 sums = _results(factors @ pixels, size)
-                for (n, y, z), result in zip(here, sums.swapaxes(0, 1), strict=True):
-                    place = out[n, mine, y : y + inner[0], z : z + inner[1]]
-                    np.add(result[:, : place.shape[1], : place.shape[2]], bias[mine, None, None], out=place)
+                for (n, y, z), result in zip(block_corners, sums.swapaxes(0, 1), strict=True):
+                    target = out[n, channel_block, y : y + inner[0], z : z + inner[1]]
+                    np.add(result[:, : target.shape[1], : target.shape[2]], bias[channel_block, None, None], out=target)
 
 
 def _cut_out(x, corners, size, g):

@@ -123,29 +123,29 @@ def turned_at_once(places, size):
 
 
 @inner_njit()
-def turn_weights(weight, panel, p, line, to, scratch):
-    """The weights of two vectors of output channels: line[to + ((ky, kx), c) * 2 lanes + o]."""
+def turn_weights(weight, panel, p, line, packed_at, scratch):
+    """The weights of two vectors of output channels: line[packed_at + ((ky, kx), c) * 2 lanes + o]."""
     size, (outs, ins, tall, wide) = lanes(line), weight.shape
     places, width, out = tall * wide, 2 * size, 2 * panel * size
-    source, some = memory(weight), turned_at_once(places, size)
-    for first in range(0, ins, some):
-        count = min(some, ins - first)
-        into = to + first * width if places == 1 else scratch  # in their order already
+    source, block = memory(weight), turned_at_once(places, size)
+    for first in range(0, ins, block):
+        count = min(block, ins - first)
+        turned_at = packed_at + first * width if places == 1 else scratch  # in their order already
         if out + width > outs:
-            line[into : into + count * places * width] = 0
+            line[turned_at : turned_at + count * places * width] = 0
         for half in range(2):
-            mine = out + half * size
-            here = max(min(size, outs - mine), 0)
-            if here:
-                begin = (mine * ins + first) * places
-                pack(source, begin, 1, ins * places, count * places, here, line, into + half * size, width)
+            first_out = out + half * size
+            out_count = max(min(size, outs - first_out), 0)
+            if out_count:
+                begin = (first_out * ins + first) * places
+                pack(source, begin, 1, ins * places, count * places, out_count, line, turned_at + half * size, width)
         if places > 1:
-            for place in range(places):
-                at = to + (place * ins + first) * width
+            for tap in range(places):
+                tap_at = packed_at + (tap * ins + first) * width
                 for c in range(count):
-                    seen = scratch + (c * places + place) * width
-                    store(line, at + c * width, load(line, seen))
-                    store(line, at + c * width + size, load(line, seen + size))
+                    seen = scratch + (c * places + tap) * width
+                    store(line, tap_at + c * width, load(line, seen))
+                    store(line, tap_at + c * width + size, load(line, seen + size))
 
 
 @inner_njit()
@@ -163,27 +163,27 @@ def add_runs(acc, line, seen, strides, places, factors, terms):
 def multiply(p, places, bias, panel, rows, wide, line, seen, factors, results):
     """The results of `rows` rows of a band and of one panel: [pixel][out]."""
     width, add = 2 * lanes(line), memory(bias)
-    strides, at = (p.across * p.pitch, 1), panel * width
+    strides, bias_at = (p.across * p.pitch, 1), panel * width
     for y in range(rows):
         z = 0
         while z < wide:
-            rest = wide - z
+            remaining = wide - z
             start = seen + (y * p.down * p.wide + z * p.across) * p.pitch
-            to = results + (y * wide + z) * width
-            if rest > TALL - 2 and not TALL < rest <= 2 * MIDDLE:  # 14 = 6 + 4 + 4
-                tall = tile_load(add, at, 0, TALL, 2)
+            result_at = results + (y * wide + z) * width
+            if remaining > TALL - 2 and not TALL < remaining <= 2 * MIDDLE:  # 14 = 6 + 4 + 4
+                tall = tile_load(add, bias_at, 0, TALL, 2)
                 tall = add_runs(tall, line, start, strides, places, factors, p.terms)
-                tile_store(line, to, width, tall)
+                tile_store(line, result_at, width, tall)
                 z += TALL
-            elif rest > LOW:
-                middle = tile_load(add, at, 0, MIDDLE, 2)
+            elif remaining > LOW:
+                middle = tile_load(add, bias_at, 0, MIDDLE, 2)
                 middle = add_runs(middle, line, start, strides, places, factors, p.terms)
-                tile_store(line, to, width, middle)
+                tile_store(line, result_at, width, middle)
                 z += MIDDLE
             else:
-                low = tile_load(add, at, 0, LOW, 2)
+                low = tile_load(add, bias_at, 0, LOW, 2)
                 low = add_runs(low, line, start, strides, places, factors, p.terms)
-                tile_store(line, to, width, low)
+                tile_store(line, result_at, width, low)
                 z += LOW
 
 

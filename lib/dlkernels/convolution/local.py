@@ -74,23 +74,34 @@ def _band(arguments, task, who):
     (pictures, outs, high, wide), (channels, tall, broad) = out.shape, x.shape[1:]
     bands = -(-high // rows)
     o, first = task // bands, task % bands * rows
-    last, at = min(first + rows, high), o * weight[0].size
+    row_end, weights_at = min(first + rows, high), o * weight[0].size
     for n in range(pictures):
-        out[n, o, first:last] = bias[o]
+        out[n, o, first:row_end] = bias[o]
     for c in range(channels):
         for ky in range(g.kernel_y):
             top, below = inside(ky, tall, high, g.stride_y, g.top, g.dilation_y)
-            top, below = max(top, first), min(below, last)
+            top, below = max(top, first), min(below, row_end)
             i = top * g.stride_y + ky * g.dilation_y - g.top
             for kx in range(g.kernel_x):
                 begin, end = inside(kx, broad, wide, g.stride_x, g.left, g.dilation_x)
-                j, here = begin * g.stride_x + kx * g.dilation_x - g.left, top * wide + begin
+                j, result_offset = begin * g.stride_x + kx * g.dilation_x - g.left, top * wide + begin
                 for n in range(pictures if begin < end and top < below else 0):
                     seen = ((n * channels + c) * tall + i) * broad + j
-                    down, to = g.stride_y * broad, (n * outs + o) * high * wide + here
+                    down, result_at = g.stride_y * broad, (n * outs + o) * high * wide + result_offset
                     many = below - top, end - begin
-                    _add_products(weights, at + here, wide, pixels, seen, down, g.stride_x, results, to, *many)
-                at += high * wide
+                    _add_products(
+                        weights,
+                        weights_at + result_offset,
+                        wide,
+                        pixels,
+                        seen,
+                        down,
+                        g.stride_x,
+                        results,
+                        result_at,
+                        *many,
+                    )
+                weights_at += high * wide
 
 
 @cached_njit()

@@ -83,24 +83,24 @@ def offsets(g, c):
 
 
 @inner_njit()
-def copy_padded(picture, g, c, top, rows, line, to):
-    """The planes of one channel, for `rows` rows of the result from row `top` on, to element `to` of the line."""
+def copy_padded(picture, g, c, top, rows, line, padded_at):
+    """The planes of one channel, for `rows` rows of the result from row `top` on, to element `padded_at` of the line."""
     high, wide = picture.shape
     for py in range(c.phases_y):
         for px in range(c.phases_x):
             first = max(0, -((px - g.left) // g.stride_x))  # columns of the plane that lie in the picture
-            last = min(c.pitch, (wide - 1 + g.left - px) // g.stride_x + 1)
+            end = min(c.pitch, (wide - 1 + g.left - px) // g.stride_x + 1)
             for r in range(rows + c.height - c.rows):
-                at = to + ((py * c.phases_x + px) * c.height + r) * c.pitch
+                row_at = padded_at + ((py * c.phases_x + px) * c.height + r) * c.pitch
                 i = (top + r) * g.stride_y + py - g.top
-                if not (0 <= i < high and first < last):
-                    line[at : at + c.pitch] = 0
+                if not (0 <= i < high and first < end):
+                    line[row_at : row_at + c.pitch] = 0
                     continue
-                for q in range(at, at + first):
+                for q in range(row_at, row_at + first):
                     line[q] = 0
-                for q in range(at + last, at + c.pitch):
+                for q in range(row_at + end, row_at + c.pitch):
                     line[q] = 0
-                source, target = picture[i, first * g.stride_x + px - g.left :], line[at + first : at + last]
+                source, target = picture[i, first * g.stride_x + px - g.left :], line[row_at + first : row_at + end]
                 if g.stride_x == 1:
                     for q in range(target.size):
                         target[q] = source[q]

@@ -104,53 +104,63 @@ def _of_sums(m0, m1, m2, m3):
 
 
 @inner_njit()
-def transform_pixels(m, line, at, step, to, apart):
-    """B^T d of m + 2 vectors that lie `step` elements apart; they go to places `apart` elements apart."""
-    d0, d1, d2, d3 = load(line, at), load(line, at + step), load(line, at + 2 * step), load(line, at + 3 * step)
+def transform_pixels(m, line, source_at, source_stride, target_at, target_stride):
+    """B^T d of m + 2 vectors, `source_stride` elements apart; the results are `target_stride` apart."""
+    d0, d1, d2, d3 = (
+        load(line, source_at),
+        load(line, source_at + source_stride),
+        load(line, source_at + 2 * source_stride),
+        load(line, source_at + 3 * source_stride),
+    )
     if m == 2:
         v0, v1, v2, v3 = _of_pixels(d0, d1, d2, d3)
-        store(line, to, v0), store(line, to + apart, v1)
-        store(line, to + 2 * apart, v2), store(line, to + 3 * apart, v3)
+        store(line, target_at, v0), store(line, target_at + target_stride, v1)
+        store(line, target_at + 2 * target_stride, v2), store(line, target_at + 3 * target_stride, v3)
     else:
-        d4, d5 = load(line, at + 4 * step), load(line, at + 5 * step)
-        store(line, to, fma(d0, AA * BB, fma(d2, -AA - BB, d4)))
+        d4, d5 = load(line, source_at + 4 * source_stride), load(line, source_at + 5 * source_stride)
+        store(line, target_at, fma(d0, AA * BB, fma(d2, -AA - BB, d4)))
         even, odd = fma(d2, -BB, d4), fma(d1, -BB, d3) * A
-        store(line, to + apart, even + odd), store(line, to + 2 * apart, even - odd)
+        store(line, target_at + target_stride, even + odd), store(line, target_at + 2 * target_stride, even - odd)
         even, odd = fma(d2, -AA, d4), fma(d1, -AA, d3) * B
-        store(line, to + 3 * apart, even + odd), store(line, to + 4 * apart, even - odd)
-        store(line, to + 5 * apart, fma(d1, AA * BB, fma(d3, -AA - BB, d5)))
+        store(line, target_at + 3 * target_stride, even + odd), store(line, target_at + 4 * target_stride, even - odd)
+        store(line, target_at + 5 * target_stride, fma(d1, AA * BB, fma(d3, -AA - BB, d5)))
 
 
 @inner_njit()
-def transform_weights(m, line, at, step, to, apart):
+def transform_weights(m, line, source_at, source_stride, target_at, target_stride):
     """G w of 3 vectors, in the same way."""
-    w0, w1, w2 = load(line, at), load(line, at + step), load(line, at + 2 * step)
+    w0, w1, w2 = load(line, source_at), load(line, source_at + source_stride), load(line, source_at + 2 * source_stride)
     if m == 2:
         even, odd = (w0 + w2) * 0.5, w1 * 0.5
-        store(line, to, w0), store(line, to + apart, even + odd)
-        store(line, to + 2 * apart, even - odd), store(line, to + 3 * apart, w2)
+        store(line, target_at, w0), store(line, target_at + target_stride, even + odd)
+        store(line, target_at + 2 * target_stride, even - odd), store(line, target_at + 3 * target_stride, w2)
     else:
-        store(line, to, w0 * (1 / (AA * BB)))
+        store(line, target_at, w0 * (1 / (AA * BB)))
         even, odd = fma(w2, AA, w0) * (0.5 / (AA * (AA - BB))), w1 * (0.5 * A / (AA * (AA - BB)))
-        store(line, to + apart, even + odd), store(line, to + 2 * apart, even - odd)
+        store(line, target_at + target_stride, even + odd), store(line, target_at + 2 * target_stride, even - odd)
         even, odd = fma(w2, BB, w0) * (0.5 / (BB * (BB - AA))), w1 * (0.5 * B / (BB * (BB - AA)))
-        store(line, to + 3 * apart, even + odd), store(line, to + 4 * apart, even - odd)
-        store(line, to + 5 * apart, w2)
+        store(line, target_at + 3 * target_stride, even + odd), store(line, target_at + 4 * target_stride, even - odd)
+        store(line, target_at + 5 * target_stride, w2)
 
 
 @inner_njit()
-def transform_sums(m, line, at, step, to, apart):
+def transform_sums(m, line, source_at, source_stride, target_at, target_stride):
     """A^T s of m + 2 vectors, in the same way."""
-    s0, s1, s2, s3 = load(line, at), load(line, at + step), load(line, at + 2 * step), load(line, at + 3 * step)
+    s0, s1, s2, s3 = (
+        load(line, source_at),
+        load(line, source_at + source_stride),
+        load(line, source_at + 2 * source_stride),
+        load(line, source_at + 3 * source_stride),
+    )
     if m == 2:
         r0, r1 = _of_sums(s0, s1, s2, s3)
-        store(line, to, r0), store(line, to + apart, r1)
+        store(line, target_at, r0), store(line, target_at + target_stride, r1)
     else:
-        s4, s5 = load(line, at + 4 * step), load(line, at + 5 * step)
+        s4, s5 = load(line, source_at + 4 * source_stride), load(line, source_at + 5 * source_stride)
         near, far, nearer, farther = s1 + s2, s3 + s4, (s1 - s2) * A, (s3 - s4) * B
-        store(line, to, s0 + near + far), store(line, to + apart, nearer + farther)
-        store(line, to + 2 * apart, fma(near, AA, far * BB))
-        store(line, to + 3 * apart, fma(nearer, AA, fma(farther, BB, s5)))
+        store(line, target_at, s0 + near + far), store(line, target_at + target_stride, nearer + farther)
+        store(line, target_at + 2 * target_stride, fma(near, AA, far * BB))
+        store(line, target_at + 3 * target_stride, fma(nearer, AA, fma(farther, BB, s5)))
 
 
 # ---- how the work is cut -------------------------------------------------------------------------------------------------
@@ -261,20 +271,20 @@ def weigh(weight, p, panel, line, factors, scratch):
     square, turned, source = scratch, scratch + n * n * size, memory(weight)
     for half in range(2):
         out = (2 * panel + half) * size
-        here = max(min(size, outs - out), 0)
+        out_count = max(min(size, outs - out), 0)
         for first in range(0, p.depth, TURNED):
             count = min(TURNED, p.depth - first)
-            there = max(min(count, ins - first), 0)
-            if here < size or there < count:
+            in_count = max(min(count, ins - first), 0)
+            if out_count < size or in_count < count:
                 line[turned : turned + count * 9 * size] = 0
-            if here and there:
-                pack(source, (out * ins + first) * 9, 1, ins * 9, there * 9, here, line, turned, size)
+            if out_count and in_count:
+                pack(source, (out * ins + first) * 9, 1, ins * 9, in_count * 9, out_count, line, turned, size)
             for c in range(count):
                 for s in range(3):
                     transform_weights(m, line, turned + (9 * c + s) * size, 3 * size, square + s * size, 3 * size)
-                to = factors + ((first + c) * 2 + half) * size
+                factors_at = factors + ((first + c) * 2 + half) * size
                 for r in range(n):
-                    transform_weights(m, line, square + 3 * r * size, size, to + r * n * p.factors, p.factors)
+                    transform_weights(m, line, square + 3 * r * size, size, factors_at + r * n * p.factors, p.factors)
 
 
 # ---- products and results --------------------------------------------------------------------------------------------------
@@ -286,25 +296,29 @@ def multiply(p, tiles, pixels, seen, weights, factors, line, sums):
     known late, LLVM 22 makes loops for AVX2 that are a twentieth slower.)"""
     width = 2 * lanes(line)
     strides = (p.pitch, 1)
-    for place in range((p.m + 2) ** 2):
-        b = factors + place * p.factors
+    for position in range((p.m + 2) ** 2):
+        b = factors + position * p.factors
         tile = 0
         while tile < tiles:
-            a, to, rest = seen + place * p.seen + tile * p.pitch, sums + place * p.sums + tile * width, tiles - tile
-            if rest > TALL - LOW // 2 and not TALL < rest <= 2 * MIDDLE:
+            a, sums_at, remaining = (
+                seen + position * p.seen + tile * p.pitch,
+                sums + position * p.sums + tile * width,
+                tiles - tile,
+            )
+            if remaining > TALL - LOW // 2 and not TALL < remaining <= 2 * MIDDLE:
                 tall = tile_zeros(line, TALL, 2)
                 tall = tile_multiply_add(tall, p.depth, pixels, a, strides, weights, b, width)
-                tile_store(line, to, width, tall)
+                tile_store(line, sums_at, width, tall)
                 tile += TALL
-            elif rest > LOW:
+            elif remaining > LOW:
                 middle = tile_zeros(line, MIDDLE, 2)
                 middle = tile_multiply_add(middle, p.depth, pixels, a, strides, weights, b, width)
-                tile_store(line, to, width, middle)
+                tile_store(line, sums_at, width, middle)
                 tile += MIDDLE
             else:
                 low = tile_zeros(line, LOW, 2)
                 low = tile_multiply_add(low, p.depth, pixels, a, strides, weights, b, width)
-                tile_store(line, to, width, low)
+                tile_store(line, sums_at, width, low)
                 tile += LOW
 
 
@@ -319,24 +333,26 @@ def finish(p, bias, out, first, last, panel, line, sums, scratch):
         channels, tile = min(size, outs - channel), 0
         for u in range(first, last if channels > 0 else first):
             picture, row, left, count = _unit(p, u)
-            columns, here = min(m * count, wide - m * left), min(m, high - m * row)
+            columns, row_count = min(m * count, wide - m * left), min(m, high - m * row)
             add = load(added, channel)
             for k in range(count):
-                at = sums + (2 * tile + half) * size
+                sums_at = sums + (2 * tile + half) * size
                 for s in range(n):
-                    transform_sums(m, line, at + s * p.sums, n * p.sums, square + s * size, n * size)
-                for r in range(here):
+                    transform_sums(m, line, sums_at + s * p.sums, n * p.sums, square + s * size, n * size)
+                for r in range(row_count):
                     transform_sums(m, line, square + r * n * size, size, square + r * n * size, size)
-                    to = rows + (r * columns + k * m) * size
+                    rows_at = rows + (r * columns + k * m) * size
                     for s in range(min(m, columns - k * m)):
-                        store(line, to + s * size, load(line, square + (r * n + s) * size) + add)
+                        store(line, rows_at + s * size, load(line, square + (r * n + s) * size) + add)
                 tile += 1
-            to, plane = ((picture * outs + channel) * high + row * m) * wide + left * m, high * wide
+            rows_at, plane = ((picture * outs + channel) * high + row * m) * wide + left * m, high * wide
             if columns == wide:
-                turn_back(line, rows, size, channels, here * wide, result, to, plane)
+                turn_back(line, rows, size, channels, row_count * wide, result, rows_at, plane)
             else:
-                for r in range(here):
-                    turn_back(line, rows + r * columns * size, size, channels, columns, result, to + r * wide, plane)
+                for r in range(row_count):
+                    turn_back(
+                        line, rows + r * columns * size, size, channels, columns, result, rows_at + r * wide, plane
+                    )
 
 
 @inner_njit()

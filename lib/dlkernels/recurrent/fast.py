@@ -111,31 +111,31 @@ def _step_over_batch(arguments, task, who):
     wide = -(-batch // lanes) * lanes
     p_row, first = p.shape[1], task * UNITS
     units = min(UNITS, hidden - first)
-    apart = (UNITS + ROWS) * wide
-    gates, states, numbers, given, going = memory(line), memory(state), memory(p), memory(weights), memory(mask)
-    at = who * each + ROWS * wide
+    gate_stride = (UNITS + ROWS) * wide
+    gates, states, numbers, weight_line, going = memory(line), memory(state), memory(p), memory(weights), memory(mask)
+    gates_at = who * each + ROWS * wide
     count = 4 if kind == LSTM else 3
     for k in range(count):
         _products(
-            given, (task * count + k) * PANELS, k * hidden + first, units, hidden, states, h_at, wide, numbers, p_at, p_row, kind == LSTM or k < 2,
-            gates, at + k * apart,
+            weight_line, (task * count + k) * PANELS, k * hidden + first, units, hidden, states, h_at, wide, numbers, p_at, p_row, kind == LSTM or k < 2,
+            gates, gates_at + k * gate_stride,
         )  # fmt: skip
     cells, new_cells = h_at + 2 * hidden * wide, new_at + 2 * hidden * wide
     for u in range(units):
         unit = first + u
         b_0, b_1, b_2, b_3 = (bias[unit], bias[hidden + unit], bias[2 * hidden + unit], bias[3 * hidden + unit])
-        place, there = at + u * wide, unit * wide
+        gate_at, state_at = gates_at + u * wide, unit * wide
         of_n = p_at + (2 * hidden + unit) * p_row
         for v in range(0, wide, lanes):
-            some = there + v
+            some = state_at + v
             if kind == LSTM:
                 lstm_vector(
-                    gates, place + v, apart, b_0, b_1, b_2, b_3, going, v, states, h_at + some, cells + some, states,
+                    gates, gate_at + v, gate_stride, b_0, b_1, b_2, b_3, going, v, states, h_at + some, cells + some, states,
                     new_at + some, new_cells + some,
                 )  # fmt: skip
             else:
                 gru_vector(
-                    gates, place + v, apart, numbers, of_n + v, b_0, b_1, b_2, b_3, going, v, states, h_at + some, states,
+                    gates, gate_at + v, gate_stride, numbers, of_n + v, b_0, b_1, b_2, b_3, going, v, states, h_at + some, states,
                     new_at + some,
                 )  # fmt: skip
     if whole and units >= lanes and batch >= lanes:
@@ -254,36 +254,42 @@ def _step_over_units(arguments, task, who):
     first = task * ACROSS * lanes
     units = min(ACROSS * lanes, hidden - first)
     begin = min(first, hidden - ACROSS * lanes)
-    gates, states, numbers, given, behind = memory(line), memory(state), memory(p), memory(weights), memory(bias_h)
-    at, apart = who * each, ACROSS * lanes
+    gates, states, numbers, weight_line, bias_line = (
+        memory(line),
+        memory(state),
+        memory(p),
+        memory(weights),
+        memory(bias_h),
+    )
+    gates_at, gate_stride = who * each, ACROSS * lanes
     count = 4 if kind == LSTM else 3
     for k in range(count):
         column = k * hidden + begin
         if kind == LSTM or k < 2:
             acc = tile_load(numbers, p_at + column, 0, 1, ACROSS)
         else:
-            acc = tile_load(behind, begin, 0, 1, ACROSS)
-        place = (task * count + k) * hidden * ACROSS * lanes
-        acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), given, place, ACROSS * lanes)
-        tile_store(gates, at + k * apart, 0, acc)
+            acc = tile_load(bias_line, begin, 0, 1, ACROSS)
+        weights_at = (task * count + k) * hidden * ACROSS * lanes
+        acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), weight_line, weights_at, ACROSS * lanes)
+        tile_store(gates, gates_at + k * gate_stride, 0, acc)
     # New states stand where gates were, until those that are this task's own go where others read them.
     of_n, ones, result, skipped = p_at + 2 * hidden + begin, memory(going), memory(out), first - begin
-    for v in range(skipped // lanes * lanes, apart, lanes):
+    for v in range(skipped // lanes * lanes, gate_stride, lanes):
         if kind == LSTM:
             lstm_vector(
-                gates, at + v, apart, ZERO, ZERO, ZERO, ZERO, ones, 0, states, h_at + begin + v, h_at + 2 * hidden + begin + v,
-                gates, at + v, at + apart + v,
+                gates, gates_at + v, gate_stride, ZERO, ZERO, ZERO, ZERO, ones, 0, states, h_at + begin + v, h_at + 2 * hidden + begin + v,
+                gates, gates_at + v, gates_at + gate_stride + v,
             )  # fmt: skip
         else:
             gru_vector(
-                gates, at + v, apart, numbers, of_n + v, ZERO, ZERO, ZERO, ZERO, ones, 0, states, h_at + begin + v,
-                gates, at + v,
+                gates, gates_at + v, gate_stride, numbers, of_n + v, ZERO, ZERO, ZERO, ZERO, ones, 0, states, h_at + begin + v,
+                gates, gates_at + v,
             )  # fmt: skip
     for unit in range(units):
-        here = at + skipped + unit
-        states[new_at + first + unit] = result[out_at + first + unit] = gates[here]
+        gate_at = gates_at + skipped + unit
+        states[new_at + first + unit] = result[out_at + first + unit] = gates[gate_at]
         if kind == LSTM:
-            states[new_at + 2 * hidden + first + unit] = gates[here + apart]
+            states[new_at + 2 * hidden + first + unit] = gates[gate_at + gate_stride]
 
 
 @cached_njit(error_model="numpy")

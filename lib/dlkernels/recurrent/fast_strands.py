@@ -39,17 +39,17 @@ def _strand(arguments, task, who):
     steps, mask = counts[k], masks[k]
     gates = p[k][: COUNT * hidden * steps * batch].reshape((COUNT * hidden, steps * batch))
     for number in range(steps):
-        place = steps - 1 - number if reverse else number
-        t, whole = begins[k] + place, True
+        step = steps - 1 - number if reverse else number
+        t, all_go_on = begins[k] + step, True
         for b in range(batch):
             mask[b] = ONE if t < lengths[k, b] else ZERO
-            whole = whole and t < lengths[k, b]
+            all_go_on = all_go_on and t < lengths[k, b]
         h_at, new_at = now[k] * hidden * wide, (1 - now[k]) * hidden * wide
-        given = (
-            LSTM, weights[k], bias[k], gates, place * batch, states[k], h_at, new_at, mask, whole, line, each, t, out[k],
+        step_arguments = (
+            LSTM, weights[k], bias[k], gates, step * batch, states[k], h_at, new_at, mask, all_go_on, line, each, t, out[k],
         )  # fmt: skip
         for part in range(-(-hidden // UNITS)):
-            _step_over_batch(given, part, who)
+            _step_over_batch(step_arguments, part, who)
         now[k] = 1 - now[k]
 
 

@@ -92,19 +92,19 @@ def _some_channels(arguments, task, who):
     _, steps, after = a.shape
     blocks = -(-after // width)
     r, first = task // blocks, task % blocks * width
-    last, state = min(after, first + width), memory(h)
-    one, other, result, vector, base = memory(a), memory(b), memory(out), lanes(a), r * after
+    end, state = min(after, first + width), memory(h)
+    a_line, b_line, result, vector, base = memory(a), memory(b), memory(out), lanes(a), r * after
     for t in range(steps):
-        at = (r * steps + (steps - 1 - t if reverse else t)) * after
+        step_at = (r * steps + (steps - 1 - t if reverse else t)) * after
         c = first
-        while c + vector <= last:
-            new = fma(load(one, at + c), load(state, base + c), load(other, at + c))
+        while c + vector <= end:
+            new = fma(load(a_line, step_at + c), load(state, base + c), load(b_line, step_at + c))
             store(state, base + c, new)
-            store(result, at + c, new)
+            store(result, step_at + c, new)
             c += vector
-        while c < last:
-            state[base + c] = one[at + c] * state[base + c] + other[at + c]
-            result[at + c] = state[base + c]
+        while c < end:
+            state[base + c] = a_line[step_at + c] * state[base + c] + b_line[step_at + c]
+            result[step_at + c] = state[base + c]
             c += 1
 
 
