@@ -6,6 +6,6 @@ measure   timing, measured peaks, the roofline, cache lines, the machine code of
 predictions  questions that wait for the reader's guess
 figures   one style for all figures, an alternative text for each
 
-Beside the folders: files.py (files that others read and write at the same time), gallery.py (the library's GPU kernels, as
-recorded), predictions.py.
+Beside the folders: files.py (files that others read and write at the same time), gallery.py (the library's GPU kernels,
+as recorded), predictions.py.
 """

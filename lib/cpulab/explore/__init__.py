@@ -9,7 +9,8 @@ tell      a step of its own in the table, for what a check sees
 Its files, in reading order:
 
 a run         scheduler.py, policies.py (who goes on), tracing.py (points), sites.py (what is accessed)
-stand-ins     locks.py, queues.py, workers.py, substitution.py (put in place of names), naming.py (what the program calls them)
+stand-ins     locks.py, queues.py, workers.py, substitution.py (put in place of names), naming.py (what the program
+              calls them)
 the search    exploration.py (many runs), rounds.py (states that come again), given.py (a schedule given step by step)
 for people    findings.py, report.py, picture.py
 """

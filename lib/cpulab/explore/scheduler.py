@@ -130,7 +130,8 @@ class RunOutcome:
 
 
 class Scheduler:
-    """Runs a scenario once. `policy.choose(index, default, options, late)` returns the number of a task; None ends it."""
+    """Runs a scenario once. `policy.choose(index, default, options, late)` returns the number of a task; None ends
+    it."""
 
     def __init__(self, policy, tracer=None, max_points=3000, max_ticks=150_000):
         self.policy, self.tracer = policy, tracer
@@ -168,8 +169,8 @@ class Scheduler:
             _active = None
         if self.strangers:
             raise RuntimeError(
-                f"the scenario started a real thread ({self.strangers[0]}), which the explorer cannot steer: use threading "
-                "and concurrent.futures as they are imported at the top of the file or notebook"
+                f"the scenario started a real thread ({self.strangers[0]}), which the explorer cannot steer: use "
+                "threading and concurrent.futures as they are imported at the top of the file or notebook"
             )
         self.out.tasks, self.out.clock = self.tasks, self.clock
         self.out.held = [lock for lock in self.locks if lock.held_by is not None]
@@ -301,8 +302,8 @@ class Scheduler:
         return self._block(ready, resource, doing, seconds)
 
     def halt(self, ready, resource, doing):
-        """Block the running thread until `ready()`, without a point before and after: who chooses it then lets it make its
-        next access."""
+        """Block the running thread until `ready()`, without a point before and after: who chooses it then lets it make
+        its next access."""
         self._block(ready, resource, doing, None)
         self.running.through = True
 
@@ -367,8 +368,8 @@ class Scheduler:
         return chosen
 
     def _goes_round(self, me):
-        """Whether a thread only looked in the second half of its turn, at what it had seen in the first. To take a lock and
-        give it back is to look."""
+        """Whether a thread only looked in the second half of its turn, at what it had seen in the first. To take a lock
+        and give it back is to look."""
         events = self.out.events
         before = {event.deed for event in events[me.since : me.middle]}
         return not any(e.kind in ("write", "call") or e.deed not in before for e in events[me.middle :])

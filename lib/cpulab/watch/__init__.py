@@ -29,7 +29,8 @@ def watch(function, threads=2, schedule="static", chunk=None, limit=200_000):
 
     Each array starts at a cache line of its own; a view keeps its offset. Whole-array statements outside prange loops
     count as serial, though numba may share them out. Arguments are left unchanged (see `report.arguments`).
-    Raises TooLarge after `limit` accesses, Beyond64Bits where a whole number needs more than 64 bits, and what the function itself raises.
+    Raises TooLarge after `limit` accesses, Beyond64Bits where a whole number needs more than 64 bits, and what the
+    function itself raises.
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is {schedule!r}; expected one of {', '.join(SCHEDULES)}")

@@ -289,7 +289,8 @@ class ChangedCopies:
 
         self.numba_names = {
             "prange": range, "get_thread_id": thread_id, "get_num_threads": lambda: recorder.threads,
-            "set_num_threads": lambda n: None, "set_parallel_chunksize": lambda n: 0, "get_parallel_chunksize": lambda: 0,
+            "set_num_threads": lambda n: None, "set_parallel_chunksize": lambda n: 0,
+            "get_parallel_chunksize": lambda: 0,
         }  # fmt: skip
         self.values = {id(getattr(numba, name)): new for name, new in self.numba_names.items()}
         self.values |= {id(function): compiled_math(function) for function in vars(math).values()}

@@ -1,17 +1,18 @@
 """Gradients of a convolution without columns: what a thread makes, it uses itself.
 
-The matrices are those of `conv2d_backward_columns`, but none of them is ever whole. Written by one core and read by another, a
-matrix would move from cache to cache, line by line: two threads can then take longer than one.
+The matrices are those of `conv2d_backward_columns`, but none of them is ever whole. Written by one core and read by
+another, a matrix would move from cache to cache, line by line: two threads can then take longer than one.
 
-The gradient of the pixels, with stride 1, is a convolution again, with the kernel turned round and both kinds of channels
-exchanged (`turned`): it goes whichever way is fastest for `conv2d`. With strides, a task makes the columns of some channels of
-one picture, some pixels at a time, and adds them to the pixels at once (`of_pixels`).
+The gradient of the pixels, with stride 1, is a convolution again, with the kernel turned round and both kinds of
+channels exchanged (`turned`): it goes whichever way is fastest for `conv2d`. With strides, a task makes the columns of
+some channels of one picture, some pixels at a time, and adds them to the pixels at once (`of_pixels`).
 
 The gradient of the weights is a product whose sum goes over the pixels of all pictures::
 
     gradient[term, out] = sum over (picture, pixel) of patch[term, pixel] r[out, pixel]         term = (channel, ky, kx)
 
-A task has some of its rows. It packs patches straight from the picture, as many pixels of as many pictures as fit (`of_weights`).
+A task has some of its rows. It packs patches straight from the picture, as many pixels of as many pictures as fit
+(`of_weights`).
 """
 
 from collections import namedtuple
@@ -49,12 +50,12 @@ TURNED = 16  # input channels of a task that turns weights: as many lines of the
 TURNED_BY_ONE = 1 << 16  # weights; with fewer, waking the threads costs more than it gains
 SUMS = 1 << 18  # elements of a task's rows of a gradient, or of its columns: they stay in the L2 cache
 
-#: parts: tasks of a group (for the weights), or of a picture and a group (for the pixels). rows: of a task at most; columns: of its
-#: result at a time. own: elements of workspace of one thread.
+#: parts: tasks of a group (for the weights), or of a picture and a group (for the pixels). rows: of a task at most;
+#: columns: of its result at a time. own: elements of workspace of one thread.
 Plan = namedtuple("Plan", "parts rows columns own")
 
 
-# ---- the gradient of the weights --------------------------------------------------------------------------------------
+# ---- the gradient of the weights -------------------------------------------------------------------------------------
 
 
 @by_shape
@@ -84,7 +85,8 @@ def pack_results(grad, picture, out, pixel, pixels, columns, line, packed_at, be
 
 @inner_njit()
 def pack_patches(x, g, picture, channel, term, rows, pixel, pixels, width, line, packed_at):
-    """What some places of the kernel, of some channels, see at some pixels of the result: a row of packed patches for each."""
+    """What some places of the kernel, of some channels, see at some pixels of the result: a row of packed patches for
+    each."""
     high, wide = x.shape[2:]
     zero = line.dtype.type(0)
     for r in range(rows):
@@ -156,7 +158,7 @@ def of_weights(g, grad, x, of_weight):
     _all_weights(grad, x, of_weight, work, g, p, threads, products.least_time(adds), team.members())
 
 
-# ---- the gradient of the pixels: a convolution ----------------------------------------------------------------------------
+# ---- the gradient of the pixels: a convolution -----------------------------------------------------------------------
 
 
 def back(g):
@@ -203,7 +205,7 @@ def turned(weight, groups):
     return flipped
 
 
-# ---- the gradient of the pixels: columns, added at once --------------------------------------------------------------------
+# ---- the gradient of the pixels: columns, added at once --------------------------------------------------------------
 
 
 @by_shape

@@ -1,8 +1,8 @@
 """Gradients of a depthwise convolution, a plane at a time, as one long line.
 
-The rows of a network's last layers have 7 pixels: loops along them never fill a vector. So a plane is copied to a line with
-its padding, and what arrives to another line of the same pitch, with zeros between its numbers (stride) and rows. Then each
-place (ky, kx) of the kernel is one shift of the whole line::
+The rows of a network's last layers have 7 pixels: loops along them never fill a vector. So a plane is copied to a line
+with its padding, and what arrives to another line of the same pitch, with zeros between its numbers (stride) and rows.
+Then each place (ky, kx) of the kernel is one shift of the whole line::
 
     of the weight   the product of the line of what arrives and the line of pixels, shifted
     of the pixels   what arrives times the weight, added to a line that is shifted likewise
@@ -40,7 +40,8 @@ def _add(factor, source, target):
 
 @inner_njit()
 def _some_planes(arguments, task, who):
-    """Both gradients of some planes that lie one after the other: an input channel of a picture, all results of its group."""
+    """Both gradients of some planes that lie one after the other: an input channel of a picture, all results of its
+    group."""
     g, grad, x, weight, of_x, parts, tall, wide, planes = arguments
     outs, (high, across) = grad.shape[1] // g.groups, grad.shape[2:]
     pixels, back = np.zeros(tall * wide, x.dtype), np.zeros(tall * wide, x.dtype)
@@ -80,7 +81,8 @@ def _all_planes(g, grad, x, weight, of_x, parts, tall, wide, planes, threads, le
 
 
 def add_gradients(g, grad, x, weight, of_x, of_weight):
-    """Fill the gradients, which come as zeros, of a convolution with one input channel in each group; contiguous, finite."""
+    """Fill the gradients, which come as zeros, of a convolution with one input channel in each group; contiguous,
+    finite."""
     tall, wide = (
         (count - 1) * stride + (kernel - 1) * dilation + 1
         for count, stride, kernel, dilation in (

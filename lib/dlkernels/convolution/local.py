@@ -1,9 +1,10 @@
 """Local convolution on the CPU: windows as in a convolution, but each place of the result has weights of its own.
 
-    out[n, o, y, x] = bias[o] + sum over c, ky, kx of weight[o, c, ky, kx, y, x] * input[n, c, y stride + ky dilation - padding, ...]
+    out[n, o, y, x] = bias[o] + sum over c, ky, kx of weight[o, c, ky, kx, y, x] * input[n, c, y stride + ky dilation -
+    padding, ...]
 
-No weight is used twice in a picture: the weights are read once for each picture or, where a row of the result is made for
-all pictures in turn, once for all. So memory is the limit, for a kernel that reads them in their order.
+No weight is used twice in a picture: the weights are read once for each picture or, where a row of the result is made
+for all pictures in turn, once for all. So memory is the limit, for a kernel that reads them in their order.
 
 The ladder of conv2d_local                what the rung adds
     conv2d_local_direct    the loops of the convolution, with weights of each place
@@ -53,7 +54,8 @@ def conv2d_local_direct(x, weight, bias, g, out):
 def _add_products(weights, at, wide, pixels, seen, down, stride, results, to, rows, count):
     """results += weights * pixels, for `count` results in each of some rows.
 
-    at, seen, to: the first of each; wide: from a row of weights, or of results, to the next; down: of pixels. Indices are
+    at, seen, to: the first of each; wide: from a row of weights, or of results, to the next; down: of pixels. Indices
+    are
     unsigned: numba then does not ask whether they are negative, and LLVM takes vectors.
     """
     for y in range(rows):
@@ -68,7 +70,8 @@ def _add_products(weights, at, wide, pixels, seen, down, stride, results, to, ro
 
 @inner_njit()
 def _band(arguments, task, who):
-    """Some rows of one output channel, of all pictures. For a place of the kernel, the weights of all rows lie together."""
+    """Some rows of one output channel, of all pictures. For a place of the kernel, the weights of all rows lie
+    together."""
     x, weight, bias, g, out, rows = arguments
     weights, pixels, results = memory(weight), memory(x), memory(out)
     (pictures, outs, high, wide), (channels, tall, broad) = out.shape, x.shape[1:]

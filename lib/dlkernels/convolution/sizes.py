@@ -1,4 +1,5 @@
-"""How large the numbers of arrays are: what tells whether an algorithm that adds before it multiplies can be trusted."""
+"""How large the numbers of arrays are: what tells whether an algorithm that adds before it multiplies can be
+trusted."""
 
 from collections import namedtuple
 

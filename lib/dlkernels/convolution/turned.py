@@ -1,7 +1,8 @@
-"""Channels in the lanes of vectors: pictures turned from planes, [channel][row][column], to [row][column][channel], and back.
+"""Channels in the lanes of vectors: pictures turned from planes, [channel][row][column], to [row][column][channel], and
+back.
 
-Blocks of lanes x lanes elements are turned in registers (`simd.pack.transpose_block`); where fewer are left, the last block
-is moved back over ones that are done.
+Blocks of lanes x lanes elements are turned in registers (`simd.pack.transpose_block`); where fewer are left, the last
+block is moved back over ones that are done.
 """
 
 from ..simd import broadcast, lanes, load, store
@@ -12,7 +13,8 @@ from ..simd.pack import pack, transpose_block
 
 @inner_njit()
 def turn(source, at, plane, channels, pixels, line, to):
-    """line[to + pixel * lanes + channel] = source[at + channel * plane + pixel]; zeros for channels that are not there."""
+    """line[to + pixel * lanes + channel] = source[at + channel * plane + pixel]; zeros for channels that are not
+    there."""
     size = lanes(line)
     if channels == size and pixels >= size:
         for pixel in range(0, pixels, size):
@@ -86,7 +88,8 @@ def copy_turned(x, channel, picture, window, line, target_at, step, scratch):
 
 @inner_njit()
 def copy_interleaved(x, picture, window, line, target_at):
-    """The same of all channels, where they are fewer than a vector has lanes: pixels stand x.shape[1] elements apart."""
+    """The same of all channels, where they are fewer than a vector has lanes: pixels stand x.shape[1] elements
+    apart."""
     ins, high, wide = x.shape[1:]
     top, left, rows, columns, row_stride, column_stride = window
     pad_left = max(-(left // column_stride), 0)

@@ -12,9 +12,9 @@ pixels of a channel and 3 x 3 weights w::
                    [ 0  1  0 -1 ]         [  0    0    1  ]
 
 F(2x2) multiplies 16 numbers where the definition multiplies 36, F(4x4) 36 where it is 144. The matrices say that
-polynomials are multiplied by their values at points: 0, 1, -1 and infinity for m = 2; for m = 4 two more. Which ones is free.
-Lavin and Gray take 1, -1, 2, -2. Here they are 3/4, -3/4, 3/2, -3/2 (`matrices`): all factors but those of G are exact in
-binary, and the errors are half as large (`tests/kernels/test_winograd.py`).
+polynomials are multiplied by their values at points: 0, 1, -1 and infinity for m = 2; for m = 4 two more. Which ones is
+free. Lavin and Gray take 1, -1, 2, -2. Here they are 3/4, -3/4, 3/2, -3/2 (`matrices`): all factors but those of G are
+exact in binary, and the errors are half as large (`tests/kernels/test_winograd.py`).
 
 The sum over input channels is done between the brackets, for each place of the tile by itself: (m + 2)^2 products of
 matrices, (tiles, in) by (in, out). Channels stand in the lanes of vectors everywhere, so that a transform is the same
@@ -24,10 +24,10 @@ for every size of picture, and a product finds its operands as it wants them::
     weights   turned to [in][out], transformed: [panel of outs][place][in][out]    its vectors
     sums      [place][tile][out] of one panel, transformed back, turned to planes
 
-Where there are more tiles than output channels, tasks are blocks of tiles, and weights are transformed once before. Where
-there are fewer, as in the last layers of a network, tasks are panels of output channels: each transforms its weights when it
-needs them, into the cache, and pixels are transformed once before. What is transformed before, threads make together, or each for
-itself where it is small (private.py).
+Where there are more tiles than output channels, tasks are blocks of tiles, and weights are transformed once before.
+Where there are fewer, as in the last layers of a network, tasks are panels of output channels: each transforms its
+weights when it needs them, into the cache, and pixels are transformed once before. What is transformed before, threads
+make together, or each for itself where it is small (private.py).
 
 It costs accuracy: pixels and weights are added before they are multiplied, so that errors grow with the largest of them
 that a tile sees, not with the products of a result. An infinite pixel becomes NaN, as Inf - Inf is.
@@ -61,7 +61,8 @@ TRANSFORMED = 512 << 10  # bytes of transformed pixels in a block of tiles: for 
 PIECE = 64  # tiles side by side at most: a longer row is cut
 TURNED = 16  # input channels whose weights are turned at a time: they stay in the L1 cache
 
-#: Tiles of 4 x 4 results. With no more than the first, weights for 36 places cost more than they save; than the second, for 16, too.
+#: Tiles of 4 x 4 results. With no more than the first, weights for 36 places cost more than they save; than the second,
+#: for 16, too.
 FEW_TILES, FEWEST_TILES = (16, 4) if REGISTERS == 32 else (4, 0)
 FEWEST_CHANNELS = 16  # of input and of output: with fewer, transforms cost more than products save
 
@@ -88,7 +89,7 @@ def matrices(m, points=POINTS):
     return np.array(of_pixels), np.array([*of_weights, [0, 0, 1]]), of_results
 
 
-# ---- a row or a column of a tile -----------------------------------------------------------------------------------------
+# ---- a row or a column of a tile -------------------------------------------------------------------------------------
 
 
 @inner_njit()
@@ -163,13 +164,15 @@ def transform_sums(m, line, source_at, source_stride, target_at, target_stride):
         store(line, target_at + 3 * target_stride, fma(nearer, AA, fma(farther, BB, s5)))
 
 
-# ---- how the work is cut -------------------------------------------------------------------------------------------------
+# ---- how the work is cut ---------------------------------------------------------------------------------------------
 
-#: m: a tile makes m x m results. down, across: tiles of a picture. piece: tiles side by side in a unit; pieces: units in a
-#: row of tiles. units: of all pictures; each: units in a block; blocks: of tiles; tiles: in a block at most. turned: whether tasks are panels of outs, not blocks of
-#: tiles. alone: whether each thread prepares for itself what all need (private.py). depth: input channels, filled up to whole vectors; pitch: elements from one tile to the next; seen, sums, factors:
-#: from one place of the tile to the next, of transformed pixels, sums and weights. panels: of outs, two vectors each. shared: elements that all threads
-#: share, which come first in the workspace; own: of each thread.
+#: m: a tile makes m x m results. down, across: tiles of a picture. piece: tiles side by side in a unit; pieces: units
+#: in a row of tiles. units: of all pictures; each: units in a block; blocks: of tiles; tiles: in a block at most.
+#: turned: whether tasks are panels of outs, not blocks of tiles. alone: whether each thread prepares for itself what
+#: all need (private.py). depth: input channels, filled up to whole vectors; pitch: elements from one tile to the next;
+#: seen, sums, factors: from one place of the tile to the next, of transformed pixels, sums and weights. panels: of
+#: outs, two vectors each. shared: elements that all threads share, which come first in the workspace; own: of each
+#: thread.
 Plan = namedtuple(
     "Plan",
     "m down across piece pieces units each blocks tiles turned alone depth pitch seen sums factors panels shared own",
@@ -217,7 +220,10 @@ def plan(weight, g, out, m, threads):
     if alone:
         shared, own = 0, LINE + shared + own
     blocks = -(-units // each)
-    return Plan(m, down, across, piece, pieces, units, each, blocks, tiles, turned, alone, depth, pitch, seen, sums, factors, panels, shared, own)  # fmt: skip
+    return Plan(
+        m, down, across, piece, pieces, units, each, blocks, tiles, turned, alone, depth, pitch, seen, sums, factors,
+        panels, shared, own,
+    )  # fmt: skip
 
 
 @inner_njit()
@@ -236,7 +242,7 @@ def _tiles(p, first, last):
     return count
 
 
-# ---- pixels --------------------------------------------------------------------------------------------------------------
+# ---- pixels ----------------------------------------------------------------------------------------------------------
 
 
 @inner_njit()
@@ -261,7 +267,7 @@ def see(x, g, p, first, last, vector, line, seen, scratch):
             tile += 1
 
 
-# ---- weights -------------------------------------------------------------------------------------------------------------
+# ---- weights ---------------------------------------------------------------------------------------------------------
 
 
 @inner_njit()
@@ -287,13 +293,13 @@ def weigh(weight, p, panel, line, factors, scratch):
                     transform_weights(m, line, square + 3 * r * size, size, factors_at + r * n * p.factors, p.factors)
 
 
-# ---- products and results --------------------------------------------------------------------------------------------------
+# ---- products and results --------------------------------------------------------------------------------------------
 
 
 @inner_njit()
 def multiply(p, tiles, pixels, seen, weights, factors, line, sums):
-    """The products of all places: pixels by the weights of one panel, each in a line of its own. (In one line, at a place that is
-    known late, LLVM 22 makes loops for AVX2 that are a twentieth slower.)"""
+    """The products of all places: pixels by the weights of one panel, each in a line of its own. (In one line, at a
+    place that is known late, LLVM 22 makes loops for AVX2 that are a twentieth slower.)"""
     width = 2 * lanes(line)
     strides = (p.pitch, 1)
     for position in range((p.m + 2) ** 2):
@@ -381,7 +387,8 @@ def _scratch(p, size):
 
 @inner_njit()
 def _places(arguments, who):
-    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first task."""
+    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first
+    task."""
     x, weight, _bias, _out, work, g, p = arguments
     line, mine = memory(work), p.shared + who * p.own
     if not p.alone:

@@ -11,12 +11,12 @@ After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (
                         a tile of the result, in registers, over the whole depth;
                         the first tile of all packs the panel on its way: the whole block then fits the L3 cache
 
-The result is read and written once for each DEPTH. The tile takes the vector registers but for three vectors of b and one
-number of a: 8 x 3 of 32 registers, 4 x 3 of 16. (Beside 14 x 2 and 6 x 2 they load fewer numbers for each multiply-add and
-write fewer rows, on fewer pages, at a time; and 8 and 4 divide most numbers of rows.) Last rows have a tile of 4, last columns
-tiles of one vector or two, or vectors along k where they are few. Small matrices stand in the cache as they are, and nothing is
-packed; nor is a left matrix that meets only a few columns. One that meets many matrices in turn is packed once
-(`multiply_beside`).
+The result is read and written once for each DEPTH. The tile takes the vector registers but for three vectors of b and
+one number of a: 8 x 3 of 32 registers, 4 x 3 of 16. (Beside 14 x 2 and 6 x 2 they load fewer numbers for each
+multiply-add and write fewer rows, on fewer pages, at a time; and 8 and 4 divide most numbers of rows.) Last rows have a
+tile of 4, last columns tiles of one vector or two, or vectors along k where they are few. Small matrices stand in the
+cache as they are, and nothing is packed; nor is a left matrix that meets only a few columns. One that meets many
+matrices in turn is packed once (`multiply_beside`).
 """
 
 import functools
@@ -40,7 +40,8 @@ NARROW_ROWS = 14  # of a tile that is one vector wide
 FEW_NARROW_ROWS = 7
 LONG = 64  # terms of a sum from which on vectors along it are worth adding up their lanes
 SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
-# With vectors of AVX2 a panel of b stays in the L1 cache. For those of AVX-512 that would be 128 deep: deeper is faster, from the L2 cache.
+# With vectors of AVX2 a panel of b stays in the L1 cache. For those of AVX-512 that would be 128 deep: deeper is
+# faster, from the L2 cache.
 DEPTH, HEIGHT = (512, 128) if REGISTERS == 32 else (256, 256)
 WIDTH = 1024
 SPARE = 32  # by how much a block may be deeper or wider, so that none is left that is hardly begun
@@ -71,7 +72,8 @@ def part(x, i, j):
 
 @inlined
 def put(c, at, acc, tall, vectors, rows, columns, fresh):
-    """c = acc, or c += acc unless `fresh`, for a tile of `tall` rows and so many vectors: as many rows and columns of it."""
+    """c = acc, or c += acc unless `fresh`, for a tile of `tall` rows and so many vectors: as many rows and columns of
+    it."""
     if rows < tall or columns < vectors * lanes(c.data):
         tile_store_part(c.data, at, c.row, acc, rows, columns, not fresh)
     elif fresh:
@@ -151,7 +153,8 @@ def dot_rows(work, line, column, depth):
 
 @inner_njit()
 def multiply_few(work, a, panel, c, col, rows, columns, depth, fresh):
-    """The last columns of a block, few of them: vectors along the rows of a, which are contiguous as packed, not across the columns.
+    """The last columns of a block, few of them: vectors along the rows of a, which are contiguous as packed, not across
+    the columns.
 
     A column is copied to the last row of packed a, where none of its own is.
     """
@@ -183,8 +186,9 @@ def multiply_packed(work, a, packed, pitch, b, c, rows, columns, depth, fresh, p
     """c = a b, or c += a b unless `fresh`, for blocks of a and b packed in `work` from elements `a` and `packed` on.
 
     The block of b is packed here if it is not: `packs`. A column of it begins `pitch` elements after the one before: 0
-    where the panels are needed only once, and each may take the place of the last in the cache. What is contiguous in it is packed while the first tile is
-    computed, which has to load it anyway; otherwise, panel by panel, with zeros beyond the last column.
+    where the panels are needed only once, and each may take the place of the last in the cache. What is contiguous in
+    it is packed while the first tile is computed, which has to load it anyway; otherwise, panel by panel, with zeros
+    beyond the last column.
     """
     size, tall, strides = lanes(work), in_tall_tiles(rows), (PITCH, 1)
     width = VECTORS * size
@@ -254,8 +258,8 @@ def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
 def multiply_beside(a, b, c, matrices, m, n, k, work, packed_a, packed_b):
     """c = a b for matrices that have the left one in common: it is packed once for all that fit WIDTH side by side.
 
-    b and c: the first of `matrices`, and the elements from each to the next. n: no more than WIDTH. No two of them have a panel
-    in common.
+    b and c: the first of `matrices`, and the elements from each to the next. n: no more than WIDTH. No two of them have
+    a panel in common.
     """
     (b, next_b), (c, next_c), pitch = b, c, DEPTH + SPARE if m > HEIGHT else 0
     each = -(-n // lanes(work)) * lanes(work)
@@ -378,7 +382,8 @@ def matrix_at(x, number, work):
 
 @inlined
 def cut(part, parts, n, width):
-    """Where a part of n columns begins: between two panels, if parts are several panels wide. The last panel of each may be less."""
+    """Where a part of n columns begins: between two panels, if parts are several panels wide. The last panel of each
+    may be less."""
     at = part * n // parts
     return (at + width // 2) // width * width if 0 < part < parts and n >= 4 * width * parts else at
 
@@ -463,7 +468,8 @@ def matmul_beside(a, b, c, sizes, parts, work, each, threads, least, team):
 
 @functools.cache
 def room(dtype):
-    """Elements of workspace that one thread needs at most: packed a, and a block of b, or all of a b that is packed as it is."""
+    """Elements of workspace that one thread needs at most: packed a, and a block of b, or all of a b that is packed as
+    it is."""
     block = (DEPTH + SPARE) * (WIDTH + SPARE + VECTORS * vector_width(dtype))
     return PACKED_A + max(block, SMALL // SMALL_ROWS, SKINNY_B)
 

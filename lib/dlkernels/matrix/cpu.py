@@ -185,7 +185,8 @@ STEPS = 256  # of the sums: a panel of b stays in the L1 cache
 
 @njit
 def _six_by_two(a, i, p, depth, panel, out, offset, row):
-    """The tile of 6 rows and 2 vectors that begins at element `offset` of out: out += a[i : i + 6, p : p + depth] panel."""
+    """The tile of 6 rows and 2 vectors that begins at element `offset` of out: out += a[i : i + 6, p : p + depth]
+    panel."""
     n = lanes(panel)
     c00, c01 = load(out, offset), load(out, offset + n)
     c10, c11 = load(out, offset + row), load(out, offset + row + n)

@@ -1,14 +1,15 @@
-"""What follows the products of a step of LSTM and GRU on a CPU: gates and new states, a vector of them at once, in float32.
+"""What follows the products of a step of LSTM and GRU on a CPU: gates and new states, a vector of them at once, in
+float32.
 
 tanh is a quotient of polynomials: its continued fraction
 
     tanh x = x / (1 + x^2 / (3 + x^2 / (5 + ...)))                     Lambert 1768
 
-cut after LAST has an error below half a rounding to where tanh is 1 in float32, and all its coefficients are positive: no
-digit is lost. Where a gate multiplies a tanh, their two divisions are one.
+cut after LAST has an error below half a rounding to where tanh is 1 in float32, and all its coefficients are positive:
+no digit is lost. Where a gate multiplies a tanh, their two divisions are one.
 
-New states are rounded to multiples of the smallest normal number: a state that fades would else stay at the smallest of all
-numbers, with which some CPUs are slow (`settled`).
+New states are rounded to multiples of the smallest normal number: a state that fades would else stay at the smallest of
+all numbers, with which some CPUs are slow (`settled`).
 """
 
 import numpy as np
@@ -27,7 +28,8 @@ STEEP = f32(88)  # e to this power still fits float32
 
 
 def continued_fraction(last):
-    """(numerator, denominator): coefficients of tanh(x) / x as a quotient of polynomials in x^2, the highest power first."""
+    """(numerator, denominator): coefficients of tanh(x) / x as a quotient of polynomials in x^2, the highest power
+    first."""
     above, below = [1], [last]
     for k in range(last - 2, 0, -2):  # k + x^2 above / below
         longer = [*above, 0]
@@ -73,7 +75,8 @@ def gone_on(going, new, old):
 def lstm_vector(
     gates, gate_at, gate_stride, b_i, b_f, b_g, b_o, going, going_at, states, h_at, c_at, target, new_at, cell_at
 ):
-    """A vector of new h and c, to target[new_at :] and target[cell_at :]; gates[gate_at + k * gate_stride :]: of gate k."""
+    """A vector of new h and c, to target[new_at :] and target[cell_at :]; gates[gate_at + k * gate_stride :]: of gate
+    k."""
     mask, c = load(going, going_at), load(states, c_at)
     i, f = load(gates, gate_at) + b_i, load(gates, gate_at + gate_stride) + b_f
     g = load(gates, gate_at + 2 * gate_stride) + b_g

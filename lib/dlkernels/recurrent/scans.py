@@ -3,12 +3,13 @@
 The ladder of scan            what the rung adds
     scan_sequential    as the formula is written: each step waits for the one before
     scan_channels      channels that lie beside each other are lanes of a vector; all cores have some
-    scan_chunks        few channels: four rows at a time, so that a core has something to do while a step waits. A single row is cut
-                       into chunks, which are walked through twice: first for each chunk's product of all a and what it
-                       would end with after zero, and when it is known what comes before it, for its results
+    scan_chunks        few channels: four rows at a time, so that a core has something to do while a step waits. A
+                       single row is cut into chunks, which are walked through twice: first for each chunk's product of
+                       all a and what it would end with after zero, and when it is known what comes before it, for its
+                       results
 
-A chunk as a whole is again a step, h = p h + e (Blelloch 1990): so time can be cut, which states that are not linear in each
-other do not allow. The price is a second walk: it pays where other cores are idle.
+A chunk as a whole is again a step, h = p h + e (Blelloch 1990): so time can be cut, which states that are not linear in
+each other do not allow. The price is a second walk: it pays where other cores are idle.
 """
 
 import functools
@@ -129,7 +130,7 @@ def scan_channels(a, b, h, out, reverse):
     channels(a, b, h, out, reverse)
 
 
-# ---- 3: rows side by side, and chunks of a row ---------------------------------------------------------------------------
+# ---- 3: rows side by side, and chunks of a row -----------------------------------------------------------------------
 
 
 @inner_njit()
@@ -244,7 +245,9 @@ def chunk_size(steps, threads):
 @implementation(
     "scan",
     device="cpu",
-    adds="few channels: four rows at a time, so that no step waits; a long row in chunks, which are walked through twice",
+    adds=(
+        "few channels: four rows at a time, so that no step waits; a long row in chunks, which are walked through twice"
+    ),
     public=True,
 )
 @on_lines

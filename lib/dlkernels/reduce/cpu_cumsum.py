@@ -2,10 +2,10 @@
 
 The ladder of cumsum                      what the rung adds
     cumsum_sequential      one number after the other: each sum waits for the one before
-    cumsum_vectors         sums within a vector by moving and adding; what came before waits for one addition in 16 numbers.
-                           Blocks, with their totals in float64; columns beside each other are lanes
-    cumsum_parts           all cores: rows, or parts of a long one, which are read twice: for what they add up to, and for their
-                           sums when it is known what comes before
+    cumsum_vectors         sums within a vector by moving and adding; what came before waits for one addition in 16
+                           numbers. Blocks, with their totals in float64; columns beside each other are lanes
+    cumsum_parts           all cores: rows, or parts of a long one, which are read twice: for what they add up to, and
+                           for their sums when it is known what comes before
 """
 
 import functools
@@ -28,7 +28,8 @@ COLUMNS = 256  # that are taken along a dimension at once: they and their sums s
 
 
 def on_lines(rung):
-    """Let `rung(x, out)`, written for contiguous (before, n, after), take any dimension. Empty arrays never reach it."""
+    """Let `rung(x, out)`, written for contiguous (before, n, after), take any dimension. Empty arrays never reach
+    it."""
 
     @functools.wraps(rung)
     def whole(dim, x):

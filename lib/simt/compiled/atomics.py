@@ -32,8 +32,8 @@ def _flushed(builder, value, where):
 
 
 def _new_value(name, builder, kind, old, operand, flush=None):
-    """The value that an operation stores, computed as ``executor/atomics.py`` says. flush: i1, where subnormal numbers may
-    be zeros."""
+    """The value that an operation stores, computed as ``executor/atomics.py`` says. flush: i1, where subnormal numbers
+    may be zeros."""
     if flush is not None:
         old, operand = (_flushed(builder, value, flush) for value in (old, operand))
         return _flushed(builder, _new_value(name, builder, kind, old, operand), flush)

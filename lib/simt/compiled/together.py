@@ -8,7 +8,8 @@ from .running import BlockFailure, RunningLaunch
 
 
 class LeftWaiting(BlockFailure):
-    """``waiting`` of ``blocks`` blocks wait at a barrier of the grid, ``block`` at ``number``; the others have ended."""
+    """``waiting`` of ``blocks`` blocks wait at a barrier of the grid, ``block`` at ``number``; the others have
+    ended."""
 
     def __init__(self, block, number, waiting, blocks):
         super().__init__(block, 0, 0)
@@ -16,8 +17,8 @@ class LeftWaiting(BlockFailure):
 
 
 class Together(RunningLaunch):
-    """One launch whose blocks are on the device together. keeps: the bytes that a block needs while it waits. passed: barriers
-    of the grid."""
+    """One launch whose blocks are on the device together. keeps: the bytes that a block needs while it waits. passed:
+    barriers of the grid."""
 
     def __init__(self, function, grid, arguments, shared_bytes, order, threads, keeps, counter=None):
         super().__init__(function, grid, arguments, shared_bytes, order, threads, counter and self._counter)

@@ -143,7 +143,8 @@ def compiled(kernel, signature, arch="sm_90", fastmath=False):
 
 
 def lto_ir(function, parameters, cc, fastmath=False):
-    """What numba-cuda makes of a kernel before it is linked: several pieces of code. Its errors where it does not take it."""
+    """What numba-cuda makes of a kernel before it is linked: several pieces of code. Its errors where it does not take
+    it."""
     cuda = importlib.import_module("numba.cuda")
     target = retarget(function, cuda)
     with _pretend_device(cc):
