@@ -24,7 +24,8 @@ _NO_FILES = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a named pipe"), (stat.
 
 
 def read_text(path):
-    """The text of a file, in UTF-8. Raises OSError for what is no file: a named pipe would be waited for without end."""
+    """The text of a file, in UTF-8. Raises OSError for what is no file: a named pipe would be waited for without
+    end."""
     _refuse_what_is_no_file(os.stat(path))
     return Path(path).read_text(encoding="utf-8")
 
@@ -33,7 +34,8 @@ def write_text(path, text):
     """Write a text file so that a reader sees the old one or the new one, never half of it; folders are made.
 
     The new file has a name of its own that nobody can guess until it takes the old one's place: two writers do not
-    disturb each other, and no link that lies in wait is followed. Raises OSError where a folder, a pipe or a device lies.
+    disturb each other, and no link that lies in wait is followed. Raises OSError where a folder, a pipe or a device
+    lies.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,8 +61,8 @@ def _refuse_what_is_no_file(status):
 def locked(path, patience=1.0):
     """Alone among those who read `path`, change it and write it, for the time of the block.
 
-    The lock is the operating system's, on a file `.name.lock` beside it that lives as long as the block: it ends with the
-    process that has it. Who cannot have it within `patience` seconds, because somebody was stopped with it, goes on
+    The lock is the operating system's, on a file `.name.lock` beside it that lives as long as the block: it ends with
+    the process that has it. Who cannot have it within `patience` seconds, because somebody was stopped with it, goes on
     without; so does who may write no file there, or has a file system without locks.
     """
     path = Path(path)

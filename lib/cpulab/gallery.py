@@ -3,7 +3,8 @@
     shown = by_folder(rung for rung in implementations.everything() if rung.device == "gpu")
     shown["matrix"]        # shows in a notebook and on a page; print gives text
 
-Both records are made without a GPU: benchmarks/results/gallery.json by the x-ray, compiled.json by the compiler for GPUs.
+Both records are made without a GPU: benchmarks/results/gallery.json by the x-ray, compiled.json by the compiler for
+GPUs.
 """
 
 from html import escape
@@ -68,7 +69,8 @@ class Gallery:
         )
         parts += "".join(f"<p>{escape(helped)}</p>" for helped in self._helped(rung))
         return (
-            f'<div class="gallery-card" id="{escape(rung.card)}"><p><b>{show.code(rung.name)}</b> <small>{show.breakable(rung.place)}</small><br>'
+            f'<div class="gallery-card" id="{escape(rung.card)}"><p><b>{show.code(rung.name)}</b> '
+            f"<small>{show.breakable(rung.place)}</small><br>"
             f"{show.sentence(rung.adds)}</p>{parts}<p>{escape(_compiled(rung))}</p></div>"
         )
 
@@ -83,7 +85,8 @@ def _launch(one):
 
 
 def _counted(one):
-    """As "4.0 sectors a request, 100% of the bytes used; 2,048 bytes of shared memory, no bank conflicts; 2 barriers"."""
+    """As "4.0 sectors a request, 100% of the bytes used; 2,048 bytes of shared memory, no bank conflicts; 2
+    barriers"."""
     found = []
     if one["sectors_per_request"] is not None:
         found.append(f"{one['sectors_per_request']:.1f} sectors a request, {one['efficiency']:.0%} of the bytes used")
@@ -125,7 +128,8 @@ def _drawing(request):
     )
     sectors = sorted({offset // 32 for _, offset in lanes})
     boxes = "".join(
-        f'<rect x="{32 * sector * WIDTH / end:.1f}" y="{bottom}" width="{max(32 * WIDTH / end - 0.5, 0.5):.1f}" height="6"/>'
+        f'<rect x="{32 * sector * WIDTH / end:.1f}" y="{bottom}" width="{max(32 * WIDTH / end - 0.5, 0.5):.1f}" '
+        'height="6"/>'
         for sector in sectors
     )
     return (

@@ -7,8 +7,9 @@ In a chapter::
     How much longer does it take?
     ```
 
-and in a code cell below it, once the answer is known, `answer("chains", value)`. On the page all that stands between the
-two is closed until the reader has guessed (_ext/predict.py); in a notebook a cell asks for `guess("chains", ...)` first.
+and in a code cell below it, once the answer is known, `answer("chains", value)`. On the page all that stands between
+the two is closed until the reader has guessed (_ext/predict.py); in a notebook a cell asks for `guess("chains", ...)`
+first.
 """
 
 import math
@@ -53,7 +54,10 @@ class Answer:
         value = self.value if isinstance(self.value, str) else float(self.value)
         value = "Infinity" if value == math.inf else value  # as the page's script reads it
         said = f"The answer: {shown(self.value, self.digits)}" if self.name not in _guesses else repr(self)
-        return f'<p class="prediction" data-name="{escape(self.name)}" data-value="{escape(str(value))}">{escape(said)}</p>'
+        return (
+            f'<p class="prediction" data-name="{escape(self.name)}" '
+            f'data-value="{escape(str(value))}">{escape(said)}</p>'
+        )
 
 
 def shown(value, digits=3):

@@ -4,7 +4,8 @@ from dlkernels import cuda              numba.cuda, or the executor where there 
 from dlkernels import add, relu         the operations, with PyTorch's names and arguments
 from dlkernels import implementations   implementations.of("add", device="cpu"): the ladder behind one
 
-A package of operations is imported when one of its names is asked for: a notebook about vectors need not wait for attention.
+A package of operations is imported when one of its names is asked for: a notebook about vectors need not wait for
+attention.
 """
 
 import importlib

@@ -20,7 +20,8 @@ CHOICES = ("gpu", "executor", "simulator")
 
 
 def _driver_found():
-    """Whether NVIDIA's driver can be loaded: a fraction of a millisecond, where numba.cuda takes a third of a second."""
+    """Whether NVIDIA's driver can be loaded: a fraction of a millisecond, where numba.cuda takes a third of a
+    second."""
     if os.environ.get("NUMBA_CUDA_DRIVER"):
         return True  # somewhere else: numba.cuda knows what to do with it
     try:

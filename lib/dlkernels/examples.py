@@ -21,10 +21,10 @@ VALUES = ("normal", "tiny", "huge", "special")
 class Draw:
     """Arrays and numbers for one call, the same for the same seed.
 
-    dtype: a float or integer type of NumPy, or "bfloat16" (its bits as uint16). layout: see LAYOUTS; "offset" begins one
-    element after the start of its memory, so that vectors of elements are not aligned; "read-only" is contiguous.
-    values: "normal"; "tiny", near the smallest normal number; "huge", near the largest; "special", with NaN, infinities,
-    both zeros; "few" of them among normal numbers.
+    dtype: a float or integer type of NumPy, or "bfloat16" (its bits as uint16). layout: see LAYOUTS; "offset" begins
+    one element after the start of its memory, so that vectors of elements are not aligned; "read-only" is contiguous.
+    values: "normal"; "tiny", near the smallest normal number; "huge", near the largest; "special", with NaN,
+    infinities, both zeros; "few" of them among normal numbers.
     """
 
     dtype: str = "float32"
@@ -96,12 +96,12 @@ class Examples:
     arguments: (draw, *shape) -> positional arguments of the public function; one may be a tuple of arrays.
     allowed: (arguments, expected, eps) -> how far each element of the result may be from the float64 `expected` (an
     array, or one for each result of a tuple); eps: the spacing of the result's numbers at 1.
-    shapes: small, for every way of running a kernel: empty, one, odd, ragged, not square. large: past the sizes at which
-    rungs change their way of working (blocks, threads). timed: for the benchmark.
+    shapes: small, for every way of running a kernel: empty, one, odd, ragged, not square. large: past the sizes at
+    which rungs change their way of working (blocks, threads). timed: for the benchmark.
     dtypes: of the arguments. values, layouts: which of VALUES (or "few") and LAYOUTS it has to bear.
     seeds: how many calls it takes to see each choice of `draw.one_of`. in_place: `out` may be an argument.
-    terms: (arguments) -> how many numbers each element of the result is the sum of, where a rung adds them by atomics: it
-    may lose the smallest normal number with each, beyond `allowed` (implementations.py, ``flushes``).
+    terms: (arguments) -> how many numbers each element of the result is the sum of, where a rung adds them by atomics:
+    it may lose the smallest normal number with each, beyond `allowed` (implementations.py, ``flushes``).
     """
 
     arguments: Callable

@@ -11,7 +11,8 @@ import numpy as np
 
 KEPT = 32 << 20  # bytes of workspace that a thread keeps for its next call; what is larger is given back
 LINE = 64  # bytes
-# Bytes of a result from which on it pays to look where it begins: a look takes 10 microseconds after a kernel that filled the cache.
+# Bytes of a result from which on it pays to look where it begins: a look takes 10 microseconds after a kernel that
+# filled the cache.
 LARGE = 1 << 20
 _kept = threading.local()
 
@@ -24,11 +25,11 @@ def plain(x):
 
 
 def workspace(dtype, elements):
-    """Memory for so many elements, or more, kept for this thread's next call unless it is large: to ask for it anew would take
-    longer than a small operation.
+    """Memory for so many elements, or more, kept for this thread's next call unless it is large: to ask for it anew
+    would take longer than a small operation.
 
-    It holds what the call before has left. Who uses it calls nothing that takes it, too; a product of matrices may be called,
-    which has memory of its own (matrix/choose.py). Who fills it and reads it in two calls needs `taken`.
+    It holds what the call before has left. Who uses it calls nothing that takes it, too; a product of matrices may be
+    called, which has memory of its own (matrix/choose.py). Who fills it and reads it in two calls needs `taken`.
     """
     line = _kept.__dict__.get(dtype.char)
     if line is None or line.size < elements:
@@ -40,7 +41,8 @@ def workspace(dtype, elements):
 
 @contextmanager
 def taken(line):
-    """The workspace `line` is in use: a signal's handler, or what else Python runs between two calls, has other memory."""
+    """The workspace `line` is in use: a signal's handler, or what else Python runs between two calls, has other
+    memory."""
     kept = _kept.__dict__
     kept.pop(line.dtype.char, None)
     try:

@@ -25,7 +25,8 @@ def address(x):
 
 
 def aligned(*arrays):
-    """Whether all device arrays begin where an access of 16 bytes, or to four elements, may: at a multiple of its size."""
+    """Whether all device arrays begin where an access of 16 bytes, or to four elements, may: at a multiple of its
+    size."""
     return all((address(x) or 0) % max(16, 4 * x.dtype.itemsize) == 0 for x in arrays)
 
 
@@ -134,7 +135,8 @@ def transposed(x):
 
 
 def transpose(kernel, source, target):
-    """Run a kernel such as `transpose_kernel` makes on contiguous device arrays of any leading dimensions. Returns target.
+    """Run a kernel such as `transpose_kernel` makes on contiguous device arrays of any leading dimensions. Returns
+    target.
 
     In one launch, unless there are more matrices, or tiles one below the other, than a grid may have blocks.
     """

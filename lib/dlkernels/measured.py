@@ -1,12 +1,13 @@
 """Which of several ways is fastest where no count tells: measured once on a machine, and kept.
 
-    fastest("first layers of networks", ("tiles", "implicit"), ways)     ways() -> {"tiles": function, "implicit": function}
+    fastest("first layers of networks", ("tiles", "implicit"), ways)     ways() -> {"tiles": function, ...}
 
-Two ways that do the same work change places from one processor to the next: a network's first layer goes up to 1.7 times as fast by
-tiles of pixels as by implicit GEMM on a Xeon, and half as fast on a Zen 4 (benchmarks/choice.py). A rule fitted on one of them
-is wrong on the other. So a small case is timed, some milliseconds, when the question comes up for the first time. The answer
-stands in a file of the user's cache, for this processor, number of threads and version of the library; without one, in memory.
-With DLKERNELS_MEASURED=no nothing is timed, and the usual way is taken: results are then the same, bit for bit, on machines alike.
+Two ways that do the same work change places from one processor to the next: a network's first layer goes up to 1.7
+times as fast by tiles of pixels as by implicit GEMM on a Xeon, and half as fast on a Zen 4 (benchmarks/choice.py). A
+rule fitted on one of them is wrong on the other. So a small case is timed, some milliseconds, when the question comes
+up for the first time. The answer stands in a file of the user's cache, for this processor, number of threads and
+version of the library; without one, in memory. With DLKERNELS_MEASURED=no nothing is timed, and the usual way is taken:
+results are then the same, bit for bit, on machines alike.
 """
 
 import contextlib

@@ -46,8 +46,8 @@ class Rungs:
         if all(rung.device == "cpu" for rung in self.rungs):
             return html
         return (
-            f"{html}<p>The name of a GPU's rung leads to its counts and registers in the gallery. Loads, stores and races of a "
-            f'kernel of your own: <a class="reference internal" href="{XRAY}">the x-ray</a>.</p>'
+            f"{html}<p>The name of a GPU's rung leads to its counts and registers in the gallery. Loads, stores "
+            f'and races of a kernel of your own: <a class="reference internal" href="{XRAY}">the x-ray</a>.</p>'
         )
 
 

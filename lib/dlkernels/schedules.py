@@ -104,10 +104,10 @@ def _steal(ranges, t):
             if first >= last:
                 break
             middle = first + (last - first) // 2
-            rest, mine = first << _HALF | middle, middle << _HALF | last
-            if compare_and_swap(ranges, victim * LINE, packed, rest):
+            lower_half, upper_half = first << _HALF | middle, middle << _HALF | last
+            if compare_and_swap(ranges, victim * LINE, packed, lower_half):
                 # Ours is empty: nobody else writes it, so this succeeds.
-                own = atomic_load(ranges, t * LINE)
-                compare_and_swap(ranges, t * LINE, own, mine)
+                empty = atomic_load(ranges, t * LINE)
+                compare_and_swap(ranges, t * LINE, empty, upper_half)
                 return True
     return False

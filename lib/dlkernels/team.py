@@ -10,26 +10,29 @@
 
     kernel(x, out, 8, team.size(), team.members())
 
-A parallel loop of OpenMP ends when *all* its threads have come to its end, also one that slept when the loop began and has
-done nothing. Where another library has just used the cores, the system may take a time slice of several milliseconds until
-it gives that thread a core. Here
+A parallel loop of OpenMP ends when *all* its threads have come to its end, also one that slept when the loop began and
+has done nothing. Where another library has just used the cores, the system may take a time slice of several
+milliseconds until it gives that thread a core. Here
 
-- tasks lie in the open: the caller takes them from the front, the others from the back, each by one compare-and-swap. So
+- tasks lie in the open: the caller takes them from the front, the others from the back, each by one compare-and-swap.
+So
   what is warm in a thread's cache goes to the same thread the next time;
-- the caller returns when all tasks are *done*, not when all threads have come: who wakes late finds nothing, and sleeps on;
+- the caller returns when all tasks are *done*, not when all threads have come: who wakes late finds nothing, and sleeps
+on;
 - who has nothing to do looks for work for a moment, then sleeps in the operating system and takes no time from others;
-- to wake a thread costs its caller microseconds (tens of them in a virtual machine): it is measured, and the bell is rung
+- to wake a thread costs its caller microseconds (tens of them in a virtual machine): it is measured, and the bell is
+rung
   only for work that is worth many times as much.
 
-oneTBB, too, does not wait for threads that never came (its documentation, "Task Scheduler": the calling thread takes part
-and leaves when the work is done); numba can run on it where its library is installed and found.
+oneTBB, too, does not wait for threads that never came (its documentation, "Task Scheduler": the calling thread takes
+part and leaves when the work is done); numba can run on it where its library is installed and found.
 
 The team exists on Linux, with two threads or more, unless NUMBA_THREADING_LAYER is set: who sets it wants that layer.
 Elsewhere `members()` is a `Layer`, and `share` is a loop over numba's threads that take tasks from a common counter.
 
-A part must not raise (its exception would be lost). A `share` within a task, or at the same time as another one of the same
-process, is done by its caller alone. So nothing here is entered twice: numba's workqueue layer ends the process when two
-threads are in it. It does so still for a `parallel=True` function of your own that runs beside ours.
+A part must not raise (its exception would be lost). A `share` within a task, or at the same time as another one of the
+same process, is done by its caller alone. So nothing here is entered twice: numba's workqueue layer ends the process
+when two threads are in it. It does so still for a `parallel=True` function of your own that runs beside ours.
 """
 
 import atexit
@@ -187,8 +190,8 @@ def _wake(team, count):
 def _now(typingctx):
     """Nanoseconds of a clock that only goes forward.
 
-    In memory of the stack: an array would be Python's memory, and `tracemalloc.stop()` before Python 3.12.9 may end the process
-    while another thread, which looks for work, asks for such (CPython's issue 128679).
+    In memory of the stack: an array would be Python's memory, and `tracemalloc.stop()` before Python 3.12.9 may end the
+    process while another thread, which looks for work, asks for such (CPython's issue 128679).
     """
     number, word, monotonic = ir.IntType(32), ir.IntType(64), 1
 
@@ -344,8 +347,9 @@ def share(part, arguments, tasks, threads, least, team):
     """Run part(arguments, task, who) for all tasks below `tasks`, by at most `threads` threads.
 
     part: an njit function that does not raise; arguments: a tuple. `who`, below `threads`, is a number that no other
-    running task has. least: nanoseconds that one thread needs at least for all tasks, 0 if unknown: threads that sleep are
-    woken at once for a long job, and for short ones when several came after each other. team: what `members` returns.
+    running task has. least: nanoseconds that one thread needs at least for all tasks, 0 if unknown: threads that sleep
+    are woken at once for a long job, and for short ones when several came after each other. team: what `members`
+    returns.
     """
     for task in range(tasks):
         part(arguments, task, 0)
@@ -405,7 +409,10 @@ def why_not():
     if config.THREADING_LAYER != "default":
         return "NUMBA_THREADING_LAYER is set, and is respected."
     if not _SYSTEM_CALL:
-        return f"The team sleeps by a system call of Linux on x86-64 and Arm; this is {sys.platform}, {platform.machine()}."
+        return (
+            f"The team sleeps by a system call of Linux on x86-64 and Arm; this is {sys.platform}, "
+            f"{platform.machine()}."
+        )
     return ""
 
 

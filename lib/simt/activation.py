@@ -5,8 +5,8 @@
     from numba import cuda            # the executor's
     import project_with_gpu_kernels
 
-pytest does it with ``--simt`` (pytest_plugin.py), for a project's existing GPU tests. What such code imports besides ``cuda`` is
-there as far as it means something without a GPU: ``numba.cuda.random``, ``numba.cuda.libdevice``,
+pytest does it with ``--simt`` (pytest_plugin.py), for a project's existing GPU tests. What such code imports besides
+``cuda`` is there as far as it means something without a GPU: ``numba.cuda.random``, ``numba.cuda.libdevice``,
 ``numba.cuda.fp16``, ``numba.cuda.testing``, the types.
 """
 
@@ -35,8 +35,8 @@ _before = {}
 def activate(strict=False):
     """From now on ``numba.cuda`` is this package's ``cuda``, for every import that follows. `deactivate` ends it.
 
-    strict: a negative index is an error, as it is in this package. Otherwise ``a[-1]`` is the last element: numba compiles
-    it so, and projects use it.
+    strict: a negative index is an error, as it is in this package. Otherwise ``a[-1]`` is the last element: numba
+    compiles it so, and projects use it.
     """
     import numba
 

@@ -56,7 +56,8 @@ implementation = "dlkernels executor"
 
 _OPTIONS = frozenset((
     "inline", "forceinline", "link", "debug", "opt", "lineinfo", "cache", "launch_bounds", "lto", "fastmath",
-    "max_registers", "cooperative", "extensions", "abi", "abi_info", "shared_memory_carveout", "boundscheck", "nopython",
+    "max_registers", "cooperative", "extensions", "abi", "abi_info", "shared_memory_carveout", "boundscheck",
+    "nopython",
 ))  # fmt: skip
 
 

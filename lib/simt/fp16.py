@@ -1,8 +1,9 @@
-"""``cuda.fp16``: arithmetic of half precision by CUDA's names. Arrays of float16 are loaded, stored and computed with anyway.
+"""``cuda.fp16``: arithmetic of half precision by CUDA's names. Arrays of float16 are loaded, stored and computed with
+anyway.
 
-Sums, products, quotients, roots and `hfma` are rounded once, as on a GPU. The other functions are computed in float32 and
-rounded; a GPU's may differ in the last bit. As there, a comparison with a NaN is False, that of `hne` too, and `hmax` and
-`hmin` of a NaN and a number give the number. Only the executor has float16: no CPU type of numba's is one.
+Sums, products, quotients, roots and `hfma` are rounded once, as on a GPU. The other functions are computed in float32
+and rounded; a GPU's may differ in the last bit. As there, a comparison with a NaN is False, that of `hne` too, and
+`hmax` and `hmin` of a NaN and a number give the number. Only the executor has float16: no CPU type of numba's is one.
 """
 
 import math

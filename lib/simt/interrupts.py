@@ -9,7 +9,8 @@ from contextlib import contextmanager
 def held_back():
     """Ctrl-C is heard when the block ends, not in it.
 
-    LLVM objects that an exception leaves half built are freed twice, which ends the process; so numba compiles to its end.
+    LLVM objects that an exception leaves half built are freed twice, which ends the process; so numba compiles to its
+    end.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):

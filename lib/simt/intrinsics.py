@@ -12,12 +12,12 @@ A 16-byte load, for example::
 
 The stand-in takes the intrinsic's arguments after a ``context`` (``executor/standins.py``) with ``context.load(array,
 index, count)``, ``context.store(array, index, values)``, and for copies that arrive later ``context.send`` and
-``context.arrive``. Where it needs barriers or warp operations, it is a device function (``cuda.jit(device=True)``) with the
-intrinsic's arguments.
+``context.arrive``. Where it needs barriers or warp operations, it is a device function (``cuda.jit(device=True)``) with
+the intrinsic's arguments.
 
 A device function that a warp calls together, full of shuffles, is slow in the executor, which runs thread by thread.
-``warp_stand_in`` gives it a function that has the operands of all 32 lanes at once; the compiled engine goes on with the
-shuffles.
+``warp_stand_in`` gives it a function that has the operands of all 32 lanes at once; the compiled engine goes on with
+the shuffles.
 """
 
 import functools
@@ -45,7 +45,8 @@ class Types:
 
 
 class Intrinsic:
-    """``@Intrinsic``: as numba.cuda's ``@intrinsic``, which is loaded when a kernel is compiled for a GPU, not before."""
+    """``@Intrinsic``: as numba.cuda's ``@intrinsic``, which is loaded when a kernel is compiled for a GPU, not
+    before."""
 
     def __init__(self, define):
         self.define = define
@@ -61,8 +62,8 @@ class Intrinsic:
 
 
 def stand_in(intrinsic, python_function):
-    """Let kernels that call ``intrinsic`` run ``python_function(context, *arguments)``, or a device function of the same
-    arguments, on the CPU. Returns intrinsic."""
+    """Let kernels that call ``intrinsic`` run ``python_function(context, *arguments)``, or a device function of the
+    same arguments, on the CPU. Returns intrinsic."""
     if not (callable(python_function) or hasattr(python_function, "py_func")):
         raise TypeError(f"stand_in takes a Python function, a {type(python_function).__name__} came")
     stand_ins[intrinsic] = python_function

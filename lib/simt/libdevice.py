@@ -1,6 +1,7 @@
 """``numba.cuda.libdevice``: CUDA's mathematical functions by their own names, those that kernels commonly call.
 
-``sin`` takes and gives float64, ``sinf`` float32; ``fast_sinf`` is computed like ``sinf`` here, and is less exact on a GPU.
+``sin`` takes and gives float64, ``sinf`` float32; ``fast_sinf`` is computed like ``sinf`` here, and is less exact on a
+GPU.
 """
 
 import math
@@ -11,7 +12,8 @@ from numba import float32, float64, int32, int64, uint32, uint64
 from . import cuda
 
 _ONE = (
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "fabs", "floor",
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "fabs",
+    "floor",
     "log", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "lgamma", "trunc",
 )  # fmt: skip
 _PYTHONS = {"tgamma": math.gamma}

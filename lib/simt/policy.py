@@ -2,12 +2,14 @@
 
 "executor"  the executor, always: every check, every order of threads, slow
 "compiled"  the compiled engine, always; ``Unsupported`` where it cannot take the kernel
-"auto"      (the default) the executor for small launches, the compiled engine for large ones, by an estimate of the work
+"auto"      (the default) the executor for small launches, the compiled engine for large ones, by an estimate of the
+            work
 
 Set with ``cuda.engine("compiled")``, for a while with ``with cuda.engine("executor"):``, or with the environment
-variable DLKERNELS_ENGINE. x-rays, a chosen order of threads and a budget always run in the executor, as does ``simt.run``. In
-"auto", a large launch that the compiled engine does not take runs in the executor too, and one line on stdout says so,
-once for each kernel (DLKERNELS_QUIET=1 hides it). ``cuda.last_launch()`` says which engine ran, and why.
+variable DLKERNELS_ENGINE. x-rays, a chosen order of threads and a budget always run in the executor, as does
+``simt.run``. In "auto", a large launch that the compiled engine does not take runs in the executor too, and one line on
+stdout says so, once for each kernel (DLKERNELS_QUIET=1 hides it). ``cuda.last_launch()`` says which engine ran, and
+why.
 """
 
 import os

@@ -1,7 +1,8 @@
-"""How a trace keeps millions of accesses in few bytes: what was recorded, as narrow as it fits; the rest worked out when asked.
+"""How a trace keeps millions of accesses in few bytes: what was recorded, as narrow as it fits; the rest worked out
+when asked.
 
-An access takes 16 to 20 bytes: its site, visit, array, offset, and the *segment* it belongs to, the stretch of the run in which
-one thread ran. Everything else follows from these, and is computed for the rows that somebody looks at.
+An access takes 16 to 20 bytes: its site, visit, array, offset, and the *segment* it belongs to, the stretch of the run
+in which one thread ran. Everything else follows from these, and is computed for the rows that somebody looks at.
 """
 
 import array
@@ -78,7 +79,8 @@ class Recording:
                 chunks.append(narrow(column))
 
     def finish(self, itemsizes):
-        """Put the columns together: ``site``, ``visit``, ``array``, ``offset``, ``segment``, ``bytes``, one for each access.
+        """Put the columns together: ``site``, ``visit``, ``array``, ``offset``, ``segment``, ``bytes``, one for each
+        access.
         itemsizes: bytes of an element of each array."""
         self.pack()
         n = len(self)

@@ -29,14 +29,15 @@ def who(thread, block, block_shape, grid):
 
 
 def breakable(text):
-    """Text whose long names and calls may be broken after an underline, a dot (but that of .py), a stroke, a sign of equality or a bracket
-    that opens, where a line is too short for them."""
+    """Text whose long names and calls may be broken after an underline, a dot (but that of .py), a stroke, a sign of
+    equality or a bracket that opens, where a line is too short for them."""
     places = r"(?<=[_/(\[=])(?![_/])|(?<=[a-z]\.)(?!py\b)"
     return re.sub(r"[\w./(\[=]{13,}", lambda name: re.sub(places, "<wbr>", name[0]), escape(text))
 
 
 def sentence(text):
-    """Text with what stands between backticks as code. Of an odd number all stay: nobody knows which belong together."""
+    """Text with what stands between backticks as code. Of an odd number all stay: nobody knows which belong
+    together."""
     parts = escape(text).split("`")
     if len(parts) % 2 == 0:
         return escape(text)

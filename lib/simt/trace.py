@@ -6,13 +6,15 @@ Run a kernel with a trace, then read NumPy columns:
     simt.run(kernel, grid, block, args, trace=trace)
     trace.thread, trace.address, trace.sites[trace.site[0]].text
 
-Row ``i`` of every column below (an array whose values are worked out when asked for, recording.py) is the access that happened ``i``-th in the run (one thread runs at a time, so
-the order is total, and the same for every run with the same ``order``). All columns have length ``len(trace)``.
+Row ``i`` of every column below (an array whose values are worked out when asked for, recording.py) is the access that
+happened ``i``-th in the run (one thread runs at a time, so the order is total, and the same for every run with the same
+``order``). All columns have length ``len(trace)``.
 
 ===============  =======  ==========================================================================================
 column           dtype    meaning
 ===============  =======  ==========================================================================================
-``thread``       int64    linear thread id in the launch: ``block * threads_per_block + id within its block`` (x fastest)
+``thread``       int64    linear thread id in the launch: ``block * threads_per_block + id within its block`` (x
+                          fastest)
 ``block``        int64    linear block id in the launch (x fastest)
 ``warp``         int64    linear warp id in the launch; a warp is 32 consecutive threads of one block
 ``lane``         int64    0 ... 31
@@ -100,7 +102,7 @@ class Collective:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Incident:
     """Something wrong that was seen while the kernel ran.
 
     ``kind`` is one of: "out-of-bounds", "negative-index", "uninitialised-shared", "uninitialised-local",
@@ -164,7 +166,8 @@ class Trace:
         self.barriers, self.collectives, self.findings, self.snapshots = [], [], [], []
         self.recording = Recording()  # filled by the executor
         self.recorded = self.recording.pending
-        self.unwritten = {}  # number of an array of `device_array` -> (its unwritten bytes before the launch, first address)
+        # number of an array of `device_array` -> (its unwritten bytes before the launch, first address)
+        self.unwritten = {}
         self.array_numbers = {}  # what makes a shared, local or constant array -> its place in `arrays`
         self._visits = {}
         self._visit_rows = [(0, -1, 0)]
@@ -219,8 +222,8 @@ class Trace:
             what = f"{self.limit:,} memory accesses" if len(self) > self.limit else f"{visits - 1:,} rounds of loops"
             raise TraceFull(
                 f"the launch made more than {what}, too many to trace: use a smaller problem "
-                f'(a few blocks show the same pattern), only count (xray with engine="compiled"), or raise the limit with '
-                f"Trace(limit=...). Does every loop end?"
+                f'(a few blocks show the same pattern), only count (xray with engine="compiled"), or raise the limit '
+                f"with Trace(limit=...). Does every loop end?"
             )
 
     def finish(self):
@@ -252,7 +255,8 @@ class Trace:
         return self
 
     def written_now(self):
-        """The unwritten bytes as they were before the launch, by array; the launch's stores are taken out of the arrays' own."""
+        """The unwritten bytes as they were before the launch, by array; the launch's stores are taken out of the
+        arrays' own."""
         before, done = {}, {}
         for number, (unwritten, shift) in self.unwritten.items():
             first = unwritten.start + shift  # the address of the allocation's first byte

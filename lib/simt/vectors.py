@@ -1,7 +1,7 @@
 """CUDA's small vectors in a kernel: ``v = cuda.float4(1, 2, 3, 4)``, then ``v.x`` to ``v.w``. Also ``cuda.float32x4``.
 
-A constructor takes numbers and shorter vectors of its kind, or one vector to copy: ``cuda.float4(cuda.float2(1, 2), 3, 4)``.
-The executor runs them; the compiled engine leaves them to it.
+A constructor takes numbers and shorter vectors of its kind, or one vector to copy: ``cuda.float4(cuda.float2(1, 2), 3,
+4)``. The executor runs them; the compiled engine leaves them to it.
 """
 
 from numba.core import types

@@ -35,7 +35,8 @@ class _Extents:
     def __init__(self, grid, block):
         self.threads = int(np.prod(grid, dtype=np.int64)) * int(np.prod(block, dtype=np.int64))
         self.places = {
-            "gridDim": grid, "blockDim": block, "blockIdx": [g // 2 for g in grid], "threadIdx": [b // 2 for b in block],
+            "gridDim": grid, "blockDim": block, "blockIdx": [g // 2 for g in grid],
+            "threadIdx": [b // 2 for b in block],
         }  # fmt: skip
         self.sizes = [g * b for g, b in zip(grid, block, strict=True)]
         self.middle = [

@@ -43,8 +43,8 @@ def explore(
     differ.
     preemptions: threads are interrupted at most that often in systematic schedules. seconds: of CPU time, a limit that
     ends the search early. keep_going: do not stop at the first failure (`report.results` then counts all).
-    check_folders: code in these folders belongs to a check, not to the program; no message gives its line numbers, and no
-    table its steps. given: (file, first line, last line) of programs in them whose steps are shown all the same.
+    check_folders: code in these folders belongs to a check, not to the program; no message gives its line numbers, and
+    no table its steps. given: (file, first line, last line) of programs in them whose steps are shown all the same.
 
     Returns a Report. The same arguments give the same report.
     """

@@ -1,4 +1,4 @@
-"""What is wrong with a run, in words: from its Outcome to Findings."""
+"""What is wrong with a run, in words: from its RunOutcome to Findings."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -111,16 +111,17 @@ def _seen_why(stuck):
         waits = ", ".join(f"{a.name} waits for {b.name}" for a, b in zip(ring, [*ring[1:], ring[0]], strict=True))
         semaphores = any(isinstance(task.resource, locks.Semaphore) for task in ring)
         return (
-            f"{waits}: each holds what the one before it wants. "
-            f"If all threads take the locks{' and semaphores' if semaphores else ''} in the same order, there is no such ring."
+            f"{waits}: each holds what the one before it wants. If all threads take the "
+            f"locks{' and semaphores' if semaphores else ''} in the same order, there is no such ring."
         )
     for task in stuck:
         resource = task.resource
         holder = getattr(resource, "held_by", None)
         if holder is task:
             return (
-                f"{task.name} took {resource.label} before and has not released it. Is the release missing, or does one method "
-                "that holds the lock call another that takes it? A Lock cannot be taken twice by the same thread; an RLock can."
+                f"{task.name} took {resource.label} before and has not released it. Is the release missing, or does "
+                "one method that holds the lock call another that takes it? A Lock cannot be taken twice by the same "
+                "thread; an RLock can."
             )
         ended = list(dict.fromkeys(t.name for t in _holders(resource) if t.last == DONE))
         if ended:
@@ -129,8 +130,9 @@ def _seen_why(stuck):
         takers = _holders(task.resource)
         if len(set(takers)) > 1 and all(t.resource is task.resource for t in takers):
             return (
-                f"{_names(list(dict.fromkeys(t.name for t in takers)))} hold all of {task.resource.label} together, and each waits for more "
-                "of it. Let one thread at a time take all that it needs (under a lock), or let it give back what it has got."
+                f"{_names(list(dict.fromkeys(t.name for t in takers)))} hold all of {task.resource.label} together, "
+                "and each waits for more of it. Let one thread at a time take all that it needs (under a lock), or "
+                "let it give back what it has got."
             )
     return ""
 
@@ -149,13 +151,16 @@ def _often_why(stuck):
             if holder is task and other is not task and getattr(task.resource, "held_by", None) is None:
                 label = other.resource.label
                 return (
-                    f"{task.name} {task.doing}, and meanwhile it holds {label}, for which {other.name} waits. If {other.name} is who "
-                    f"should end that wait, neither can go on: release {label} before waiting."
+                    f"{task.name} {task.doing}, and meanwhile it holds {label}, for which {other.name} waits. If "
+                    f"{other.name} is who should end that wait, neither can go on: release {label} before waiting."
                 )
     for task in stuck:
         resource = task.resource
         if isinstance(resource, locks.Semaphore) and resource.first == resource.given == 0:
-            return f"{resource.label} began at 0, and nobody has released it yet. Who should do that waits, has ended, or never began."
+            return (
+                f"{resource.label} began at 0, and nobody has released it yet. Who should do that waits, has ended, or "
+                "never began."
+            )
     for task in stuck:
         resource = task.resource
         if isinstance(resource, locks.Condition):
@@ -169,7 +174,10 @@ def _often_why(stuck):
             if "tasks" in task.doing:
                 return "Every get must be followed by one task_done."
             if not resource.came:
-                return f"Nobody has put anything into {resource.label} yet. Who should do that waits, has ended, or never began."
+                return (
+                    f"Nobody has put anything into {resource.label} yet. Who should do that waits, has ended, or never "
+                    "began."
+                )
             return "Nobody puts anything in any more. Each consumer needs a sign that the work is over."
         if isinstance(resource, locks.Event):
             return "Nobody is left to set the event."
@@ -178,11 +186,14 @@ def _often_why(stuck):
         if isinstance(resource, locks.Semaphore):
             if task in _holders(resource):
                 return (
-                    f"{task.name} has taken {resource.label} and waits for more of it. A semaphore counts acquires, by the same thread too. "
-                    "Is a release missing, here or in another thread?"
+                    f"{task.name} has taken {resource.label} and waits for more of it. A semaphore counts acquires, by "
+                    "the same thread too. Is a release missing, here or in another thread?"
                 )
             if resource.given and not resource.takers:
-                return f"{resource.label} is acquired more often than it is released. Each thread that waits for it needs a release of its own."
+                return (
+                    f"{resource.label} is acquired more often than it is released. Each thread that waits for it needs "
+                    "a release of its own."
+                )
             return "Every acquire needs its release, on every way out; and the first value is how many may enter."
         if isinstance(resource, workers.Future) and resource.waits_for_a_worker:
             return "The task it waits for has no free worker to run on."
@@ -226,8 +237,8 @@ def _too_long(outcome):
     steps = f"after {len(outcome.points) or 'many'} steps nothing has come to an end"
     if len(busy) > 1 and len(backs_off & set(busy)) > 1:
         cause = (
-            "Each gives way to the other, again and again: they move, and get nowhere. Give them different waiting times "
-            "(a random back-off), or take the locks in one order so that nobody has to give way."
+            "Each gives way to the other, again and again: they move, and get nowhere. Give them different waiting "
+            "times (a random back-off), or take the locks in one order so that nobody has to give way."
         )
         return Finding("livelock", steps, tuple(facts), cause)
     cause = "The loop waits for something that nobody does. Does every path through it come closer to its end?"
@@ -314,8 +325,9 @@ def _stale(outcome, who=None):
                 later = any(e.task == task for e in outcome.events[outcome.events.index(event) + 1 :])
                 if later and (who is None or task == who) and read.point != event.point:
                     best = (
-                        f"{task} looked at {read.text}{_value(read)} {_of(outcome, read)}; before it went on, {event.task} "
-                        f"changed {event.text} {_of(outcome, event)}. What {task} had seen was no longer true."
+                        f"{task} looked at {read.text}{_value(read)} {_of(outcome, read)}; before it went on, "
+                        f"{event.task} changed {event.text} {_of(outcome, event)}. What {task} had seen was no longer "
+                        "true."
                     )
                 del last[(base, task)]
     return best
@@ -380,7 +392,7 @@ def _polling(outcome):
 def _polls(outcome, name, file, line):
     facts = ((name, f"sleeps, looks, and sleeps again, {_at(outcome, file, line)}"),)
     cause = (
-        "It wakes for nothing, and sleeps on when there is something to do. A Condition, an Event or a queue wakes it at the "
-        "right moment."
+        "It wakes for nothing, and sleeps on when there is something to do. A Condition, an Event or a queue wakes it "
+        "at the right moment."
     )
     return Finding("busy-waiting", f"{name} waits by asking", facts, cause, WARNING)

@@ -13,12 +13,13 @@
     counter.furthest(lambda played: -played.state["value"])  # (-2, the steps that do it, schedules tried, all of them?)
 
 A **step** is what a thread does from one access to something shared (a global variable that is written, a lock) to just
-before its next: here, a reading or a writing of `value`. The schedule names a thread for every step. `Lock` is there, and
-`syncthreads()`, a barrier of all threads; nothing else of `threading` is.
+before its next: here, a reading or a writing of `value`. The schedule names a thread for every step. `Lock` is there,
+and `syncthreads()`, a barrier of all threads; nothing else of `threading` is.
 
-A program that goes round for ever is played no further than the steps say (`to_the_end=False`). What counts are its rounds:
+A program that goes round for ever is played no further than the steps say (`to_the_end=False`). What counts are its
+rounds:
 
-    polite.play("ABABABAB", to_the_end=False).rounds[0].threads   # {"A", "B"}: steps 3 to 8 lead back to the state after step 2
+    polite.play("ABABABAB", to_the_end=False).rounds[0].threads   # {"A", "B"}: after step 8 all is as after step 2
     polite.furthest_round(lambda r: len(r.threads))
 """
 
@@ -33,7 +34,7 @@ import zlib
 from dataclasses import dataclass, field
 
 from . import findings, locks, policies, rounds
-from .report import Run, Table, described
+from .report import Interleaving, Run, described
 from .scheduler import BLOCKED, DONE, Scheduler, active
 from .tracing import source, tracer
 
@@ -55,10 +56,11 @@ class Played:
     """What a schedule came to.
 
     ending: "ended" (all threads), "deadlock" (nobody can go on), "impossible" (`refused` says which step, and why),
-    "too-long", or "stopped" after the given steps. steps: the names of the threads that made them, one for each. given: how
-    many of them the schedule named; the others were played thread by thread. state: the program's plain global variables at
-    the end. waiting: names of the threads that wait. rounds: of a program that was stopped, a rounds.Round for each state that
-    came again; nearest: of one without, (number of steps, what differs) of the earlier state that is most like the last one.
+    "too-long", or "stopped" after the given steps. steps: the names of the threads that made them, one for each. given:
+    how many of them the schedule named; the others were played thread by thread. state: the program's plain global
+    variables at the end. waiting: names of the threads that wait. rounds: of a program that was stopped, a rounds.Round
+    for each state that came again; nearest: of one without, (number of steps, what differs) of the earlier state that
+    is most like the last one.
     """
 
     ending: str
@@ -70,7 +72,7 @@ class Played:
     why: tuple = ()  # (label, text) of a deadlock, or of an error of the program
     rounds: tuple = ()
     nearest: tuple = ()
-    table: Table = field(default=None, compare=False)
+    table: Interleaving = field(default=None, compare=False)
 
 
 class Program:
@@ -96,7 +98,8 @@ class Program:
         return frozenset(known)
 
     def play(self, steps, to_the_end=True):
-        """Play `steps`, a string or list of the names of threads; what they leave is played thread by thread, `to_the_end`.
+        """Play `steps`, a string or list of the names of threads; what they leave is played thread by thread,
+        `to_the_end`.
 
         Returns Played. Raises ValueError for a name that no thread has.
         """
@@ -129,7 +132,8 @@ class Program:
         return best, steps, count, not waiting
 
     def furthest_round(self, score, most_runs=MAX_RUNS):
-        """(largest `score(round)` of all rounds.Round, steps that end with one that reaches it, states found, all of them?).
+        """(largest `score(round)` of all rounds.Round, steps that end with one that reaches it, states found, all of
+        them?).
 
         `score` must not fall when a round gets longer. (None, (), ...) for a program that comes back to no state.
         """
@@ -146,8 +150,8 @@ class Program:
         return most, steps, len(follows), not waiting
 
     def _schedules(self, waiting, most_runs):
-        """(run, its policy) of every step in every state. `waiting`: the beginnings that are still to be tried, each with the
-        state before its last step."""
+        """(run, its policy) of every step in every state. `waiting`: the beginnings that are still to be tried, each
+        with the state before its last step."""
         seen = set()
         for _ in range(most_runs):
             policy = _Search(*waiting.pop(), seen, self._state)
@@ -226,7 +230,9 @@ class Program:
                 continue
             row = rows.setdefault(number, [event.task, event.line, source(event.file, event.line), []])
             row[-1].append(described(event))
-        return Table([(n, task, line or "", code, "; ".join(said)) for n, (task, line, code, said) in rows.items()])
+        return Interleaving(
+            [(n, task, line or "", code, "; ".join(said)) for n, (task, line, code, said) in rows.items()]
+        )
 
     def _state(self):
         """The rounds.State in which the run stands."""
@@ -328,7 +334,8 @@ class _Search(_Given):
     """A given beginning; then the first thread that can, until a state comes that was seen.
 
     before: the state in which the last step of the beginning is made. others: (beginning, its `before`) to try next.
-    new: the states that nobody saw before. edges: (state, thread, state after its step). known: the last state was seen before.
+    new: the states that nobody saw before. edges: (state, thread, state after its step). known: the last state was seen
+    before.
     """
 
     def __init__(self, order, before, seen, look):

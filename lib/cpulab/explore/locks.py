@@ -208,7 +208,8 @@ class Semaphore(StandIn):
 
     @property
     def takers(self):
-        """(thread, line) of each acquire that is not released; none where others release than acquire: it is a signal then."""
+        """(thread, line) of each acquire that is not released; none where others release than acquire: it is a signal
+        then."""
         return () if self.__takers is None else tuple(self.__takers)
 
     def acquire(self, blocking=True, timeout=None):
@@ -408,8 +409,8 @@ class Barrier(StandIn):
 
 
 class SyncThreads(StandIn):
-    """syncthreads() of a block of `parties` threads. To come is a step. To go on is none: who is chosen when all have come
-    makes its next access."""
+    """syncthreads() of a block of `parties` threads. To come is a step. To go on is none: who is chosen when all have
+    come makes its next access."""
 
     def __init__(self, parties):
         super().__init__("barrier", "the barrier")

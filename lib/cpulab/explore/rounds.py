@@ -1,7 +1,8 @@
-"""Rounds of a program: steps after which it is in a state in which it was before, so that they can be repeated for ever.
+"""Rounds of a program: steps after which it is in a state in which it was before, so that they can be repeated for
+ever.
 
-A livelock is such a round, and so is the starving of a thread. `best` finds the most that any round reaches: states that lead to
-each other lie on one round together, and no round leaves them.
+A livelock is such a round, and so is the starving of a thread. `best` finds the most that any round reaches: states
+that lead to each other lie on one round together, and no round leaves them.
 """
 
 from collections import deque
@@ -34,7 +35,8 @@ class Round:
 
 
 def of_steps(steps, states):
-    """The longest Round of each state that comes again. `states` are those before each of the `steps`, and the one after."""
+    """The longest Round of each state that comes again. `states` are those before each of the `steps`, and the one
+    after."""
     place, found = {}, {}
     for k, state in enumerate(states):
         first = place.setdefault(state, k)

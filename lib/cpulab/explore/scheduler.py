@@ -48,7 +48,7 @@ def tell(text):
         _active.note(_active.running, "note", text)
 
 
-class Task:
+class ControlledThread:
     """A controlled thread."""
 
     def __init__(self, number, name, daemon=False):
@@ -69,7 +69,7 @@ class Task:
 
 
 @dataclass(slots=True)
-class Event:
+class ThreadEvent:
     """One thing that happened: `kind` is read, write, call, sync or note; `place` is what was accessed."""
 
     task: str
@@ -89,8 +89,8 @@ class Event:
 
 
 @dataclass
-class Point:
-    """A decision: who could have gone on here. `forced`: the thread that ran could not."""
+class Decision:
+    """At a point: who could have gone on here. `forced`: the thread that ran could not."""
 
     chosen: int
     default: int
@@ -100,7 +100,7 @@ class Point:
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """What one run came to."""
 
     ending: str = "ended"  # ended, deadlock, too-long, stuck, refused (by the policy)
@@ -130,13 +130,14 @@ class Outcome:
 
 
 class Scheduler:
-    """Runs a scenario once. `policy.choose(index, default, options, late)` returns the number of a task; None ends it."""
+    """Runs a scenario once. `policy.choose(index, default, options, late)` returns the number of a task; None ends
+    it."""
 
     def __init__(self, policy, tracer=None, max_points=3000, max_ticks=150_000):
         self.policy, self.tracer = policy, tracer
         self.max_points, self.max_ticks = max_points, max_ticks
         self.tasks, self.running, self.clock, self.ticks = [], None, 0.0, 0
-        self.stopping, self.out, self.locks = False, Outcome(), []
+        self.stopping, self.out, self.locks = False, RunOutcome(), []
         self.done = _thread.allocate_lock()
         self.done.acquire()
         self.letters = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -145,7 +146,7 @@ class Scheduler:
     # the run -----------------------------------------------------------------------------------------------------
 
     def run(self, scenario):
-        """Run `scenario()` as the thread "main" to the end of all threads; returns the Outcome. Never hangs."""
+        """Run `scenario()` as the thread "main" to the end of all threads; returns the RunOutcome. Never hangs."""
         global _active
         if _active is not None:
             raise RuntimeError("an exploration is running already; one inside another is not possible")
@@ -168,8 +169,8 @@ class Scheduler:
             _active = None
         if self.strangers:
             raise RuntimeError(
-                f"the scenario started a real thread ({self.strangers[0]}), which the explorer cannot steer: use threading "
-                "and concurrent.futures as they are imported at the top of the file or notebook"
+                f"the scenario started a real thread ({self.strangers[0]}), which the explorer cannot steer: use "
+                "threading and concurrent.futures as they are imported at the top of the file or notebook"
             )
         self.out.tasks, self.out.clock = self.tasks, self.clock
         self.out.held = [lock for lock in self.locks if lock.held_by is not None]
@@ -209,7 +210,7 @@ class Scheduler:
 
     def spawn(self, name=None, daemon=False):
         """A new task that does not run yet."""
-        task = Task(len(self.tasks), name or next(self.letters, f"T{len(self.tasks)}"), daemon)
+        task = ControlledThread(len(self.tasks), name or next(self.letters, f"T{len(self.tasks)}"), daemon)
         self.tasks.append(task)
         return task
 
@@ -301,8 +302,8 @@ class Scheduler:
         return self._block(ready, resource, doing, seconds)
 
     def halt(self, ready, resource, doing):
-        """Block the running thread until `ready()`, without a point before and after: who chooses it then lets it make its
-        next access."""
+        """Block the running thread until `ready()`, without a point before and after: who chooses it then lets it make
+        its next access."""
         self._block(ready, resource, doing, None)
         self.running.through = True
 
@@ -349,7 +350,7 @@ class Scheduler:
             if number is None:
                 return self._end_here(me, "refused")
             chosen = self.tasks[number] if any(t.number == number for t in able + late) else default
-            point = Point(
+            point = Decision(
                 chosen.number,
                 default.number,
                 tuple(t.number for t in able),
@@ -367,8 +368,8 @@ class Scheduler:
         return chosen
 
     def _goes_round(self, me):
-        """Whether a thread only looked in the second half of its turn, at what it had seen in the first. To take a lock and
-        give it back is to look."""
+        """Whether a thread only looked in the second half of its turn, at what it had seen in the first. To take a lock
+        and give it back is to look."""
         events = self.out.events
         before = {event.deed for event in events[me.since : me.middle]}
         return not any(e.kind in ("write", "call") or e.deed not in before for e in events[me.middle :])
@@ -408,7 +409,7 @@ class Scheduler:
     def note(self, task, kind, text, **more):
         """Record an event of `task` at the line of the program where it stands."""
         file, line = self.tracer.where(task) if self.tracer else ("", 0)
-        event = Event(task.name, file, line, kind, text, point=len(self.out.points), **more)
+        event = ThreadEvent(task.name, file, line, kind, text, point=len(self.out.points), **more)
         self.out.events.append(event)
         return event
 

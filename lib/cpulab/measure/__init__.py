@@ -5,7 +5,8 @@ ratio(peer, ours)       how much faster, measured fairly on a noisy machine; fas
 times({...})            several candidates at once; fastest({...}): the least of many single calls, for small effects
 ThreadClock()           for fastest: the processor time of one thread, whatever else runs
 peaks()                 FLOP/s and byte/s that this machine reaches at most
-roofline([...])         the picture of both, with its table and its text alternative; roof_picture(): small, for messages
+roofline([...])         the picture of both, with its table and its text alternative; roof_picture(): small, for
+                        messages
 Timeline()              which thread ran which piece of work, from when to when; draw_timelines() draws it
 fastest_timeline(run, n) the same of the fastest of several runs of compiled code
 line_map(array)         which cache line each element lies in, and who writes to it; line_picture() draws it
@@ -16,8 +17,19 @@ hot_loop(function)      the innermost loop of a compiled function, as the proces
 machine_code(rung)      what the compiler for NVIDIA GPUs makes of a kernel, as it was recorded
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 recorded_transfers()    what a GPU took for a vector add with its copies, if one was recorded
-experiment(name)        what a GPU took for one of the recorded experiments; ladder(), ladder_table(): for the rungs of an operation
+experiment(name)        what a GPU took for one of the recorded experiments; ladder(), ladder_table(): for the rungs of
+                        an operation
 Beside(name)            a recorded comparison with PyTorch: its means, its table
+
+Its files, in reading order:
+
+timing, claims   timing.py, claims.py, turns.py (one at a time), cores.py (a core each), peers.py (libraries at their
+                 best)
+the machine      machine.py (its card), peak_rates.py, bandwidth.py, latency.py, levels.py, pages.py, lines.py
+what code is     assembly.py (hot loop), machine_code.py (GPU's compiler), scaling.py
+time lines       timeline.py, timeline_clock.py, timeline_plot.py
+records          records.py, beside.py (PyTorch), on_gpu.py, transfers.py
+pictures         plot.py (roofline), roof_picture.py, line_picture.py, table.py
 """
 
 from .assembly import HotLoop, hot_loop

@@ -20,7 +20,8 @@ class Beside:
         self.columns = [column for column in COLUMNS if column in seen]  # a machine may have no AVX-512
 
     def mean(self, kind, instructions, threads, passes="forward", mode=USER):
-        """The geometric mean of PyTorch's time / ours over a kind, or "all"; KeyError where nothing such is recorded."""
+        """The geometric mean of PyTorch's time / ours over a kind, or "all"; KeyError where nothing such is
+        recorded."""
         wanted = {"kind": kind, "instruction_set": instructions, "threads": threads, "passes": passes, "mode": mode}
         for line in self.record.data["means"]:
             if wanted.items() <= line.items():

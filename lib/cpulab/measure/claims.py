@@ -2,11 +2,12 @@
 
     measure.claim("four chains take hardly longer than one", longer, high=1.5, why="a core without a pipeline")
 
-On a page where it holds, the sentence beside it stands, and nothing is shown. Where it does not, the page says so at this very
-place, and goes on: a reader's machine is one that nobody here had. What is exact (results, counts, bytes) is asserted instead.
+On a page where it holds, the sentence beside it stands, and nothing is shown. Where it does not, the page says so at
+this very place, and goes on: a reader's machine is one that nobody here had. What is exact (results, counts, bytes) is
+asserted instead.
 
-Each outcome is a mark in what the cell shows, so it is kept with the page's results; `_ext/claims.py` gathers the marks of a
-built book. benchmarks/results/claims/ has those of several machines.
+Each outcome is a mark in what the cell shows, so it is kept with the page's results; `_ext/claims.py` gathers the marks
+of a built book. benchmarks/results/claims/ has those of several machines.
 """
 
 import functools
@@ -31,8 +32,10 @@ def claim(says, value, low=-math.inf, high=math.inf, *, why="", busy=False):
     Returns nothing, as a cell would show what its last line returns.
 
     says: the statement, with no capital and no full stop, once a page: it is the name under which outcomes are kept.
-    value: a number, a `Ratio`, or a condition on measured numbers for which no single number stands (then without bounds).
-    low, high: the bounds within which it holds, both included. why: a known cause for another outcome, as a clause or sentence.
+    value: a number, a `Ratio`, or a condition on measured numbers for which no single number stands (then without
+    bounds).
+    low, high: the bounds within which it holds, both included. why: a known cause for another outcome, as a clause or
+    sentence.
     busy: other programs ran, so that another outcome says little (a `Ratio` knows it by itself).
     """
     display(Claim(says, value, low, high, why, busy))
@@ -96,7 +99,8 @@ class Claim:
         if self.outcome == HELD:
             return f'<span class="claim" data-claim="{mark}" hidden></span>'
         return (
-            f'<aside class="admonition caution claim" data-claim="{mark}"><p class="admonition-title">Otherwise here</p>'
+            f'<aside class="admonition caution claim" data-claim="{mark}">'
+            '<p class="admonition-title">Otherwise here</p>'
             f"<p>{escape(str(self))}</p></aside>"
         )
 

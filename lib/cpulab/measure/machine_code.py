@@ -3,8 +3,8 @@
     view = machine_code(rung, "sm_80")       # a `simt.xray.Compiled`: registers, spills, instruction mix, main loop
     view.origin                              # "recorded on 22 November 2026"
 
-The record, benchmarks/results/compiled.json, is made by ``python benchmarks/run.py compiled``. Tests compare it with the
-compiler; a kernel of your own goes to ``simt.xray.compiled``.
+The record, benchmarks/results/compiled.json, is made by ``python benchmarks/run.py compiled``. Tests compare it with
+the compiler; a kernel of your own goes to ``simt.xray.compiled``.
 """
 
 import datetime
@@ -19,7 +19,8 @@ ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 def machine_code(rung, arch="sm_80", kernel=0, live=False):
     """The `simt.xray.Compiled` of a rung's kernel, for float32 (the kernel's first signature).
 
-    rung: a GPU row of `dlkernels.implementations`, or anything with ``name`` and ``kernels``. kernel: which of its kernels.
+    rung: a GPU row of `dlkernels.implementations`, or anything with ``name`` and ``kernels``. kernel: which of its
+    kernels.
     live: True asks the compiler, which takes a second or so; it must be installed (`make gpu`).
     Raises LookupError for what was not recorded.
     """

@@ -315,7 +315,8 @@ def _from_disk(loops):
 
 
 def _to_disk(loops, measured):
-    """Keep peaks for `_from_disk`; a full or closed disk is no error. Those measured in a hurry are of no use to others."""
+    """Keep peaks for `_from_disk`; a full or closed disk is no error. Those measured in a hurry are of no use to
+    others."""
     if HURRY:
         return
     with contextlib.suppress(OSError):

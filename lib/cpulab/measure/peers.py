@@ -1,4 +1,5 @@
-"""Peers at their best: what slows another library down is taken out of the environment, and what it runs is written down.
+"""Peers at their best: what slows another library down is taken out of the environment, and what it runs is written
+down.
 
 subprocess.run(command, env=peers.environment())    # libraries read their variables when they are loaded
 peers.handicaps()                                   # {variable: what it does}, of those that are set here
@@ -54,8 +55,8 @@ def _set_here():
 def matmul_seconds(n, threads=1, budget=0.3):
     """(least seconds of NumPy's product of two n x n matrices in float32, a sentence): NumPy at its best.
 
-    Where a variable slows it down here, it is timed in a process without it, as it reads them when it is loaded, and the
-    sentence says so; elsewhere it is timed here, and the sentence is "". ``budget``: see `times`.
+    Where a variable slows it down here, it is timed in a process without it, as it reads them when it is loaded, and
+    the sentence says so; elsewhere it is timed here, and the sentence is "". ``budget``: see `times`.
     """
     told = _set_here()
     if told:
@@ -97,8 +98,8 @@ x @ x
 
 
 def _onednn():
-    """{version, kernels: the instructions oneDNN uses, product: the kernel it takes for one in bfloat16}, as its verbose
-    lines say in a process of its own; {} where it says nothing."""
+    """{version, kernels: the instructions oneDNN uses, product: the kernel it takes for one in bfloat16}, as its
+    verbose lines say in a process of its own; {} where it says nothing."""
     verbose = environment({"ONEDNN_VERBOSE": "1"})
     done = subprocess.run([sys.executable, "-c", _ONEDNN], env=verbose, capture_output=True, text=True, timeout=120)
     lines = [line.split(",") for line in done.stdout.splitlines() if line.startswith("onednn_verbose")]

@@ -71,7 +71,8 @@ def roofs(measured=None, threads=None, points=()):
     """The `Roof` for each number in ``threads``, fastest first (default: all threads).
 
     ``points``: kernels that are to stand under them, as for `roofline`. Where one stands more than a tenth above the
-    highest, kept peaks are measured again: the machine is faster than it was then. ``measured``: `Peaks` to be taken as they are.
+    highest, kept peaks are measured again: the machine is faster than it was then. ``measured``: `Peaks` to be taken as
+    they are.
     """
     points = [_point(p) for p in points]
 

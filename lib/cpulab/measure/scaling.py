@@ -166,9 +166,9 @@ def _name(size, workers):
 def strong_scaling(job, workers=None, use=None, **options):
     """Time ``job()`` with each number of ``workers``, in turns. Returns `StrongScaling`.
 
-    ``workers``: default 1, 2, 4, ... and all threads of numba; where that is 1 only, there is no serial share. ``use(n)``
-    is called before each run, and sets the number (default: `numba.set_num_threads`; these threads then get a core each).
-    The options are those of `times`.
+    ``workers``: default 1, 2, 4, ... and all threads of numba; where that is 1 only, there is no serial share.
+    ``use(n)`` is called before each run, and sets the number (default: `numba.set_num_threads`; these threads then get
+    a core each). The options are those of `times`.
     """
     workers = _counts(workers)
     run = {str(n): _with(n, job, use) for n in workers}

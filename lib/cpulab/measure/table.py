@@ -66,7 +66,8 @@ class Table:
 
 
 def with_unit(value, unit, digits=3):
-    """A value with the fitting prefix: ``with_unit(3.3e10, "B/s")`` is ``33.0 GB/s``, with a space that does not break."""
+    """A value with the fitting prefix: ``with_unit(3.3e10, "B/s")`` is ``33.0 GB/s``, with a space that does not
+    break."""
     if value == 0:
         return f"0\N{NO-BREAK SPACE}{unit}"
     # Rounded first: 999.7 would be printed as 1000 and belongs to the next prefix.

@@ -208,7 +208,8 @@ def covered(pieces):
 
 
 def fastest_timeline(run, pieces, threads=None, calls=4):
-    """The timeline of the fastest of several runs: of ``run(log)``, which notes its ``pieces`` pieces of work in a `new_log`.
+    """The timeline of the fastest of several runs: of ``run(log)``, which notes its ``pieces`` pieces of work in a
+    `new_log`.
 
     It is called once more before, for its compilation. ``threads``: see `Timeline.from_log`.
     """

@@ -17,7 +17,8 @@ LETTER = 0.066  # inches of one letter of a label
 def draw_timelines(timelines):
     """Draw several timelines under each other on one time axis; returns a figure with ``alt_text``.
 
-    ``timelines``: name -> `Timeline`; the name of a single one may be "". Show it with ``figures.show(figure, alt=figure.alt_text)``.
+    ``timelines``: name -> `Timeline`; the name of a single one may be "". Show it with ``figures.show(figure,
+    alt=figure.alt_text)``.
     """
     from matplotlib import pyplot
 

@@ -66,7 +66,8 @@ class Clock:
 
 
 class ThreadClock(Clock):
-    """Counts the processor time of the calling thread: for `fastest` of functions that use one thread, beside other programs."""
+    """Counts the processor time of the calling thread: for `fastest` of functions that use one thread, beside other
+    programs."""
 
     def now(self):
         return time.thread_time() if self.own_is_fine else super().now()
@@ -273,9 +274,9 @@ def _spread(quiet):
 def fastest(functions, calls=60, limit=2, clock=None):
     """Least seconds of each function, by name, over many single calls in turns; for small effects.
 
-    Other programs only ever add time, so the fastest call is the one that was disturbed least. Stops after ``calls`` rounds,
-    or after ``limit`` seconds and seven rounds. Each function is called once before, untimed. ``clock``: a `ThreadClock` for
-    functions that use one thread leaves out the time in which other programs had its core.
+    Other programs only ever add time, so the fastest call is the one that was disturbed least. Stops after ``calls``
+    rounds, or after ``limit`` seconds and seven rounds. Each function is called once before, untimed. ``clock``: a
+    `ThreadClock` for functions that use one thread leaves out the time in which other programs had its core.
     """
     clock = clock or Clock()
     if HURRY:

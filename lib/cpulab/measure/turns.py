@@ -1,7 +1,7 @@
 """Where several processes measure on one machine, one at a time: the others stand still meanwhile.
 
-`make read` runs two pages of the book at once, for most of their time goes into compiling. It tells their processes where to
-ask (the variable CPULAB_TURNS); without it nothing is asked.
+`make read` runs two pages of the book at once, for most of their time goes into compiling. It tells their processes
+where to ask (the variable CPULAB_TURNS); without it nothing is asked.
 
 With CPULAB_HURRY set, as where tests build the book, nobody reads what is measured: few samples and short ones do.
 """

@@ -10,7 +10,7 @@ import numpy as np
 
 from .analysis import Race, SharedLine
 from .arrays import TracedArray
-from .instrumented import Program
+from .instrumented import ChangedCopies
 from .loops import SCHEDULES
 from .recorder import Carried, Recorder, TooLarge
 from .report import WatchReport
@@ -29,7 +29,8 @@ def watch(function, threads=2, schedule="static", chunk=None, limit=200_000):
 
     Each array starts at a cache line of its own; a view keeps its offset. Whole-array statements outside prange loops
     count as serial, though numba may share them out. Arguments are left unchanged (see `report.arguments`).
-    Raises TooLarge after `limit` accesses, Beyond64Bits where a whole number needs more than 64 bits, and what the function itself raises.
+    Raises TooLarge after `limit` accesses, Beyond64Bits where a whole number needs more than 64 bits, and what the
+    function itself raises.
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is {schedule!r}; expected one of {', '.join(SCHEDULES)}")
@@ -50,7 +51,7 @@ def watch(function, threads=2, schedule="static", chunk=None, limit=200_000):
 
 def _run(function, threads, schedule, chunk, limit, arguments):
     recorder = Recorder(threads, limit)
-    program = Program(recorder, schedule, chunk).function(function)
+    program = ChangedCopies(recorder, schedule, chunk).function(function)
     original = getattr(function, "py_func", function)
     names = original.__code__.co_varnames
     traced, copies = [], {}

@@ -11,7 +11,8 @@ from .recorder import LOAD, STORE
 UNNAMED = ("an array made inside", "a temporary array")
 _NO_LOADS = {"shape", "ndim", "size", "zeros_like", "empty_like", "ones_like", "full_like", "result_type"}
 _METHODS = {
-    "sum", "mean", "std", "var", "min", "max", "prod", "any", "all", "argmin", "argmax", "argsort", "cumsum", "dot", "copy",
+    "sum", "mean", "std", "var", "min", "max", "prod", "any", "all", "argmin", "argmax", "argsort", "cumsum", "dot",
+    "copy",
     "reshape", "ravel", "transpose", "round", "clip", "take", "repeat", "nonzero", "trace", "diagonal", "swapaxes",
 }  # fmt: skip
 

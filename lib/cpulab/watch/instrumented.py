@@ -276,7 +276,7 @@ class Namespace:
         return self.__names[name] if name in self.__names else getattr(self.__module, name)
 
 
-class Program:
+class ChangedCopies:
     """Changed copies of a function and of the numba functions it calls."""
 
     def __init__(self, recorder, schedule, chunk):
@@ -289,7 +289,8 @@ class Program:
 
         self.numba_names = {
             "prange": range, "get_thread_id": thread_id, "get_num_threads": lambda: recorder.threads,
-            "set_num_threads": lambda n: None, "set_parallel_chunksize": lambda n: 0, "get_parallel_chunksize": lambda: 0,
+            "set_num_threads": lambda n: None, "set_parallel_chunksize": lambda n: 0,
+            "get_parallel_chunksize": lambda: 0,
         }  # fmt: skip
         self.values = {id(getattr(numba, name)): new for name, new in self.numba_names.items()}
         self.values |= {id(function): compiled_math(function) for function in vars(math).values()}
@@ -302,7 +303,7 @@ class Program:
         if original in self.copies:
             return self.copies[original]
         tree, lines = _tree_of(original)
-        whole.Whole().visit(_Change(original).visit(tree))
+        whole.WholeIn64Bits().visit(_Change(original).visit(tree))
         tree.decorator_list = []
         module = ast.fix_missing_locations(ast.Module([tree], []))
         space = dict(original.__globals__)

@@ -1,7 +1,7 @@
 """Whole numbers that run as Python, and have 64 bits as in compiled code.
 
-Beyond them Python goes on and compiled code wraps around: a program would take one way when it is watched or counted, and
-another when it runs. So there it ends, and says where.
+Beyond them Python goes on and compiled code wraps around: a program would take one way when it is watched or counted,
+and another when it runs. So there it ends, and says where.
 """
 
 import ast
@@ -27,8 +27,8 @@ class Beyond64Bits(ArithmeticError):
 
 
 def of(name, a, b, in_place=False):
-    """a + b, or another operation of `OPERATORS`. Raises Beyond64Bits where whole numbers leave their 64 bits. in_place: as
-    in a += b, of arrays."""
+    """a + b, or another operation of `OPERATORS`. Raises Beyond64Bits where whole numbers leave their 64 bits.
+    in_place: as in a += b, of arrays."""
     if not isinstance(a, _WHOLE) or not isinstance(b, _WHOLE):
         return (_IN_PLACE if in_place else OPERATORS)[name](a, b)
     unsigned = [isinstance(x, np.unsignedinteger) for x in (a, b)]
@@ -58,7 +58,7 @@ def negative(a):
 NAMES = {"whole_": of, "negative_": negative}
 
 
-class Whole(ast.NodeTransformer):
+class WholeIn64Bits(ast.NodeTransformer):
     """a + b becomes whole_("Add", a, b), and a += b the same in place. The program must then know `NAMES`."""
 
     def visit_BinOp(self, node):

@@ -10,7 +10,8 @@ The ladder of conv2d_backward             what the rung adds
     conv2d_backward_direct     the loops of the convolution: each multiply-add becomes two
     conv2d_backward_planes     all cores: each computes gradients of whole planes, along rows
     conv2d_backward_columns    two products of matrices with the columns of im2col
-    conv2d_backward_implicit   no columns: each thread uses what it has made; with stride 1 the pixels' is a convolution again
+    conv2d_backward_implicit   no columns: each thread uses what it has made; with stride 1 the pixels' is a convolution
+                               again
     conv2d_backward_lines      depthwise convolutions: each plane as one long line (depthwise_backward.py)
 """
 
@@ -214,8 +215,10 @@ def conv2d_backward_columns(g, grad, x, weight, of_x, of_weight):
 @implementation(
     "conv2d_backward",
     device="cpu",
-    adds="no columns, which would move from one core's cache to another's: patches are packed from the picture, and the gradient "
-    "of the pixels is, with stride 1, a convolution with the kernel turned round, the fastest that fits",
+    adds=(
+        "no columns, which would move from one core's cache to another's: patches are packed from the picture, and the "
+        "gradient of the pixels is, with stride 1, a convolution with the kernel turned round, the fastest that fits"
+    ),
 )
 @on_pictures
 def conv2d_backward_implicit(g, grad, x, weight, of_x, of_weight):

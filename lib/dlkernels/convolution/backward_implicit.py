@@ -1,17 +1,18 @@
 """Gradients of a convolution without columns: what a thread makes, it uses itself.
 
-The matrices are those of `conv2d_backward_columns`, but none of them is ever whole. Written by one core and read by another, a
-matrix would move from cache to cache, line by line: two threads can then take longer than one.
+The matrices are those of `conv2d_backward_columns`, but none of them is ever whole. Written by one core and read by
+another, a matrix would move from cache to cache, line by line: two threads can then take longer than one.
 
-The gradient of the pixels, with stride 1, is a convolution again, with the kernel turned round and both kinds of channels
-exchanged (`turned`): it goes whichever way is fastest for `conv2d`. With strides, a task makes the columns of some channels of
-one picture, some pixels at a time, and adds them to the pixels at once (`of_pixels`).
+The gradient of the pixels, with stride 1, is a convolution again, with the kernel turned round and both kinds of
+channels exchanged (`turned`): it goes whichever way is fastest for `conv2d`. With strides, a task makes the columns of
+some channels of one picture, some pixels at a time, and adds them to the pixels at once (`of_pixels`).
 
 The gradient of the weights is a product whose sum goes over the pixels of all pictures::
 
     gradient[term, out] = sum over (picture, pixel) of patch[term, pixel] r[out, pixel]         term = (channel, ky, kx)
 
-A task has some of its rows. It packs patches straight from the picture, as many pixels of as many pictures as fit (`of_weights`).
+A task has some of its rows. It packs patches straight from the picture, as many pixels of as many pictures as fit
+(`of_weights`).
 """
 
 from collections import namedtuple
@@ -42,19 +43,19 @@ from ..simd.pack import pack
 from ..team import share
 from .geometry import extent
 from .im2col import inside
-from .kept import by_shape
+from .plans import by_shape
 
 PANEL = DEPTH + SPARE  # elements of a column of packed panels
 TURNED = 16  # input channels of a task that turns weights: as many lines of the cache are written in turns
 TURNED_BY_ONE = 1 << 16  # weights; with fewer, waking the threads costs more than it gains
 SUMS = 1 << 18  # elements of a task's rows of a gradient, or of its columns: they stay in the L2 cache
 
-#: parts: tasks of a group (for the weights), or of a picture and a group (for the pixels). rows: of a task at most; columns: of its
-#: result at a time. own: elements of workspace of one thread.
+#: parts: tasks of a group (for the weights), or of a picture and a group (for the pixels). rows: of a task at most;
+#: columns: of its result at a time. own: elements of workspace of one thread.
 Plan = namedtuple("Plan", "parts rows columns own")
 
 
-# ---- the gradient of the weights --------------------------------------------------------------------------------------
+# ---- the gradient of the weights -------------------------------------------------------------------------------------
 
 
 @by_shape
@@ -69,46 +70,47 @@ def plan_of_weights(weight, g, grad, threads):
 
 
 @inner_njit()
-def pack_results(grad, picture, out, pixel, pixels, columns, line, to, begun):
+def pack_results(grad, picture, out, pixel, pixels, columns, line, packed_at, begun):
     """Pixels of some channels of r, into panels in which `begun` rows are there already: the pixels become rows."""
     width, area = VECTORS * lanes(line), grad.shape[2] * grad.shape[3]
-    for left in range(0, columns, width):
-        here = min(width, columns - left)
-        step = panel_width(here, lanes(line))
-        at = to + left * PANEL + begun * step
-        if here < step:
-            line[at : at + pixels * step] = 0
-        source = ((picture * grad.shape[1] + out + left) * area) + pixel
-        pack(memory(grad), source, 1, area, pixels, here, line, at, step)
+    for col in range(0, columns, width):
+        panel_cols = min(width, columns - col)
+        step = panel_width(panel_cols, lanes(line))
+        panel_at = packed_at + col * PANEL + begun * step
+        if panel_cols < step:
+            line[panel_at : panel_at + pixels * step] = 0
+        source = ((picture * grad.shape[1] + out + col) * area) + pixel
+        pack(memory(grad), source, 1, area, pixels, panel_cols, line, panel_at, step)
 
 
 @inner_njit()
-def pack_patches(x, g, picture, channel, term, rows, pixel, pixels, width, line, to):
-    """What some places of the kernel, of some channels, see at some pixels of the result: a row of packed patches for each."""
+def pack_patches(x, g, picture, channel, term, rows, pixel, pixels, width, line, packed_at):
+    """What some places of the kernel, of some channels, see at some pixels of the result: a row of packed patches for
+    each."""
     high, wide = x.shape[2:]
     zero = line.dtype.type(0)
     for r in range(rows):
-        c, place = (term + r) // (g.kernel_y * g.kernel_x), (term + r) % (g.kernel_y * g.kernel_x)
-        ky, kx = place // g.kernel_x, place % g.kernel_x
+        c, tap = (term + r) // (g.kernel_y * g.kernel_x), (term + r) % (g.kernel_y * g.kernel_x)
+        ky, kx = tap // g.kernel_x, tap % g.kernel_x
         begin, end = inside(kx, wide, width, g.stride_x, g.left, g.dilation_x)
-        at, y, left, rest = to + r * PITCH, pixel // width, pixel % width, pixels
-        while rest > 0:
-            count = min(width - left, rest)
+        row_at, y, col, remaining = packed_at + r * PITCH, pixel // width, pixel % width, pixels
+        while remaining > 0:
+            count = min(width - col, remaining)
             i = y * g.stride_y + ky * g.dilation_y - g.top
-            first = min(max(begin - left, 0), count)
-            last = min(max(end - left, first), count) if 0 <= i < high else first
+            first = min(max(begin - col, 0), count)
+            last = min(max(end - col, first), count) if 0 <= i < high else first
             for z in range(first):
-                line[at + z] = zero
-            j = (left + first) * g.stride_x + kx * g.dilation_x - g.left
+                line[row_at + z] = zero
+            j = (col + first) * g.stride_x + kx * g.dilation_x - g.left
             if g.stride_x == 1:
                 for z in range(last - first):
-                    line[at + first + z] = x[picture, channel + c, i, j + z]
+                    line[row_at + first + z] = x[picture, channel + c, i, j + z]
             else:
                 for z in range(last - first):
-                    line[at + first + z] = x[picture, channel + c, i, j + z * g.stride_x]
+                    line[row_at + first + z] = x[picture, channel + c, i, j + z * g.stride_x]
             for z in range(last, count):
-                line[at + z] = zero
-            at, y, left, rest = at + count, y + 1, 0, rest - count
+                line[row_at + z] = zero
+            row_at, y, col, remaining = row_at + count, y + 1, 0, remaining - count
 
 
 @inner_njit()
@@ -156,7 +158,7 @@ def of_weights(g, grad, x, of_weight):
     _all_weights(grad, x, of_weight, work, g, p, threads, products.least_time(adds), team.members())
 
 
-# ---- the gradient of the pixels: a convolution ----------------------------------------------------------------------------
+# ---- the gradient of the pixels: a convolution -----------------------------------------------------------------------
 
 
 def back(g):
@@ -173,37 +175,37 @@ def back(g):
 
 @inner_njit()
 def _some_turned(arguments, task, who):
-    weight, other = arguments
-    (ins, outs), places = (weight.shape[1], other.shape[1]), weight.shape[2] * weight.shape[3]
+    weight, flipped = arguments
+    (ins, outs), places = (weight.shape[1], flipped.shape[1]), weight.shape[2] * weight.shape[3]
     blocks = -(-ins // TURNED)
     group, first = task // blocks, task % blocks * TURNED
     last = min(first + TURNED, ins)
-    source, target = memory(weight), memory(other)
+    source, target = memory(weight), memory(flipped)
     if places == 1:
-        at, to = group * outs * ins + first, (group * ins + first) * outs
-        pack(source, at, 1, ins, last - first, outs, target, to, outs)
+        source_at, target_at = group * outs * ins + first, (group * ins + first) * outs
+        pack(source, source_at, 1, ins, last - first, outs, target, target_at, outs)
         return
     for o in range(outs):
         for i in range(first, last):
-            at, to = ((group * outs + o) * ins + i) * places, ((group * ins + i) * outs + o) * places
-            for place in range(places):
-                target[to + place] = source[at + places - 1 - place]
+            source_at, target_at = ((group * outs + o) * ins + i) * places, ((group * ins + i) * outs + o) * places
+            for tap in range(places):
+                target[target_at + tap] = source[source_at + places - 1 - tap]
 
 
 @cached_njit()
-def _all_turned(weight, groups, other, threads, team):
-    share(_some_turned, (weight, other), groups * -(-weight.shape[1] // TURNED), threads, 0, team)
+def _all_turned(weight, groups, flipped, threads, team):
+    share(_some_turned, (weight, flipped), groups * -(-weight.shape[1] // TURNED), threads, 0, team)
 
 
 def turned(weight, groups):
     """The weights with the kernel turned round, and inputs for outputs."""
     outs, ins, *kernel = weight.shape
-    other = np.empty((groups * ins, outs // groups, *kernel), weight.dtype)
-    _all_turned(weight, groups, other, 1 if weight.size < TURNED_BY_ONE else team.size(), team.members())
-    return other
+    flipped = np.empty((groups * ins, outs // groups, *kernel), weight.dtype)
+    _all_turned(weight, groups, flipped, 1 if weight.size < TURNED_BY_ONE else team.size(), team.members())
+    return flipped
 
 
-# ---- the gradient of the pixels: columns, added at once --------------------------------------------------------------------
+# ---- the gradient of the pixels: columns, added at once --------------------------------------------------------------
 
 
 @by_shape
@@ -223,27 +225,27 @@ def plan_of_pixels(weight, g, grad, threads):
 
 
 @inner_njit()
-def add_columns(g, rows, pixel, pixels, width, line, at, pitch, of_x, picture, channel):
+def add_columns(g, rows, pixel, pixels, width, line, columns_at, pitch, of_x, picture, channel):
     """Add columns, given by rows of `pixels` pixels of the result from `pixel` on, to where their pixels came from."""
     high, wide = of_x.shape[2:]
     for r in range(rows):
-        c, place = r // (g.kernel_y * g.kernel_x), r % (g.kernel_y * g.kernel_x)
-        ky, kx = place // g.kernel_x, place % g.kernel_x
+        c, tap = r // (g.kernel_y * g.kernel_x), r % (g.kernel_y * g.kernel_x)
+        ky, kx = tap // g.kernel_x, tap % g.kernel_x
         begin, end = inside(kx, wide, width, g.stride_x, g.left, g.dilation_x)
-        source, y, left, rest = at + r * pitch, pixel // width, pixel % width, pixels
-        while rest > 0:
-            count = min(width - left, rest)
+        source, y, col, remaining = columns_at + r * pitch, pixel // width, pixel % width, pixels
+        while remaining > 0:
+            count = min(width - col, remaining)
             i = y * g.stride_y + ky * g.dilation_y - g.top
-            first, last = max(begin - left, 0), min(end - left, count)
+            first, last = max(begin - col, 0), min(end - col, count)
             if 0 <= i < high:
-                j = (left + first) * g.stride_x + kx * g.dilation_x - g.left
+                j = (col + first) * g.stride_x + kx * g.dilation_x - g.left
                 if g.stride_x == 1:
                     for z in range(last - first):
                         of_x[picture, channel + c, i, j + z] += line[source + first + z]
                 else:
                     for z in range(last - first):
                         of_x[picture, channel + c, i, j + z * g.stride_x] += line[source + first + z]
-            source, y, left, rest = source + count, y + 1, 0, rest - count
+            source, y, col, remaining = source + count, y + 1, 0, remaining - count
 
 
 @inner_njit()

@@ -1,13 +1,13 @@
 """Which way a convolution goes: the one place that decides it, by shape and accuracy, and says why.
 
-What a sum of n products may be off, term by term, is (n + 3) eps |weight| * |input| (examples.py), whatever the order. Ways
-that add before they multiply, Winograd's and Fourier's, have a bound of the same form only with the largest numbers in
-the place of all: a result is off by at most
+What a sum of n products may be off, term by term, is (n + 3) eps |weight| * |input| (examples.py), whatever the order.
+Ways that add before they multiply, Winograd's and Fourier's, have a bound of the same form only with the largest
+numbers in the place of all: a result is off by at most
 
     WORSE * (n + 3) eps n largest|weight| largest|input|
 
-which says little where the largest number is far larger than the others: a dark corner of a picture then takes errors from
-a bright one. So the sizes of all numbers are looked at first. The faster way is taken where
+which says little where the largest number is far larger than the others: a dark corner of a picture then takes errors
+from a bright one. So the sizes of all numbers are looked at first. The faster way is taken where
 
     (largest / mean of |input|) * (largest / mean of |weight|)  <=  SPREAD
 
@@ -24,12 +24,13 @@ from .. import implementations, measured, team
 from ..host import workspace
 from ..matrix import choose as products
 from . import depthwise, fft, implicit, lanes, pointwise, tiles, winograd
-from .kept import by_shape
+from .plans import by_shape
 from .sizes import sizes
 from .tiles import ROWS
 
-#: How much larger than a direct sum's the bound of the error is, both for the largest numbers: for m = 2 and 4 the product
-#: of the sums of the absolute values of `winograd.matrices`, over 81, and twice as much for the roundings of transforms.
+#: How much larger than a direct sum's the bound of the error is, both for the largest numbers: for m = 2 and 4 the
+#: product of the sums of the absolute values of `winograd.matrices`, over 81, and twice as much for the roundings of
+#: transforms.
 WORSE = {"conv2d_winograd_2x2": 2, "conv2d_winograd_4x4": 20, "conv2d_fft": 4}
 SPREAD = {"conv2d_winograd_2x2": 1 << 16, "conv2d_winograd_4x4": 1 << 12, "conv2d_fft": 1 << 12}
 
@@ -38,10 +39,10 @@ SPREAD = {"conv2d_winograd_2x2": 1 << 16, "conv2d_winograd_4x4": 1 << 12, "conv2
 class Choice:
     """How `conv2d` computes a result.
 
-    multiplies: how many multiply-adds that takes, those with padded zeros included. workspace: bytes beside arguments and
-    result; those not counted that any product of matrices keeps (matrix/choose.py), and copies of arguments that are not
-    contiguous. bytes: those of input, weights, bias and result, each read or written once; no way moves less if it needs
-    every pixel, and most move more.
+    multiplies: how many multiply-adds that takes, those with padded zeros included. workspace: bytes beside arguments
+    and result; those not counted that any product of matrices keeps (matrix/choose.py), and copies of arguments that
+    are not contiguous. bytes: those of input, weights, bias and result, each read or written once; no way moves less if
+    it needs every pixel, and most move more.
     """
 
     rung: str
@@ -55,8 +56,8 @@ class Choice:
         return f"{self.rung}: {self.why} {work}, {self.workspace:,} bytes of workspace."
 
 
-#: What no count decides: {rungs, the usual one first: a layer that stands for all such, as (input channels, output channels, edge,
-#: kernel, stride)}, timed once on each machine.
+#: What no count decides: {rungs, the usual one first: a layer that stands for all such, as (input channels, output
+#: channels, edge, kernel, stride)}, timed once on each machine.
 FIRST_LAYERS = ("conv2d_tile", "conv2d_implicit"), (3, 64, 112, 3, 2)
 ONE_CHANNEL = ("conv2d_tile", "conv2d_depthwise", "conv2d_implicit"), (1, 32, 28, 3, 1)
 STRIDED_PIXELS = ("conv2d_pointwise", "conv2d_implicit"), (256, 256, 28, 1, 2)

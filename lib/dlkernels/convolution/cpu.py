@@ -121,7 +121,10 @@ def conv2d_im2col(x, weight, bias, g, out):
     "conv2d",
     device="cpu",
     adds="a kernel of one pixel: the picture is the matrix of columns already, and nothing is copied",
-    limits="with a stride, the pixels that are met are copied first; kernels of more than one, or with padding, go the way of conv2d_im2col",
+    limits=(
+        "with a stride, the pixels that are met are copied first; kernels of more than one, or with padding, go the "
+        "way of conv2d_im2col"
+    ),
 )
 @on_pictures
 def conv2d_pointwise(x, weight, bias, g, out):
@@ -134,8 +137,10 @@ def conv2d_pointwise(x, weight, bias, g, out):
 @implementation(
     "conv2d",
     device="cpu",
-    adds="no patches: vectors of pixels are loaded from a padded copy wherever a place of the kernel begins; a tile of the "
-    "result stays in registers over all input channels",
+    adds=(
+        "no patches: vectors of pixels are loaded from a padded copy wherever a place of the kernel begins; a tile of "
+        "the result stays in registers over all input channels"
+    ),
 )
 @on_pictures
 def conv2d_tile(x, weight, bias, g, out):
@@ -170,8 +175,10 @@ def conv2d_depthwise_lanes(x, weight, bias, g, out):
 @implementation(
     "conv2d",
     device="cpu",
-    adds="output channels in the lanes, neighbouring pixels in the rows of the tile: a product with patches that exist only as "
-    "addresses in a turned picture; nothing is wasted where pictures are small or strided",
+    adds=(
+        "output channels in the lanes, neighbouring pixels in the rows of the tile: a product with patches that exist "
+        "only as addresses in a turned picture; nothing is wasted where pictures are small or strided"
+    ),
     limits="groups go the way of conv2d_tile",
 )
 @on_pictures
@@ -199,8 +206,10 @@ def direct(x, weight, bias, g, out):
     "conv2d_winograd",
     device="cpu",
     adds="16 multiplications for 36; the sum over channels is 16 products of matrices",
-    limits="less accurate where weights or pixels are of very different size; Inf becomes NaN; other kernels than 3 x 3, strides, dilations "
-    "and groups are added up directly",
+    limits=(
+        "less accurate where weights or pixels are of very different size; Inf becomes NaN; other kernels than 3 x 3, "
+        "strides, dilations and groups are added up directly"
+    ),
 )
 @on_pictures
 def conv2d_winograd_2x2(x, weight, bias, g, out):
@@ -223,7 +232,10 @@ def conv2d_winograd_4x4(x, weight, bias, g, out):
     "conv2d_fft",
     device="cpu",
     adds="a convolution is a product of spectra: its cost hardly grows with the kernel",
-    limits="less accurate where weights or pixels are of very different size; Inf becomes NaN; strides are added up directly",
+    limits=(
+        "less accurate where weights or pixels are of very different size; Inf becomes NaN; strides are added up "
+        "directly"
+    ),
     public=True,
 )
 @on_pictures
@@ -248,7 +260,10 @@ def fastest(x, weight, bias, g, out):
 @implementation(
     "conv2d",
     device="cpu",
-    adds="of these and of Winograd's and Fourier's, what fits the shape and the numbers: conv2d(..., explain=True) says it",
+    adds=(
+        "of these and of Winograd's and Fourier's, what fits the shape and the numbers: conv2d(..., explain=True) says "
+        "it"
+    ),
     public=True,
 )
 @on_pictures

@@ -1,7 +1,7 @@
 """Depthwise convolution, a plane at a time: four rows of one plane stay in registers.
 
-There is nothing to share among channels, so a tile of channels would stay empty. A band of one channel is copied with its padding
-as tiles.py does; lanes.py has channels in the lanes instead.
+There is nothing to share among channels, so a tile of channels would stay empty. A band of one channel is copied with
+its padding as tiles.py does; lanes.py has channels in the lanes instead.
 """
 
 from ..simd import broadcast, fma, lanes, load, store

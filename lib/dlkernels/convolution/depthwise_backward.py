@@ -1,8 +1,8 @@
 """Gradients of a depthwise convolution, a plane at a time, as one long line.
 
-The rows of a network's last layers have 7 pixels: loops along them never fill a vector. So a plane is copied to a line with
-its padding, and what arrives to another line of the same pitch, with zeros between its numbers (stride) and rows. Then each
-place (ky, kx) of the kernel is one shift of the whole line::
+The rows of a network's last layers have 7 pixels: loops along them never fill a vector. So a plane is copied to a line
+with its padding, and what arrives to another line of the same pitch, with zeros between its numbers (stride) and rows.
+Then each place (ky, kx) of the kernel is one shift of the whole line::
 
     of the weight   the product of the line of what arrives and the line of pixels, shifted
     of the pixels   what arrives times the weight, added to a line that is shifted likewise
@@ -40,37 +40,38 @@ def _add(factor, source, target):
 
 @inner_njit()
 def _some_planes(arguments, task, who):
-    """Both gradients of some planes that lie one after the other: an input channel of a picture, all results of its group."""
+    """Both gradients of some planes that lie one after the other: an input channel of a picture, all results of its
+    group."""
     g, grad, x, weight, of_x, parts, tall, wide, planes = arguments
     outs, (high, across) = grad.shape[1] // g.groups, grad.shape[2:]
     pixels, back = np.zeros(tall * wide, x.dtype), np.zeros(tall * wide, x.dtype)
     length = (high - 1) * g.stride_y * wide + (across - 1) * g.stride_x + 1
     arrived = np.zeros(length, x.dtype)
     first_row, last_row = max(0, -g.top), min(x.shape[2], tall - g.top)
-    first, last = max(0, -g.left), min(x.shape[3], wide - g.left)
+    first, end = max(0, -g.left), min(x.shape[3], wide - g.left)
     for plane in range(task * planes, min((task + 1) * planes, x.shape[0] * x.shape[1])):
         n, channel = plane // x.shape[1], plane % x.shape[1]
         for i in range(first_row, last_row):
-            at = (i + g.top) * wide + g.left
-            for j in range(first, last):
-                pixels[at + j] = x[n, channel, i, j]
+            offset = (i + g.top) * wide + g.left
+            for j in range(first, end):
+                pixels[offset + j] = x[n, channel, i, j]
         back[:] = 0
         for o in range(channel * outs, (channel + 1) * outs):
             for y in range(high):
-                at = y * g.stride_y * wide
+                offset = y * g.stride_y * wide
                 for z in range(across):
-                    arrived[at + z * g.stride_x] = grad[n, o, y, z]
+                    arrived[offset + z * g.stride_x] = grad[n, o, y, z]
             for begin in range(0, length, BLOCK):
                 part = arrived[begin : begin + BLOCK]
                 for ky in range(g.kernel_y):
                     for kx in range(g.kernel_x):
-                        at = begin + ky * g.dilation_y * wide + kx * g.dilation_x
-                        parts[n, o, ky, kx] += _product(part, pixels[at : at + part.size])
-                        _add(weight[o, 0, ky, kx], part, back[at : at + part.size])
+                        offset = begin + ky * g.dilation_y * wide + kx * g.dilation_x
+                        parts[n, o, ky, kx] += _product(part, pixels[offset : offset + part.size])
+                        _add(weight[o, 0, ky, kx], part, back[offset : offset + part.size])
         for i in range(first_row, last_row):
-            at = (i + g.top) * wide + g.left
-            for j in range(first, last):
-                of_x[n, channel, i, j] = back[at + j]
+            offset = (i + g.top) * wide + g.left
+            for j in range(first, end):
+                of_x[n, channel, i, j] = back[offset + j]
 
 
 @cached_njit()
@@ -80,7 +81,8 @@ def _all_planes(g, grad, x, weight, of_x, parts, tall, wide, planes, threads, le
 
 
 def add_gradients(g, grad, x, weight, of_x, of_weight):
-    """Fill the gradients, which come as zeros, of a convolution with one input channel in each group; contiguous, finite."""
+    """Fill the gradients, which come as zeros, of a convolution with one input channel in each group; contiguous,
+    finite."""
     tall, wide = (
         (count - 1) * stride + (kernel - 1) * dilation + 1
         for count, stride, kernel, dilation in (

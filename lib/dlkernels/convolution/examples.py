@@ -29,7 +29,8 @@ SETTINGS = (
 )
 # 1x1 pictures, 1x1 kernels, kernel = picture, even kernels, ragged ones, no picture at all.
 SHAPES = (
-    (1, 1, 1, 1, 1, 1), (2, 2, 3, 1, 1, 3), (1, 2, 2, 5, 7, 3), (2, 3, 1, 4, 6, 1), (1, 1, 3, 5, 5, 5), (3, 1, 2, 3, 4, 2),
+    (1, 1, 1, 1, 1, 1), (2, 2, 3, 1, 1, 3), (1, 2, 2, 5, 7, 3), (2, 3, 1, 4, 6, 1), (1, 1, 3, 5, 5, 5),
+    (3, 1, 2, 3, 4, 2),
     (0, 3, 2, 5, 4, 3), (2, 5, 3, 3, 3), (1, 4, 1, 9, 1), (9, 5, 11, 8, 3),
 )  # fmt: skip
 # Past a tile of rows and of vectors, a band of the picture, the patches at a time; several pictures.
@@ -228,11 +229,12 @@ CONV2D_BACKWARD = Examples(
 )
 
 
-# ---- pooling: a size is (batch, channels, height, width), or without batch -----------------------------------------------
+# ---- pooling: a size is (batch, channels, height, width), or without batch -------------------------------------------
 
 #: (kernel, stride, padding, dilation, ceil_mode)
 WINDOWS = (
-    (2, None, 0, 1, False), (3, 2, 1, 1, False), ((3, 2), (2, 3), (1, 0), 1, True), (3, 1, 1, (2, 1), False), ((1, 5), 4, (0, 2), 1, True)
+    (2, None, 0, 1, False), (3, 2, 1, 1, False), ((3, 2), (2, 3), (1, 0), 1, True), (3, 1, 1, (2, 1), False),
+    ((1, 5), 4, (0, 2), 1, True)
 )  # fmt: skip
 POOLED = ((1, 1, 1, 1), (2, 3, 7, 9), (0, 3, 4, 5), (3, 8, 5), (1, 2, 12, 11), (1, 1, 1, 7))
 LARGE_POOLED = ((3, 5, 61, 90), (2, 300, 140), (70, 20, 7, 7))
@@ -292,8 +294,10 @@ ADAPTIVE_AVG_POOL2D = pooled(shares, mean_error(reference.adaptive_avg_pool2d), 
 
 
 def pooled_gradient(make, sizes_of, function, counted=None):
-    """Examples of the gradient: what arrives, then the arguments of the operation. sizes_of: (height, width) of its result.
-    counted: from ones in place of what arrives, how many windows send something to each pixel; None: the gradient itself."""
+    """Examples of the gradient: what arrives, then the arguments of the operation. sizes_of: (height, width) of its
+    result.
+    counted: from ones in place of what arrives, how many windows send something to each pixel; None: the gradient
+    itself."""
 
     def made(draw, *shape):
         x, *rest = make(draw, *shape)

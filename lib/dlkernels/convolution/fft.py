@@ -2,13 +2,13 @@
 
     result = inverse transform of ( sum over channels of transform(pixels) * conjugate(transform(weights)) )
 
-A transform of F x F pixels makes the results at which the kernel stands wholly inside: (F - kernel + 1)^2 of them, as the
-sum goes round at the edges. A picture is therefore cut into squares that overlap by kernel - 1 pixels: overlap-save
+A transform of F x F pixels makes the results at which the kernel stands wholly inside: (F - kernel + 1)^2 of them, as
+the sum goes round at the edges. A picture is therefore cut into squares that overlap by kernel - 1 pixels: overlap-save
 (Oppenheim and Schafer, Discrete-Time Signal Processing, section 8.7). Transforms of real numbers have only half of the
 spectrum to be kept: F (F / 2 + 1) complex numbers. For each of them, the sum over channels is a product of matrices.
 
-Multiplications for each result and pair of channels: about 4 F (F / 2 + 1) / (F - kernel + 1)^2, where the definition has
-kernel^2; transforms come on top for each channel, not for each pair. Transforms are NumPy's.
+Multiplications for each result and pair of channels: about 4 F (F / 2 + 1) / (F - kernel + 1)^2, where the definition
+has kernel^2; transforms come on top for each channel, not for each pair. Transforms are NumPy's.
 """
 
 import math
@@ -31,8 +31,9 @@ def fits(g):
 
 
 def pays(weight, g, out):
-    """Whether it is faster than direct sums: by shape. In time, a multiplication of spectra is worth MULTIPLY of a direct sum,
-    and a number of a transform, for each doubling of its length, TRANSFORM: measured on one thread, on which transforms stay.
+    """Whether it is faster than direct sums: by shape. In time, a multiplication of spectra is worth MULTIPLY of a
+    direct sum, and a number of a transform, for each doubling of its length, TRANSFORM: measured on one thread, on
+    which transforms stay.
     """
     if not fits(g) or g.kernel_y * g.kernel_x < SMALL:
         return False
@@ -48,8 +49,8 @@ def spans(g):
 
 
 def length(span, results, weights):
-    """How long transforms along one axis are, so that they take as little time as can be. weights: how many transforms of
-    weights there are for one of pixels or results, if the picture is one square."""
+    """How long transforms along one axis are, so that they take as little time as can be. weights: how many transforms
+    of weights there are for one of pixels or results, if the picture is one square."""
 
     def cost(size):
         return ((-(-results // (size - span + 1))) ** 2 + weights) * (size**2 * math.log2(size) + CALL)
@@ -96,15 +97,15 @@ def convolve(x, weight, bias, g, out):
     kernel[:, :, :: g.dilation_y, :: g.dilation_x] = weight
     for first in range(0, outs, channels):
         for group in range(first // of_group, -(-min(first + channels, outs) // of_group)):
-            mine = slice(max(first, group * of_group), min(first + channels, (group + 1) * of_group))
-            factors = _spectra(kernel[mine], size).conj()
-            for some in range(0, len(corners), squares):
-                here = corners[some : some + squares]
-                pixels = _spectra(_cut_out(x[:, group * ins : (group + 1) * ins], here, size, g), size)
+            channel_block = slice(max(first, group * of_group), min(first + channels, (group + 1) * of_group))
+            factors = _spectra(kernel[channel_block], size).conj()
+            for first_corner in range(0, len(corners), squares):
+                block_corners = corners[first_corner : first_corner + squares]
+                pixels = _spectra(_cut_out(x[:, group * ins : (group + 1) * ins], block_corners, size, g), size)
                 sums = _results(factors @ pixels, size)
-                for (n, y, z), result in zip(here, sums.swapaxes(0, 1), strict=True):
-                    place = out[n, mine, y : y + inner[0], z : z + inner[1]]
-                    np.add(result[:, : place.shape[1], : place.shape[2]], bias[mine, None, None], out=place)
+                for (n, y, z), result in zip(block_corners, sums.swapaxes(0, 1), strict=True):
+                    target = out[n, channel_block, y : y + inner[0], z : z + inner[1]]
+                    np.add(result[:, : target.shape[1], : target.shape[2]], bias[channel_block, None, None], out=target)
 
 
 def _cut_out(x, corners, size, g):

@@ -79,14 +79,15 @@ def sizes_out(picture, g, ceil_mode=False):
     if min(sizes) < 1:
         dilated = " with its dilation" if (g.dilation_y, g.dilation_x) != (1, 1) else ""
         raise ValueError(
-            f"the kernel spans {spans[0]} x {spans[1]} pixels{dilated}, but the picture has {room[0]} x {room[1]} with its "
-            "padding; expected a kernel that fits in. Use more padding, or a smaller kernel."
+            f"the kernel spans {spans[0]} x {spans[1]} pixels{dilated}, but the picture has {room[0]} x {room[1]} with "
+            "its padding; expected a kernel that fits in. Use more padding, or a smaller kernel."
         )
     return sizes
 
 
 def _places(steps, stride, last, ceil_mode):
-    """How many windows stand along one axis. ceil_mode: also one that reaches over the end, if it begins before `last`."""
+    """How many windows stand along one axis. ceil_mode: also one that reaches over the end, if it begins before
+    `last`."""
     if not ceil_mode:
         return steps // stride + 1
     count = -(-steps // stride) + 1
@@ -121,7 +122,8 @@ def pooling(picture, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=
     padding, dilation = pair("padding", padding, 0), pair("dilation", dilation, 1)
     if any(p > k // 2 for p, k in zip(padding, kernel, strict=True)):
         raise ValueError(
-            f"padding is {padding} and kernel_size is {kernel}; expected at most half of it, so that windows have pixels."
+            f"padding is {padding} and kernel_size is {kernel}; expected at most half of it, so that windows have "
+            "pixels."
         )
     g = Geometry(*kernel, *stride, *np.repeat(padding, 2).tolist(), *dilation, 1)
     return g, sizes_out(picture, g, ceil_mode)

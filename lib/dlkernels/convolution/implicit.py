@@ -1,20 +1,20 @@
 """Convolution as a product of matrices that are nowhere: implicit GEMM.
 
 im2col.py writes the patches as a matrix. Here the matrix exists only as addresses. A band of the picture is turned to
-[row][column][channel], with its padding; in it, the channels that one place of the kernel sees are neighbours, and from one
-result of a row to the next it is always the same number of elements. So a tile of the result, up to TALL neighbouring pixels
-by two vectors of output channels, stays in registers while all places and channels pass by::
+[row][column][channel], with its padding; in it, the channels that one place of the kernel sees are neighbours, and from
+one result of a row to the next it is always the same number of elements. So a tile of the result, up to TALL
+neighbouring pixels by two vectors of output channels, stays in registers while all places and channels pass by::
 
     tile[pixel, outs] += band[pixel * stride + place, channel] * weights[place, channel, outs]
 
-Whatever the width of the picture, no lane computes what nobody needs as long as output channels fill vectors: where pixels
-stand in the lanes (tiles.py), the ends of narrow rows waste some. The price is that pictures, weights and results are turned: too
-much where few input channels go into each result (`pays`). With few input channels, those of neighbouring columns are one run: three channels and a
-kernel seven wide make 21 terms in a row.
+Whatever the width of the picture, no lane computes what nobody needs as long as output channels fill vectors: where
+pixels stand in the lanes (tiles.py), the ends of narrow rows waste some. The price is that pictures, weights and
+results are turned: too much where few input channels go into each result (`pays`). With few input channels, those of
+neighbouring columns are one run: three channels and a kernel seven wide make 21 terms in a row.
 
-Where there are more output channels than pixels, tasks are panels of output channels, and the picture is turned once before;
-else they are bands of pictures, and the weights are turned once before. What is turned before is turned by all threads together, or
-by each for itself where it is small (private.py).
+Where there are more output channels than pixels, tasks are panels of output channels, and the picture is turned once
+before; else they are bands of pictures, and the weights are turned once before. What is turned before is turned by all
+threads together, or by each for itself where it is small (private.py).
 """
 
 from collections import namedtuple
@@ -33,7 +33,7 @@ from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
 from . import private
-from .kept import by_shape
+from .plans import by_shape
 from .turned import copy_interleaved, copy_turned, turn_back
 
 # Heights of tiles, in pixels. With fewer than eight sums each waits for the one before it: 2 pixels take as long as 4.
@@ -43,21 +43,22 @@ FEW = 8  # input channels: with no more, tiles of pixels are faster where rows f
 BAND = 256 << 10  # bytes of a turned band: with the weights of a panel in the L2 cache
 TURNED = 256  # terms whose weights are turned at a time: in two vectors, they stay in the L1 cache
 
-#: rows: of the result in a band; bands: of a picture; parts: tasks of a band. tall, wide: of a turned band; every, each: rows and columns of the picture
-#: are taken with that step, and down, across: from one result to the next in the band. pitch: elements from one pixel to the
-#: next; band: of a whole one. runs: of terms that are neighbours, each of `terms` terms. panels: of two vectors of output
-#: channels; factors: elements of one. turned: whether tasks are panels. alone: whether each thread prepares for itself what all need
-#: (private.py). scratch: elements of a thread's scratch before its results. shared: elements that all threads share, first in the
-#: workspace; own: of each thread.
+#: rows: of the result in a band; bands: of a picture; parts: tasks of a band. tall, wide: of a turned band; every,
+#: each: rows and columns of the picture are taken with that step, and down, across: from one result to the next in the
+#: band. pitch: elements from one pixel to the next; band: of a whole one. runs: of terms that are neighbours, each of
+#: `terms` terms. panels: of two vectors of output channels; factors: elements of one. turned: whether tasks are panels.
+#: alone: whether each thread prepares for itself what all need (private.py). scratch: elements of a thread's scratch
+#: before its results. shared: elements that all threads share, first in the workspace; own: of each thread.
 Plan = namedtuple(
     "Plan",
-    "rows bands parts tall wide every each down across pitch band runs terms panels factors turned alone scratch shared own",
+    "rows bands parts tall wide every each down across pitch band runs terms panels factors turned alone scratch "
+    "shared own",
 )
 
 
 def pays(weight, g, out):
-    """Whether it is faster than tiles of pixels: by shape. Those lose little where rows fill a vector; then it must be worth it to
-    turn the results, and panels of two vectors of output channels must be full."""
+    """Whether it is faster than tiles of pixels: by shape. Those lose little where rows fill a vector; then it must be
+    worth it to turn the results, and panels of two vectors of output channels must be full."""
     size, (outs, ins) = vector_width(out.dtype), weight.shape[:2]
     if g.groups > 1 or outs < size:
         return False
@@ -65,7 +66,8 @@ def pays(weight, g, out):
 
 
 def may_pay(weight, g, out):
-    """Whether it is faster on some processors, slower on others: few channels in, panels of output channels that are full."""
+    """Whether it is faster on some processors, slower on others: few channels in, panels of output channels that are
+    full."""
     return g.groups == 1 and weight.shape[1] <= FEW and len(weight) > vector_width(out.dtype)
 
 
@@ -105,7 +107,10 @@ def plan(weight, g, out, threads):
     if alone:
         shared, own = 0, LINE + shared + own
     runs, terms = (g.kernel_y, g.kernel_x * ins) if together else (g.kernel_y * g.kernel_x, ins)
-    return Plan(rows, bands, parts, tall, columns, every, each, down, across, pitch, band, runs, terms, panels, factors, turned, alone, scratch, shared, own)  # fmt: skip
+    return Plan(
+        rows, bands, parts, tall, columns, every, each, down, across, pitch, band, runs, terms, panels, factors,
+        turned, alone, scratch, shared, own,
+    )  # fmt: skip
 
 
 def offsets(g, p):
@@ -123,29 +128,29 @@ def turned_at_once(places, size):
 
 
 @inner_njit()
-def turn_weights(weight, panel, p, line, to, scratch):
-    """The weights of two vectors of output channels: line[to + ((ky, kx), c) * 2 lanes + o]."""
+def turn_weights(weight, panel, p, line, packed_at, scratch):
+    """The weights of two vectors of output channels: line[packed_at + ((ky, kx), c) * 2 lanes + o]."""
     size, (outs, ins, tall, wide) = lanes(line), weight.shape
     places, width, out = tall * wide, 2 * size, 2 * panel * size
-    source, some = memory(weight), turned_at_once(places, size)
-    for first in range(0, ins, some):
-        count = min(some, ins - first)
-        into = to + first * width if places == 1 else scratch  # in their order already
+    source, block = memory(weight), turned_at_once(places, size)
+    for first in range(0, ins, block):
+        count = min(block, ins - first)
+        turned_at = packed_at + first * width if places == 1 else scratch  # in their order already
         if out + width > outs:
-            line[into : into + count * places * width] = 0
+            line[turned_at : turned_at + count * places * width] = 0
         for half in range(2):
-            mine = out + half * size
-            here = max(min(size, outs - mine), 0)
-            if here:
-                begin = (mine * ins + first) * places
-                pack(source, begin, 1, ins * places, count * places, here, line, into + half * size, width)
+            first_out = out + half * size
+            out_count = max(min(size, outs - first_out), 0)
+            if out_count:
+                begin = (first_out * ins + first) * places
+                pack(source, begin, 1, ins * places, count * places, out_count, line, turned_at + half * size, width)
         if places > 1:
-            for place in range(places):
-                at = to + (place * ins + first) * width
+            for tap in range(places):
+                tap_at = packed_at + (tap * ins + first) * width
                 for c in range(count):
-                    seen = scratch + (c * places + place) * width
-                    store(line, at + c * width, load(line, seen))
-                    store(line, at + c * width + size, load(line, seen + size))
+                    seen = scratch + (c * places + tap) * width
+                    store(line, tap_at + c * width, load(line, seen))
+                    store(line, tap_at + c * width + size, load(line, seen + size))
 
 
 @inner_njit()
@@ -163,27 +168,27 @@ def add_runs(acc, line, seen, strides, places, factors, terms):
 def multiply(p, places, bias, panel, rows, wide, line, seen, factors, results):
     """The results of `rows` rows of a band and of one panel: [pixel][out]."""
     width, add = 2 * lanes(line), memory(bias)
-    strides, at = (p.across * p.pitch, 1), panel * width
+    strides, bias_at = (p.across * p.pitch, 1), panel * width
     for y in range(rows):
         z = 0
         while z < wide:
-            rest = wide - z
+            remaining = wide - z
             start = seen + (y * p.down * p.wide + z * p.across) * p.pitch
-            to = results + (y * wide + z) * width
-            if rest > TALL - 2 and not TALL < rest <= 2 * MIDDLE:  # 14 = 6 + 4 + 4
-                tall = tile_load(add, at, 0, TALL, 2)
+            result_at = results + (y * wide + z) * width
+            if remaining > TALL - 2 and not TALL < remaining <= 2 * MIDDLE:  # 14 = 6 + 4 + 4
+                tall = tile_load(add, bias_at, 0, TALL, 2)
                 tall = add_runs(tall, line, start, strides, places, factors, p.terms)
-                tile_store(line, to, width, tall)
+                tile_store(line, result_at, width, tall)
                 z += TALL
-            elif rest > LOW:
-                middle = tile_load(add, at, 0, MIDDLE, 2)
+            elif remaining > LOW:
+                middle = tile_load(add, bias_at, 0, MIDDLE, 2)
                 middle = add_runs(middle, line, start, strides, places, factors, p.terms)
-                tile_store(line, to, width, middle)
+                tile_store(line, result_at, width, middle)
                 z += MIDDLE
             else:
-                low = tile_load(add, at, 0, LOW, 2)
+                low = tile_load(add, bias_at, 0, LOW, 2)
                 low = add_runs(low, line, start, strides, places, factors, p.terms)
-                tile_store(line, to, width, low)
+                tile_store(line, result_at, width, low)
                 z += LOW
 
 
@@ -230,7 +235,8 @@ def _task_of_pixels(arguments, task, who):
 
 @inner_njit()
 def _places(arguments, who):
-    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first task."""
+    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first
+    task."""
     x, weight, _bias, out, work, _places, g, p = arguments
     line, mine = memory(work), p.shared + who * p.own
     if not p.alone:

@@ -1,7 +1,8 @@
 """Depthwise convolution with channels in the lanes: for pictures that are narrow or strided.
 
-Each lane does a channel of its own: nothing is shared, and nothing is wasted at the ends of rows, which are as long as a
-vector in the last layers of a network. Pixels are turned to [row][column][channel] on the way in, results back on the way out.
+Each lane does a channel of its own: nothing is shared, and nothing is wasted at the ends of rows, which are as long as
+a vector in the last layers of a network. Pixels are turned to [row][column][channel] on the way in, results back on the
+way out.
 """
 
 from collections import namedtuple
@@ -16,24 +17,26 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
-from .kept import by_shape
+from .plans import by_shape
 from .turned import copy_turned, turn_back
 
 PIXELS = 8  # at a time: each weight that is loaded serves so many, and as many sums hide the latency
 BAND = 128 << 10  # bytes of a turned band of one vector of channels
 
-#: rows: of the result in a band; bands: of a picture. tall, wide: of a turned band. vectors: of channels. factors: elements of
-#: all turned weights and bias, which come first in the workspace; band, scratch, own: elements of a thread's band, of its scratch, of both and its results.
+#: rows: of the result in a band; bands: of a picture. tall, wide: of a turned band. vectors: of channels. factors:
+#: elements of all turned weights and bias, which come first in the workspace; band, scratch, own: elements of a
+#: thread's band, of its scratch, of both and its results.
 Plan = namedtuple("Plan", "rows bands tall wide vectors factors band scratch own")
 
 
 @inner_njit()
 def pixels_of_vector(steps, places, rows, wide, line, seen, factors, to):
-    """The depthwise convolution of one vector of channels of a band, without bias: `wide` results in each of `rows` rows.
+    """The depthwise convolution of one vector of channels of a band, without bias: `wide` results in each of `rows`
+    rows.
 
-    steps: elements from one result's window to that of the next row and of the next column; from one result to the next,
-    and from the weights of one place of the kernel to those of the next. It reads and writes up to PIXELS - 1 results more
-    than a row has: they are written over by the next row's.
+    steps: elements from one result's window to that of the next row and of the next column; from one result to the
+    next, and from the weights of one place of the kernel to those of the next. It reads and writes up to PIXELS - 1
+    results more than a row has: they are written over by the next row's.
     """
     down, step, pitch, apart = steps
     zero = broadcast(line.dtype.type(0))

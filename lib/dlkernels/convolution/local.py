@@ -1,9 +1,10 @@
 """Local convolution on the CPU: windows as in a convolution, but each place of the result has weights of its own.
 
-    out[n, o, y, x] = bias[o] + sum over c, ky, kx of weight[o, c, ky, kx, y, x] * input[n, c, y stride + ky dilation - padding, ...]
+    out[n, o, y, x] = bias[o] + sum over c, ky, kx of weight[o, c, ky, kx, y, x] * input[n, c, y stride + ky dilation -
+    padding, ...]
 
-No weight is used twice in a picture: the weights are read once for each picture or, where a row of the result is made for
-all pictures in turn, once for all. So memory is the limit, for a kernel that reads them in their order.
+No weight is used twice in a picture: the weights are read once for each picture or, where a row of the result is made
+for all pictures in turn, once for all. So memory is the limit, for a kernel that reads them in their order.
 
 The ladder of conv2d_local                what the rung adds
     conv2d_local_direct    the loops of the convolution, with weights of each place
@@ -53,7 +54,8 @@ def conv2d_local_direct(x, weight, bias, g, out):
 def _add_products(weights, at, wide, pixels, seen, down, stride, results, to, rows, count):
     """results += weights * pixels, for `count` results in each of some rows.
 
-    at, seen, to: the first of each; wide: from a row of weights, or of results, to the next; down: of pixels. Indices are
+    at, seen, to: the first of each; wide: from a row of weights, or of results, to the next; down: of pixels. Indices
+    are
     unsigned: numba then does not ask whether they are negative, and LLVM takes vectors.
     """
     for y in range(rows):
@@ -68,29 +70,41 @@ def _add_products(weights, at, wide, pixels, seen, down, stride, results, to, ro
 
 @inner_njit()
 def _band(arguments, task, who):
-    """Some rows of one output channel, of all pictures. For a place of the kernel, the weights of all rows lie together."""
+    """Some rows of one output channel, of all pictures. For a place of the kernel, the weights of all rows lie
+    together."""
     x, weight, bias, g, out, rows = arguments
     weights, pixels, results = memory(weight), memory(x), memory(out)
     (pictures, outs, high, wide), (channels, tall, broad) = out.shape, x.shape[1:]
     bands = -(-high // rows)
     o, first = task // bands, task % bands * rows
-    last, at = min(first + rows, high), o * weight[0].size
+    row_end, weights_at = min(first + rows, high), o * weight[0].size
     for n in range(pictures):
-        out[n, o, first:last] = bias[o]
+        out[n, o, first:row_end] = bias[o]
     for c in range(channels):
         for ky in range(g.kernel_y):
             top, below = inside(ky, tall, high, g.stride_y, g.top, g.dilation_y)
-            top, below = max(top, first), min(below, last)
+            top, below = max(top, first), min(below, row_end)
             i = top * g.stride_y + ky * g.dilation_y - g.top
             for kx in range(g.kernel_x):
                 begin, end = inside(kx, broad, wide, g.stride_x, g.left, g.dilation_x)
-                j, here = begin * g.stride_x + kx * g.dilation_x - g.left, top * wide + begin
+                j, result_offset = begin * g.stride_x + kx * g.dilation_x - g.left, top * wide + begin
                 for n in range(pictures if begin < end and top < below else 0):
                     seen = ((n * channels + c) * tall + i) * broad + j
-                    down, to = g.stride_y * broad, (n * outs + o) * high * wide + here
+                    down, result_at = g.stride_y * broad, (n * outs + o) * high * wide + result_offset
                     many = below - top, end - begin
-                    _add_products(weights, at + here, wide, pixels, seen, down, g.stride_x, results, to, *many)
-                at += high * wide
+                    _add_products(
+                        weights,
+                        weights_at + result_offset,
+                        wide,
+                        pixels,
+                        seen,
+                        down,
+                        g.stride_x,
+                        results,
+                        result_at,
+                        *many,
+                    )
+                weights_at += high * wide
 
 
 @cached_njit()

@@ -8,7 +8,8 @@ from ..host import plain
 
 
 def on_pictures(rung):
-    """Let `rung`, written for contiguous arrays with a batch and a bias, take what `conv2d` prepares. Returns the result.
+    """Let `rung`, written for contiguous arrays with a batch and a bias, take what `conv2d` prepares. Returns the
+    result.
 
     Arrays that are not contiguous are copied; so are read-only ones, for which numba would compile everything again. A
     result of no elements never reaches the rung, nor do sums of no terms.

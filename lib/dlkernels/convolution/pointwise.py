@@ -67,7 +67,8 @@ def _copy(x, top, stride_y, stride_x, seen, threads, team):
 
 @contextmanager
 def pixels_seen(x, g, top, high, wide):
-    """What results in rows top .. top + high - 1 are made of, (pictures, channels, pixels): of x itself, or in kept memory."""
+    """What results in rows top .. top + high - 1 are made of, (pictures, channels, pixels): of x itself, or in kept
+    memory."""
     count, channels = x.shape[:2]
     if (g.stride_y, g.stride_x) == (1, 1):
         yield x.reshape(count, channels, -1)

@@ -2,8 +2,8 @@
 
 The ladders                               what the rung adds
     *_direct       each window by itself, as the formula is written
-    *_columns      the columns of a row of windows first, then along the row; all cores. With stride s a result takes k s + k
-                   looks, not k k
+    *_columns      the columns of a row of windows first, then along the row; all cores. With stride s a result takes k
+                   s + k looks, not k k
 """
 
 import functools
@@ -122,7 +122,10 @@ def _max_planes(x, work, down, across, out, threads, team):
     share(_max_of_plane, (x, work, down, across, out), out.shape[0], threads, 0, team)
 
 
-MAX_COLUMNS = "the largest of each column first, for a row of windows, then along the row: k + k pixels with stride 1, not k times k; all cores"
+MAX_COLUMNS = (
+    "the largest of each column first, for a row of windows, then along the row: k + k pixels with stride 1, not k "
+    "times k; all cores"
+)
 
 
 @implementation("max_pool2d", device="cpu", adds=MAX_COLUMNS, public=True)
@@ -228,6 +231,7 @@ for _name in ("avg_pool2d", "adaptive_avg_pool2d"):
         _name,
         f"{_name}_columns",
         mean_columns,
-        "the sum of each column first, for a row of windows, then along the row: k + k pixels, not k times k; all cores",
+        "the sum of each column first, for a row of windows, then along the row: k + k pixels, not k times k; all "
+        "cores",
         public=True,
     )

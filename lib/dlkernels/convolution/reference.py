@@ -104,7 +104,8 @@ def conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1,
 
 
 def max_pool2d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
-    """Also where each stands: row * width + column in its picture; the first of several, the last NaN; -1 for no pixel."""
+    """Also where each stands: row * width + column in its picture; the first of several, the last NaN; -1 for no
+    pixel."""
     x = _double(x)
     g, (height, width) = geometry.pooling(x.shape[-2:], kernel_size, stride, padding, dilation, ceil_mode)
     i = np.arange(height) * g.stride_y - g.top
@@ -156,7 +157,8 @@ def adaptive_avg_pool2d(x, output_size):
 
 
 def means(x, down, across, divisor):
-    """The sums of windows, given along each axis by (first, last, length), divided by `divisor` or length times length."""
+    """The sums of windows, given along each axis by (first, last, length), divided by `divisor` or length times
+    length."""
     x = _double(x)
     with np.errstate(all="ignore"):
         rows = np.stack([x[..., first:last, :].sum(axis=-2) for first, last, _ in down], axis=-2)

@@ -1,8 +1,9 @@
 """Depthwise separable convolution: a depthwise one, then one of 1 x 1 pixels.
 
-Done one after the other, what is between them is written to memory and read again: as many channels as the input has, for
-as few operations as a depthwise convolution makes of each. Fused, a band of it stays in the cache: channels stand in the lanes
-(turned.py), a vector of them is summed over the places of the kernel, and the product of implicit.py reads what was just written.
+Done one after the other, what is between them is written to memory and read again: as many channels as the input has,
+for as few operations as a depthwise convolution makes of each. Fused, a band of it stays in the cache: channels stand
+in the lanes (turned.py), a vector of them is summed over the places of the kernel, and the product of implicit.py reads
+what was just written.
 
 The ladder of conv2d_separable                what the rung adds
     conv2d_separable_in_two    conv2d twice
@@ -130,7 +131,10 @@ def plans(x, depthwise, pointwise, g, out, threads):
     own = scratch + (rows * wide + implicit.TALL) * 2 * size + band + between
     shared = panels * factors + depthwise[0].size * pitch
     shared, own = (-(-one // line) * line for one in (shared, own))
-    p = implicit.Plan(rows, -(-high // rows), 1, tall, columns, 1, 1, stride_y, stride_x, pitch, band, depthwise[0].size, channels, panels, factors, False, False, scratch, shared, own)  # fmt: skip
+    p = implicit.Plan(
+        rows, -(-high // rows), 1, tall, columns, 1, 1, stride_y, stride_x, pitch, band, depthwise[0].size, channels,
+        panels, factors, False, False, scratch, shared, own,
+    )  # fmt: skip
     return p, p._replace(down=1, across=1, wide=wide, runs=1)
 
 
@@ -138,8 +142,11 @@ def plans(x, depthwise, pointwise, g, out, threads):
     "conv2d_separable",
     device="cpu",
     adds="fused: a band of what is between stays in the cache, channels in the lanes from beginning to end",
-    limits="more than one channel between the two for each input channel, and pixels that tiles multiply faster (`implicit.pays`: few "
-    "channels), go the way of conv2d_separable_in_two; so do output channels that leave vectors empty, where a machine is faster so",
+    limits=(
+        "more than one channel between the two for each input channel, and pixels that tiles multiply faster "
+        "(`implicit.pays`: few channels), go the way of conv2d_separable_in_two; so do output channels that leave "
+        "vectors empty, where a machine is faster so"
+    ),
     public=True,
 )
 @on_pictures

@@ -1,4 +1,5 @@
-"""How large the numbers of arrays are: what tells whether an algorithm that adds before it multiplies can be trusted."""
+"""How large the numbers of arrays are: what tells whether an algorithm that adds before it multiplies can be
+trusted."""
 
 from collections import namedtuple
 
@@ -24,24 +25,24 @@ def _parts_of(line):
 
 @inner_njit()
 def _part(arguments, task, who):
-    lines, found = arguments
-    which, part = 0, task
-    while part >= _parts_of(lines[which]):
-        part -= _parts_of(lines[which])
-        which += 1
-    line = lines[which]
+    lines, partial = arguments
+    line_index, part = 0, task
+    while part >= _parts_of(lines[line_index]):
+        part -= _parts_of(lines[line_index])
+        line_index += 1
+    line = lines[line_index]
     size, source, zero = lanes(line), memory(line), line.dtype.type(0)
-    first, last = part * PART, min((part + 1) * PART, line.size)
-    most, sums, other_most, other = broadcast(zero), broadcast(zero), broadcast(zero), broadcast(zero)
-    whole = first + (last - first) // (2 * size) * (2 * size)
-    for k in range(first, whole, 2 * size):
+    first, end = part * PART, min((part + 1) * PART, line.size)
+    max_0, sum_0, max_1, sum_1 = broadcast(zero), broadcast(zero), broadcast(zero), broadcast(zero)
+    vector_end = first + (end - first) // (2 * size) * (2 * size)
+    for k in range(first, vector_end, 2 * size):
         v, w = load(source, k), load(source, k + size)
         v, w = maximum(v, -v), maximum(w, -w)
-        most, other_most, sums, other = maximum(most, v), maximum(other_most, w), sums + v, other + w
-    largest, total = reduce_max(maximum(most, other_most)), reduce_add(sums + other)
-    for k in range(whole, last):
+        max_0, max_1, sum_0, sum_1 = maximum(max_0, v), maximum(max_1, w), sum_0 + v, sum_1 + w
+    largest, total = reduce_max(maximum(max_0, max_1)), reduce_add(sum_0 + sum_1)
+    for k in range(vector_end, end):
         largest, total = max(largest, abs(line[k])), total + abs(line[k])
-    found[task, 0], found[task, 1] = largest, total
+    partial[task, 0], partial[task, 1] = largest, total
 
 
 @cached_njit()
@@ -50,14 +51,14 @@ def _sizes(lines, threads, team):
     tasks = 0
     for line in lines:
         tasks += _parts_of(line)
-    found, result, task = np.empty((tasks, 2)), np.zeros((len(lines), 2)), 0
-    share(_part, (lines, found), tasks, threads, 0, team)
-    for which in range(len(lines)):
-        for _ in range(_parts_of(lines[which])):
-            result[which, 0] = max(result[which, 0], found[task, 0])
-            result[which, 1] += found[task, 1]
+    partial, result, task = np.empty((tasks, 2)), np.zeros((len(lines), 2)), 0
+    share(_part, (lines, partial), tasks, threads, 0, team)
+    for line_index in range(len(lines)):
+        for _ in range(_parts_of(lines[line_index])):
+            result[line_index, 0] = max(result[line_index, 0], partial[task, 0])
+            result[line_index, 1] += partial[task, 1]
             task += 1
-        result[which, 1] /= lines[which].size
+        result[line_index, 1] /= lines[line_index].size
     return result
 
 

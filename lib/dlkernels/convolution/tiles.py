@@ -1,9 +1,9 @@
 """Convolution by register tiles, without patches in memory.
 
-A band of the picture is copied once, with its padding, into memory that the cache holds. There, the pixels that one place
-of the kernel needs for neighbouring results are neighbours themselves, so that vectors of them can be loaded from
-wherever the place begins. A tile of the result, some output channels by some vectors of pixels, stays in registers while
-all input channels and all places of the kernel pass by::
+A band of the picture is copied once, with its padding, into memory that the cache holds. There, the pixels that one
+place of the kernel needs for neighbouring results are neighbours themselves, so that vectors of them can be loaded from
+wherever the place begins. A tile of the result, some output channels by some vectors of pixels, stays in registers
+while all input channels and all places of the kernel pass by::
 
     for each band of a picture                                    its rows with padding: BAND bytes, for the L2 cache
         for each ROWS output channels                             their weights, packed: for the L1 or L2 cache
@@ -11,8 +11,8 @@ all input channels and all places of the kernel pass by::
                 for each place of the kernel, for each input channel
                     tile += weights of ROWS channels x VECTORS vectors of pixels
 
-Rows of results that fill a vector are cut into tiles of their own, the last of them moved back. Where rows are shorter, vectors
-run on over their ends: 7 results of 9 pixels with padding leave 2 of 9 lanes that compute what nobody needs.
+Rows of results that fill a vector are cut into tiles of their own, the last of them moved back. Where rows are shorter,
+vectors run on over their ends: 7 results of 9 pixels with padding leave 2 of 9 lanes that compute what nobody needs.
 
 With a stride, results that are neighbours need pixels that are `stride` apart. The copy puts these side by side: one
 plane for each remainder of the division by the stride, in y and in x. In each of them the stride is one.
@@ -31,7 +31,7 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
-from .kept import by_shape
+from .plans import by_shape
 
 VECTORS = 3
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS // 4 * 4  # 8 of 32 registers, 4 of 16; both divide most numbers of channels
@@ -40,8 +40,8 @@ PANEL = 2 * ROWS  # output channels whose weights are packed side by side: a mul
 BAND = 192 << 10  # bytes of the padded copy: less than the smallest L2 cache, with room for weights
 
 #: How a convolution is cut. rows: of the result in a band; bands: of a picture. pitch: elements from one row of a plane
-#: to the next; height: its rows. phases_y, phases_x: planes of a channel. channel: elements of all its planes. tiles: of
-#: ROWS output channels in a group; parts: in how many pieces these are shared out. weights: elements of all packed
+#: to the next; height: its rows. phases_y, phases_x: planes of a channel. channel: elements of all its planes. tiles:
+#: of ROWS output channels in a group; parts: in how many pieces these are shared out. weights: elements of all packed
 #: weights, which come first in the workspace. each: elements of one task's copy and scratch.
 Cut = namedtuple("Cut", "rows bands pitch height phases_y phases_x channel tiles parts weights each")
 
@@ -83,24 +83,25 @@ def offsets(g, c):
 
 
 @inner_njit()
-def copy_padded(picture, g, c, top, rows, line, to):
-    """The planes of one channel, for `rows` rows of the result from row `top` on, to element `to` of the line."""
+def copy_padded(picture, g, c, top, rows, line, padded_at):
+    """The planes of one channel, for `rows` rows of the result from row `top` on, to element `padded_at` of the
+    line."""
     high, wide = picture.shape
     for py in range(c.phases_y):
         for px in range(c.phases_x):
             first = max(0, -((px - g.left) // g.stride_x))  # columns of the plane that lie in the picture
-            last = min(c.pitch, (wide - 1 + g.left - px) // g.stride_x + 1)
+            end = min(c.pitch, (wide - 1 + g.left - px) // g.stride_x + 1)
             for r in range(rows + c.height - c.rows):
-                at = to + ((py * c.phases_x + px) * c.height + r) * c.pitch
+                row_at = padded_at + ((py * c.phases_x + px) * c.height + r) * c.pitch
                 i = (top + r) * g.stride_y + py - g.top
-                if not (0 <= i < high and first < last):
-                    line[at : at + c.pitch] = 0
+                if not (0 <= i < high and first < end):
+                    line[row_at : row_at + c.pitch] = 0
                     continue
-                for q in range(at, at + first):
+                for q in range(row_at, row_at + first):
                     line[q] = 0
-                for q in range(at + last, at + c.pitch):
+                for q in range(row_at + end, row_at + c.pitch):
                     line[q] = 0
-                source, target = picture[i, first * g.stride_x + px - g.left :], line[at + first : at + last]
+                source, target = picture[i, first * g.stride_x + px - g.left :], line[row_at + first : row_at + end]
                 if g.stride_x == 1:
                     for q in range(target.size):
                         target[q] = source[q]
@@ -117,8 +118,8 @@ def copy_padded(picture, g, c, top, rows, line, to):
 
 @inner_njit()
 def pack_weights(arguments, task, who):
-    """The weights of PANEL output channels: for each input channel and place of the kernel, those of all channels side by
-    side; zeros where there are no more."""
+    """The weights of PANEL output channels: for each input channel and place of the kernel, those of all channels side
+    by side; zeros where there are no more."""
     weight, work, g, c = arguments
     outs, count = weight.shape[0] // g.groups, weight.shape[1] * g.kernel_y * g.kernel_x
     panels = panels_of(c.tiles)
@@ -180,7 +181,8 @@ def fill_starts(line, starts, bias, first, count):
 
 @inner_njit()
 def write_tile(tile, vectors, line, scratch, out, to, plane, count):
-    """The results of `count` channels, `vectors` vectors of each, to element `to` of the first channel's plane and after."""
+    """The results of `count` channels, `vectors` vectors of each, to element `to` of the first channel's plane and
+    after."""
     if count == ROWS:
         tile_store(out, to, plane, tile)
         return
@@ -222,7 +224,8 @@ def long_rows(terms, line, copy, pitch, starts, out, at, plane, rows, wide, coun
 
 @inner_njit()
 def write_rows(line, scratch, width, out, at, plane, count, f, last, pitch, wide):
-    """Results f, f + 1, ... of `count` channels from the scratch to where they belong; what lies between rows is left out.
+    """Results f, f + 1, ... of `count` channels from the scratch to where they belong; what lies between rows is left
+    out.
 
     A result f belongs to row f // pitch and column f % pitch, if that is less than `wide`.
     """

@@ -12,9 +12,9 @@ pixels of a channel and 3 x 3 weights w::
                    [ 0  1  0 -1 ]         [  0    0    1  ]
 
 F(2x2) multiplies 16 numbers where the definition multiplies 36, F(4x4) 36 where it is 144. The matrices say that
-polynomials are multiplied by their values at points: 0, 1, -1 and infinity for m = 2; for m = 4 two more. Which ones is free.
-Lavin and Gray take 1, -1, 2, -2. Here they are 3/4, -3/4, 3/2, -3/2 (`matrices`): all factors but those of G are exact in
-binary, and the errors are half as large (`tests/kernels/test_winograd.py`).
+polynomials are multiplied by their values at points: 0, 1, -1 and infinity for m = 2; for m = 4 two more. Which ones is
+free. Lavin and Gray take 1, -1, 2, -2. Here they are 3/4, -3/4, 3/2, -3/2 (`matrices`): all factors but those of G are
+exact in binary, and the errors are half as large (`tests/kernels/test_winograd.py`).
 
 The sum over input channels is done between the brackets, for each place of the tile by itself: (m + 2)^2 products of
 matrices, (tiles, in) by (in, out). Channels stand in the lanes of vectors everywhere, so that a transform is the same
@@ -24,10 +24,10 @@ for every size of picture, and a product finds its operands as it wants them::
     weights   turned to [in][out], transformed: [panel of outs][place][in][out]    its vectors
     sums      [place][tile][out] of one panel, transformed back, turned to planes
 
-Where there are more tiles than output channels, tasks are blocks of tiles, and weights are transformed once before. Where
-there are fewer, as in the last layers of a network, tasks are panels of output channels: each transforms its weights when it
-needs them, into the cache, and pixels are transformed once before. What is transformed before, threads make together, or each for
-itself where it is small (private.py).
+Where there are more tiles than output channels, tasks are blocks of tiles, and weights are transformed once before.
+Where there are fewer, as in the last layers of a network, tasks are panels of output channels: each transforms its
+weights when it needs them, into the cache, and pixels are transformed once before. What is transformed before, threads
+make together, or each for itself where it is small (private.py).
 
 It costs accuracy: pixels and weights are added before they are multiplied, so that errors grow with the largest of them
 that a tile sees, not with the products of a result. An infinite pixel becomes NaN, as Inf - Inf is.
@@ -49,7 +49,7 @@ from ..simd.pack import pack
 from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
 from ..team import share
 from . import private
-from .kept import by_shape
+from .plans import by_shape
 from .turned import copy_turned, turn_back
 
 TALL = 14 if REGISTERS == 32 else 6
@@ -61,7 +61,8 @@ TRANSFORMED = 512 << 10  # bytes of transformed pixels in a block of tiles: for 
 PIECE = 64  # tiles side by side at most: a longer row is cut
 TURNED = 16  # input channels whose weights are turned at a time: they stay in the L1 cache
 
-#: Tiles of 4 x 4 results. With no more than the first, weights for 36 places cost more than they save; than the second, for 16, too.
+#: Tiles of 4 x 4 results. With no more than the first, weights for 36 places cost more than they save; than the second,
+#: for 16, too.
 FEW_TILES, FEWEST_TILES = (16, 4) if REGISTERS == 32 else (4, 0)
 FEWEST_CHANNELS = 16  # of input and of output: with fewer, transforms cost more than products save
 
@@ -88,7 +89,7 @@ def matrices(m, points=POINTS):
     return np.array(of_pixels), np.array([*of_weights, [0, 0, 1]]), of_results
 
 
-# ---- a row or a column of a tile -----------------------------------------------------------------------------------------
+# ---- a row or a column of a tile -------------------------------------------------------------------------------------
 
 
 @inner_njit()
@@ -104,62 +105,74 @@ def _of_sums(m0, m1, m2, m3):
 
 
 @inner_njit()
-def transform_pixels(m, line, at, step, to, apart):
-    """B^T d of m + 2 vectors that lie `step` elements apart; they go to places `apart` elements apart."""
-    d0, d1, d2, d3 = load(line, at), load(line, at + step), load(line, at + 2 * step), load(line, at + 3 * step)
+def transform_pixels(m, line, source_at, source_stride, target_at, target_stride):
+    """B^T d of m + 2 vectors, `source_stride` elements apart; the results are `target_stride` apart."""
+    d0, d1, d2, d3 = (
+        load(line, source_at),
+        load(line, source_at + source_stride),
+        load(line, source_at + 2 * source_stride),
+        load(line, source_at + 3 * source_stride),
+    )
     if m == 2:
         v0, v1, v2, v3 = _of_pixels(d0, d1, d2, d3)
-        store(line, to, v0), store(line, to + apart, v1)
-        store(line, to + 2 * apart, v2), store(line, to + 3 * apart, v3)
+        store(line, target_at, v0), store(line, target_at + target_stride, v1)
+        store(line, target_at + 2 * target_stride, v2), store(line, target_at + 3 * target_stride, v3)
     else:
-        d4, d5 = load(line, at + 4 * step), load(line, at + 5 * step)
-        store(line, to, fma(d0, AA * BB, fma(d2, -AA - BB, d4)))
+        d4, d5 = load(line, source_at + 4 * source_stride), load(line, source_at + 5 * source_stride)
+        store(line, target_at, fma(d0, AA * BB, fma(d2, -AA - BB, d4)))
         even, odd = fma(d2, -BB, d4), fma(d1, -BB, d3) * A
-        store(line, to + apart, even + odd), store(line, to + 2 * apart, even - odd)
+        store(line, target_at + target_stride, even + odd), store(line, target_at + 2 * target_stride, even - odd)
         even, odd = fma(d2, -AA, d4), fma(d1, -AA, d3) * B
-        store(line, to + 3 * apart, even + odd), store(line, to + 4 * apart, even - odd)
-        store(line, to + 5 * apart, fma(d1, AA * BB, fma(d3, -AA - BB, d5)))
+        store(line, target_at + 3 * target_stride, even + odd), store(line, target_at + 4 * target_stride, even - odd)
+        store(line, target_at + 5 * target_stride, fma(d1, AA * BB, fma(d3, -AA - BB, d5)))
 
 
 @inner_njit()
-def transform_weights(m, line, at, step, to, apart):
+def transform_weights(m, line, source_at, source_stride, target_at, target_stride):
     """G w of 3 vectors, in the same way."""
-    w0, w1, w2 = load(line, at), load(line, at + step), load(line, at + 2 * step)
+    w0, w1, w2 = load(line, source_at), load(line, source_at + source_stride), load(line, source_at + 2 * source_stride)
     if m == 2:
         even, odd = (w0 + w2) * 0.5, w1 * 0.5
-        store(line, to, w0), store(line, to + apart, even + odd)
-        store(line, to + 2 * apart, even - odd), store(line, to + 3 * apart, w2)
+        store(line, target_at, w0), store(line, target_at + target_stride, even + odd)
+        store(line, target_at + 2 * target_stride, even - odd), store(line, target_at + 3 * target_stride, w2)
     else:
-        store(line, to, w0 * (1 / (AA * BB)))
+        store(line, target_at, w0 * (1 / (AA * BB)))
         even, odd = fma(w2, AA, w0) * (0.5 / (AA * (AA - BB))), w1 * (0.5 * A / (AA * (AA - BB)))
-        store(line, to + apart, even + odd), store(line, to + 2 * apart, even - odd)
+        store(line, target_at + target_stride, even + odd), store(line, target_at + 2 * target_stride, even - odd)
         even, odd = fma(w2, BB, w0) * (0.5 / (BB * (BB - AA))), w1 * (0.5 * B / (BB * (BB - AA)))
-        store(line, to + 3 * apart, even + odd), store(line, to + 4 * apart, even - odd)
-        store(line, to + 5 * apart, w2)
+        store(line, target_at + 3 * target_stride, even + odd), store(line, target_at + 4 * target_stride, even - odd)
+        store(line, target_at + 5 * target_stride, w2)
 
 
 @inner_njit()
-def transform_sums(m, line, at, step, to, apart):
+def transform_sums(m, line, source_at, source_stride, target_at, target_stride):
     """A^T s of m + 2 vectors, in the same way."""
-    s0, s1, s2, s3 = load(line, at), load(line, at + step), load(line, at + 2 * step), load(line, at + 3 * step)
+    s0, s1, s2, s3 = (
+        load(line, source_at),
+        load(line, source_at + source_stride),
+        load(line, source_at + 2 * source_stride),
+        load(line, source_at + 3 * source_stride),
+    )
     if m == 2:
         r0, r1 = _of_sums(s0, s1, s2, s3)
-        store(line, to, r0), store(line, to + apart, r1)
+        store(line, target_at, r0), store(line, target_at + target_stride, r1)
     else:
-        s4, s5 = load(line, at + 4 * step), load(line, at + 5 * step)
+        s4, s5 = load(line, source_at + 4 * source_stride), load(line, source_at + 5 * source_stride)
         near, far, nearer, farther = s1 + s2, s3 + s4, (s1 - s2) * A, (s3 - s4) * B
-        store(line, to, s0 + near + far), store(line, to + apart, nearer + farther)
-        store(line, to + 2 * apart, fma(near, AA, far * BB))
-        store(line, to + 3 * apart, fma(nearer, AA, fma(farther, BB, s5)))
+        store(line, target_at, s0 + near + far), store(line, target_at + target_stride, nearer + farther)
+        store(line, target_at + 2 * target_stride, fma(near, AA, far * BB))
+        store(line, target_at + 3 * target_stride, fma(nearer, AA, fma(farther, BB, s5)))
 
 
-# ---- how the work is cut -------------------------------------------------------------------------------------------------
+# ---- how the work is cut ---------------------------------------------------------------------------------------------
 
-#: m: a tile makes m x m results. down, across: tiles of a picture. piece: tiles side by side in a unit; pieces: units in a
-#: row of tiles. units: of all pictures; each: units in a block; blocks: of tiles; tiles: in a block at most. turned: whether tasks are panels of outs, not blocks of
-#: tiles. alone: whether each thread prepares for itself what all need (private.py). depth: input channels, filled up to whole vectors; pitch: elements from one tile to the next; seen, sums, factors:
-#: from one place of the tile to the next, of transformed pixels, sums and weights. panels: of outs, two vectors each. shared: elements that all threads
-#: share, which come first in the workspace; own: of each thread.
+#: m: a tile makes m x m results. down, across: tiles of a picture. piece: tiles side by side in a unit; pieces: units
+#: in a row of tiles. units: of all pictures; each: units in a block; blocks: of tiles; tiles: in a block at most.
+#: turned: whether tasks are panels of outs, not blocks of tiles. alone: whether each thread prepares for itself what
+#: all need (private.py). depth: input channels, filled up to whole vectors; pitch: elements from one tile to the next;
+#: seen, sums, factors: from one place of the tile to the next, of transformed pixels, sums and weights. panels: of
+#: outs, two vectors each. shared: elements that all threads share, which come first in the workspace; own: of each
+#: thread.
 Plan = namedtuple(
     "Plan",
     "m down across piece pieces units each blocks tiles turned alone depth pitch seen sums factors panels shared own",
@@ -207,7 +220,10 @@ def plan(weight, g, out, m, threads):
     if alone:
         shared, own = 0, LINE + shared + own
     blocks = -(-units // each)
-    return Plan(m, down, across, piece, pieces, units, each, blocks, tiles, turned, alone, depth, pitch, seen, sums, factors, panels, shared, own)  # fmt: skip
+    return Plan(
+        m, down, across, piece, pieces, units, each, blocks, tiles, turned, alone, depth, pitch, seen, sums, factors,
+        panels, shared, own,
+    )  # fmt: skip
 
 
 @inner_njit()
@@ -226,7 +242,7 @@ def _tiles(p, first, last):
     return count
 
 
-# ---- pixels --------------------------------------------------------------------------------------------------------------
+# ---- pixels ----------------------------------------------------------------------------------------------------------
 
 
 @inner_njit()
@@ -251,7 +267,7 @@ def see(x, g, p, first, last, vector, line, seen, scratch):
             tile += 1
 
 
-# ---- weights -------------------------------------------------------------------------------------------------------------
+# ---- weights ---------------------------------------------------------------------------------------------------------
 
 
 @inner_njit()
@@ -261,50 +277,54 @@ def weigh(weight, p, panel, line, factors, scratch):
     square, turned, source = scratch, scratch + n * n * size, memory(weight)
     for half in range(2):
         out = (2 * panel + half) * size
-        here = max(min(size, outs - out), 0)
+        out_count = max(min(size, outs - out), 0)
         for first in range(0, p.depth, TURNED):
             count = min(TURNED, p.depth - first)
-            there = max(min(count, ins - first), 0)
-            if here < size or there < count:
+            in_count = max(min(count, ins - first), 0)
+            if out_count < size or in_count < count:
                 line[turned : turned + count * 9 * size] = 0
-            if here and there:
-                pack(source, (out * ins + first) * 9, 1, ins * 9, there * 9, here, line, turned, size)
+            if out_count and in_count:
+                pack(source, (out * ins + first) * 9, 1, ins * 9, in_count * 9, out_count, line, turned, size)
             for c in range(count):
                 for s in range(3):
                     transform_weights(m, line, turned + (9 * c + s) * size, 3 * size, square + s * size, 3 * size)
-                to = factors + ((first + c) * 2 + half) * size
+                factors_at = factors + ((first + c) * 2 + half) * size
                 for r in range(n):
-                    transform_weights(m, line, square + 3 * r * size, size, to + r * n * p.factors, p.factors)
+                    transform_weights(m, line, square + 3 * r * size, size, factors_at + r * n * p.factors, p.factors)
 
 
-# ---- products and results --------------------------------------------------------------------------------------------------
+# ---- products and results --------------------------------------------------------------------------------------------
 
 
 @inner_njit()
 def multiply(p, tiles, pixels, seen, weights, factors, line, sums):
-    """The products of all places: pixels by the weights of one panel, each in a line of its own. (In one line, at a place that is
-    known late, LLVM 22 makes loops for AVX2 that are a twentieth slower.)"""
+    """The products of all places: pixels by the weights of one panel, each in a line of its own. (In one line, at a
+    place that is known late, LLVM 22 makes loops for AVX2 that are a twentieth slower.)"""
     width = 2 * lanes(line)
     strides = (p.pitch, 1)
-    for place in range((p.m + 2) ** 2):
-        b = factors + place * p.factors
+    for position in range((p.m + 2) ** 2):
+        b = factors + position * p.factors
         tile = 0
         while tile < tiles:
-            a, to, rest = seen + place * p.seen + tile * p.pitch, sums + place * p.sums + tile * width, tiles - tile
-            if rest > TALL - LOW // 2 and not TALL < rest <= 2 * MIDDLE:
+            a, sums_at, remaining = (
+                seen + position * p.seen + tile * p.pitch,
+                sums + position * p.sums + tile * width,
+                tiles - tile,
+            )
+            if remaining > TALL - LOW // 2 and not TALL < remaining <= 2 * MIDDLE:
                 tall = tile_zeros(line, TALL, 2)
                 tall = tile_multiply_add(tall, p.depth, pixels, a, strides, weights, b, width)
-                tile_store(line, to, width, tall)
+                tile_store(line, sums_at, width, tall)
                 tile += TALL
-            elif rest > LOW:
+            elif remaining > LOW:
                 middle = tile_zeros(line, MIDDLE, 2)
                 middle = tile_multiply_add(middle, p.depth, pixels, a, strides, weights, b, width)
-                tile_store(line, to, width, middle)
+                tile_store(line, sums_at, width, middle)
                 tile += MIDDLE
             else:
                 low = tile_zeros(line, LOW, 2)
                 low = tile_multiply_add(low, p.depth, pixels, a, strides, weights, b, width)
-                tile_store(line, to, width, low)
+                tile_store(line, sums_at, width, low)
                 tile += LOW
 
 
@@ -319,24 +339,26 @@ def finish(p, bias, out, first, last, panel, line, sums, scratch):
         channels, tile = min(size, outs - channel), 0
         for u in range(first, last if channels > 0 else first):
             picture, row, left, count = _unit(p, u)
-            columns, here = min(m * count, wide - m * left), min(m, high - m * row)
+            columns, row_count = min(m * count, wide - m * left), min(m, high - m * row)
             add = load(added, channel)
             for k in range(count):
-                at = sums + (2 * tile + half) * size
+                sums_at = sums + (2 * tile + half) * size
                 for s in range(n):
-                    transform_sums(m, line, at + s * p.sums, n * p.sums, square + s * size, n * size)
-                for r in range(here):
+                    transform_sums(m, line, sums_at + s * p.sums, n * p.sums, square + s * size, n * size)
+                for r in range(row_count):
                     transform_sums(m, line, square + r * n * size, size, square + r * n * size, size)
-                    to = rows + (r * columns + k * m) * size
+                    rows_at = rows + (r * columns + k * m) * size
                     for s in range(min(m, columns - k * m)):
-                        store(line, to + s * size, load(line, square + (r * n + s) * size) + add)
+                        store(line, rows_at + s * size, load(line, square + (r * n + s) * size) + add)
                 tile += 1
-            to, plane = ((picture * outs + channel) * high + row * m) * wide + left * m, high * wide
+            rows_at, plane = ((picture * outs + channel) * high + row * m) * wide + left * m, high * wide
             if columns == wide:
-                turn_back(line, rows, size, channels, here * wide, result, to, plane)
+                turn_back(line, rows, size, channels, row_count * wide, result, rows_at, plane)
             else:
-                for r in range(here):
-                    turn_back(line, rows + r * columns * size, size, channels, columns, result, to + r * wide, plane)
+                for r in range(row_count):
+                    turn_back(
+                        line, rows + r * columns * size, size, channels, columns, result, rows_at + r * wide, plane
+                    )
 
 
 @inner_njit()
@@ -365,7 +387,8 @@ def _scratch(p, size):
 
 @inner_njit()
 def _places(arguments, who):
-    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first task."""
+    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first
+    task."""
     x, weight, _bias, _out, work, g, p = arguments
     line, mine = memory(work), p.shared + who * p.own
     if not p.alone:

@@ -2,8 +2,24 @@
 
 The names, argument orders and defaults are PyTorch's. Operands are float32 or float64 arrays of at least two
 dimensions, of any strides, in host or device memory; leading dimensions are broadcast against each other. What is
-computed from device arrays stays on the device, in float32; a device array that is not contiguous is copied there first.
-Nothing changes its inputs; ``out`` may not share memory with them. Wrong arguments raise ValueError or TypeError.
+computed from device arrays stays on the device, in float32; a device array that is not contiguous is copied there
+first. Nothing changes its inputs; ``out`` may not share memory with them. Wrong arguments raise ValueError or
+TypeError.
+
+Its files, in reading order:
+
+reference.py   the specification in NumPy                examples.py   what each operation can be called with
+batch.py       stacks of matrices as products of two     choose.py     which way a product goes
+
+cpu            cpu.py (the ladder of matmul), blocks.py (its last rungs: blocks, packing, a register tile),
+               strassen.py, cpu_transpose.py
+cpu, few bits  half.py and int8.py (the ladders), dots.py (dot-product instructions), half_dot.py and int8_dot.py on
+               them
+backward, cpu  backward.py (and the linear layer)
+gpu            gpu.py (the ladder), gpu_wide.py (16 bytes at a time), gpu_stacks.py (more matrices, split sums),
+               gpu_layers.py (linear layer and gradients), gpu_transpose.py
+gpu, few bits  gpu_tensor.py (tensor cores), gpu_tensor_fed.py (feeding them)
+gpu, no rungs  gpu_local.py (where a local array lies), gpu_signed.py (what a sign costs)
 """
 
 import numpy as np
@@ -52,8 +68,8 @@ def _product_shape(a, b):
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if max(a.ndim, b.ndim) > 2 else ()
     except ValueError:
         raise ValueError(
-            f"a has shape {tuple(a.shape)} and b has shape {tuple(b.shape)}; expected leading dimensions that are equal, "
-            "1 or missing."
+            f"a has shape {tuple(a.shape)} and b has shape {tuple(b.shape)}; expected leading dimensions that are "
+            "equal, 1 or missing."
         ) from None
     return (*batch, a.shape[-2], b.shape[-1])
 
@@ -92,7 +108,8 @@ def _prepare_int8(a, b):
     shape = _product_shape(a, b)
     if a.shape[-1] >= int8.LONGEST:
         raise ValueError(
-            f"a has shape {a.shape}: sums of {a.shape[-1]} terms might exceed 32 bits; expected less than {int8.LONGEST}."
+            f"a has shape {a.shape}: sums of {a.shape[-1]} terms might exceed 32 bits; expected less than "
+            f"{int8.LONGEST}."
         )
     return a, b, np.empty(shape, np.int32)
 
@@ -137,12 +154,13 @@ def _check_linear(x, weight, bias, activation):
     same("dtype", **given)
     if x.ndim < 1 or weight.ndim != 2 or weight.shape[1] != x.shape[-1]:
         raise ValueError(
-            f"weight has shape {tuple(weight.shape)} and x has shape {tuple(x.shape)}; expected x of shape (..., in) and "
-            "weight of shape (out, in)."
+            f"weight has shape {tuple(weight.shape)} and x has shape {tuple(x.shape)}; expected x of shape (..., in) "
+            "and weight of shape (out, in)."
         )
     if bias is not None and tuple(bias.shape) != tuple(weight.shape[:1]):
         raise ValueError(
-            f"bias has shape {tuple(bias.shape)}; expected {tuple(weight.shape[:1])}, one number for each row of weight."
+            f"bias has shape {tuple(bias.shape)}; expected {tuple(weight.shape[:1])}, one number for each row of "
+            "weight."
         )
     if activation is not None and activation not in PARAMETERS:
         raise ValueError(f"activation is {activation!r}; expected None or one of {', '.join(PARAMETERS)}.")
@@ -185,7 +203,8 @@ CONTIGUOUS = 0x101  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_AL
 def matmul(a, b, out=None):
     """The matrix product a b; for stacks of matrices, of each pair.
 
-    a: (..., m, k), b: (..., k, n), float32 or float64 (on a GPU: float32), same dtype; leading dimensions are broadcast.
+    a: (..., m, k), b: (..., k, n), float32 or float64 (on a GPU: float32), same dtype; leading dimensions are
+    broadcast.
     out: (..., m, n), where to write, or None for a new array.
     """
     # Two contiguous matrices that fit: the general path's checks take longer than the product of two of 32 x 32.

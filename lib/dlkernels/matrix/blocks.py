@@ -11,12 +11,12 @@ After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (
                         a tile of the result, in registers, over the whole depth;
                         the first tile of all packs the panel on its way: the whole block then fits the L3 cache
 
-The result is read and written once for each DEPTH. The tile takes the vector registers but for three vectors of b and one
-number of a: 8 x 3 of 32 registers, 4 x 3 of 16. (Beside 14 x 2 and 6 x 2 they load fewer numbers for each multiply-add and
-write fewer rows, on fewer pages, at a time; and 8 and 4 divide most numbers of rows.) Last rows have a tile of 4, last columns
-tiles of one vector or two, or vectors along k where they are few. Small matrices stand in the cache as they are, and nothing is
-packed; nor is a left matrix that meets only a few columns. One that meets many matrices in turn is packed once
-(`multiply_beside`).
+The result is read and written once for each DEPTH. The tile takes the vector registers but for three vectors of b and
+one number of a: 8 x 3 of 32 registers, 4 x 3 of 16. (Beside 14 x 2 and 6 x 2 they load fewer numbers for each
+multiply-add and write fewer rows, on fewer pages, at a time; and 8 and 4 divide most numbers of rows.) Last rows have a
+tile of 4, last columns tiles of one vector or two, or vectors along k where they are few. Small matrices stand in the
+cache as they are, and nothing is packed; nor is a left matrix that meets only a few columns. One that meets many
+matrices in turn is packed once (`multiply_beside`).
 """
 
 import functools
@@ -40,7 +40,8 @@ NARROW_ROWS = 14  # of a tile that is one vector wide
 FEW_NARROW_ROWS = 7
 LONG = 64  # terms of a sum from which on vectors along it are worth adding up their lanes
 SMALL_ROWS = 8 if REGISTERS == 32 else 6  # 8 divides most sizes, and 16 sums suffice to hide the latency
-# With vectors of AVX2 a panel of b stays in the L1 cache. For those of AVX-512 that would be 128 deep: deeper is faster, from the L2 cache.
+# With vectors of AVX2 a panel of b stays in the L1 cache. For those of AVX-512 that would be 128 deep: deeper is
+# faster, from the L2 cache.
 DEPTH, HEIGHT = (512, 128) if REGISTERS == 32 else (256, 256)
 WIDTH = 1024
 SPARE = 32  # by how much a block may be deeper or wider, so that none is left that is hardly begun
@@ -71,7 +72,8 @@ def part(x, i, j):
 
 @inlined
 def put(c, at, acc, tall, vectors, rows, columns, fresh):
-    """c = acc, or c += acc unless `fresh`, for a tile of `tall` rows and so many vectors: as many rows and columns of it."""
+    """c = acc, or c += acc unless `fresh`, for a tile of `tall` rows and so many vectors: as many rows and columns of
+    it."""
     if rows < tall or columns < vectors * lanes(c.data):
         tile_store_part(c.data, at, c.row, acc, rows, columns, not fresh)
     elif fresh:
@@ -103,55 +105,56 @@ def panel_width(columns, size):
 
 
 @inner_njit()
-def multiply_narrow(work, a, panel, c, left, rows, columns, depth, fresh):
+def multiply_narrow(work, a, panel, c, col, rows, columns, depth, fresh):
     """The last columns of a block, no more than one vector."""
     width = lanes(work)
     for top in range(0, rows, NARROW_ROWS):
-        at, here = c.at + top * c.row + left, min(rows - top, NARROW_ROWS)
+        c_at, tile_rows = c.at + top * c.row + col, min(rows - top, NARROW_ROWS)
         lines, strides = a + top * PITCH, (PITCH, 1)
-        ask_for(c, at, here, columns)
-        if here <= FEW_NARROW_ROWS:
+        ask_for(c, c_at, tile_rows, columns)
+        if tile_rows <= FEW_NARROW_ROWS:
             few = tile_zeros(work, FEW_NARROW_ROWS, 1)
             few = tile_multiply_add(few, depth, work, lines, strides, work, panel, width)
-            put(c, at, few, FEW_NARROW_ROWS, 1, here, columns, fresh)
+            put(c, c_at, few, FEW_NARROW_ROWS, 1, tile_rows, columns, fresh)
         else:
             all_rows = tile_zeros(work, NARROW_ROWS, 1)
             all_rows = tile_multiply_add(all_rows, depth, work, lines, strides, work, panel, width)
-            put(c, at, all_rows, NARROW_ROWS, 1, here, columns, fresh)
+            put(c, c_at, all_rows, NARROW_ROWS, 1, tile_rows, columns, fresh)
 
 
 @inlined
-def sum_along(work, line, column, whole, depth, total):
+def sum_along(work, line, column, vector_end, depth, total):
     """The sum of one row's products: the lanes of `total`, and the last ones, which fill no vector."""
-    rest = reduce_add(total)
-    for k in range(whole, depth):
-        rest += work[column + k] * work[line + k]
-    return rest
+    result = reduce_add(total)
+    for k in range(vector_end, depth):
+        result += work[column + k] * work[line + k]
+    return result
 
 
 @inlined
 def dot_rows(work, line, column, depth):
     """Four rows of packed a, from element `line` on, times one column of b: four sums."""
     size = lanes(work)
-    whole, none = depth - depth % size, broadcast(work.dtype.type(0))
+    vector_end, none = depth - depth % size, broadcast(work.dtype.type(0))
     s, t, u, v = none, none, none, none
-    for k in range(0, whole, size):
-        x, at = load(work, column + k), line + k
-        s = fma(x, load(work, at), s)
-        t = fma(x, load(work, at + PITCH), t)
-        u = fma(x, load(work, at + 2 * PITCH), u)
-        v = fma(x, load(work, at + 3 * PITCH), v)
+    for k in range(0, vector_end, size):
+        x, row_at = load(work, column + k), line + k
+        s = fma(x, load(work, row_at), s)
+        t = fma(x, load(work, row_at + PITCH), t)
+        u = fma(x, load(work, row_at + 2 * PITCH), u)
+        v = fma(x, load(work, row_at + 3 * PITCH), v)
     return (
-        sum_along(work, line, column, whole, depth, s),
-        sum_along(work, line + PITCH, column, whole, depth, t),
-        sum_along(work, line + 2 * PITCH, column, whole, depth, u),
-        sum_along(work, line + 3 * PITCH, column, whole, depth, v),
+        sum_along(work, line, column, vector_end, depth, s),
+        sum_along(work, line + PITCH, column, vector_end, depth, t),
+        sum_along(work, line + 2 * PITCH, column, vector_end, depth, u),
+        sum_along(work, line + 3 * PITCH, column, vector_end, depth, v),
     )
 
 
 @inner_njit()
-def multiply_few(work, a, panel, c, left, rows, columns, depth, fresh):
-    """The last columns of a block, few of them: vectors along the rows of a, which are contiguous as packed, not across the columns.
+def multiply_few(work, a, panel, c, col, rows, columns, depth, fresh):
+    """The last columns of a block, few of them: vectors along the rows of a, which are contiguous as packed, not across
+    the columns.
 
     A column is copied to the last row of packed a, where none of its own is.
     """
@@ -160,22 +163,22 @@ def multiply_few(work, a, panel, c, left, rows, columns, depth, fresh):
         for k in range(depth):
             work[column + k] = work[panel + k * lanes(work) + j]
         for top in range(0, rows, 4):
-            sums, at = dot_rows(work, a + top * PITCH, column, depth), c.at + top * c.row + left + j
+            sums, c_at = dot_rows(work, a + top * PITCH, column, depth), c.at + top * c.row + col + j
             for r in range(min(4, rows - top)):
-                place = at + r * c.row
-                c.data[place] = sums[r] if fresh else c.data[place] + sums[r]
+                element = c_at + r * c.row
+                c.data[element] = sums[r] if fresh else c.data[element] + sums[r]
 
 
 @inner_njit()
-def multiply_two(work, a, panel, c, left, rows, columns, depth, fresh):
+def multiply_two(work, a, panel, c, col, rows, columns, depth, fresh):
     """The last columns of a block, no more than two vectors of the three of a panel."""
     width = 2 * lanes(work)
     for top in range(0, rows, ROWS):
-        at, some = c.at + top * c.row + left, min(rows - top, ROWS)
-        ask_for(c, at, some, columns)
+        c_at, tile_rows = c.at + top * c.row + col, min(rows - top, ROWS)
+        ask_for(c, c_at, tile_rows, columns)
         acc = tile_zeros(work, ROWS, 2)
         acc = tile_multiply_add(acc, depth, work, a + top * PITCH, (PITCH, 1), work, panel, width)
-        put(c, at, acc, ROWS, 2, some, columns, fresh)
+        put(c, c_at, acc, ROWS, 2, tile_rows, columns, fresh)
 
 
 @inner_njit()
@@ -183,44 +186,45 @@ def multiply_packed(work, a, packed, pitch, b, c, rows, columns, depth, fresh, p
     """c = a b, or c += a b unless `fresh`, for blocks of a and b packed in `work` from elements `a` and `packed` on.
 
     The block of b is packed here if it is not: `packs`. A column of it begins `pitch` elements after the one before: 0
-    where the panels are needed only once, and each may take the place of the last in the cache. What is contiguous in it is packed while the first tile is
-    computed, which has to load it anyway; otherwise, panel by panel, with zeros beyond the last column.
+    where the panels are needed only once, and each may take the place of the last in the cache. What is contiguous in
+    it is packed while the first tile is computed, which has to load it anyway; otherwise, panel by panel, with zeros
+    beyond the last column.
     """
     size, tall, strides = lanes(work), in_tall_tiles(rows), (PITCH, 1)
     width = VECTORS * size
-    for left in range(0, columns, width):
-        here = min(width, columns - left)
-        panel, source, step = packed + left * pitch, b.at + left * b.column, panel_width(here, size)
-        direct = packs and here == width and b.column == 1
+    for col in range(0, columns, width):
+        panel_cols = min(width, columns - col)
+        panel, source, step = packed + col * pitch, b.at + col * b.column, panel_width(panel_cols, size)
+        direct = packs and panel_cols == width and b.column == 1
         if packs and not direct:
-            if here < step:
+            if panel_cols < step:
                 work[panel : panel + depth * step] = 0
-            pack(b.data, source, b.row, b.column, depth, here, work, panel, step)
-        if 4 * here <= size and depth >= LONG:
-            multiply_few(work, a, panel, c, left, rows, here, depth, fresh)
+            pack(b.data, source, b.row, b.column, depth, panel_cols, work, panel, step)
+        if 4 * panel_cols <= size and depth >= LONG:
+            multiply_few(work, a, panel, c, col, rows, panel_cols, depth, fresh)
             return
         if step == size:
-            multiply_narrow(work, a, panel, c, left, rows, here, depth, fresh)
+            multiply_narrow(work, a, panel, c, col, rows, panel_cols, depth, fresh)
             return
         if step < width:
-            multiply_two(work, a, panel, c, left, rows, here, depth, fresh)
+            multiply_two(work, a, panel, c, col, rows, panel_cols, depth, fresh)
             return
         for top in range(0, tall, ROWS):
-            at, lines, some = c.at + top * c.row + left, a + top * PITCH, min(rows - top, ROWS)
-            ask_for(c, at, some, width)
+            c_at, lines, tile_rows = c.at + top * c.row + col, a + top * PITCH, min(rows - top, ROWS)
+            ask_for(c, c_at, tile_rows, width)
             acc = tile_zeros(work, ROWS, VECTORS)
             if direct and top == 0:
                 kept = (work, panel, width)
                 acc = tile_multiply_add(acc, depth, work, lines, strides, b.data, source, b.row, None, kept)
             else:
                 acc = tile_multiply_add(acc, depth, work, lines, strides, work, panel, width)
-            put(c, at, acc, ROWS, VECTORS, some, here, fresh)
+            put(c, c_at, acc, ROWS, VECTORS, tile_rows, panel_cols, fresh)
         if tall < rows:
-            at, lines, some = c.at + tall * c.row + left, a + tall * PITCH, rows - tall
-            ask_for(c, at, some, width)
+            c_at, lines, tile_rows = c.at + tall * c.row + col, a + tall * PITCH, rows - tall
+            ask_for(c, c_at, tile_rows, width)
             low = tile_zeros(work, LOW_ROWS, VECTORS)
             low = tile_multiply_add(low, depth, work, lines, strides, work, panel, width)
-            put(c, at, low, LOW_ROWS, VECTORS, some, here, fresh)
+            put(c, c_at, low, LOW_ROWS, VECTORS, tile_rows, panel_cols, fresh)
 
 
 @inlined
@@ -254,8 +258,8 @@ def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
 def multiply_beside(a, b, c, matrices, m, n, k, work, packed_a, packed_b):
     """c = a b for matrices that have the left one in common: it is packed once for all that fit WIDTH side by side.
 
-    b and c: the first of `matrices`, and the elements from each to the next. n: no more than WIDTH. No two of them have a panel
-    in common.
+    b and c: the first of `matrices`, and the elements from each to the next. n: no more than WIDTH. No two of them have
+    a panel in common.
     """
     (b, next_b), (c, next_c), pitch = b, c, DEPTH + SPARE if m > HEIGHT else 0
     each = -(-n // lanes(work)) * lanes(work)
@@ -378,7 +382,8 @@ def matrix_at(x, number, work):
 
 @inlined
 def cut(part, parts, n, width):
-    """Where a part of n columns begins: between two panels, if parts are several panels wide. The last panel of each may be less."""
+    """Where a part of n columns begins: between two panels, if parts are several panels wide. The last panel of each
+    may be less."""
     at = part * n // parts
     return (at + width // 2) // width * width if 0 < part < parts and n >= 4 * width * parts else at
 
@@ -463,7 +468,8 @@ def matmul_beside(a, b, c, sizes, parts, work, each, threads, least, team):
 
 @functools.cache
 def room(dtype):
-    """Elements of workspace that one thread needs at most: packed a, and a block of b, or all of a b that is packed as it is."""
+    """Elements of workspace that one thread needs at most: packed a, and a block of b, or all of a b that is packed as
+    it is."""
     block = (DEPTH + SPARE) * (WIDTH + SPARE + VECTORS * vector_width(dtype))
     return PACKED_A + max(block, SMALL // SMALL_ROWS, SKINNY_B)
 

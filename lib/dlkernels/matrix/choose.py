@@ -31,9 +31,9 @@ def threads_for(work, most=None):
 def parts_for(m, n, k, threads):
     """(down, across): how a product is cut for several threads.
 
-    Two parts each, four where they then are small, not packed, and where the product is so long that packing twice costs next
-    to nothing: a thread whose core another program shares (a BLAS, for a tenth of a second after its last product) then
-    keeps the others waiting half as long.
+    Two parts each, four where they then are small, not packed, and where the product is so long that packing twice
+    costs next to nothing: a thread whose core another program shares (a BLAS, for a tenth of a second after its last
+    product) then keeps the others waiting half as long.
     """
     parts, work = 2 * threads, m * n * k
     if parts * blocks.SMALL < work <= 2 * parts * blocks.SMALL or work >= parts * LONG_PART:
@@ -70,8 +70,8 @@ def multiply(a, b, out, most_threads=None):
 def multiply_beside(a, b, out, most_threads=None):
     """out = a b for one matrix and a stack of narrow ones.
 
-    The columns of each that fill no vector stand together for a product of their own, if they fill half a one there: of 7 x 7
-    pixels the last.
+    The columns of each that fill no vector stand together for a product of their own, if they fill half a one there: of
+    7 x 7 pixels the last.
     """
     (stack, m, n), k, size = out.shape, len(b[0]), vector_width(out.dtype)
     whole = n - n % size if 2 * stack * (n % size) >= size else n

@@ -184,15 +184,16 @@ STEPS = 256  # of the sums: a panel of b stays in the L1 cache
 
 
 @njit
-def _six_by_two(a, i, p, depth, panel, out, at, row):
-    """The tile of 6 rows and 2 vectors that begins at element `at` of out: out += a[i : i + 6, p : p + depth] panel."""
+def _six_by_two(a, i, p, depth, panel, out, offset, row):
+    """The tile of 6 rows and 2 vectors that begins at element `offset` of out: out += a[i : i + 6, p : p + depth]
+    panel."""
     n = lanes(panel)
-    c00, c01 = load(out, at), load(out, at + n)
-    c10, c11 = load(out, at + row), load(out, at + row + n)
-    c20, c21 = load(out, at + 2 * row), load(out, at + 2 * row + n)
-    c30, c31 = load(out, at + 3 * row), load(out, at + 3 * row + n)
-    c40, c41 = load(out, at + 4 * row), load(out, at + 4 * row + n)
-    c50, c51 = load(out, at + 5 * row), load(out, at + 5 * row + n)
+    c00, c01 = load(out, offset), load(out, offset + n)
+    c10, c11 = load(out, offset + row), load(out, offset + row + n)
+    c20, c21 = load(out, offset + 2 * row), load(out, offset + 2 * row + n)
+    c30, c31 = load(out, offset + 3 * row), load(out, offset + 3 * row + n)
+    c40, c41 = load(out, offset + 4 * row), load(out, offset + 4 * row + n)
+    c50, c51 = load(out, offset + 5 * row), load(out, offset + 5 * row + n)
     for q in range(depth):
         b0, b1 = load(panel, 2 * n * q), load(panel, 2 * n * q + n)
         x = broadcast(a[i, p + q])
@@ -207,12 +208,12 @@ def _six_by_two(a, i, p, depth, panel, out, at, row):
         c40, c41 = fma(x, b0, c40), fma(x, b1, c41)
         x = broadcast(a[i + 5, p + q])
         c50, c51 = fma(x, b0, c50), fma(x, b1, c51)
-    store(out, at, c00), store(out, at + n, c01)
-    store(out, at + row, c10), store(out, at + row + n, c11)
-    store(out, at + 2 * row, c20), store(out, at + 2 * row + n, c21)
-    store(out, at + 3 * row, c30), store(out, at + 3 * row + n, c31)
-    store(out, at + 4 * row, c40), store(out, at + 4 * row + n, c41)
-    store(out, at + 5 * row, c50), store(out, at + 5 * row + n, c51)
+    store(out, offset, c00), store(out, offset + n, c01)
+    store(out, offset + row, c10), store(out, offset + row + n, c11)
+    store(out, offset + 2 * row, c20), store(out, offset + 2 * row + n, c21)
+    store(out, offset + 3 * row, c30), store(out, offset + 3 * row + n, c31)
+    store(out, offset + 4 * row, c40), store(out, offset + 4 * row + n, c41)
+    store(out, offset + 5 * row, c50), store(out, offset + 5 * row + n, c51)
 
 
 @cached_njit(fastmath=CONTRACT)

@@ -6,8 +6,8 @@ The ladder of transpose                   what the rung adds
     transpose_vectors      blocks as large as a vector is long are turned over in registers
     transpose_parallel     all cores
 
-Nothing is computed: each number is read once and written once. What differs is how much of each cache line that comes or
-goes is used: in the first rung one number of a line that is written.
+Nothing is computed: each number is read once and written once. What differs is how much of each cache line that comes
+or goes is used: in the first rung one number of a line that is written.
 """
 
 import functools

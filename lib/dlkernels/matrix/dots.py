@@ -3,11 +3,11 @@
 A lane of 32 bits holds a group of four 8-bit numbers, or of two bfloat16. One instruction multiplies two vectors number
 by number and adds the products of each group to a 32-bit sum:
 
-    vpdpbusd    AVX512-VNNI, AVX-VNNI    sum += a0 b0 + a1 b1 + a2 b2 + a3 b3    a signed, b not; no rounding, no saturation
+    vpdpbusd    AVX512-VNNI, AVX-VNNI    sum += a0 b0 + a1 b1 + a2 b2 + a3 b3    a signed, b not; exact
     vdpbf16ps   AVX512-BF16              sum += a0 b0 + a1 b1                    float32 sums
 
-(Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.) So the inner dimension goes in groups. Packing puts
-the numbers of a group side by side, here with four:
+(Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.) So the inner dimension goes in groups. Packing
+puts the numbers of a group side by side, here with four:
 
     b, one panel:  b[0:4, 0]  b[0:4, 1]  b[0:4, 2] ...     then steps 4 to 7, ...
     a, one row:    a[0, 0:4]  a[0, 4:8]  ...               one group goes into every lane
@@ -65,7 +65,8 @@ DOTS = {types.int32: (I32, _dot_of_integers), types.float32: (ir.FloatType(), _d
 
 @intrinsic
 def dot_tile(typingctx, sums, work, a, b, depth):
-    """sums = a tile of ROWS x PANEL: the words of ROWS packed rows from `a` on times `depth` lines of a panel from `b`."""
+    """sums = a tile of ROWS x PANEL: the words of ROWS packed rows from `a` on times `depth` lines of a panel from
+    `b`."""
     if sums.dtype not in DOTS or work.dtype != types.uint32:
         raise TypingError("dot_tile expects sums of int32 or float32 and packed words of uint32")
     kind, dot = DOTS[sums.dtype]
@@ -106,7 +107,8 @@ def dot_tile(typingctx, sums, work, a, b, depth):
     return types.none(sums, work, types.int64, types.int64, types.int64), emit
 
 
-# Blocks are given by their edges: for numba, unlike its rows, a slice of a matrix in two directions has no contiguous lines.
+# Blocks are given by their edges: for numba, unlike its rows, a slice of a matrix in two directions has no contiguous
+# lines.
 
 
 def pack_rows(a, top, bottom, front, back, work, to):
@@ -119,7 +121,8 @@ def pack_panels(b, front, back, left, right, work, to):
 
 @inner_njit()
 def multiply_packed(work, a, b, c, rows, columns, depth, sums, fresh):
-    """A block c[rows, columns], given by the edges, becomes a b, or c + a b unless `fresh`; a and b: where they are packed."""
+    """A block c[rows, columns], given by the edges, becomes a b, or c + a b unless `fresh`; a and b: where they are
+    packed."""
     (top, bottom), (left, right) = rows, columns
     for j in range(left, right, PANEL):
         for i in range(top, bottom, ROWS):
@@ -132,7 +135,8 @@ def multiply_packed(work, a, b, c, rows, columns, depth, sums, fresh):
 
 @inner_njit()
 def multiply_part(group, a, b, c, task, parts, work, at):
-    """One of the parts = (down, across) of c = a b. `group`: how many numbers make a word; `at`: where its workspace is."""
+    """One of the parts = (down, across) of c = a b. `group`: how many numbers make a word; `at`: where its workspace
+    is."""
     (m, n), k, (down, across) = c.shape, a.shape[1], parts
     i, j = task // across, task % across
     first, last = i * m // down, (i + 1) * m // down

@@ -1,7 +1,7 @@
 """Examples of matrix products. A size is (..., m, n, k): a is (..., m, k), b is (..., k, n).
 
-The error allowed is that of a sum of k rounded terms, element by element: (k + 2) eps |a| |b|, whatever the order of the
-additions (Higham, Accuracy and Stability of Numerical Algorithms, section 3.5).
+The error allowed is that of a sum of k rounded terms, element by element: (k + 2) eps |a| |b|, whatever the order of
+the additions (Higham, Accuracy and Stability of Numerical Algorithms, section 3.5).
 """
 
 import math
@@ -159,7 +159,8 @@ LINEAR_BACKWARD = Examples(
 TRANSPOSE = Examples(
     lambda draw, *shape: (draw.array(*shape),),
     exact,
-    ((1, 1), (5, 7), (16, 17), (33, 8), (1, 40), (40, 1), (0, 3), (3, 0), (2, 3, 5), (3, 2, 9, 4), (0, 3, 4), (2, 0, 4)),
+    ((1, 1), (5, 7), (16, 17), (33, 8), (1, 40), (40, 1), (0, 3), (3, 0), (2, 3, 5), (3, 2, 9, 4), (0, 3, 4),
+    (2, 0, 4)),
     ((301, 333), (1000, 129), (3, 70_001), (50_001, 17), (40, 70, 33), (2, 3, 128, 192)),
     ((64, 64), (1024, 1024), (4096, 4096), (256, 128, 64)),
 )  # fmt: skip

@@ -1,10 +1,10 @@
 """The product of bfloat16 matrices by the instruction made for it: two multiply-adds in each 32-bit lane.
 
-The instruction (dots.py) differs from float32 arithmetic in one thing: it takes numbers below 2^-126 (subnormal ones) for
-zero, and makes zero of such sums. That is an error of no size where small numbers are multiplied by large ones, or where
-many small products are added. So the operands are searched first, which takes one pass over them. A number with the
-exponent e is a multiple of 2^(e - 7), because it has 7 fraction bits. If the least exponents in a and b are e and f, all
-products and sums are multiples of 2^(e + f - 14), before rounding and after. With
+The instruction (dots.py) differs from float32 arithmetic in one thing: it takes numbers below 2^-126 (subnormal ones)
+for zero, and makes zero of such sums. That is an error of no size where small numbers are multiplied by large ones, or
+where many small products are added. So the operands are searched first, which takes one pass over them. A number with
+the exponent e is a multiple of 2^(e - 7), because it has 7 fraction bits. If the least exponents in a and b are e and
+f, all products and sums are multiples of 2^(e + f - 14), before rounding and after. With
 
     e + f - 14 >= -126    and no subnormal number in a or b
 
@@ -91,7 +91,8 @@ def _task_of_search(arguments, task, who):
 
 @inner_njit()
 def nothing_is_lost(a, b):
-    """Whether no sum of products can be small enough to be taken for zero: from the least bits of each matrix, minus 1."""
+    """Whether no sum of products can be small enough to be taken for zero: from the least bits of each matrix, minus
+    1."""
     e, f = (a + 1) >> FRACTION, (b + 1) >> FRACTION  # the least exponents, as they are stored; 0: a subnormal number
     return min(e, f) > 0 and e + f >= LEAST
 

@@ -1,7 +1,7 @@
 """The product of 8-bit integers by the instruction made for it: four multiply-adds in each 32-bit lane.
 
-The instruction (dots.py) wants numbers without a sign on one side. Adding 128 to b turns -128 ... 127 into 0 ... 255, and
-adds 128 times the sum of a row of a to each element of that row; so the sums begin at minus that:
+The instruction (dots.py) wants numbers without a sign on one side. Adding 128 to b turns -128 ... 127 into 0 ... 255,
+and adds 128 times the sum of a row of a to each element of that row; so the sums begin at minus that:
 
     sum of a (b + 128)  -  128 sum of a  =  sum of a b
 
@@ -28,7 +28,8 @@ ADD_128 = np.uint32(0x80808080)  # to each of four bytes, where x + 128 = x xor 
 
 @overload(dots.pack_rows)
 def _pack_rows_of_four(a, top, bottom, front, back, work, to):
-    """Filled up with zeros: their products vanish, whatever stands in b. Sums begin at -128 times the sum of the row."""
+    """Filled up with zeros: their products vanish, whatever stands in b. Sums begin at -128 times the sum of the
+    row."""
     if a.dtype != types.int8:
         return None
 

@@ -28,7 +28,10 @@ LEAST = 1024  # smallest side of a quarter that is worth seven instead of eight 
     "matmul_strassen",
     device="cpu",
     adds="seven products of quarters instead of eight, on top of the fastest product",
-    limits="less accurate for elements of very different size; Inf and NaN spread; sides under 2048 are multiplied as usual",
+    limits=(
+        "less accurate for elements of very different size; Inf and NaN spread; sides under 2048 are multiplied as "
+        "usual"
+    ),
     public=True,
 )
 @batched

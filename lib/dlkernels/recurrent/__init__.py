@@ -1,7 +1,22 @@
 """Recurrent networks: what reads a sequence step by step, and keeps a state.
 
-Names, layouts, gate orders and defaults are PyTorch's. Arrays are float32 or float64, of any strides; nothing changes its
-inputs. Wrong arguments raise ValueError or TypeError.
+Names, layouts, gate orders and defaults are PyTorch's. Arrays are float32 or float64, of any strides; nothing changes
+its inputs. Wrong arguments raise ValueError or TypeError.
+
+Its files, in reading order:
+
+reference.py   the specification in NumPy                examples.py   what each operation can be called with
+rounded.py     numbers that count their roundings        geometry.py   arguments, brought into one form
+layers.py      a network as layers: a CPU rung is one layer in one direction
+
+cpu            cpu.py (the ladders of RNN, LSTM, GRU), fast.py (their last rungs, in vectors), fast_gates.py (what
+               follows a step's products), fast_strands.py (threads that do not meet)
+backward, cpu  backward.py (through time), fast_backward.py (LSTM), fast_backward_gru.py
+scans, cpu     scans.py (linear recurrences, minGRU, minLSTM), selective_reference.py, selective.py (Mamba's scan),
+               selective_backward.py
+gpu            gpu.py (a launch for each step), gpu_persistent.py (one launch for all)
+backward, gpu  gpu_kept.py (forward that keeps what is needed), gpu_backward.py
+scans, gpu     gpu_scans.py, gpu_scan_look_back.py (in one launch), gpu_minimal.py (minGRU), gpu_selective.py
 """
 
 import numpy as np
@@ -170,15 +185,16 @@ def rnn(
 
 
 def lstm(x, h0, c0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None):
-    """A network of long short-term memory, as torch.nn.LSTM without projections. Returns (output, h_n, c_n), new arrays.
+    """A network of long short-term memory, as torch.nn.LSTM without projections. Returns (output, h_n, c_n), new
+    arrays.
 
     x: (steps, batch, features); (batch, steps, features) if batch_first; (steps, features) for a single sequence.
     h0, c0: (layers * directions, batch, hidden), without the batch for a single sequence; None for zeros.
-    w_ih: (4 * hidden, features), w_hh: (4 * hidden, hidden), b_ih, b_hh: (4 * hidden,) or None, gates in the order i f g o.
-    For more than one layer or direction each is a sequence of arrays: of the first layer, forward and (if bidirectional)
-    backward, then of the second, whose w_ih has directions * hidden columns, and so on.
-    lengths: None, or how many steps of x each sequence of the batch really has, in any order: what follows is not read into a
-    state, and output is zero there (PyTorch's pack_padded_sequence and pad_packed_sequence).
+    w_ih: (4 * hidden, features), w_hh: (4 * hidden, hidden), b_ih, b_hh: (4 * hidden,) or None, gates in the order i f
+    g o. For more than one layer or direction each is a sequence of arrays: of the first layer, forward and (if
+    bidirectional) backward, then of the second, whose w_ih has directions * hidden columns, and so on.
+    lengths: None, or how many steps of x each sequence of the batch really has, in any order: what follows is not read
+    into a state, and output is zero there (PyTorch's pack_padded_sequence and pad_packed_sequence).
     output: as x, with directions * hidden features: what the last layer has written. h_n, c_n: the last states, as h0.
     """
     return call("lstm", x, h0, c0, w_ih, w_hh, b_ih, b_hh, bidirectional, batch_first, lengths)
@@ -187,8 +203,8 @@ def lstm(x, h0, c0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch
 def gru(x, h0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None):
     """A network of gated recurrent units, as torch.nn.GRU. Returns (output, h_n).
 
-    w_ih: (3 * hidden, features), w_hh: (3 * hidden, hidden), gates in the order r z n; b_hh of n stands inside the product
-    with r. All else as for `lstm`, without c.
+    w_ih: (3 * hidden, features), w_hh: (3 * hidden, hidden), gates in the order r z n; b_hh of n stands inside the
+    product with r. All else as for `lstm`, without c.
     """
     return call("gru", x, h0, w_ih, w_hh, b_ih, b_hh, bidirectional, batch_first, lengths)
 
@@ -206,8 +222,8 @@ def lstm_backward(
 ):
     """The gradients of x, h0, c0, w_ih, w_hh, b_ih and b_hh (of those that are given), by backward through time.
 
-    grad: the gradient with respect to the output of lstm(...), or (those of output, h_n and c_n), each of them an array or
-    None for zeros. Gradients of weights are given as weights are: an array each, or a tuple of arrays.
+    grad: the gradient with respect to the output of lstm(...), or (those of output, h_n and c_n), each of them an array
+    or None for zeros. Gradients of weights are given as weights are: an array each, or a tuple of arrays.
     """
     return call("lstm_backward", grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, bidirectional, batch_first, lengths)
 
@@ -220,9 +236,10 @@ def gru_backward(grad, x, h0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=Fa
 def scan(a, b, h0=None, dim=0, reverse=False):
     """The states of a linear recurrence, h_t = a_t h_{t-1} + b_t, along a dimension. A new array.
 
-    a, b: arrays of one shape and dtype. h0: the state before the first step, of that shape without `dim`; None for zeros.
-    reverse: True to begin with the last: h_t = a_t h_{t+1} + b_t. Unlike the states of `lstm`, these can be computed in any
-    grouping of steps, so that time, too, can be shared out.
+    a, b: arrays of one shape and dtype. h0: the state before the first step, of that shape without `dim`; None for
+    zeros.
+    reverse: True to begin with the last: h_t = a_t h_{t+1} + b_t. Unlike the states of `lstm`, these can be computed in
+    any grouping of steps, so that time, too, can be shared out.
     """
     return call("scan", a, b, h0, dim, reverse)
 
@@ -233,10 +250,12 @@ def scan_backward(grad, a, b, h0=None, dim=0, reverse=False):
 
 
 def min_gru(x, h0, weight, bias=None):
-    """h' = (1 - sigmoid(z)) h + sigmoid(z) n, with gates z, n from x alone (Feng and others 2024). Returns all states, a new array.
+    """h' = (1 - sigmoid(z)) h + sigmoid(z) n, with gates z, n from x alone (Feng and others 2024). Returns all states,
+    a new array.
 
-    x: (steps, batch, features) or (steps, features). h0: (batch, hidden) or (hidden,), None for zeros. weight: (2 * hidden,
-    features), bias: (2 * hidden,) or None. As no gate looks at h, all steps are one scan; there is no tanh around n.
+    x: (steps, batch, features) or (steps, features). h0: (batch, hidden) or (hidden,), None for zeros. weight: (2 *
+    hidden, features), bias: (2 * hidden,) or None. As no gate looks at h, all steps are one scan; there is no tanh
+    around n.
     """
     return call("min_gru", x, h0, weight, bias)
 

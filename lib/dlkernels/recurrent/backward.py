@@ -1,7 +1,7 @@
 """Gradients of recurrent networks on the CPU: backward through time (Werbos 1990).
 
-Forward, each step keeps its gates and the states before it. Backward, a step waits for the gradient of its new state, which
-comes from the step after it; what does not wait, the gradients of weights and of x, is one product for all steps:
+Forward, each step keeps its gates and the states before it. Backward, a step waits for the gradient of its new state,
+which comes from the step after it; what does not wait, the gradients of weights and of x, is one product for all steps:
 
     of W    the sum over t of (of the gates at t)^T x_t, that is G^T X with steps and batch as rows
     of U    the same with the states before each step; of x: G W

@@ -1,7 +1,8 @@
 """Examples of recurrent networks. The errors allowed come from the references themselves (rounded.py).
 
-A size is (steps, batch, features, hidden), or (steps, features, hidden) for a single sequence. Weights are small, as those of a
-network are when training begins: the states of one with large weights are chaotic, and no two orders of adding agree.
+A size is (steps, batch, features, hidden), or (steps, features, hidden) for a single sequence. Weights are small, as
+those of a network are when training begins: the states of one with large weights are chaotic, and no two orders of
+adding agree.
 """
 
 import numpy as np
@@ -14,7 +15,8 @@ from .rounded import Rounded
 SIZES = (
     (1, 1, 1, 1), (3, 2, 4, 5), (2, 0, 3, 2), (4, 5, 1, 3), (3, 4, 2), (2, 3, 7, 1), (1, 1, 6),
 )  # fmt: skip
-# Past a task of units, with lanes to spare; as many sequences as lanes; one sequence with a last task that begins earlier.
+# Past a task of units, with lanes to spare; as many sequences as lanes; one sequence with a last task that begins
+# earlier.
 LARGE = ((5, 40, 33, 35), (4, 16, 30, 48), (4, 1, 170, 150))
 TIMED = ((100, 1, 256, 256), (128, 32, 256, 256))
 
@@ -102,7 +104,7 @@ LSTM, LSTM_BACKWARD = _of("lstm", 2, reference.lstm, reference.lstm_backward)
 GRU, GRU_BACKWARD = _of("gru", 1, reference.gru, reference.gru_backward)
 
 
-# ---- linear recurrences: a size is a shape --------------------------------------------------------------------------------
+# ---- linear recurrences: a size is a shape ---------------------------------------------------------------------------
 
 LINES = ((1,), (7,), (0,), (5, 3), (3, 0), (2, 6, 5), (9, 18), (4, 1))
 LARGE_LINES = ((70001,), (400, 200), (3, 9001, 3), (6, 12000))
@@ -128,8 +130,8 @@ def _sizes(*arrays):
 def _bounds(a, b, h0, dim, reverse, eps):
     """(sizes of the states if nothing cancelled, how far a state may be off), for steps joined in any order.
 
-    What came s steps ago was multiplied s times and went through as many sums at most, and a few more where steps are joined by
-    a tree.
+    What came s steps ago was multiplied s times and went through as many sums at most, and a few more where steps are
+    joined by a tree.
     """
     sizes = reference.scan(a, b, h0, dim, reverse)
     older = reference.scan(a, a * reference.before(sizes, h0, dim, reverse), None, dim, reverse)  # sums of s |terms|
@@ -167,7 +169,7 @@ SCAN = _of_scan(scan_arguments, scan_error)
 SCAN_BACKWARD = _of_scan(scan_gradient_arguments, scan_gradient_error)
 
 
-# ---- networks that are made of them -----------------------------------------------------------------------------------------
+# ---- networks that are made of them ----------------------------------------------------------------------------------
 
 
 def minimal(count):

@@ -1,7 +1,7 @@
 """The last rungs of the ladders of LSTM and GRU on a CPU, in float32: a step as one job of the team, in vectors.
 
-A task has some units, and of these all gates: it needs nothing of a step but the states before it, so the team meets once a
-step. Two forms, by what lies in the lanes of a vector::
+A task has some units, and of these all gates: it needs nothing of a step but the states before it, so the team meets
+once a step. Two forms, by what lies in the lanes of a vector::
 
     over the batch      gates[row, sequence] = P[row, sequence] + the sum over k of U[row, k] * h[k, sequence]
                         a register tile of ROWS rows and VECTORS vectors; states are kept transposed
@@ -47,7 +47,7 @@ ZERO, ONE = f32(0), f32(1)
 lanes = vector_width(np.float32)
 
 
-# ---- over the batch ----------------------------------------------------------------------------------------------------
+# ---- over the batch --------------------------------------------------------------------------------------------------
 
 
 def panels(matrix, gates):
@@ -82,7 +82,8 @@ def _turn_over(matrix, starts, result):
 
 @inner_njit(error_model="numpy")
 def _products(weights, panel, row, rows, hidden, state, h_at, wide, p, p_at, p_row, added, gates, at):
-    """gates[r, :] = (P[row + r, :] if added) + the sum over k of U[row + r, k] * h[k, :] for r < rows, in tiles as of `panels`."""
+    """gates[r, :] = (P[row + r, :] if added) + the sum over k of U[row + r, k] * h[k, :] for r < rows, in tiles as of
+    `panels`."""
     for tile in range(-(-rows // ROWS)):
         r, place = min(tile * ROWS, rows - ROWS), (panel + tile) * hidden * ROWS
         v = 0
@@ -111,31 +112,34 @@ def _step_over_batch(arguments, task, who):
     wide = -(-batch // lanes) * lanes
     p_row, first = p.shape[1], task * UNITS
     units = min(UNITS, hidden - first)
-    apart = (UNITS + ROWS) * wide
-    gates, states, numbers, given, going = memory(line), memory(state), memory(p), memory(weights), memory(mask)
-    at = who * each + ROWS * wide
+    gate_stride = (UNITS + ROWS) * wide
+    gates, states, numbers, weight_line, going = memory(line), memory(state), memory(p), memory(weights), memory(mask)
+    gates_at = who * each + ROWS * wide
     count = 4 if kind == LSTM else 3
     for k in range(count):
         _products(
-            given, (task * count + k) * PANELS, k * hidden + first, units, hidden, states, h_at, wide, numbers, p_at, p_row, kind == LSTM or k < 2,
-            gates, at + k * apart,
+            weight_line, (task * count + k) * PANELS, k * hidden + first, units, hidden, states, h_at, wide, numbers,
+            p_at, p_row, kind == LSTM or k < 2,
+            gates, gates_at + k * gate_stride,
         )  # fmt: skip
     cells, new_cells = h_at + 2 * hidden * wide, new_at + 2 * hidden * wide
     for u in range(units):
         unit = first + u
         b_0, b_1, b_2, b_3 = (bias[unit], bias[hidden + unit], bias[2 * hidden + unit], bias[3 * hidden + unit])
-        place, there = at + u * wide, unit * wide
+        gate_at, state_at = gates_at + u * wide, unit * wide
         of_n = p_at + (2 * hidden + unit) * p_row
         for v in range(0, wide, lanes):
-            some = there + v
+            some = state_at + v
             if kind == LSTM:
                 lstm_vector(
-                    gates, place + v, apart, b_0, b_1, b_2, b_3, going, v, states, h_at + some, cells + some, states,
+                    gates, gate_at + v, gate_stride, b_0, b_1, b_2, b_3, going, v, states, h_at + some, cells + some,
+                    states,
                     new_at + some, new_cells + some,
                 )  # fmt: skip
             else:
                 gru_vector(
-                    gates, place + v, apart, numbers, of_n + v, b_0, b_1, b_2, b_3, going, v, states, h_at + some, states,
+                    gates, gate_at + v, gate_stride, numbers, of_n + v, b_0, b_1, b_2, b_3, going, v, states,
+                    h_at + some, states,
                     new_at + some,
                 )  # fmt: skip
     if whole and units >= lanes and batch >= lanes:
@@ -176,7 +180,8 @@ def _over_batch(
 
 @inner_njit(error_model="numpy")
 def _inputs_of_units(arguments, task, who):
-    """P of all gates of UNITS units, for all columns of a block. The last task may write rows of another once more, the same."""
+    """P of all gates of UNITS units, for all columns of a block. The last task may write rows of another once more, the
+    same."""
     count, weights, hidden, depth, line, p = arguments
     first, wide, numbers = task * UNITS, p.shape[1], memory(p)
     for k in range(count):
@@ -189,7 +194,8 @@ def _inputs_of_units(arguments, task, who):
 
 @cached_njit(error_model="numpy")
 def _inputs(count, weights, hidden, x, line, p, threads, team):
-    """P = W x: U's panels of W, and x (columns, features) turned into `line`. Each W is packed once for all blocks of steps."""
+    """P = W x: U's panels of W, and x (columns, features) turned into `line`. Each W is packed once for all blocks of
+    steps."""
     columns, depth = x.shape
     wide = p.shape[1]
     pack(memory(x), 0, 1, depth, depth, columns, memory(line), 0, wide)
@@ -242,7 +248,7 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
         c[:] = state[(2 + now) * size : (3 + now) * size].reshape(g.hidden, wide)[:, : g.batch].T
 
 
-# ---- over the units ----------------------------------------------------------------------------------------------------
+# ---- over the units --------------------------------------------------------------------------------------------------
 
 
 @inner_njit(error_model="numpy")
@@ -254,36 +260,44 @@ def _step_over_units(arguments, task, who):
     first = task * ACROSS * lanes
     units = min(ACROSS * lanes, hidden - first)
     begin = min(first, hidden - ACROSS * lanes)
-    gates, states, numbers, given, behind = memory(line), memory(state), memory(p), memory(weights), memory(bias_h)
-    at, apart = who * each, ACROSS * lanes
+    gates, states, numbers, weight_line, bias_line = (
+        memory(line),
+        memory(state),
+        memory(p),
+        memory(weights),
+        memory(bias_h),
+    )
+    gates_at, gate_stride = who * each, ACROSS * lanes
     count = 4 if kind == LSTM else 3
     for k in range(count):
         column = k * hidden + begin
         if kind == LSTM or k < 2:
             acc = tile_load(numbers, p_at + column, 0, 1, ACROSS)
         else:
-            acc = tile_load(behind, begin, 0, 1, ACROSS)
-        place = (task * count + k) * hidden * ACROSS * lanes
-        acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), given, place, ACROSS * lanes)
-        tile_store(gates, at + k * apart, 0, acc)
+            acc = tile_load(bias_line, begin, 0, 1, ACROSS)
+        weights_at = (task * count + k) * hidden * ACROSS * lanes
+        acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), weight_line, weights_at, ACROSS * lanes)
+        tile_store(gates, gates_at + k * gate_stride, 0, acc)
     # New states stand where gates were, until those that are this task's own go where others read them.
     of_n, ones, result, skipped = p_at + 2 * hidden + begin, memory(going), memory(out), first - begin
-    for v in range(skipped // lanes * lanes, apart, lanes):
+    for v in range(skipped // lanes * lanes, gate_stride, lanes):
         if kind == LSTM:
             lstm_vector(
-                gates, at + v, apart, ZERO, ZERO, ZERO, ZERO, ones, 0, states, h_at + begin + v, h_at + 2 * hidden + begin + v,
-                gates, at + v, at + apart + v,
+                gates, gates_at + v, gate_stride, ZERO, ZERO, ZERO, ZERO, ones, 0, states, h_at + begin + v,
+                h_at + 2 * hidden + begin + v,
+                gates, gates_at + v, gates_at + gate_stride + v,
             )  # fmt: skip
         else:
             gru_vector(
-                gates, at + v, apart, numbers, of_n + v, ZERO, ZERO, ZERO, ZERO, ones, 0, states, h_at + begin + v,
-                gates, at + v,
+                gates, gates_at + v, gate_stride, numbers, of_n + v, ZERO, ZERO, ZERO, ZERO, ones, 0, states,
+                h_at + begin + v,
+                gates, gates_at + v,
             )  # fmt: skip
     for unit in range(units):
-        here = at + skipped + unit
-        states[new_at + first + unit] = result[out_at + first + unit] = gates[here]
+        gate_at = gates_at + skipped + unit
+        states[new_at + first + unit] = result[out_at + first + unit] = gates[gate_at]
         if kind == LSTM:
-            states[new_at + 2 * hidden + first + unit] = gates[here + apart]
+            states[new_at + 2 * hidden + first + unit] = gates[gate_at + gate_stride]
 
 
 @cached_njit(error_model="numpy")
@@ -303,7 +317,8 @@ def _over_units(kind, weights, bias_h, p, state, now, ones, line, each, begin, s
 
 
 def columns(w_hh, gates):
-    """U in the order in which tasks read it: for each task and gate (hidden, units). The last task begins earlier if it must."""
+    """U in the order in which tasks read it: for each task and gate (hidden, units). The last task begins earlier if it
+    must."""
     hidden, units = w_hh.shape[1], ACROSS * lanes
     starts = [k * hidden + min(u, hidden - units) for u in range(0, hidden, units) for k in range(gates)]
     return packed(w_hh, starts, units)
@@ -333,7 +348,7 @@ def over_units(kind, g, reverse, x, h, c, w_ih, weights, bias, bias_h, out, b):
         c[b] = state[(2 + now) * hidden : (3 + now) * hidden]
 
 
-# ---- the rungs ---------------------------------------------------------------------------------------------------------
+# ---- the rungs -------------------------------------------------------------------------------------------------------
 
 
 def in_vectors(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
@@ -357,7 +372,10 @@ def in_vectors(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
         over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, whole, out)
 
 
-WHAT = "a step is a job of the team, each task has all gates of some units; vectors over the batch, or over units for batch 1"
+WHAT = (
+    "a step is a job of the team, each task has all gates of some units; vectors over the batch, or over units for "
+    "batch 1"
+)
 
 
 @implementation("lstm", device="cpu", adds=WHAT, dtypes=("float32",))

@@ -1,8 +1,8 @@
 """The gradient of an LSTM on a CPU, in float32: what surrounds the products of a step is one compiled pass in vectors.
 
-A step in NumPy is some twenty calls on short arrays, and each costs more than its arithmetic. Here it is a product and a pass
-where there are several sequences; one or few of them have no call at all: the loop over the steps is compiled, with both
-products. Then U is read once a step, from the cache, forward a row times h, backward a sum of rows.
+A step in NumPy is some twenty calls on short arrays, and each costs more than its arithmetic. Here it is a product and
+a pass where there are several sequences; one or few of them have no call at all: the loop over the steps is compiled,
+with both products. Then U is read once a step, from the cache, forward a row times h, backward a sum of rows.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """The gradient of a GRU on a CPU, in float32, as that of an LSTM (fast_backward.py).
 
-In its n, r stands between U h + d and the rest: so the gradients of W x + b and of U h + d differ in that part, and both are kept.
+In its n, r stands between U h + d and the rest: so the gradients of W x + b and of U h + d differ in that part, and
+both are kept.
 """
 
 import numpy as np
@@ -37,7 +38,8 @@ def forward_lanes(hidden, of_x, of_h, bias, before, gates, of_n, h):
 
 @compiled
 def backward_lanes(hidden, grad, of_h, gates, of_n, before, for_x, for_h):
-    """for_x, for_h: of W x + b and of U h + d. of_h, of the new h, becomes what reaches the old one directly, through z."""
+    """for_x, for_h: of W x + b and of U h + d. of_h, of the new h, becomes what reaches the old one directly, through
+    z."""
     r, z, n = gates[:hidden], gates[hidden : 2 * hidden], gates[2 * hidden :]
     x_r, x_z, x_n = for_x[:hidden], for_x[hidden : 2 * hidden], for_x[2 * hidden :]
     h_n = for_h[2 * hidden :]

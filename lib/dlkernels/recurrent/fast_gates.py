@@ -1,14 +1,15 @@
-"""What follows the products of a step of LSTM and GRU on a CPU: gates and new states, a vector of them at once, in float32.
+"""What follows the products of a step of LSTM and GRU on a CPU: gates and new states, a vector of them at once, in
+float32.
 
 tanh is a quotient of polynomials: its continued fraction
 
     tanh x = x / (1 + x^2 / (3 + x^2 / (5 + ...)))                     Lambert 1768
 
-cut after LAST has an error below half a rounding to where tanh is 1 in float32, and all its coefficients are positive: no
-digit is lost. Where a gate multiplies a tanh, their two divisions are one.
+cut after LAST has an error below half a rounding to where tanh is 1 in float32, and all its coefficients are positive:
+no digit is lost. Where a gate multiplies a tanh, their two divisions are one.
 
-New states are rounded to multiples of the smallest normal number: a state that fades would else stay at the smallest of all
-numbers, with which some CPUs are slow (`settled`).
+New states are rounded to multiples of the smallest normal number: a state that fades would else stay at the smallest of
+all numbers, with which some CPUs are slow (`settled`).
 """
 
 import numpy as np
@@ -27,7 +28,8 @@ STEEP = f32(88)  # e to this power still fits float32
 
 
 def continued_fraction(last):
-    """(numerator, denominator): coefficients of tanh(x) / x as a quotient of polynomials in x^2, the highest power first."""
+    """(numerator, denominator): coefficients of tanh(x) / x as a quotient of polynomials in x^2, the highest power
+    first."""
     above, below = [1], [last]
     for k in range(last - 2, 0, -2):  # k + x^2 above / below
         longer = [*above, 0]
@@ -70,26 +72,29 @@ def gone_on(going, new, old):
 
 
 @inner_njit()
-def lstm_vector(gates, at, apart, b_i, b_f, b_g, b_o, going, going_at, states, h_at, c_at, to, new_at, cell_at):
-    """A vector of new h and c, to to[new_at :] and to[cell_at :]; gates[at + k * apart :] are those of gate k."""
+def lstm_vector(
+    gates, gate_at, gate_stride, b_i, b_f, b_g, b_o, going, going_at, states, h_at, c_at, target, new_at, cell_at
+):
+    """A vector of new h and c, to target[new_at :] and target[cell_at :]; gates[gate_at + k * gate_stride :]: of gate
+    k."""
     mask, c = load(going, going_at), load(states, c_at)
-    i, f = load(gates, at) + b_i, load(gates, at + apart) + b_f
-    g = load(gates, at + 2 * apart) + b_g
-    o = load(gates, at + 3 * apart) + b_o
+    i, f = load(gates, gate_at) + b_i, load(gates, gate_at + gate_stride) + b_f
+    g = load(gates, gate_at + 2 * gate_stride) + b_g
+    o = load(gates, gate_at + 3 * gate_stride) + b_o
     above, below = tanh_as_quotient(g)
     added = above / (below * below_sigmoid(i))
     cell = gone_on(mask, c / below_sigmoid(f) + added, c)
     above, below = tanh_as_quotient(cell)
     shown = above / (below * below_sigmoid(o))
-    store(to, new_at, gone_on(mask, shown, load(states, h_at)))
-    store(to, cell_at, cell)
+    store(target, new_at, gone_on(mask, shown, load(states, h_at)))
+    store(target, cell_at, cell)
 
 
 @inner_njit()
-def gru_vector(gates, at, apart, p, p_at, b_r, b_z, b_n, b_h, going, going_at, states, h_at, to, new_at):
-    """A vector of new h, to to[new_at :]; p[p_at :]: the part of gate n that x has."""
+def gru_vector(gates, gate_at, gate_stride, p, p_at, b_r, b_z, b_n, b_h, going, going_at, states, h_at, target, new_at):
+    """A vector of new h, to target[new_at :]; p[p_at :]: the part of gate n that x has."""
     mask, h = load(going, going_at), load(states, h_at)
-    of_n = (load(gates, at + 2 * apart) + b_h) / below_sigmoid(load(gates, at) + b_r)
+    of_n = (load(gates, gate_at + 2 * gate_stride) + b_h) / below_sigmoid(load(gates, gate_at) + b_r)
     above, below = tanh_as_quotient(load(p, p_at) + b_n + of_n)
-    n, z = above / below, broadcast(ONE) / below_sigmoid(load(gates, at + apart) + b_z)
-    store(to, new_at, gone_on(mask, fma(z, h - n, n), h))
+    n, z = above / below, broadcast(ONE) / below_sigmoid(load(gates, gate_at + gate_stride) + b_z)
+    store(target, new_at, gone_on(mask, fma(z, h - n, n), h))

@@ -1,12 +1,13 @@
 """LSTMs whose threads do not meet in a step: each has a strand of its own, all of whose units it computes alone.
 
-    lstm_wavefront        a strand is a layer, which works on a block of steps; the next layer is a block behind (Appleyard and others
-                          2016): the cells of a diagonal run at the same time
+    lstm_wavefront        a strand is a layer, which works on a block of steps; the next layer is a block behind
+                          (Appleyard and others 2016): the cells of a diagonal run at the same time
     lstm_batch_parts      a strand is a part of the batch
     lstm_chosen           the wavefront where layers are narrow; else fast.py's
 
-In fast.py all threads share the units of a step and meet after it: each reads its part of U only. Here a thread reads all of U, and
-meets the others once in a block of steps. That wins where a step is so short that the meeting counts (benchmarks/recurrent_layers.py).
+In fast.py all threads share the units of a step and meet after it: each reads its part of U only. Here a thread reads
+all of U, and meets the others once in a block of steps. That wins where a step is so short that the meeting counts
+(benchmarks/recurrent_layers.py).
 """
 
 import numpy as np
@@ -31,7 +32,8 @@ SPARE = 4 * lanes  # numbers behind the end of a line that a tile may read
 
 @inner_njit(error_model="numpy")
 def _strand(arguments, task, who):
-    """Some steps of one strand: its weights, gates P = W x + b, states, masks and output are `task` + first of each array."""
+    """Some steps of one strand: its weights, gates P = W x + b, states, masks and output are `task` + first of each
+    array."""
     first, weights, bias, p, states, now, masks, lengths, line, each, begins, counts, reverse, out = arguments
     k = first + task
     batch, hidden = out.shape[2], out.shape[3]
@@ -39,17 +41,18 @@ def _strand(arguments, task, who):
     steps, mask = counts[k], masks[k]
     gates = p[k][: COUNT * hidden * steps * batch].reshape((COUNT * hidden, steps * batch))
     for number in range(steps):
-        place = steps - 1 - number if reverse else number
-        t, whole = begins[k] + place, True
+        step = steps - 1 - number if reverse else number
+        t, all_go_on = begins[k] + step, True
         for b in range(batch):
             mask[b] = ONE if t < lengths[k, b] else ZERO
-            whole = whole and t < lengths[k, b]
+            all_go_on = all_go_on and t < lengths[k, b]
         h_at, new_at = now[k] * hidden * wide, (1 - now[k]) * hidden * wide
-        given = (
-            LSTM, weights[k], bias[k], gates, place * batch, states[k], h_at, new_at, mask, whole, line, each, t, out[k],
+        step_arguments = (
+            LSTM, weights[k], bias[k], gates, step * batch, states[k], h_at, new_at, mask, all_go_on, line, each, t,
+            out[k],
         )  # fmt: skip
         for part in range(-(-hidden // UNITS)):
-            _step_over_batch(given, part, who)
+            _step_over_batch(step_arguments, part, who)
         now[k] = 1 - now[k]
 
 
@@ -79,7 +82,8 @@ def _strands(
 
 
 class Strands:
-    """Memory for strands of one shape, a list of U each, and what runs some of them side by side. block: of steps at a time."""
+    """Memory for strands of one shape, a list of U each, and what runs some of them side by side. block: of steps at a
+    time."""
 
     def __init__(self, weights, biases, batch, steps, block):
         count, hidden = len(weights), weights[0].shape[1]
@@ -114,7 +118,8 @@ class Strands:
     def run(self, first, last, reverse):
         least = int(self.counts[first:last].sum()) * self.hidden * self.size // 40
         _strands(
-            first, self.weights, self.bias, self.p, self.states, self.now, self.masks, self.lengths, self.line, self.each,
+            first, self.weights, self.bias, self.p, self.states, self.now, self.masks, self.lengths, self.line,
+            self.each,
             self.begins, self.counts, reverse, self.out, last - first, self.threads, least, team.members(),
         )  # fmt: skip
 
@@ -124,7 +129,7 @@ def fits(g):
     return g.hidden >= ROWS and g.batch >= max(2, lanes // 4)
 
 
-# ---- layers on a diagonal ----------------------------------------------------------------------------------------------
+# ---- layers on a diagonal --------------------------------------------------------------------------------------------
 
 
 def wavefront(g, last, weights, x):
@@ -164,7 +169,7 @@ def lstm_wavefront(g, *arrays):
     return g.as_given(out), *(state.reshape(g.states_shape()) for state in last)
 
 
-# ---- parts of the batch ------------------------------------------------------------------------------------------------
+# ---- parts of the batch ----------------------------------------------------------------------------------------------
 
 
 def in_parts(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
@@ -210,7 +215,7 @@ def lstm_batch_parts(*arguments):
     in_parts(*arguments)
 
 
-# ---- the one that is taken ---------------------------------------------------------------------------------------------
+# ---- the one that is taken -------------------------------------------------------------------------------------------
 
 
 @implementation(

@@ -16,9 +16,9 @@ WEIGHTS = ("w_ih", "w_hh", "b_ih", "b_hh")
 class Geometry(NamedTuple):
     """The shape of a network and of what it reads.
 
-    kind: "tanh", "relu", "lstm" or "gru". axis: where the batch stands in x, None for a single sequence. lengths: of each
-    sequence of the batch (int64), or None where all have `steps`. biased: whether there are biases. many: whether weights
-    came as sequences of arrays. given: which of h0 and c0 were.
+    kind: "tanh", "relu", "lstm" or "gru". axis: where the batch stands in x, None for a single sequence. lengths: of
+    each sequence of the batch (int64), or None where all have `steps`. biased: whether there are biases. many: whether
+    weights came as sequences of arrays. given: which of h0 and c0 were.
     """
 
     kind: str
@@ -88,7 +88,8 @@ def prepare(kind, x, states, weights, bidirectional, batch_first, lengths):
     many = isinstance(weights[0], list | tuple)
     g = Geometry(
         kind, len(layers) // directions, directions, steps, batch, features, hidden, axis,
-        _check_lengths(lengths, axis, steps, batch), biased, many, tuple(state is not None for state in states.values()),
+        _check_lengths(lengths, axis, steps, batch), biased, many,
+        tuple(state is not None for state in states.values()),
     )  # fmt: skip
     for name, state in given.items():
         if tuple(state.shape) != g.states_shape():

@@ -18,7 +18,8 @@ def there(g, t):
 
 
 def by_steps(g, x):
-    """x as a contiguous array (steps, batch, ...), with zeros behind the end of each sequence, whatever stands there."""
+    """x as a contiguous array (steps, batch, ...), with zeros behind the end of each sequence, whatever stands
+    there."""
     x = plain(g.by_steps(x))
     if g.lengths is None:
         return x
@@ -45,8 +46,8 @@ def joined(parts):
 def on_layers(layer):
     """Let `layer`, one direction of one layer, take a whole network.
 
-    layer(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out) gets x and out as (steps, batch, ...), h and c (None but for an
-    LSTM) as (batch, hidden) of its own, which it changes into the last states. Where a sequence has ended, it writes
+    layer(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out) gets x and out as (steps, batch, ...), h and c (None but for
+    an LSTM) as (batch, hidden) of its own, which it changes into the last states. Where a sequence has ended, it writes
     zeros to out and keeps the state. A batch of no sequences never reaches it.
     """
 
@@ -68,8 +69,8 @@ def backward_on_layers(forward, backward):
     """What computes the gradients of a whole network from one direction of one layer.
 
     forward(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out) as for `on_layers`, but returns what `backward` needs;
-    backward(g, reverse, grad, of_h, of_c, x, kept, w_ih, w_hh) changes of_h and of_c, the gradients of the last states, into
-    those of the first, and returns the gradients of x, w_ih, w_hh, b_ih and b_hh.
+    backward(g, reverse, grad, of_h, of_c, x, kept, w_ih, w_hh) changes of_h and of_c, the gradients of the last states,
+    into those of the first, and returns the gradients of x, w_ih, w_hh, b_ih and b_hh.
     """
 
     def whole(g, *arrays):

@@ -6,9 +6,9 @@ lstm      i, f, g, o = W x + b + U h + d;  c' = sigmoid(f) c + sigmoid(i) tanh(g
 gru       r, z, n of W x + b, and of U h + d;  n = tanh(n of x + sigmoid(r) * n of h);  h' = (1 - z) n + z h
           (Cho and others 2014, with r behind the product, as PyTorch and cuDNN have it)
 
-Gates stand in PyTorch's order: i f g o and r z n. A network has layers, the next reading what the one before has written, and in each
-one direction or two. A padded sequence keeps its state where it has ended, and writes zeros there; read backwards it begins
-at its own end.
+Gates stand in PyTorch's order: i f g o and r z n. A network has layers, the next reading what the one before has
+written, and in each one direction or two. A padded sequence keeps its state where it has ended, and writes zeros there;
+read backwards it begins at its own end.
 
 Each `<name>_backward(grad, ...)` gives the gradients of the arrays among the arguments that follow.
 """

@@ -2,8 +2,8 @@
 
 A reference, written for NumPy, is run on these instead of arrays: each operation gives its result and adds what its own
 rounding, and the errors of its operands, can do (running error analysis; Higham, Accuracy and Stability of Numerical
-Algorithms, section 3.3). So the allowed error of a result follows from its formula, forward and backward, over any number
-of steps. The order of a sum is left open: it is bounded by the sizes of all its terms.
+Algorithms, section 3.3). So the allowed error of a result follows from its formula, forward and backward, over any
+number of steps. The order of a sum is left open: it is bounded by the sizes of all its terms.
 """
 
 import numpy as np

@@ -3,12 +3,13 @@
 The ladder of scan            what the rung adds
     scan_sequential    as the formula is written: each step waits for the one before
     scan_channels      channels that lie beside each other are lanes of a vector; all cores have some
-    scan_chunks        few channels: four rows at a time, so that a core has something to do while a step waits. A single row is cut
-                       into chunks, which are walked through twice: first for each chunk's product of all a and what it
-                       would end with after zero, and when it is known what comes before it, for its results
+    scan_chunks        few channels: four rows at a time, so that a core has something to do while a step waits. A
+                       single row is cut into chunks, which are walked through twice: first for each chunk's product of
+                       all a and what it would end with after zero, and when it is known what comes before it, for its
+                       results
 
-A chunk as a whole is again a step, h = p h + e (Blelloch 1990): so time can be cut, which states that are not linear in each
-other do not allow. The price is a second walk: it pays where other cores are idle.
+A chunk as a whole is again a step, h = p h + e (Blelloch 1990): so time can be cut, which states that are not linear in
+each other do not allow. The price is a second walk: it pays where other cores are idle.
 """
 
 import functools
@@ -92,19 +93,19 @@ def _some_channels(arguments, task, who):
     _, steps, after = a.shape
     blocks = -(-after // width)
     r, first = task // blocks, task % blocks * width
-    last, state = min(after, first + width), memory(h)
-    one, other, result, vector, base = memory(a), memory(b), memory(out), lanes(a), r * after
+    end, state = min(after, first + width), memory(h)
+    a_line, b_line, result, vector, base = memory(a), memory(b), memory(out), lanes(a), r * after
     for t in range(steps):
-        at = (r * steps + (steps - 1 - t if reverse else t)) * after
+        step_at = (r * steps + (steps - 1 - t if reverse else t)) * after
         c = first
-        while c + vector <= last:
-            new = fma(load(one, at + c), load(state, base + c), load(other, at + c))
+        while c + vector <= end:
+            new = fma(load(a_line, step_at + c), load(state, base + c), load(b_line, step_at + c))
             store(state, base + c, new)
-            store(result, at + c, new)
+            store(result, step_at + c, new)
             c += vector
-        while c < last:
-            state[base + c] = one[at + c] * state[base + c] + other[at + c]
-            result[at + c] = state[base + c]
+        while c < end:
+            state[base + c] = a_line[step_at + c] * state[base + c] + b_line[step_at + c]
+            result[step_at + c] = state[base + c]
             c += 1
 
 
@@ -129,7 +130,7 @@ def scan_channels(a, b, h, out, reverse):
     channels(a, b, h, out, reverse)
 
 
-# ---- 3: rows side by side, and chunks of a row ---------------------------------------------------------------------------
+# ---- 3: rows side by side, and chunks of a row -----------------------------------------------------------------------
 
 
 @inner_njit()
@@ -244,7 +245,9 @@ def chunk_size(steps, threads):
 @implementation(
     "scan",
     device="cpu",
-    adds="few channels: four rows at a time, so that no step waits; a long row in chunks, which are walked through twice",
+    adds=(
+        "few channels: four rows at a time, so that no step waits; a long row in chunks, which are walked through twice"
+    ),
     public=True,
 )
 @on_lines

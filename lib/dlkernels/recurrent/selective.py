@@ -1,12 +1,15 @@
-"""The selective scan, Mamba's recurrence, on the CPU (Gu and Dao 2023): a linear recurrence whose factors come from the input.
+"""The selective scan, Mamba's recurrence, on the CPU (Gu and Dao 2023): a linear recurrence whose factors come from the
+input.
 
 The ladder of selective_scan       what the rung adds
     selective_scan_steps      as the formula is written: a step after the other, all channels at once
-    selective_scan_factors    the factors of all steps first, then `scan`: time may be cut, but N times as many numbers as u has
-                              go to memory and come back
-    selective_scan_fused      a channel's N states stay in a vector: a step reads u, delta, B and C and writes y, nothing else
+    selective_scan_factors    the factors of all steps first, then `scan`: time may be cut, but N times as many numbers
+                              as u has go to memory and come back
+    selective_scan_fused      a channel's N states stay in a vector: a step reads u, delta, B and C and writes y,
+                              nothing else
 
-The gradient (selective_backward.py) needs all states again: fused, it computes them a second time instead of keeping them.
+The gradient (selective_backward.py) needs all states again: fused, it computes them a second time instead of keeping
+them.
 """
 
 import numpy as np
@@ -32,7 +35,7 @@ CHANNELS = 8  # of a task
 PARALLEL_FROM = 1 << 15  # states, over all steps, below which waking another thread costs more than it gains
 compiled = njit(error_model="numpy", fastmath={"contract", "reassoc"})
 
-# ---- arguments ---------------------------------------------------------------------------------------------------------
+# ---- arguments -------------------------------------------------------------------------------------------------------
 
 
 def arguments(draw, *shape):
@@ -77,8 +80,8 @@ def _prepare(u, delta, A, B, C, D=None):
     for name, wanted in {"delta": (batch, channels, steps), "B": by_step, "C": by_step, "D": (channels,)}.items():
         if name in given and tuple(given[name].shape) != wanted:
             raise ValueError(
-                f"{name} has shape {tuple(given[name].shape)}; expected {wanted}, as u has shape {tuple(u.shape)} and A has "
-                f"{A.shape[1]} states."
+                f"{name} has shape {tuple(given[name].shape)}; expected {wanted}, as u has shape {tuple(u.shape)} and "
+                f"A has {A.shape[1]} states."
             )
     return delta, A, B, C, D, u
 
@@ -100,11 +103,12 @@ def _prepare_backward(grad, u, delta, A, B, C, D=None):
 
 
 def selective_scan(u, delta, A, B, C, D=None):
-    """h' = exp(delta A) h + delta B u and y = C h' + D u in each channel, as mamba_ssm's function of this name. A new array.
+    """h' = exp(delta A) h + delta B u and y = C h' + D u in each channel, as mamba_ssm's function of this name. A new
+    array.
 
-    u, delta: (batch, channels, steps). A: (channels, states); each channel has states of its own. B, C: (batch, states, steps),
-    for all channels alike. D: (channels,) or None. What a model adds around it, a softplus around delta and a gate on y, is the
-    caller's.
+    u, delta: (batch, channels, steps). A: (channels, states); each channel has states of its own. B, C: (batch, states,
+    steps), for all channels alike. D: (channels,) or None. What a model adds around it, a softplus around delta and a
+    gate on y, is the caller's.
     """
     return call("selective_scan", u, delta, A, B, C, D)
 
@@ -114,7 +118,7 @@ def selective_scan_backward(grad, u, delta, A, B, C, D=None):
     return call("selective_scan_backward", grad, u, delta, A, B, C, D)
 
 
-# ---- 1, 2: NumPy, and the scan of this library ---------------------------------------------------------------------------
+# ---- 1, 2: NumPy, and the scan of this library -----------------------------------------------------------------------
 
 
 @implementation(
@@ -145,7 +149,7 @@ def selective_scan_factors(delta, A, B, C, D, u):
     return np.ascontiguousarray(y if D is None else y + D[:, None] * u)
 
 
-# ---- 3: states that stay ---------------------------------------------------------------------------------------------------
+# ---- 3: states that stay ---------------------------------------------------------------------------------------------
 
 
 @compiled

@@ -1,7 +1,8 @@
 """The gradient of the selective scan on the CPU.
 
-Backward, a step needs the state before it. The first rung keeps all states, N times as many numbers as u has. The second computes
-those of one channel again, into a line that stays in the cache, and walks back over it: more arithmetic, and no such array.
+Backward, a step needs the state before it. The first rung keeps all states, N times as many numbers as u has. The
+second computes those of one channel again, into a line that stays in the cache, and walks back over it: more
+arithmetic, and no such array.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ from .selective import PARALLEL_FROM, ZERO, advance, by_steps, compiled, f32, we
 
 GROUPS = 8  # of channels; a group adds up gradients of B and C of its own, always in one order
 
-# ---- 1: all states are kept ------------------------------------------------------------------------------------------------
+# ---- 1: all states are kept ------------------------------------------------------------------------------------------
 
 
 @implementation(
@@ -60,7 +61,7 @@ def _all(of_u, of_delta, of_A, of_B, of_C, D, grad, u):
     )
 
 
-# ---- 2: states are computed again ------------------------------------------------------------------------------------------
+# ---- 2: states are computed again ------------------------------------------------------------------------------------
 
 
 # Each loop writes one array and reads few others: LLVM makes vectors of such (fast.py).
@@ -89,7 +90,8 @@ def _back(count, step, fed, g, a, b, c, old, new, factor, of_h, arrived, of_a, o
 
 @inner_njit(error_model="numpy")
 def _some_channels(arguments, task, who):
-    """One sequence of a group of channels. of_a: (batch, channels, states); of_b, of_c: (groups, batch, steps, states)."""
+    """One sequence of a group of channels. of_a: (batch, channels, states); of_b, of_c: (groups, batch, steps,
+    states)."""
     grad, delta, a, b_t, c_t, u, states, lines, of_u, of_delta, of_a, of_b, of_c = arguments
     batch, channels, steps = u.shape
     b, group = task % batch, task // batch

@@ -2,10 +2,10 @@
 
 The ladder of cumsum                      what the rung adds
     cumsum_sequential      one number after the other: each sum waits for the one before
-    cumsum_vectors         sums within a vector by moving and adding; what came before waits for one addition in 16 numbers.
-                           Blocks, with their totals in float64; columns beside each other are lanes
-    cumsum_parts           all cores: rows, or parts of a long one, which are read twice: for what they add up to, and for their
-                           sums when it is known what comes before
+    cumsum_vectors         sums within a vector by moving and adding; what came before waits for one addition in 16
+                           numbers. Blocks, with their totals in float64; columns beside each other are lanes
+    cumsum_parts           all cores: rows, or parts of a long one, which are read twice: for what they add up to, and
+                           for their sums when it is known what comes before
 """
 
 import functools
@@ -28,7 +28,8 @@ COLUMNS = 256  # that are taken along a dimension at once: they and their sums s
 
 
 def on_lines(rung):
-    """Let `rung(x, out)`, written for contiguous (before, n, after), take any dimension. Empty arrays never reach it."""
+    """Let `rung(x, out)`, written for contiguous (before, n, after), take any dimension. Empty arrays never reach
+    it."""
 
     @functools.wraps(rung)
     def whole(dim, x):
@@ -65,27 +66,27 @@ def cumsum_sequential(x, out):
 
 
 @inner_njit()
-def block_along(line, sums, at, n, before):
+def block_along(line, sums, start, n, before):
     """Running sums of n numbers side by side, on top of `before`. Returns what the n numbers add up to."""
     width, i, total = lanes(line), 0, line.dtype.type(0)
     if n >= width:
         base, carry = broadcast(before), broadcast(total)
         while i + 2 * width <= n:  # the sums within two vectors are made while the carry waits for neither
-            one, other = prefix_sum(load(line, at + i)), prefix_sum(load(line, at + i + width))
-            middle = carry + broadcast(last_lane(one))
-            store(sums, at + i, base + (carry + one))
-            store(sums, at + i + width, base + (middle + other))
-            carry = middle + broadcast(last_lane(other))
+            low, high = prefix_sum(load(line, start + i)), prefix_sum(load(line, start + i + width))
+            middle = carry + broadcast(last_lane(low))
+            store(sums, start + i, base + (carry + low))
+            store(sums, start + i + width, base + (middle + high))
+            carry = middle + broadcast(last_lane(high))
             i += 2 * width
         while i + width <= n:
-            one = prefix_sum(load(line, at + i))
-            store(sums, at + i, base + (carry + one))
-            carry = carry + broadcast(last_lane(one))
+            low = prefix_sum(load(line, start + i))
+            store(sums, start + i, base + (carry + low))
+            carry = carry + broadcast(last_lane(low))
             i += width
         total = last_lane(carry)
     while i < n:
-        total += line[at + i]
-        sums[at + i] = before + total
+        total += line[start + i]
+        sums[start + i] = before + total
         i += 1
     return total
 

@@ -6,8 +6,8 @@ The ladder of histogram                   what the rung adds
     histogram_tables       four tables in turn: a count need not wait until the one before is written
     histogram_parallel     all cores: tables for each task, added up in the end
 
-Two equal numbers, one after the other, raise the same count: the second load waits for the first store. In the third rung
-they go to different tables. What lies outside has a bin of its own, behind the last one.
+Two equal numbers, one after the other, raise the same count: the second load waits for the first store. In the third
+rung they go to different tables. What lies outside has a bin of its own, behind the last one.
 """
 
 import functools
@@ -114,7 +114,8 @@ def count_in_tables(found, count, table, apart):
 
 @inner_njit()
 def apart_for(bins):
-    """How far tables lie apart: a bin for what is outside, and never a multiple of a page; 0 where there is one only."""
+    """How far tables lie apart: a bin for what is outside, and never a multiple of a page; 0 where there is one
+    only."""
     return bins + 1 + 16 if bins <= MOST_IN_TABLES else 0
 
 

@@ -305,13 +305,13 @@ def _some_chunks(arguments, task, who):
             row, first = job // chunks, job % chunks * CHUNK
             sums[job] = tree_total(line, row * n + first, min(CHUNK, n - first), room)
         else:
-            rest, left = job // across, job % across * COLUMNS
-            row, first = rest // chunks, rest % chunks * high
-            at, to = (row * n + first) * after + left, rest * after + left
+            row_chunk, col = job // across, job % across * COLUMNS
+            row, first = row_chunk // chunks, row_chunk % chunks * high
+            source_at, sums_at = (row * n + first) * after + col, row_chunk * after + col
             if after < width:
-                narrow_totals(line, at, min(high, n - first), sums, to, after, memory(room))
+                narrow_totals(line, source_at, min(high, n - first), sums, sums_at, after, memory(room))
             else:
-                column_totals(line, at, after, min(high, n - first), sums, to, min(COLUMNS, after - left))
+                column_totals(line, source_at, after, min(high, n - first), sums, sums_at, min(COLUMNS, after - col))
 
 
 @cached_njit()

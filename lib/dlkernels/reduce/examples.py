@@ -1,8 +1,8 @@
 """Examples of reductions. A size is the shape of x; what is reduced goes by the seed.
 
-The error allowed is that of n additions one after the other, whose roundings go either way (Higham, Accuracy and Stability of
-Numerical Algorithms, section 4.2): it grows with the square root of n, so that in a sum of many thousands one number that is
-missing, or added twice, shows.
+The error allowed is that of n additions one after the other, whose roundings go either way (Higham, Accuracy and
+Stability of Numerical Algorithms, section 4.2): it grows with the square root of n, so that in a sum of many thousands
+one number that is missing, or added twice, shows.
 """
 
 import numpy as np
@@ -66,8 +66,8 @@ CUMSUM = Examples(_cumsum_arguments, _cumsum_error, SHAPES[1:], LARGE, TIMED, se
 
 # ---- histograms --------------------------------------------------------------------------------------------
 
-#: (bins, min, max) for numbers of size one, the fourth with many outside, the sixth with nearly all in one bin. 1700 bins are too
-#: many for a table of each warp of a GPU, 13,000 for one of each block, and for four on a CPU.
+#: (bins, min, max) for numbers of size one, the fourth with many outside, the sixth with nearly all in one bin. 1700
+#: bins are too many for a table of each warp of a GPU, 13,000 for one of each block, and for four on a CPU.
 RANGES = ((10, -1, 1), (1, -2, 2), (256, -3.5, 3.25), (7, 0.1, 0.2), (1700, -2, 3), (3, -1000, 10), (13_000, -3, 3))
 
 

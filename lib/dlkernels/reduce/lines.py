@@ -1,7 +1,7 @@
 """What a reduction along any dimensions comes to: arrays (before, n, after) whose middle is reduced.
 
-Dimensions that lie beside each other in memory are one. Those that do not are reduced one group after the other, the last
-first.
+Dimensions that lie beside each other in memory are one. Those that do not are reduced one group after the other, the
+last first.
 """
 
 import math

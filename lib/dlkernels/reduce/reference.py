@@ -2,9 +2,10 @@
 
 sum          the sum of an array, or along some of its dimensions
 cumsum       running sums along a dimension: out[k] = x[0] + ... + x[k]
-histogram    how many numbers lie in each of equal bins from min to max; those outside, and NaN, in none. The last bin has both
-             its edges. As for torch.histc, the bin is (x - min) * bins / (max - min), computed in the type of x: which of two
-             bins a number beside their edge lies in is a matter of rounding, so that here the type is part of the definition
+histogram    how many numbers lie in each of equal bins from min to max; those outside, and NaN, in none. The last bin
+             has both its edges. As for torch.histc, the bin is (x - min) * bins / (max - min), computed in the type of
+             x: which of two bins a number beside their edge lies in is a matter of rounding, so that here the type is
+             part of the definition
 """
 
 import numpy as np

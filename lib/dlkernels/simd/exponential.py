@@ -5,13 +5,14 @@
                          error is about the least (Remez 1934), below two roundings. For float64 it is the Taylor
                          series, to where the next term is below half the spacing of numbers at 1
     2^n                  n, written into the bits of a number that hold its exponent
-    e^x = 2^(x / ln 2)   with 1 / ln 2 in two parts, so that r keeps its digits: x times the one, less n, plus x times the
-                         other, each step a multiply-add that rounds once. (Cody and Waite, 1980, split ln 2 in its place,
-                         and take n times each part away from x: n times the first one is exact without a multiply-add)
+    e^x = 2^(x / ln 2)   with 1 / ln 2 in two parts, so that r keeps its digits: x times the one, less n, plus x times
+                         the other, each step a multiply-add that rounds once. (Cody and Waite, 1980, split ln 2 in its
+                         place, and take n times each part away from x: n times the first one is exact without a
+                         multiply-add)
 
-`exp2(x)` and `exp(x)` take a float32 or float64, or a vector of them (dlkernels.simd), of at most 0 as softmax has them: the
-largest score was taken away before. Larger numbers, up to 88, are right too. What is below the smallest normal
-number becomes 0; NaN stays NaN.
+`exp2(x)` and `exp(x)` take a float32 or float64, or a vector of them (dlkernels.simd), of at most 0 as softmax has
+them: the largest score was taken away before. Larger numbers, up to 88, are right too. What is below the smallest
+normal number becomes 0; NaN stays NaN.
 
 The library's `expf` takes one number at a time; a loop around it cannot be vectorised.
 """
@@ -65,7 +66,8 @@ def _emit(builder, number, lanes, x, natural):
     least = constant(-bias / (LOG2_E if natural else 1))
     x = builder.select(builder.fcmp_ordered("<", x, least), least, x)  # this way round NaN stays NaN
     scaled = builder.fmul(x, constant(high)) if natural else x
-    # A number beside which only whole ones have room: adding it rounds. It has the bias of an exponent in its last bits.
+    # A number beside which only whole ones have room: adding it rounds. It has the bias of an exponent in its last
+    # bits.
     shift = constant(1.5 * 2.0**fraction + bias)
     shifted = builder.fadd(scaled, shift)
     whole = builder.fsub(shifted, shift)

@@ -1,9 +1,9 @@
 """Functions that kernels are made of: compiled once, in the kernel that calls them.
 
-numba makes machine code of every ``@njit`` function, ready for a call from Python, and then links the function into each one
-that calls it, where it is optimised and made machine code of again: a function below five others is compiled six times, and the
-kernel runs the last copy. Here such a function stays LLVM's instructions until a kernel is made of it. A first convolution
-then takes a third of the time (`tests/simd/test_inner.py` counts the copies).
+numba makes machine code of every ``@njit`` function, ready for a call from Python, and then links the function into
+each one that calls it, where it is optimised and made machine code of again: a function below five others is compiled
+six times, and the kernel runs the last copy. Here such a function stays LLVM's instructions until a kernel is made of
+it. A first convolution then takes a third of the time (`tests/simd/test_inner.py` counts the copies).
 """
 
 import functools
@@ -35,7 +35,8 @@ if _known:
                 self._reload_init.update(library._reload_init)
                 self._final_module.link_in(library._get_module_for_linking(), preserve=True)
             if not any(isinstance(library, _Library) for library in self._linking_libraries):
-                self._optimize_final_module()  # innermost loops: some are slower where LLVM sees them first in their callers
+                # innermost loops: some are slower where LLVM sees them first in their callers
+                self._optimize_final_module()
             self._finalize_dynamic_globals()
             self._finalized = True
 

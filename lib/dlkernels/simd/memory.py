@@ -82,7 +82,8 @@ def load(typingctx, array, i):
 
 @intrinsic
 def load_bytes(typingctx, source, i, like):
-    """``load_bytes(source, i, like)``: int8 numbers i, i + 1, ... of ``source`` as a vector of the dtype of ``like``."""
+    """``load_bytes(source, i, like)``: int8 numbers i, i + 1, ... of ``source`` as a vector of the dtype of
+    ``like``."""
     vector_type = _check("load_bytes", like, i)
     if not isinstance(source, types.Array) or source.dtype != types.int8 or source.layout != "C":
         raise TypingError(f"load_bytes expects a C-contiguous array of int8, not {source}")

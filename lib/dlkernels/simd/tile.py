@@ -219,8 +219,8 @@ def tile_store(typingctx, array, at, row, tile):
 
 
 def _not_unrolled(module):
-    """LLVM: what it is told of a loop that fills the registers as it is. Of several turns at once it would load all vectors first, and
-    write those to the stack for which no register is left."""
+    """LLVM: what it is told of a loop that fills the registers as it is. Of several turns at once it would load all
+    vectors first, and write those to the stack for which no register is left."""
     wish = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
     loop = ir.MDValue(module, [wish], name=str(len(module.metadata)))
     loop.operands = (loop, wish)  # the first is the node itself, by which LLVM knows it from others
@@ -240,8 +240,8 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
     where ``a_strides = (row, step, tap)``. They are the taps of a convolution (shift = ky * width + kx), or merely
     several steps of a matrix product in one turn of the loop.
 
-    With ``keep = (line, at, step)``, the vectors of b are packed on the way: also written to line[at + k * step :]. They
-    come from far away, and so will those right of them, for the next tile: these are asked for in time.
+    With ``keep = (line, at, step)``, the vectors of b are packed on the way: also written to line[at + k * step :].
+    They come from far away, and so will those right of them, for the next tile: these are asked for in time.
     """
     _check_tile("tile_multiply_add", tile)
     check_array("tile_multiply_add", a, tile.dtype)

@@ -202,7 +202,8 @@ def _shuffled(builder, one, other, places):
 
 @intrinsic
 def prefix_sum(typingctx, v):
-    """``prefix_sum(v)``: lane l is the sum of lanes 0 to l, after log2(lanes) rounds of moving by 1, 2, 4, ... and adding."""
+    """``prefix_sum(v)``: lane l is the sum of lanes 0 to l, after log2(lanes) rounds of moving by 1, 2, 4, ... and
+    adding."""
     if not isinstance(v, VectorType):
         return None
 

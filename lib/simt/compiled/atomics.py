@@ -15,7 +15,7 @@ from .accesses import Access, check_array, integers
 from .casts import convert
 from .counting import is_global
 from .storage import is_argument
-from .watching import Watch
+from .watching import WatchedAccess
 
 ORDER = "seq_cst"
 _NATIVE = {"add": "add", "sub": "sub", "and_": "and", "or_": "or", "xor": "xor", "exch": "xchg"}
@@ -32,8 +32,8 @@ def _flushed(builder, value, where):
 
 
 def _new_value(name, builder, kind, old, operand, flush=None):
-    """The value that an operation stores, computed as ``executor/atomics.py`` says. flush: i1, where subnormal numbers may
-    be zeros."""
+    """The value that an operation stores, computed as ``executor/atomics.py`` says. flush: i1, where subnormal numbers
+    may be zeros."""
     if flush is not None:
         old, operand = (_flushed(builder, value, flush) for value in (old, operand))
         return _flushed(builder, _new_value(name, builder, kind, old, operand), flush)
@@ -129,7 +129,7 @@ def _make(name, own):
                 convert(context, builder, builder.extract_value(packed, k), t, array.dtype) for k, t in enumerate(given)
             ]
 
-            watch = Watch(context, builder, flag, args[0], site)
+            watch = WatchedAccess(context, builder, flag, args[0], site)
 
             def perform():
                 flush = None

@@ -20,7 +20,8 @@ def is_known(kind):
 
 
 def _admitting(admits, reason):
-    """Intrinsic (value): the same, where numba-cuda has an operation for its type; ``reason(its name)`` says why not."""
+    """Intrinsic (value): the same, where numba-cuda has an operation for its type; ``reason(its name)`` says why
+    not."""
 
     @intrinsic
     def same(typing, value):

@@ -32,8 +32,8 @@ class Counts:
 def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=None):
     """Launch ``kernel`` compiled for the CPU, as ``compiled.run`` does, and return its `Counts`.
 
-    ``Unsupported`` where the compiled engine cannot take the kernel: before anything has run, or where a thread makes too
-    many accesses between two barriers.
+    ``Unsupported`` where the compiled engine cannot take the kernel: before anything has run, or where a thread makes
+    too many accesses between two barriers.
     """
     kernel = kernel_of(kernel)
     check_order(order)

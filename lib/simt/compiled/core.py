@@ -12,7 +12,8 @@ class Sync(ast.stmt):
     """A barrier or warp operation.
 
     kind: "block", "count", "and", "or", "grid" (barriers), "syncwarp", or the name of a warp operation.
-    target: the variable that receives the result, or None. operands: role ("value", "operand", "mask") -> Name or Constant.
+    target: the variable that receives the result, or None. operands: role ("value", "operand", "mask") -> Name or
+    Constant.
     """
 
     _fields = ()

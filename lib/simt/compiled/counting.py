@@ -1,8 +1,9 @@
 """What a launch does to memory, counted while it runs compiled: the 32 lanes of a warp, side by side.
 
-Between two barriers the threads run one after the other. So each access leaves its byte offset in the *slot* of its warp
-instruction: the slot's key says which expression, which array, and which *visit* (the call path and the iterations of the
-loops around it, mixed into one number). When the threads of a warp have run, each slot they touched holds what one
+Between two barriers the threads run one after the other. So each access leaves its byte offset in the *slot* of its
+warp
+instruction: the slot's key says which expression, which array, and which *visit* (the call path and the iterations of
+the loops around it, mixed into one number). When the threads of a warp have run, each slot they touched holds what one
 instruction of the warp addresses, and tallying.py counts its sectors, bank passes and so on. The executor groups the
 accesses of its trace by the same keys, so both count the same.
 

@@ -22,7 +22,7 @@ from ..limits import check_cooperative, check_launch, dimensions
 from ..settings import wraps
 from ..source.endless import question
 from ..work import estimate
-from .running import Failure, Run, cpu_threads
+from .running import BlockFailure, RunningLaunch, cpu_threads
 from .together import LeftWaiting, Together
 from .unit import Unit
 
@@ -56,8 +56,8 @@ def check_order(order):
 
 
 def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, order, threads, counter=None):
-    """Run what `unit_of` has made; returns how many barriers of the grid were passed. counter: what makes a buffer for the
-    counts of a CPU thread, where there are any."""
+    """Run what `unit_of` has made; returns how many barriers of the grid were passed. counter: what makes a buffer for
+    the counts of a CPU thread, where there are any."""
     unit, function = made
     values = [plain(v) for v in prepared.values]
     if unit.wide and any(v.lead % max(16, 4 * v.data.itemsize) for v in prepared.values if isinstance(v, Array)):
@@ -65,9 +65,9 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
     kept = _kept(kernel, prepared)
     try:
         launch = function, grid, values, shared_bytes, order, threads or cpu_threads()
-        running = Run(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps, counter)
+        running = RunningLaunch(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps, counter)
         running.run()
-    except Failure as failure:
+    except BlockFailure as failure:
         for now, before in kept:
             now[...] = before
         if failure.flag & Unit.ENDLESS:
@@ -82,8 +82,8 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
 
 
 def _kept(kernel, prepared):
-    """Copies of the arrays, for a launch that may have to begin anew: where loops may wait for others, the executor takes
-    over; where atomics say who came first, a block that failed must be run with those before it."""
+    """Copies of the arrays, for a launch that may have to begin anew: where loops may wait for others, the executor
+    takes over; where atomics say who came first, a block that failed must be run with those before it."""
     program = kernel.program(prepared.values)
     flat = [v for value in prepared.values for v in (value if isinstance(value, tuple) else (value,))]
     arrays = [v.data for v in flat if isinstance(v, Array) and not v.readonly]
@@ -93,7 +93,8 @@ def _kept(kernel, prepared):
 
 
 def _endless(kernel, unit, failure, waits, key):
-    """Raise for a loop that goes on and on. One that may wait for others is for the executor; nothing has happened then."""
+    """Raise for a loop that goes on and on. One that may wait for others is for the executor; nothing has happened
+    then."""
     lines = unit.lines_of(failure.flag) or [failure.line]
     site = unit.loop_at(lines)
     if not waits:
@@ -174,7 +175,8 @@ def _again(kernel, unit, grid, block, args, shared_bytes, order, only=None):
 def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure, restored):
     """Raise the error of a block that failed: run it again in the executor, which knows line, thread and index.
 
-    restored: memory is as before the launch. Where it is not, and atomics say who came first, running it again shows nothing.
+    restored: memory is as before the launch. Where it is not, and atomics say who came first, running it again shows
+    nothing.
     """
     as_before = restored or on_host(args)
     tickets = kernel.program(Arguments(kernel, args, None).values).tickets
@@ -191,8 +193,8 @@ def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure, rest
     place = (failure.block % grid[0], failure.block // grid[0] % grid[1], failure.block // (grid[0] * grid[1]))
     if apart:
         raise NotFollowed(
-            f"in block {place} threads take different ways around the barrier or warp operation at line {failure.line}, "
-            "which the compiled engine cannot follow (the executor can)",
+            f"in block {place} threads take different ways around the barrier or warp operation at line "
+            f"{failure.line}, which the compiled engine cannot follow (the executor can)",
             kernel=unit.name,
         )
     lines = ", ".join(map(str, unit.lines_of(failure.flag)))

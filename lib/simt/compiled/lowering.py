@@ -9,7 +9,8 @@ own.
                                                       _store(_flag, 1, y, i, _k1 + _k3)
 
 What was computed before a barrier in the same statement is kept in a variable (``_k1``). Names are looked up by the
-`Source`; the executor has refused before what no GPU could run, and what only this engine cannot take is ``Unsupported``.
+`Source`; the executor has refused before what no GPU could run, and what only this engine cannot take is
+``Unsupported``.
 """
 
 import ast

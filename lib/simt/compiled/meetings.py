@@ -8,8 +8,9 @@
                                                  elif _at == 1: bring them back; _at = 0
                                                  if _at == 0: v = y[last - i]
 
-Only branches and loops around such a barrier ask where the block comes from. What a block has is on the stack, as everywhere;
-what it still needs is copied to memory of its own (``_kept``) when it leaves: so LLVM knows as much of it as ever.
+Only branches and loops around such a barrier ask where the block comes from. What a block has is on the stack, as
+everywhere; what it still needs is copied to memory of its own (``_kept``) when it leaves: so LLVM knows as much of it
+as ever.
 """
 
 import ast

@@ -29,8 +29,10 @@ NAMESPACE = {
     "_min": arithmetic.smaller, "_max": arithmetic.larger, "_shift_left": arithmetic.shift_left,
     "_shift_right": arithmetic.shift_right, "_fma": arithmetic.fused_multiply_add, "_popc": arithmetic.popc,
     "_clz": arithmetic.clz, "_ffs": arithmetic.ffs, "_brev": arithmetic.brev, "_cbrt": arithmetic.cube_root,
-    "_selp": arithmetic.select, "_range_length": arithmetic.range_length, "_range_item": arithmetic.range_item, "_more_rounds": arithmetic.more_rounds,
-    "_int": casts.to_int, "_whole": casts.whole, "_shuffled_value": casts.shuffled, "_voted": casts.voted, "_int64": casts.caster(types.int64), "_lane": _lane, "_lanemask_lt": _lanemask_lt,
+    "_selp": arithmetic.select, "_range_length": arithmetic.range_length, "_range_item": arithmetic.range_item,
+    "_more_rounds": arithmetic.more_rounds,
+    "_int": casts.to_int, "_whole": casts.whole, "_shuffled_value": casts.shuffled, "_voted": casts.voted,
+    "_int64": casts.caster(types.int64), "_lane": _lane, "_lanemask_lt": _lanemask_lt,
     "_from_whole_warp": warp.from_whole_warp, "_from_participant": warp.from_participant,
     "_participants": warp.participants, "_barrier_count": warp.barrier_count, "_barrier_and": warp.barrier_and,
     "_barrier_or": warp.barrier_or, "_probe": probe, "_mark": mark, "_assume": storage.assume,
@@ -44,7 +46,8 @@ NAMESPACE = {
     **{"_stub_" + n: f for n, f in warp.STUBS.items()},
 }  # fmt: skip
 CHEAP = frozenset((
-    "_item", "_min", "_max", "_shift_left", "_shift_right", "_int", "_whole", "_shuffled_value", "_voted", "_int64", "_lane", "_lanemask_lt", "_range_length",
+    "_item", "_min", "_max", "_shift_left", "_shift_right", "_int", "_whole", "_shuffled_value", "_voted", "_int64",
+    "_lane", "_lanemask_lt", "_range_length",
     "_range_item", "_selp", "_popc", "_visit_of", "_no_array", "_clz", "_ffs", "_brev", "bool", "float", "abs", "len",
 ))  # fmt: skip
 PURE = CHEAP | {"_fma", "_cbrt", "range", "complex", "round", "pow", "divmod", "enumerate", "zip"}

@@ -180,8 +180,8 @@ def _drawn(pieces):
     width = left + 8 * max(len(text) for _, text, _, _ in pieces.rows) + 4
     total = height * (len(pieces.rows) + 1) + 8
     parts = [
-        f'<svg class="figure" role="img" viewBox="0 0 {width} {total}" width="{width}" font-size="13" fill="currentColor" '
-        f'style="max-width:100%;height:auto"><title>{_said(pieces)}</title>'
+        f'<svg class="figure" role="img" viewBox="0 0 {width} {total}" width="{width}" font-size="13" '
+        f'fill="currentColor" style="max-width:100%;height:auto"><title>{_said(pieces)}</title>'
     ]
     for number in range(pieces.count):
         parts.append(f'<text x="{step * number + 10}" y="15" text-anchor="middle">{number + 1}</text>')
@@ -189,7 +189,8 @@ def _drawn(pieces):
         y = place * height
         weight = ' font-weight="bold"' if barrier else ""
         parts.append(
-            f'<text x="{left}" y="{y + 15}" font-family="monospace" xml:space="preserve" style="white-space:pre"{weight}>'
+            f'<text x="{left}" y="{y + 15}" font-family="monospace" xml:space="preserve" '
+            f'style="white-space:pre"{weight}>'
             f"{html.escape(text)}</text>"
         )
         if barrier:

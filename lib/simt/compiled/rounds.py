@@ -9,8 +9,8 @@
                                if _rounds <= LONG or _going_on(_stop, _flag):
                                    for k in range(n): ...
 
-How long a range is, is known before it begins: counting costs the loop itself nothing. ``_rounds`` adds up those of a thread, so
-that loops in loops end too. A range that may be left before its end is counted round by round.
+How long a range is, is known before it begins: counting costs the loop itself nothing. ``_rounds`` adds up those of a
+thread, so that loops in loops end too. A range that may be left before its end is counted round by round.
 """
 
 import ast
@@ -27,8 +27,8 @@ FEW = 1 << 10  # rounds of ranges of constant length, one in another, that nobod
 
 
 def with_stop(block, unit):
-    """Counted ``while`` loops. What is read outside an array is 0, and may be what a loop goes on for: where the block has
-    failed they end as well."""
+    """Counted ``while`` loops. What is read outside an array is 0, and may be what a loop goes on for: where the block
+    has failed they end as well."""
     result = []
     for node in block:
         for body in bodies(node):

@@ -38,8 +38,8 @@ def _array(context, builder, kind, pointer, shape, strides, itemsize):
 
 
 def is_argument(builder, array):
-    """i1: an array (its structure in LLVM) is, or is a view of, an argument. numba knows the Python object of those; what a
-    kernel makes itself has none. In a counted launch arrays have numbers there instead."""
+    """i1: an array (its structure in LLVM) is, or is a view of, an argument. numba knows the Python object of those;
+    what a kernel makes itself has none. In a counted launch arrays have numbers there instead."""
     return builder.icmp_unsigned("!=", builder.ptrtoint(array.parent, INDEX), INDEX(0))
 
 

@@ -1,4 +1,5 @@
-"""From the addresses of one warp instruction to sectors, bank passes and broadcasts, as xray/traffic.py defines them."""
+"""From the addresses of one warp instruction to sectors, bank passes and broadcasts, as xray/traffic.py defines
+them."""
 
 import math
 
@@ -155,7 +156,8 @@ def sectors(words, n, size, step, rising):
 
 @compiled
 def paired(words, lane, n, apart):
-    """Whether each lane wants the same address as lane ``i ^ apart``, or that one is not active; they stand in order."""
+    """Whether each lane wants the same address as lane ``i ^ apart``, or that one is not active; they stand in
+    order."""
     for k in range(n):
         for j in range(k + 1, min(n, k + 1 + apart)):
             if words[lane + j] == words[lane + k] ^ apart and words[ADDRESSES + j] != words[ADDRESSES + k]:
@@ -165,8 +167,8 @@ def paired(words, lane, n, apart):
 
 @compiled
 def bank_passes(words, lane, n, size, step, rising, at_once):
-    """(wavefronts, least wavefronts, ways) of an access to shared memory. lane: where the lanes' numbers stand. at_once: how
-    many lanes are served in a pass."""
+    """(wavefronts, least wavefronts, ways) of an access to shared memory. lane: where the lanes' numbers stand.
+    at_once: how many lanes are served in a pass."""
     if size == WORD and rising and words[ADDRESSES] & 3 == 0:
         if words[ADDRESSES + n - 1] - words[ADDRESSES] < WORD * BANKS:
             return 1, 1, 1

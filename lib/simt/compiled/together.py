@@ -4,20 +4,21 @@ import threading
 
 import numpy as np
 
-from .running import Failure, Run
+from .running import BlockFailure, RunningLaunch
 
 
-class LeftWaiting(Failure):
-    """``waiting`` of ``blocks`` blocks wait at a barrier of the grid, ``block`` at ``number``; the others have ended."""
+class LeftWaiting(BlockFailure):
+    """``waiting`` of ``blocks`` blocks wait at a barrier of the grid, ``block`` at ``number``; the others have
+    ended."""
 
     def __init__(self, block, number, waiting, blocks):
         super().__init__(block, 0, 0)
         self.number, self.waiting, self.blocks = number, waiting, blocks
 
 
-class Together(Run):
-    """One launch whose blocks are on the device together. keeps: the bytes that a block needs while it waits. passed: barriers
-    of the grid."""
+class Together(RunningLaunch):
+    """One launch whose blocks are on the device together. keeps: the bytes that a block needs while it waits. passed:
+    barriers of the grid."""
 
     def __init__(self, function, grid, arguments, shared_bytes, order, threads, keeps, counter=None):
         super().__init__(function, grid, arguments, shared_bytes, order, threads, counter and self._counter)

@@ -12,8 +12,9 @@ from .words import INDEX
 BITS = 48  # of the flag: lines share them
 
 
-class Watch:
-    """The first two operands of an access, in LLVM. ``site`` is a literal: BITS * its number among the counted + the bit."""
+class WatchedAccess:
+    """The first two operands of an access, in LLVM. ``site`` is a literal: BITS * its number among the counted + the
+    bit."""
 
     def __init__(self, context, builder, kind, value, site):
         self.context, self.builder = context, builder
@@ -34,7 +35,8 @@ class Watch:
     def access(self, at, kind, make, default=None, more=0, fits=None):
         """``make()`` where the index lies inside, else ``default``.
 
-        at: the Access. kind: LOAD, STORE or ATOMIC. more: elements beside it on the last axis. fits: what else must hold.
+        at: the Access. kind: LOAD, STORE or ATOMIC. more: elements beside it on the last axis. fits: what else must
+        hold.
         """
 
         def made():

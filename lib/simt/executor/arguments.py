@@ -85,7 +85,8 @@ class Arguments:
             return numbers.normal(plain)
         if hasattr(value, "copy_to_host"):
             raise TypeError(
-                f"argument {name!r} lives on a GPU ({type(value).__module__}): make it with the same `cuda` as the kernel"
+                f"argument {name!r} lives on a GPU ({type(value).__module__}): make it with the same `cuda` as the "
+                "kernel"
             )
         hint = " (make it a NumPy array: np.array(...))" if isinstance(value, (list, set, range)) else ""
         raise TypeError(f"argument {name!r} is a {type(value).__name__}, which a kernel cannot take{hint}")

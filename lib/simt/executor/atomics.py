@@ -13,8 +13,8 @@ _SMALLEST = np.finfo(np.float32).tiny  # of the normal numbers
 
 
 def flushes(name, dtype):
-    """Whether a GPU takes subnormal numbers for zeros in global memory. It has an instruction that adds float32, and only
-    that one does (PTX ISA, ``atom``); numba-cuda makes the other atomics of floats with a compare-and-swap."""
+    """Whether a GPU takes subnormal numbers for zeros in global memory. It has an instruction that adds float32, and
+    only that one does (PTX ISA, ``atom``); numba-cuda makes the other atomics of floats with a compare-and-swap."""
     return name == "add" and str(dtype) == "float32"
 
 

@@ -19,9 +19,10 @@ _NONE = frozenset()
 
 
 class Gates:
-    """Of one function. ``guards``: id of a node -> the atomics that gate it. ``after``: those that gate what follows a call of
-    the function. ``returned``: those whose value reaches its result.
-    ``compared``: id of a comparison -> (the atomics of its left side, those of its right side). ``taint``: variable (or array) -> atomics it comes from.
+    """Of one function. ``guards``: id of a node -> the atomics that gate it. ``after``: those that gate what follows a
+    call of the function. ``returned``: those whose value reaches its result.
+    ``compared``: id of a comparison -> (the atomics of its left side, those of its right side). ``taint``: variable (or
+    array) -> atomics it comes from.
     """
 
     def __init__(self, source, known):

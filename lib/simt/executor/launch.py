@@ -18,7 +18,7 @@ from ..settings import check_order, chosen_budget, chosen_order
 from ..source.deciding import idle
 from ..source.endless import question
 from ..source.sites import Site
-from ..trace import WARP, Finding, Snapshot
+from ..trace import WARP, Incident, Snapshot
 from .arguments import Arguments
 from .atomics import atomic
 from .meetings import Meetings
@@ -39,8 +39,8 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     tuple of up to three. args: a sequence. shared_bytes: dynamic shared memory.
     order: "forward", "reverse", "shuffled[:seed]"; default: set by ``simt.order``, or DLKERNELS_ORDER, or forward.
     trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, or of (one, all
-    together); default: set by ``simt.budget``, or ``limits.MOST_ROUNDS``. unset: the bytes of what a shuffle gets from a lane
-    that takes no part.
+    together); default: set by ``simt.budget``, or ``limits.MOST_ROUNDS``. unset: the bytes of what a shuffle gets from
+    a lane that takes no part.
     """
     kernel = kernel_of(kernel)
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
@@ -181,7 +181,10 @@ class Launch:
 
     def _goes_on_for_ever(self, thread, site, rounds):
         place = self.sites[site]
-        reason = f"this loop has gone round {rounds:,} times. {question(place.file, place.line)} simt.budget sets another limit"
+        reason = (
+            f"this loop has gone round {rounds:,} times. {question(place.file, place.line)} simt.budget sets another "
+            "limit"
+        )
         self.fault(TooManyIterations, reason, site, thread)
 
     def _counted(self, turns):
@@ -235,7 +238,7 @@ class Launch:
         thread = thread or self.current
         number, block = thread.number, thread.block.number
         self.trace.findings.append(
-            Finding(
+            Incident(
                 kind,
                 message,
                 site,

@@ -10,8 +10,9 @@ a loop, in a traced run               the same, with ``v2 = _visit(v, site, iter
 a loop that may wait for others       the same, with ``n & 31 or (yield (WAIT, site, n))`` at the head of each round
 ``device_function(x)``                ``_device_function(t, v, x)``, or ``yield from`` it if it synchronises
 
-A kernel that synchronises or waits so becomes a generator, and its threads take turns. Anything that could not be compiled for a
-GPU is refused here, with its line. Positions are kept: a traceback through a lowered kernel shows the author's source.
+A kernel that synchronises or waits so becomes a generator, and its threads take turns. Anything that could not be
+compiled for a GPU is refused here, with its line. Positions are kept: a traceback through a lowered kernel shows the
+author's source.
 """
 
 import ast
@@ -36,7 +37,8 @@ class Lowering(Expressions):
         self.lowered, self.program, self.source = lowered, lowered.program, source
         self.traced, self.counted = self.program.traced, self.program.counted
         self.visit = ast.Name("_v", ast.Load())
-        self.turns = ()  # in a run without a trace: what counts the rounds of the loops around, where they hold barriers
+        # in a run without a trace: what counts the rounds of the loops around, where they hold barriers
+        self.turns = ()
         self.depth = 0
         self.counter = 0
         self.kinds = Kinds(source, lowered.argument_kinds)

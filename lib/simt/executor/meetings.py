@@ -1,8 +1,8 @@
 """Where threads wait for one another: barriers of a block or the grid, and warp operations.
 
-A thread that waits has made a ``request``: (kind, site, variant, predicate) at a barrier of the block, (kind, site) at one of
-the grid, in a traced run with the visit behind them; (kind, site, name, mask, what it brings) at a warp operation. ``answer`` says who can go on. If nobody can, that is a
-deadlock.
+A thread that waits has made a ``request``: (kind, site, variant, predicate) at a barrier of the block, (kind, site) at
+one of the grid, in a traced run with the visit behind them; (kind, site, name, mask, what it brings) at a warp
+operation. ``answer`` says who can go on. If nobody can, that is a deadlock.
 """
 
 import numpy as np
@@ -54,7 +54,10 @@ class Meetings:
             self._others_ended(block, threads, "this barrier", "block")
         first = threads[0]
         if first.epoch * len(threads) > 2 * MOST_ROUNDS and self.launch.budget is None:
-            reason = f"the block has passed {first.epoch:,} barriers. Does the loop around this one ever stop? simt.budget sets another limit"
+            reason = (
+                f"the block has passed {first.epoch:,} barriers. Does the loop around this one ever stop? simt.budget "
+                "sets another limit"
+            )
             self.launch.fault(TooManyIterations, reason, first.request[1], first)
         variant = first.request[2]
         if variant:
@@ -115,8 +118,8 @@ class Meetings:
         place = self.launch.words(self.launch.places[example][:3])
         left = block.returns.get(first + example, 0)
         message = (
-            f"{len(threads)} of {count} threads of block {self.launch.words(block.place)} wait at {which}, the others have ended "
-            f"without it (thread {place}, for one): every thread of the {whole} must reach it"
+            f"{len(threads)} of {count} threads of block {self.launch.words(block.place)} wait at {which}, the others "
+            f"have ended without it (thread {place}, for one): every thread of the {whole} must reach it"
         )
         self._stop_or_note("barrier-after-exit", message, threads, left=left)
 
@@ -167,7 +170,10 @@ class Meetings:
         tail = f"\n    {ended} threads have ended" if ended else ""
         kinds = {t.request[0] for t in threads}
         what = "warp operation" if kinds == {WARP_OPERATION} else "barrier"
-        message = f"deadlock in block {self.launch.words(block.place)}: threads wait for others that never come to the same {what}:\n"
+        message = (
+            f"deadlock in block {self.launch.words(block.place)}: threads wait for others that never come to the same "
+            f"{what}:\n"
+        )
         message += self._who_waits(threads) + tail
         sites = tuple(dict.fromkeys(t.request[1] for t in threads))
         kind = "divergent-barrier" if what == "barrier" else "divergent-warp-operation"
@@ -265,7 +271,8 @@ def _place(thread):
 
 
 def _calls(generator):
-    """Without a trace: where a thread stands in each of the functions whose calls led to a barrier, and in what rounds."""
+    """Without a trace: where a thread stands in each of the functions whose calls led to a barrier, and in what
+    rounds."""
     while generator.gi_yieldfrom is not None:
         frame = generator.gi_frame
         yield frame.f_lasti, tuple(v for name, v in frame.f_locals.items() if name.startswith("_n"))

@@ -25,7 +25,8 @@ class Array:
     """An array inside a kernel: a NumPy view of its memory, and where that memory stands on the (pretended) device."""
 
     __slots__ = (
-        "data", "get1", "get2", "get3", "init", "lead", "n0", "n1", "n2", "name", "number", "offset", "put1", "put2", "put3",
+        "data", "get1", "get2", "get3", "init", "lead", "n0", "n1", "n2", "name", "number", "offset", "put1", "put2",
+        "put3",
         "readonly", "s0", "s1", "s2", "shape", "space", "unit",
     )  # fmt: skip
 
@@ -118,7 +119,10 @@ def check_index(array, key):
             axes = len(array.shape)
             cure = "Guard the access, for example `if i < n:`"
             if len(key) < axes:  # a whole row, or more, of the array
-                cure = f"An array of {axes} axes takes {axes} indices for an element, and has {len(key)} here: is one missing?"
+                cure = (
+                    f"An array of {axes} axes takes {axes} indices for an element, and has {len(key)} here: is one "
+                    "missing?"
+                )
             return (
                 "out-of-bounds",
                 f"index [{shown}] lies outside array {array.name!r} of shape {array.shape}{where}. {cure}",

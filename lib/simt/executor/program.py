@@ -13,8 +13,8 @@ from .operations import VALUES
 class Program:
     """A kernel and all device functions it calls, lowered for one way of running (traced or not, with budget or not).
 
-    ``sites`` are shared by all of them; ``synchronises``, ``grid_sync`` and ``waits`` tell the engine how threads must take
-    turns.
+    ``sites`` are shared by all of them; ``synchronises``, ``grid_sync`` and ``waits`` tell the engine how threads must
+    take turns.
     """
 
     def __init__(self, kernel, argument_kinds, traced, counted):
@@ -68,7 +68,8 @@ class Program:
         return False
 
     def holds_barrier(self, node, source, seen=()):
-        """Whether a barrier of the block stands in a part of a function's source, or in a device function called there."""
+        """Whether a barrier of the block stands in a part of a function's source, or in a device function called
+        there."""
         for call in ast.walk(node):
             if not isinstance(call, ast.Call) or source.is_local(call.func):
                 continue

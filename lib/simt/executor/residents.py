@@ -1,9 +1,9 @@
-"""Blocks that are on the device together: where threads wait for one another by flags, locks or counters of their own, or at
-a barrier of the grid.
+"""Blocks that are on the device together: where threads wait for one another by flags, locks or counters of their own,
+or at a barrier of the grid.
 
-Blocks begin one after the other, the next one when those that have begun wait, as many at once as the device holds. A thread
-that goes round in a loop that may wait gives way (source/waiting.py). Where a whole turn of all threads has changed nothing,
-neither memory nor any variable, no later turn will: they wait for ever.
+Blocks begin one after the other, the next one when those that have begun wait, as many at once as the device holds. A
+thread that goes round in a loop that may wait gives way (source/waiting.py). Where a whole turn of all threads has
+changed nothing, neither memory nor any variable, no later turn will: they wait for ever.
 """
 
 import re
@@ -78,7 +78,8 @@ class Residents:
     # -- waiting for ever ---------------------------------------------------------------------------------------------
 
     def _state(self):
-        """All that a turn of the waiting threads could change: memory, and where each thread stands with what values."""
+        """All that a turn of the waiting threads could change: memory, and where each thread stands with what
+        values."""
         arrays = [hash(a.data.tobytes()) for a in self.launch.arguments if isinstance(a, Array)]
         for block in self.blocks:
             arrays.append(None if block.memory is None else hash(block.memory.tobytes()))
@@ -109,8 +110,8 @@ class Residents:
             more.append(f"{others} thread{'s' * (others > 1)} stand at line {launch.sites[other.request[1]].line}")
         if self.coming:
             more.append(
-                f"{len(self.coming)} block{'s have' if len(self.coming) > 1 else ' has'} not begun: the device holds {self.most} blocks of this shape at once, and a block "
-                "begins when another has ended"
+                f"{len(self.coming)} block{'s have' if len(self.coming) > 1 else ' has'} not begun: the device holds "
+                f"{self.most} blocks of this shape at once, and a block begins when another has ended"
             )
         tail = "".join(f". {part[0].upper()}{part[1:]}" for part in more)
         line = launch.sites[site].line

@@ -1,8 +1,9 @@
-"""Threads of a traced run that look at memory in a ``while`` and find nothing new: they sleep until somebody writes there.
+"""Threads of a traced run that look at memory in a ``while`` and find nothing new: they sleep until somebody writes
+there.
 
-A thread gives way every few rounds (source/waiting.py). Where all its variables are what they were when it gave way last,
-and it has only read meanwhile, its next rounds would be the same until one of the places that it read is written. So a chain
-of blocks that wait for one another is traced in as many rounds as it has links, not in the square of them.
+A thread gives way every few rounds (source/waiting.py). Where all its variables are what they were when it gave way
+last, and it has only read meanwhile, its next rounds would be the same until one of the places that it read is written.
+So a chain of blocks that wait for one another is traced in as many rounds as it has links, not in the square of them.
 """
 
 import ast

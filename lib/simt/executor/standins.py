@@ -12,8 +12,8 @@ class StandInContext:
     axis as one access, as a 16-byte load or store does: it is recorded as one access of ``count * itemsize`` bytes, and
     must be aligned to that, as on a GPU.
 
-    ``send(array, index, values)`` is a store that arrives when the same thread calls ``arrive()``. Until then the elements
-    are poisoned (nan, or -1), and count as not initialised.
+    ``send(array, index, values)`` is a store that arrives when the same thread calls ``arrive()``. Until then the
+    elements are poisoned (nan, or -1), and count as not initialised.
     """
 
     def __init__(self, memory, load_site, store_site, visit=0):

@@ -13,7 +13,8 @@ class Thread:
     """One CUDA thread. ``number`` counts through the launch, ``lane`` through the warp."""
 
     __slots__ = (
-        "answer", "asleep", "block", "copies", "epoch", "generator", "grid_epoch", "lane", "locals", "number", "request", "stand",
+        "answer", "asleep", "block", "copies", "epoch", "generator", "grid_epoch", "lane", "locals", "number",
+        "request", "stand",
         "steps", "warp", "warp_epoch", "x", "y", "z",
     )  # fmt: skip
 

@@ -23,7 +23,8 @@ def shuffle_source(name, lane, operand):
 
 
 def _unset(value, byte):
-    """What a lane gets that reads from one which takes no part: undefined on a GPU, nan or -1 here, or what ``byte`` makes."""
+    """What a lane gets that reads from one which takes no part: undefined on a GPU, nan or -1 here, or what ``byte``
+    makes."""
     dtype = np.dtype({int: np.int64, float: np.float64, bool: np.bool_}.get(type(value), type(value)))
     return poison(dtype, byte)
 

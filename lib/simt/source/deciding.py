@@ -1,4 +1,5 @@
-"""Which variables and arrays of a kernel may decide where its threads go: what its tests read, directly or through others."""
+"""Which variables and arrays of a kernel may decide where its threads go: what its tests read, directly or through
+others."""
 
 import ast
 
@@ -28,8 +29,8 @@ def deciding(python_function):
 
 
 def reaching(python_function, line):
-    """(names, lines) that decide whether, and how often, a thread comes to a line: what the tests around it read and those before
-    which threads leave, and the lines of the assignments that they come from."""
+    """(names, lines) that decide whether, and how often, a thread comes to a line: what the tests around it read and
+    those before which threads leave, and the lines of the assignments that they come from."""
     node = tree_of(python_function)
     names = set()
     for part in ast.walk(node):

@@ -18,7 +18,8 @@ class Source:
     """One function's source.
 
     node: its syntax tree. locals: names of its variables. aliases: variable -> the function that it is another name
-    for, or parameter -> what is known of it (known.py); not among the locals then. in_inner: whether names are read as a function inside this one sees them.
+    for, or parameter -> what is known of it (known.py); not among the locals then. in_inner: whether names are read as
+    a function inside this one sees them.
     """
 
     def __init__(self, python_function):
@@ -131,14 +132,16 @@ class Source:
         return [given.get(p) for p in name.parameters]
 
     def callee(self, call):
-        """The Python function of the device function that a call calls, as it is called here; None for anything else."""
+        """The Python function of the device function that a call calls, as it is called here; None for anything
+        else."""
         if self.is_local(call.func) or not isinstance(call.func, ast.Name | ast.Attribute):
             return None
         function = python_of(self.static(call.func)[1])
         return None if function is None else as_called(self, call, function)
 
     def constant_shape(self, node, seen=()):
-        """The shape as a tuple of ints, or None where it is not a constant in numba's eyes. seen: variables on the way here."""
+        """The shape as a tuple of ints, or None where it is not a constant in numba's eyes. seen: variables on the way
+        here."""
         if isinstance(node, ast.Tuple):
             parts = [self.constant_shape(e, seen) for e in node.elts]
             return None if any(p is None or len(p) != 1 for p in parts) else tuple(p[0] for p in parts)

@@ -7,8 +7,8 @@
 
     bump(x, 32, cuda.atomic.add)
 
-numba compiles a device function for the types of its arguments, and a function or a literal has a type of its own. Here each
-such call has a Python function of its own, with the same code, that carries what is known of its parameters.
+numba compiles a device function for the types of its arguments, and a function or a literal has a type of its own. Here
+each such call has a Python function of its own, with the same code, that carries what is known of its parameters.
 """
 
 import ast

@@ -58,8 +58,8 @@ def not_shuffled(kind):
     """Why a shuffle does not hand over a value of a type, as numba-cuda has it."""
     to = "float32" if "float" in kind else "int32"
     return (
-        f"a shuffle takes int32, int64, float32 and float64, a {kind} came: hand over {to}(...), and turn what comes back "
-        "into what you need"
+        f"a shuffle takes int32, int64, float32 and float64, a {kind} came: hand over {to}(...), and turn what comes "
+        "back into what you need"
     )
 
 

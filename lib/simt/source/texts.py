@@ -1,7 +1,7 @@
 """Kernels made from text: ``exec(f"def kernel(x): ...")``. What text said is lost when it has run; `keep` keeps it.
 
-While it does, text given to ``exec`` has a file name of its own, under which Python's ``linecache`` finds its lines: for the
-engines, and for tracebacks too.
+While it does, text given to ``exec`` has a file name of its own, under which Python's ``linecache`` finds its lines:
+for the engines, and for tracebacks too.
 """
 
 import __future__

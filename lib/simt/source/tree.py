@@ -10,7 +10,8 @@ from ..errors import SourceNotFound
 
 @lru_cache(maxsize=64)
 def _functions(text):
-    """The functions and lambdas of a file, by their first line: a file of tasks is long, and asked for again and again."""
+    """The functions and lambdas of a file, by their first line: a file of tasks is long, and asked for again and
+    again."""
     try:
         module = ast.parse(text)
     except SyntaxError:
@@ -42,9 +43,9 @@ def tree_of(function):
                 candidates.append(node)
     if len(candidates) != 1:
         raise SourceNotFound(
-            f"the source of {code.co_name!r} was not found at {code.co_filename}:{code.co_firstlineno}. "
-            "The executor follows a kernel through its source: define it in a file or a notebook cell, and if you edited "
-            "the file, import it again. Of text given to exec it knows only what ran after simt.activate().",
+            f"the source of {code.co_name!r} was not found at {code.co_filename}:{code.co_firstlineno}. The executor "
+            "follows a kernel through its source: define it in a file or a notebook cell, and if you edited the file, "
+            "import it again. Of text given to exec it knows only what ran after simt.activate().",
             kernel=code.co_name,
         )
     return _with_other_names(candidates[0], code)

@@ -19,7 +19,8 @@ class Way:
 
 
 def around(site, parameters=()):
-    """The branches and loops around a `Site`, outermost first. parameters: whether its function's may differ between threads."""
+    """The branches and loops around a `Site`, outermost first. parameters: whether its function's may differ between
+    threads."""
     function = _function(site)
     if function is None:
         return []
@@ -36,7 +37,8 @@ def around(site, parameters=()):
 
 
 def return_before(site, line=0):
-    """The first `return` of its function by which a thread may leave before it comes to a `Site`, or the one on `line`."""
+    """The first `return` of its function by which a thread may leave before it comes to a `Site`, or the one on
+    `line`."""
     function = _function(site)
     if function is None:
         return None

@@ -45,7 +45,8 @@ class DeviceFunction(types.Callable, types.Type):
 
 
 class Context(BaseContext):
-    """numba's builtins, NumPy's functions of numbers, ``math`` and the names of cuda. ``inference``: the one under way."""
+    """numba's builtins, NumPy's functions of numbers, ``math`` and the names of cuda. ``inference``: the one under
+    way."""
 
     inference, _loaded = None, False
 
@@ -122,8 +123,10 @@ class Context(BaseContext):
 _ARITHMETIC = {
     getattr(operator, name)
     for name in (
-        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor", "neg", "pos", "invert",
-        "lt", "le", "gt", "ge", "eq", "ne", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift",
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor", "neg",
+        "pos", "invert",
+        "lt", "le", "gt", "ge", "eq", "ne", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift",
+        "irshift",
         "iand", "ior", "ixor",
     )
 }  # fmt: skip
@@ -185,7 +188,8 @@ class _NoTarget:
 
 
 def infer(function, argument_types, typing=None, target=None, pipeline=_OnlyTypes):
-    """The state of numba's pipeline, with the types of all variables of a Python function. NumbaError if it has none."""
+    """The state of numba's pipeline, with the types of all variables of a Python function. NumbaError if it has
+    none."""
     flags = compiler.Flags()
     flags.error_model, flags.nrt = "numpy", False
     with target_override("cpu"):
@@ -199,8 +203,8 @@ def infer(function, argument_types, typing=None, target=None, pipeline=_OnlyType
 class Inference:
     """The inference of one kernel and the device functions that it calls.
 
-    unknown: whether it met something whose types only its engine knows. failed: (function, error) of the device function that
-    has no types.
+    unknown: whether it met something whose types only its engine knows. failed: (function, error) of the device
+    function that has no types.
     """
 
     def __init__(self):

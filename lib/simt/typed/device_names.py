@@ -319,9 +319,12 @@ _given("atomic.compare_and_swap", _CompareAndSwap)
 
 #: NumPy's functions of numbers that a kernel can call; of the others ``math`` has what corresponds
 UFUNCS = frozenset((
-    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "conjugate", "cos", "cosh", "deg2rad", "degrees", "divide", "equal", "fmax", "fmin", "greater", "greater_equal", "hypot",
-    "invert", "isnan", "left_shift", "less", "less_equal", "log", "log10", "log2", "logical_and", "logical_not", "logical_or",
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "bitwise_and", "bitwise_or",
+    "bitwise_xor",
+    "conjugate", "cos", "cosh", "deg2rad", "degrees", "divide", "equal", "fmax", "fmin", "greater", "greater_equal",
+    "hypot",
+    "invert", "isnan", "left_shift", "less", "less_equal", "log", "log10", "log2", "logical_and", "logical_not",
+    "logical_or",
     "logical_xor", "maximum", "minimum", "not_equal", "rad2deg", "radians", "right_shift", "sin", "sinh", "tan", "tanh",
 ))  # fmt: skip
 
@@ -337,8 +340,8 @@ def _math(names, *cases):
 
 
 _math(
-    "acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma log1p radians sinh tanh tan sin cos ceil "
-    "floor sqrt log log2 log10 exp exp2 fabs trunc",
+    "acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma log1p radians sinh tanh tan sin cos "
+    "ceil floor sqrt log log2 log10 exp exp2 fabs trunc",
     signature(f8, i8), signature(f8, u8), signature(f4, f4), signature(f8, f8),
 )  # fmt: skip
 _math("atan2 hypot", signature(f8, i8, i8), signature(f8, u8, u8), signature(f4, f4, f4), signature(f8, f8, f8))

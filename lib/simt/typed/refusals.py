@@ -65,7 +65,10 @@ def refusal(python_function, values):
         return _at(source, None, ast.AST, "CUDA kernel must have void return type: write results to an array argument")
     line = _divided_in_place(state)
     if line is not None:
-        what = "`/=` gives a float, and this array holds whole numbers: numba-cuda fails on it. Write a[i] = int32(a[i] / b), or `//=`"
+        what = (
+            "`/=` gives a float, and this array holds whole numbers: numba-cuda fails on it. Write a[i] = int32(a[i] / "
+            "b), or `//=`"
+        )
         return _at(source, line, ast.AugAssign, what)
     return None
 

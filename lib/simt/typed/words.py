@@ -5,8 +5,10 @@ import re
 
 _SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "lshift": "<<",
-    "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
-    "neg": "-", "pos": "+", "invert": "~", "contains": "in", "is_": "is", "is_not": "is not", "matmul": "@", "not_": "not",
+    "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==",
+    "ne": "!=",
+    "neg": "-", "pos": "+", "invert": "~", "contains": "in", "is_": "is", "is_not": "is not", "matmul": "@",
+    "not_": "not",
 }  # fmt: skip
 _UNIFY = re.compile(r"Cannot unify (.+?) and (.+?) for '([^']+)'", re.DOTALL)
 _CALL = re.compile(r">>> (\S+?)\((.*)\)$", re.MULTILINE)
@@ -21,8 +23,8 @@ def words(said):
         if variable.startswith("$"):
             return f"one value that is {a(first)} on one way and {a(second)} on another: give both one type", ast.expr
         return (
-            f"{variable!r} is {a(first)} on one way and {a(second)} on another, and a variable in a kernel has one type: "
-            "convert one of them, or use two names"
+            f"{variable!r} is {a(first)} on one way and {a(second)} on another, and a variable in a kernel has one "
+            "type: convert one of them, or use two names"
         ), (ast.Assign, ast.AugAssign, ast.For)
     if found := _CALL.search(said):
         name, given = found.group(1).rpartition(".")[2], _parts(found.group(2))
@@ -118,7 +120,8 @@ def _parts(text):
 
 
 _NAMES = {
-    "none": "None", "NoneType(none)": "None", "unicode_type": "a text", "bool": "a truth value", "Dim3": "a place of three axes",
+    "none": "None", "NoneType(none)": "None", "unicode_type": "a text", "bool": "a truth value",
+    "Dim3": "a place of three axes",
 }  # fmt: skip
 
 

@@ -152,7 +152,8 @@ def expressions(trace, table):
 
 
 def expression(number, sites, array, measures):
-    """The `Expression` of one site and array, from the sums of its requests' measures (of ways and contention, the most)."""
+    """The `Expression` of one site and array, from the sums of its requests' measures (of ways and contention, the
+    most)."""
     site, s, n = sites[number], measures, measures["requests"]
     by_sector, by_bank = array.space in ("global", "local"), array.space == "shared"
     moved = traffic.SECTOR_BYTES * s["sectors"] if by_sector else s["bytes_used"]

@@ -41,7 +41,8 @@ def _address(array):
 
 
 def restore(some, before):
-    """Give the arrays of arguments the values of their `copies` again, and know again what of them nobody has written."""
+    """Give the arrays of arguments the values of their `copies` again, and know again what of them nobody has
+    written."""
     for a, b in zip(some, before, strict=True):
         if isinstance(a, tuple):
             restore(a, b)

@@ -13,8 +13,8 @@ _SCOPES = ("warp", "block", "grid")
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two source expressions that conflict on an array. a, b: rows of the trace that do, of each place one pair, the example
-    first; ``a`` stands on the later line. scope: the widest, "warp", "block" or "grid"."""
+    """Two source expressions that conflict on an array. a, b: rows of the trace that do, of each place one pair, the
+    example first; ``a`` stands on the later line. scope: the widest, "warp", "block" or "grid"."""
 
     a: np.ndarray
     b: np.ndarray

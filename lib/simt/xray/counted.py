@@ -9,8 +9,8 @@ from . import analysis, metrics
 from .report import SCHEMA, Report
 
 WITHOUT = (
-    "Counted by the compiled engine. Not looked for: races, missing barriers, memory read before it is written, barriers that "
-    'threads missed. xray(..., engine="executor") looks for them; a few blocks show the same pattern.'
+    "Counted by the compiled engine. Not looked for: races, missing barriers, memory read before it is written, "
+    'barriers that threads missed. xray(..., engine="executor") looks for them; a few blocks show the same pattern.'
 )
 
 

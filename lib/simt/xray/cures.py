@@ -9,7 +9,9 @@ CURES = {
     "out-of-bounds": "Guard the access, as in `if i < x.shape[0]:`, or launch no more threads than elements.",
     "negative-index": "It would wrap around to the end of the array: guard the access, or shift the index.",
     "uninitialised-shared": "Store to every element, then cuda.syncthreads(), then read.",
-    "uninitialised-global": "cuda.device_array starts with garbage: store to every element, or copy an array to it, first.",
+    "uninitialised-global": (
+        "cuda.device_array starts with garbage: store to every element, or copy an array to it, first."
+    ),
     "uninitialised-local": "A local array starts with garbage: store to every element before you read it.",
     "unfinished-copy": "Wait for copies, then cuda.syncthreads(), then read: each thread waits for its own only.",
     "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
@@ -19,10 +21,13 @@ CURES = {
     "waits-for-ever": "Look for who should set it: a thread that never comes there, or that waits itself.",
     "divergent-warp-operation": "Move the warp operation out of the branch: all lanes in its mask must reach it.",
 }
-SPINNING = "A loop that waits must read atomically, as the flag is set: while cuda.atomic.add(flag, 0, 0) == 0, then cuda.threadfence()."
+SPINNING = (
+    "A loop that waits must read atomically, as the flag is set: while cuda.atomic.add(flag, 0, 0) == 0, then "
+    "cuda.threadfence()."
+)
 TURNS = (
-    "All threads of the block must go round the loop on line {line} equally often, and come to the barrier in each turn: "
-    "put only the work under `if`."
+    "All threads of the block must go round the loop on line {line} equally often, and come to the barrier in each "
+    "turn: put only the work under `if`."
 )
 UPDATE = "An update is a load and a store, and others can come between: use cuda.atomic.add (max, min ...)."
 ONE_ELEMENT = "Give every thread an element of its own, let one thread store, or use an atomic operation."
@@ -35,8 +40,8 @@ def overlap(trace, a, b):
 
 
 def race_cure(trace, scope, a, b, room=None, several=False):
-    """One sentence. The cure depends on who conflicts, and where a barrier could stand: behind the first place of room and
-    before the last (spans.py). several: other accesses are out of order there as well."""
+    """One sentence. The cure depends on who conflicts, and where a barrier could stand: behind the first place of room
+    and before the last (spans.py). several: other accesses are out of order there as well."""
     site_a, site_b = trace.sites[trace.site[a]], trace.sites[trace.site[b]]
     kinds = {int(trace.kind[a]), int(trace.kind[b])}
     if overlap(trace, a, b):
@@ -54,7 +59,10 @@ def race_cure(trace, scope, a, b, room=None, several=False):
         late = "store" if STORE in (trace.kind[a], trace.kind[b]) else "update"
         if {LOAD, STORE} == kinds and not _store_is_later(trace, a, b):
             late = "load"
-        return f"The {late} is of a later turn of the loop on line {room[1][-2][0]}: put {barrier} at the end of the loop body."
+        return (
+            f"The {late} is of a later turn of the loop on line {room[1][-2][0]}: put {barrier} at the end of the loop "
+            "body."
+        )
     if kinds == {STORE}:
         return f"Let one thread store the element, or put {barrier} between the two stores."
     if ATOMIC in kinds:
@@ -114,7 +122,10 @@ def _missed_cure(trace, seen):
     if not leads_past:
         for step in steps[1:]:
             if before := return_before(step):
-                return f"Do not return from {step.function} before its barrier, as line {before.line} does: put the work under `if` instead."
+                return (
+                    f"Do not return from {step.function} before its barrier, as line {before.line} does: put the work "
+                    "under `if` instead."
+                )
     if not leads_past and not ways:
         return CURES[seen.kind]
     way, step = leads_past or ways[-1]

@@ -2,12 +2,14 @@
 
     a counter that is only added to       v cannot have been reached without this addition
     bits that are only set                v has a bit that nobody else sets
-    a lock                                all who leave a value that may be taken have taken it before: whoever held it has
-                                          given it back, or comes later
-    a flag that is set to values          v was stored by one atomic only, or by some that release as much, or come after it
+    a lock                                all who leave a value that may be taken have taken it before: whoever held it
+                                          has given it back, or comes later
+    a flag that is set to values          v was stored by one atomic only, or by some that release as much, or come
+                                          after it
 
-It must hold for every value that would have passed the same comparisons: ``while flag < 1`` is content with 1 where it saw 3. What
-others would have stored counts, too, had they come first: the second ``exch(flag, 0, 1)`` changes nothing in this run.
+It must hold for every value that would have passed the same comparisons: ``while flag < 1`` is content with 1 where it
+saw 3. What others would have stored counts, too, had they come first: the second ``exch(flag, 0, 1)`` changes nothing
+in this run.
 """
 
 import math

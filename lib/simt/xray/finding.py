@@ -26,8 +26,8 @@ class Finding:
     message: what happened, one example. cure: one sentence. file, line, text: the source expression.
     lines: all lines concerned, each once. threads: for each thread concerned {"thread": (x, y, z),
     "block": (x, y, z)}. array, index: the element of the example ("" and () where there is none).
-    scope: of a race, "warp", "block" or "grid". count: how often, over the whole launch. therefore: findings that are most
-    likely its consequences. position: how many accesses of the run came before.
+    scope: of a race, "warp", "block" or "grid". count: how often, over the whole launch. therefore: findings that are
+    most likely its consequences. position: how many accesses of the run came before.
     """
 
     kind: str

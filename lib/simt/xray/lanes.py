@@ -1,8 +1,8 @@
 """Order between lanes of a warp where ``cuda.syncwarp(mask)`` did not name all of them.
 
 If every warp barrier takes in the whole warp, counting the barriers that a thread has passed tells what is ordered. If
-some take in a part of it, two accesses are ordered only if barriers lead from one lane to the other between them: one that
-took in both, or a chain in which each shares a lane with the next.
+some take in a part of it, two accesses are ordered only if barriers lead from one lane to the other between them: one
+that took in both, or a chain in which each shares a lane with the next.
 """
 
 import numpy as np
@@ -42,7 +42,8 @@ def unordered(trace, i, j):
 
 
 def before(barriers, a, passed_a, b, passed_b):
-    """Do barriers put what lane ``a`` did after its first ``passed_a`` ones before what ``b`` did after its ``passed_b``?"""
+    """Do barriers put what lane ``a`` did after its first ``passed_a`` ones before what ``b`` did after its
+    ``passed_b``?"""
     reached = 0  # lanes that know of it
     for lanes in barriers:
         if lanes >> a & 1:

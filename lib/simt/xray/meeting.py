@@ -88,7 +88,8 @@ def unordered(trace, i, j, own):
 
 
 def index_of(site):
-    """Text of the index in an expression such as ``a[i, k]`` or ``cuda.atomic.add(a, i, 1)``; "" where there is none."""
+    """Text of the index in an expression such as ``a[i, k]`` or ``cuda.atomic.add(a, i, 1)``; "" where there is
+    none."""
     try:
         node = ast.parse(site.text, mode="eval").body
     except SyntaxError:

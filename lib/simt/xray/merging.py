@@ -1,4 +1,5 @@
-"""One finding where one repair would do: reads of one array that is not filled, indices that go wrong alike, lanes that left."""
+"""One finding where one repair would do: reads of one array that is not filled, indices that go wrong alike, lanes that
+left."""
 
 import ast
 from dataclasses import replace

@@ -1,9 +1,10 @@
 """Our names and Nsight Compute's, side by side.
 
 A name of ours on the left counts the same event as the metric on the right, under the model of `traffic` and
-`analysis`. They differ where the compiler merges or removes instructions, which the x-ray cannot see. Instructions that are
-executed count in Nsight also where all lanes of the warp are switched off. Wavefronts and conflicts of shared memory are those
-of loads and of stores; the metric without `_op_ld` counts others, too (on an H200, those of kernels without shared memory).
+`analysis`. They differ where the compiler merges or removes instructions, which the x-ray cannot see. Instructions that
+are executed count in Nsight also where all lanes of the warp are switched off. Wavefronts and conflicts of shared
+memory are those of loads and of stores; the metric without `_op_ld` counts others, too (on an H200, those of kernels
+without shared memory).
 """
 
 NSIGHT = {

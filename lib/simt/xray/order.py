@@ -6,12 +6,14 @@
     cuda.atomic.exch(flag, 0, 1)        y = x[0]
       (releases)
 
-As in CUDA's memory model. An atomic *releases* the accesses that a fence stands behind, itself before the atomic: of the
-same thread, or of others with a barrier between. It *acquires* for the accesses that are made only because of the value
-that it returned (executor/gates.py), behind a fence or a barrier of the block. Between threads of two blocks the fence
-must be ``threadfence``, within a block ``threadfence_block`` will do. What was acquired before a release is released again.
+As in CUDA's memory model. An atomic *releases* the accesses that a fence stands behind, itself before the atomic: of
+the same thread, or of others with a barrier between. It *acquires* for the accesses that are made only because of the
+value that it returned (executor/gates.py), behind a fence or a barrier of the block. Between threads of two blocks the
+fence must be ``threadfence``, within a block ``threadfence_block`` will do. What was acquired before a release is
+released again.
 
-That one atomic came after another in this run says nothing of the next: evidence.py tells what the value that it returned proves.
+That one atomic came after another in this run says nothing of the next: evidence.py tells what the value that it
+returned proves.
 """
 
 import bisect
@@ -26,15 +28,19 @@ from .evidence import Evidence
 
 MOST_ROUNDS = 8
 _TESTS = {
-    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge,
+    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt,
+    "GtE": operator.ge,
 }  # fmt: skip
 _MIRRORED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}
 
 
-class Event:
+class AtomicEvent:
     """An atomic of the run: where its thread stood, what it found and left."""
 
-    __slots__ = ("address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "place", "row", "tests", "thread", "value")  # fmt: skip
+    __slots__ = (
+        "address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "place", "row", "tests",
+        "thread", "value",
+    )  # fmt: skip
 
 
 class Order:
@@ -82,7 +88,7 @@ class Order:
             place = int(trace.address[row]) * 4 + int(trace.space[row])
             if place not in asked:
                 continue  # nobody looks at what is there: a sum
-            e = Event()
+            e = AtomicEvent()
             e.row, e.name, e.number, e.known = row, name, len(events), 0
             e.old, e.new, e.value = (x.item() if isinstance(x, np.generic) else x for x in (old, new, value))
             e.place, e.block = self._place(row), int(trace.block[row])
@@ -95,7 +101,8 @@ class Order:
         return _without_repetitions(events)
 
     def _from_on(self):
-        """With each atomic itself and all later ones of its thread (bits): who knows one of them knows that it has happened."""
+        """With each atomic itself and all later ones of its thread (bits): who knows one of them knows that it has
+        happened."""
         later, found = collections.defaultdict(int), []
         for e in reversed(self.events):
             later[e.thread] |= 1 << e.number
@@ -149,7 +156,8 @@ class Order:
         return [extreme(places, key=lambda place: place[1:])]
 
     def _before(self, one, other):
-        """Whether barriers of their warp put a place (thread, epoch, warp epoch) before another; False in another warp."""
+        """Whether barriers of their warp put a place (thread, epoch, warp epoch) before another; False in another
+        warp."""
         (thread, *when), (other_thread, *then) = one, other
         warp = self._warp(thread)
         if warp != self._warp(other_thread):

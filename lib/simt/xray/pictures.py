@@ -46,7 +46,8 @@ def thread_map(report, **choice):
     idle = traffic.WARP - len(rows)
     lanes = "1 lane touches" if len(rows) == 1 else f"{len(rows)} lanes touch"
     others = (
-        f" The other {'lane does' if idle == 1 else f'{idle} do'} nothing at this line: a branch, a guard or a small block keeps them out."
+        f" The other {'lane does' if idle == 1 else f'{idle} do'} nothing at this line: a branch, a guard or a small "
+        "block keeps them out."
         if idle
         else ""
     )

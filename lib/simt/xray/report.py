@@ -43,7 +43,8 @@ class Report:
 
     @property
     def unwritten(self):
-        """Arrays of ``cuda.device_array`` with elements that nobody has written after the launch: (name, how many, of)."""
+        """Arrays of ``cuda.device_array`` with elements that nobody has written after the launch: (name, how many,
+        of)."""
         rows = []
         for number, (bytes_, first) in self.trace.unwritten.items():
             info, left = self.trace.arrays[number], bytes_ & ~self.trace.stored(first, len(bytes_))
@@ -70,7 +71,8 @@ class Report:
         return self
 
     def to_dict(self):
-        """Plain data: kernel, engine, grid, block, order, total, expressions, findings, races, stopped, nsight, schema."""
+        """Plain data: kernel, engine, grid, block, order, total, expressions, findings, races, stopped, nsight,
+        schema."""
         return {
             "schema": SCHEMA,
             "kernel": self.kernel,

@@ -64,7 +64,7 @@ class Mix:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedCode:
     """What was counted of a kernel's instructions, without them: `Mix` of the whole and of the hottest loop."""
 
     mix: Mix
@@ -74,7 +74,8 @@ class Counted:
 
 @dataclass(frozen=True)
 class Code:
-    """The same of a kernel just compiled: ``disassemble()``, which takes longer than compiling, runs when first needed."""
+    """The same of a kernel just compiled: ``disassemble()``, which takes longer than compiling, runs when first
+    needed."""
 
     disassemble: Callable
 
@@ -123,8 +124,8 @@ def main_loop(functions):
     """Instructions of the hottest loop, or an empty list where the code has no loop.
 
     A loop runs from the target of a backward branch to that branch. What belongs to a loop inside is not
-    counted for the loop around it. Hottest: of loops with tensor-core instructions, or else with FFMA, an innermost one, as it
-    runs most often; then the one with most of these, then the longest.
+    counted for the loop around it. Hottest: of loops with tensor-core instructions, or else with FFMA, an innermost
+    one, as it runs most often; then the one with most of these, then the longest.
     """
     candidates = []
     for instructions, labels in functions:

@@ -58,7 +58,10 @@ def _seen_message(trace, seen):
         info = trace.arrays[seen.array]
         at = ", ".join(str(int(i)) for i in seen.index)
         wrong = "is negative" if seen.kind == "negative-index" else "lies outside"
-        return f"`{text}`: {name_of(trace, seen.thread)} uses index [{at}], which {wrong}: {info.name} has shape {info.shape}."
+        return (
+            f"`{text}`: {name_of(trace, seen.thread)} uses index [{at}], which {wrong}: {info.name} has shape "
+            f"{info.shape}."
+        )
     message = " ".join(seen.message.split())
     if seen.kind == "uninitialised-local":
         at = ", ".join(str(int(i)) for i in seen.index)

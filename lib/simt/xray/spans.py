@@ -4,10 +4,10 @@
     b[t] = y[t]                 2       the store of line 2 and the load of line 3: one behind 2
     z[t] = a[n - t] + b[n - t]  3       so one barrier, between 2 and 3, is what is missing: one cause
 
-A *place* of the source is a tuple: the loops and calls around an access and the access itself, each as (line, rank in the
-line, column). Tuples compare as the source runs, apart from the turns of its loops. A *span* is the stretches (first place,
-last place) between two accesses: one, or two where the later one is of a later turn of a loop: to the end of its body, and
-from the head of it.
+A *place* of the source is a tuple: the loops and calls around an access and the access itself, each as (line, rank in
+the line, column). Tuples compare as the source runs, apart from the turns of its loops. A *span* is the stretches
+(first place, last place) between two accesses: one, or two where the later one is of a later turn of a loop: to the end
+of its body, and from the head of it.
 """
 
 _RANK = {"load": 0, "call": 1, "atomic": 2, "store": 3, "loop": 4}
@@ -50,8 +50,8 @@ def holds(span, other):
 
 
 def cover(spans):
-    """Places such that each span is hit, as few as can be (nearly): [(place, spans that it is chosen for)], in the order
-    of the source. Spans that hold others come with them."""
+    """Places such that each span is hit, as few as can be (nearly): [(place, spans that it is chosen for)], in the
+    order of the source. Spans that hold others come with them."""
     tight = {s for s in spans if not any(o != s and holds(s, o) for o in spans)}
     places, left = [], set(tight)
     while left:

@@ -55,8 +55,8 @@ def unique(prefix):
 
 
 def canvas(height, parts, alt):
-    """The <svg> element. ``alt`` is read out in its place. Spaces keep words apart where only they are left of it, as in a
-    notebook that is not trusted."""
+    """The <svg> element. ``alt`` is read out in its place. Spaces keep words apart where only they are left of it, as
+    in a notebook that is not trusted."""
     name = unique("xray-title")
     return (
         f'<svg viewBox="0 0 {WIDTH} {_n(height)}" role="img" aria-labelledby="{name}" '
@@ -65,7 +65,8 @@ def canvas(height, parts, alt):
 
 
 def rect(x, y, width, height, opacity=0.0, stroke=0.5, title="", dash=""):
-    """A box: ``opacity`` of its ink, width of its outline, a note that shows under the pointer, dashes of the outline."""
+    """A box: ``opacity`` of its ink, width of its outline, a note that shows under the pointer, dashes of the
+    outline."""
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     note = f"<title>{html.escape(title)}</title>" if title else ""
     return (

@@ -54,8 +54,8 @@ def bank_passes(active, lane, address, size, load):
     """Shared memory: (wavefronts, least wavefronts, ways) of each request. load: whether it is one, for each row.
 
     wavefronts: passes the banks need. least: passes needed without any conflict, one for each part of the
-    warp (`lanes_at_once`) with an active lane. ways: most different 4-byte words that one bank must serve within a part;
-    1 is free of conflicts. A word shared by lanes counts once.
+    warp (`lanes_at_once`) with an active lane. ways: most different 4-byte words that one bank must serve within a
+    part; 1 is free of conflicts. A word shared by lanes counts once.
     """
     part = lane // lanes_at_once(size, load & paired(active, lane, address))[:, None]
     wavefronts, least, ways = (np.zeros(len(active), np.int64) for _ in range(3))
@@ -71,14 +71,14 @@ def bank_passes(active, lane, address, size, load):
 
 
 def lanes_at_once(size, pairs):
-    """Lanes of a warp that shared memory serves in one pass, for each row: 32 up to 4 bytes, 16 for 8, 8 for 16; twice as
-    many where ``pairs`` says so."""
+    """Lanes of a warp that shared memory serves in one pass, for each row: 32 up to 4 bytes, 16 for 8, 8 for 16; twice
+    as many where ``pairs`` says so."""
     return np.clip(WARP * BANK_BYTES // np.maximum(size[:, 0], BANK_BYTES) * (1 + pairs), 1, WARP)
 
 
 def paired(active, lane, address):
-    """Whether over the whole warp each lane wants the same address as its neighbour (lane i as i^1, or each i as i^2), or
-    one of both is not active."""
+    """Whether over the whole warp each lane wants the same address as its neighbour (lane i as i^1, or each i as i^2),
+    or one of both is not active."""
     wanted = np.full((len(active), WARP), -1, np.int64)
     row = np.broadcast_to(np.arange(len(active))[:, None], active.shape)
     wanted[row[active], lane[active]] = address[active]

@@ -1,7 +1,7 @@
 """Reads of memory that nobody had written: which accesses cannot have a store before them.
 
-A store comes after a load for certain where a barrier of the grid, of their block or of their warp stands between the two, or
-where one thread makes both. A store that nothing orders with the load is a race, and reported as such.
+A store comes after a load for certain where a barrier of the grid, of their block or of their warp stands between the
+two, or where one thread makes both. A store that nothing orders with the load is a race, and reported as such.
 """
 
 import numpy as np
@@ -43,8 +43,8 @@ def _stores(trace, rows):
 def _too_early(trace, rows, place, store):
     """Rows that are no stores, where each store to their place comes after them.
 
-    Level by level: a load before the first turn of the grid in which something is stored is too early. In that turn, one block
-    must make all these stores, its own; then the turns of the block count, and so on down to the thread.
+    Level by level: a load before the first turn of the grid in which something is stored is too early. In that turn,
+    one block must make all these stores, its own; then the turns of the block count, and so on down to the thread.
     """
     if not len(rows):
         return rows

@@ -6,7 +6,8 @@ import numpy as np
 
 
 def by_shape(function):
-    """Keep what ``function(weight, g, out, ...)`` finds: it looks at shapes, at the dtype and at what can be hashed, no more.
+    """Keep what ``function(weight, g, out, ...)`` finds: it looks at shapes, at the dtype and at what can be hashed, no
+    more.
 
     A layer of a network is called with the same shapes again and again. To plan it takes as long as a small one itself.
     """
