@@ -1,6 +1,6 @@
 """Every task rejects its wrong answers with the intended message, and passes right ones written differently.
 
-The files beside this one hold the answers to a task each, many of them as edits of another one or of the one in solutions/
+The files beside this one hold the answers to a task each, many of them as edits of another one or of the master
 (tests/answers.py). The docstring of an answer, or what is said in its place, is its verdict:
 
     right                        written differently from the master; must pass, its budget too

@@ -96,7 +96,7 @@ def convolve_fused(x, pointwise, bias, out, work, places, g, p, q, threads, leas
 
 
 def _pays_fused(pointwise):
-    """Whether the fused way is faster: where a panel of output channels stays partly empty, each machine says for itself."""
+    """Whether the fused way is faster. Where a panel of output channels stays partly empty, each machine says so."""
     if len(pointwise) % (2 * vector_width(pointwise.dtype)) == 0:
         return True
 

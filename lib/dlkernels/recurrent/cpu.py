@@ -4,8 +4,8 @@
     *_gates_batched     the weights of all gates are one matrix: two products for each step
     *_pointwise_fused   all that follows them in one pass, compiled: nothing between goes to memory
     *_inputs_batched    what does not wait for h, the product with x, is done for all steps at once
-    *_vectors           a step as one job of the team, in vectors over the batch or over the units (fast.py); a plain network's
-                        pass in vectors (fast_rnn.py)
+    *_vectors           a step as one job of the team, in vectors over the batch or over the units (fast.py);
+                        a plain network's pass in vectors (fast_rnn.py)
 
 Each rung is one layer in one direction (`layers.on_layers`); PyTorch's semantics stand in reference.py.
 """

@@ -275,7 +275,7 @@ def map_backward_parallel(function, grad, x, parameter, out):
 
 @functools.cache
 def bound(loop, function):
-    """`loop` with its function inside: numba looks at a function among the arguments anew in each call, for some 5 us."""
+    """`loop` with its function inside: numba looks at a function among the arguments anew in each call, for 5 us."""
 
     @njit(error_model="numpy")
     def one_array(x, parameter, out):
