@@ -10,7 +10,7 @@ rounded.py     numbers that count their roundings        geometry.py   arguments
 layers.py      a network as layers: a CPU rung is one layer in one direction
 
 cpu            cpu.py (the ladders of RNN, LSTM, GRU), fast.py (their last rungs, in vectors), fast_gates.py (what
-               follows a step's products), fast_strands.py (threads that do not meet)
+               follows a step's products), fast_strands.py (threads that do not meet), fast_rnn.py
 backward, cpu  backward.py (through time), fast_backward.py (LSTM), fast_backward_gru.py
 scans, cpu     scans.py (linear recurrences, minGRU, minLSTM), selective_reference.py, selective.py (Mamba's scan),
                selective_backward.py
