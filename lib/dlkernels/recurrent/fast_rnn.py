@@ -1,8 +1,8 @@
 """A plain recurrent network on a CPU, in float32: what follows a step's product is one pass in vectors.
 
 `math.tanh` handles one number at a time, and 128 sequences of 256 units need 32,768 of them in each step: more time
-than the step's product takes. The tanh of vector/fast.py is made of additions and multiplications, so LLVM makes vectors of
-the loop.
+than the step's product takes. The tanh of vector/fast.py is made of additions and multiplications, so LLVM makes
+vectors of the loop.
 """
 
 import numpy as np
