@@ -392,3 +392,20 @@ def test_where_no_group_is_allowed_there_is_none(monkeypatch):
     monkeypatch.setattr(groups, "place", lambda: None)
     with groups.Group(sandbox.Limits()) as group:
         assert (group.join, group.out_of_memory()) == ("", 0)
+
+
+FILLED = {
+    "arrays": "import numpy as np\nkept = []\nwhile True:\n    kept.append(np.ones(1 << 20))",
+    "an error that is caught": "kept = []\ntry:\n    while True:\n        kept.append(bytearray(1 << 20))\nexcept MemoryError:\n    pass",
+    "small things": "kept = {}\nn = 0\nwhile True:\n    kept[n] = [n] * 1000\n    n += 1",
+    "one large thing": "import numpy as np\nkept = np.ones(1 << 40)",
+}
+
+
+@pytest.mark.parametrize("source", FILLED.values(), ids=FILLED)
+def test_a_cell_that_fills_the_memory_costs_no_other_answer(ended, source):
+    notes, said, x = ended(source, "bwrap" if not NO_BWRAP else "none")
+    assert x == 7
+    assert bool(said) == ("kept = np" not in source)
+    assert all("limit of memory: cell bad: " in flag for flag in said)
+    assert len(notes) == len(said)

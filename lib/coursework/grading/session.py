@@ -7,7 +7,8 @@ by the student's code, so only values of functions and variables are taken from 
 admitted answers (admission.py): kernels in the x-ray, compiled functions with their allocations counted.
 
 A process that dies, hangs or breaks a limit is ended; the next request starts another one and, for the notebook,
-replays the cells before it, without those that ended it.
+replays the cells before it, without those that ended it. So does a process that cannot reply any more: once, and with a
+look after each cell, so that one which has filled the memory is found, and left out alone.
 """
 
 import json
@@ -49,6 +50,7 @@ class Session:
         self.cells, self.notes, self.flags, self._given = [], [], [], set()
         self._kernel, self._kernels, self._ran = None, 0, 0
         self._clean, self._clean_ready, self._number = None, False, 0
+        self._careful = False  # whether each cell is asked whether it has left room for a reply
         self._last = False  # whether a step got what was left of the submission's seconds
         self.begin()
 
@@ -83,7 +85,10 @@ class Session:
                 continue
             try:
                 self._run_cell(position, source, self._patience(cell_id in self._given))
+                if self._careful and cell_id not in self._given:
+                    self._see_room()
             except KernelGone as gone:
+                self._kernels -= 1  # it goes on without that cell: there is an end to this
                 self.cells[position] = (cell_id, None)  # never again
                 self.notes.append(f"Cell {cell_id} ended the notebook's process: {gone.text}.")
                 self.flag(f"cell {cell_id}", gone)
@@ -115,7 +120,34 @@ class Session:
     def ask_notebook(self, operation, name, arguments=()):
         """Value of a variable, or result of a call, in the student's notebook."""
         try:
-            self._catch_up()
+            return self._asked(operation, name, arguments)
+        except AnswerFailed as error:
+            if error.name not in ("NoResult", "MemoryError") or self._careful:
+                raise
+        self._careful = True
+        self._stop_kernel()
+        return self._asked(operation, name, arguments)
+
+    def _see_room(self):
+        """Raises KernelGone where no reply could be written any more."""
+        try:
+            self._request("room", "a reply")
+        except AnswerFailed:
+            raise KernelGone("MemoryLimit", "it left no memory for an answer") from None
+
+    def _asked(self, operation, name, arguments):
+        try:
+            return self._request(operation, name, arguments, catch_up=True)
+        except AnswerFailed as error:
+            if error.name == "NoResult":  # tampered with: go on with a fresh one
+                self._stop_kernel()
+            raise
+
+    def _request(self, operation, name, arguments=(), catch_up=False):
+        """The kernel's reply: as it is now, or after all cells that came meanwhile."""
+        try:
+            if catch_up:
+                self._catch_up()
             self._number += 1
             request = {"operation": operation, "name": name, "arguments": list(arguments)}
             self._send(self.sandbox, request)
@@ -135,10 +167,6 @@ class Session:
             raise self.flag(name, error) from None
         try:
             return self._receive(self.sandbox, name)
-        except AnswerFailed as error:
-            if error.name == "NoResult":  # tampered with: go on with a fresh one
-                self._stop_kernel()
-            raise
         finally:
             if self._kernel and self._kernel.exiting:
                 self._stop_kernel()
