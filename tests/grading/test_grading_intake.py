@@ -396,6 +396,20 @@ def test_dates_inside_archives_decide_which_is_the_newest(found):
             assert (text(row), row.flags) == ("new", ("2 notebooks; graded the newest",))
 
 
+def test_a_date_inside_an_archive_makes_no_late_work_early(found, tmp_path):
+    set_back = zipped({"07_vector_add.ipynb": "late"}, date=(2026, 11, 1, 8, 0, 0))
+    place(
+        tmp_path / "in",
+        {"anna/work.zip": set_back, "ben/outer.zip": zipped({"inner.zip": set_back}, date=(2026, 11, 9, 8, 0, 0))},
+    )
+    handed_in = datetime(2026, 11, 20, 8, tzinfo=UTC).timestamp()
+    for name in ("anna/work.zip", "ben/outer.zip"):
+        os.utime(tmp_path / "in" / name, (handed_in, handed_in))
+    rows = found({})
+    for name in ("anna", "ben"):
+        assert rows[name].date == handed_in
+
+
 def test_one_archive_does_not_change_the_dates_of_others(found, tmp_path):
     place(
         tmp_path / "in",

@@ -18,11 +18,16 @@ MAX_NOTEBOOKS = 500  # of one student
 
 @dataclass(frozen=True)
 class File:
-    """A notebook: where it lies, the names on the way to it from the entry on, and when it was changed."""
+    """A notebook: where it lies, the names on the way to it from the entry on, when it was changed, and when it came.
+
+    Who makes an archive sets the dates within: they say which of several notebooks is the newest. A notebook came no earlier
+    than the archive that it lies in.
+    """
 
     path: Path
     parts: tuple
     date: float
+    came: float
 
 
 @dataclass
@@ -61,7 +66,7 @@ def gather(source, scratch, exercises, rows=()):
         entry = Entry(name, path.is_dir() and not path.is_symlink(), handed=told[path.parent].get(name))
         looker.look(path, (name,), entry, 0)
         if entry.handed and entry.handed.date:
-            entry.files = [replace(file, date=entry.handed.date) for file in entry.files]
+            entry.files = [replace(file, date=entry.handed.date, came=entry.handed.date) for file in entry.files]
         if not entry.files and not entry.problems:
             entry.problems.append("the folder is empty")
         entries.append(entry)
@@ -142,7 +147,7 @@ class _Looker:
     def __init__(self, scratch):
         self.scratch, self.count = scratch, 0
 
-    def look(self, path, parts, entry, nested):
+    def look(self, path, parts, entry, nested, since=0):
         """Put the notebooks at or below `path` into `entry`, and what is wrong into its problems."""
         name = shown("/".join(parts[1:]) or parts[0])
         try:
@@ -150,16 +155,16 @@ class _Looker:
             if stat.S_ISLNK(mode.st_mode):
                 entry.problems.append(f"{name} is a link, and links are not followed")
             elif stat.S_ISDIR(mode.st_mode):
-                self._folder(path, parts, entry, nested)
+                self._folder(path, parts, entry, nested, since)
             elif not stat.S_ISREG(mode.st_mode):
                 entry.problems.append(f"{name} is a pipe, a socket or a device")
             elif archives.is_notebook(path.name):
                 if len(entry.files) < MAX_NOTEBOOKS:
-                    entry.files.append(File(path, parts, mode.st_mtime))
+                    entry.files.append(File(path, parts, mode.st_mtime, max(since, mode.st_mtime)))
                 elif len(entry.files) == MAX_NOTEBOOKS:
                     entry.problems.append(f"more than {MAX_NOTEBOOKS} notebooks; the others are left out")
             elif archives.is_archive(path.name) and self.scratch:
-                self._archive(path, parts, entry, nested)
+                self._archive(path, parts, entry, nested, max(since, mode.st_mtime))
             elif archives.is_foreign(path.name):
                 entry.problems.append(f"{name} is of a kind that is not unpacked; ask for a zip")
             elif len(parts) == 1:
@@ -168,17 +173,17 @@ class _Looker:
         except OSError as error:
             entry.problems.append(f"{name} cannot be read ({error.strerror})")
 
-    def _folder(self, path, parts, entry, nested):
+    def _folder(self, path, parts, entry, nested, since):
         before, names = len(entry.files) + len(entry.problems), _names(path)
         if len(parts) > 30:
             entry.problems.append("folders in folders, more than 30 of them; the others are left out")
             return
         for name in names:
-            self.look(path / name, (*parts, name), entry, nested)
+            self.look(path / name, (*parts, name), entry, nested, since)
         if len(parts) == 1 and names and before == len(entry.files) + len(entry.problems):
             entry.problems.append(f"no notebook in the folder; there is {', '.join(map(shown, names[:3]))}")
 
-    def _archive(self, path, parts, entry, nested):
+    def _archive(self, path, parts, entry, nested, since):
         name = shown(parts[-1])
         if nested >= MAX_NESTED:
             entry.problems.append(f"{name} lies in {MAX_NESTED} archives within each other, and is not unpacked")
@@ -194,7 +199,7 @@ class _Looker:
             return
         entry.problems += [f"{name}: {why}" for why in refused[:3]]
         for inner in _names(target):
-            self.look(target / inner, (*parts, inner), entry, nested + 1)
+            self.look(target / inner, (*parts, inner), entry, nested + 1, since)
         if before == len(entry.files) + len(entry.problems):
             there = f"; there is {', '.join(map(shown, others[:3]))}" if others else ""
             entry.problems.append(f"no notebook in {name}{there}")

@@ -139,5 +139,5 @@ def _rows(student, work, exercises):
         flags += [note] * bool(note)
         flags += [f"{len(files)} notebooks; graded the newest"] * (len(files) > 1)
         yield Submission(
-            student, exercise, file and file.path, tuple(dict.fromkeys(flags)), date=file.date if file else None
+            student, exercise, file and file.path, tuple(dict.fromkeys(flags)), date=file.came if file else None
         )
