@@ -1,5 +1,7 @@
 """Answers to 02-tally."""
 
+import threading  # noqa: F401 (an edit uses it)
+
 from answers import edit, insert, replace
 
 

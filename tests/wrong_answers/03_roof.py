@@ -1,5 +1,7 @@
 """Answers to 03-roof. What is said beside the loop is CLAIMS, or the function's own `claims`."""
 
+import math  # noqa: F401 (an edit uses it)
+
 from answers import edit, replace
 from numba import njit, prange
 

@@ -11,7 +11,10 @@ An answer to a ScheduleTask is what the function returns. What is said beside an
 its module, with what stands in the function's own `claims`. Where an answer is data, a function returns it.
 """
 
+import builtins
+import dis
 import re
+from types import CodeType
 
 import answers
 import numpy as np
@@ -87,12 +90,21 @@ def test_answer(task, answer, monkeypatch):
         assert run(task, answer, hidden=True).status == checking.RIGHT
 
 
+def global_names(code):
+    own = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return own.union(*(global_names(part) for part in code.co_consts if isinstance(part, CodeType)))
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 def test_edits_fit(task):
-    for value in vars(answers.load(task.id)).values():
+    """Lint does not see the names in them."""
+    module = answers.load(task.id)
+    for name, value in vars(module).items():
         if isinstance(value, answers.edit):
-            compile(value.source, f"{value.name} of {task.id}", "exec")
+            used = global_names(compile(value.source, f"{name} of {task.id}", "exec"))
+            missing = used - vars(module).keys() - vars(builtins).keys()
+            assert not missing, f"{name} uses {', '.join(missing)}, which the file does not define"
 
 
 @pytest.mark.quick
