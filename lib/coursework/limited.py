@@ -183,7 +183,7 @@ def interpreted(function, change=None, names=None):
     have 64 bits, as in compiled code."""
     from cpulab.watch import whole
 
-    changes = [*([lambda _: change] if change else []), lambda _: whole.Whole()]
+    changes = [*([lambda _: change] if change else []), lambda _: whole.WholeIn64Bits()]
     names = {unset.FILLED: unset.filled} | whole.NAMES | (names or {})
 
     def helper(other):

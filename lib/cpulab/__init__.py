@@ -5,4 +5,7 @@ watch     a `prange` loop with each load and store recorded: races, false sharin
 measure   timing, measured peaks, the roofline, cache lines, the machine code of a loop, the machine card
 predictions  questions that wait for the reader's guess
 figures   one style for all figures, an alternative text for each
+
+Beside the folders: files.py (files that others read and write at the same time), gallery.py (the library's GPU kernels, as
+recorded), predictions.py.
 """

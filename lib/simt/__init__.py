@@ -4,6 +4,15 @@ the same.
 The compiled engine (``simt.compiled``, loaded when it is used): for real sizes; policy.py says which of them runs a
 launch. ``cuda`` carries the names of ``numba.cuda``. ``run(kernel, grid, block, args, trace=Trace())`` records every
 access.
+
+The files beside the folders, which lib/README.md names, in reading order:
+
+a launch       cuda.py (the names), dispatcher.py (what jit returns), kernel.py, settings.py (order, budget), work.py
+               (how much), policy.py (which engine), limits.py (a real GPU's), progress.py, interrupts.py (Ctrl-C)
+the device     hostarrays.py, streams.py, trace.py and recording.py (what a launch does), numbers.py (arithmetic)
+for kernels    intrinsics.py (stand-ins), libdevice.py, fp16.py, random.py, vectors.py
+other code     activation.py, pytest_plugin.py, testing.py, retargeting.py (to the compiler, or the simulator)
+words          errors.py, show.py
 """
 
 import importlib

@@ -100,7 +100,7 @@ class Collective:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Incident:
     """Something wrong that was seen while the kernel ran.
 
     ``kind`` is one of: "out-of-bounds", "negative-index", "uninitialised-shared", "uninitialised-local",

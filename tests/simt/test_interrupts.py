@@ -88,7 +88,7 @@ def test_numba_compiles_to_its_end(python_hears, monkeypatch):
 def test_threads_of_a_launch_have_ended_when_control_c_is_heard(python_hears, monkeypatch):
     """However often it is pressed: nobody writes the arrays afterwards."""
 
-    class Slow(running.Run):
+    class Slow(running.RunningLaunch):
         def _take(self, seconds):
             for _ in range(3):
                 _thread.interrupt_main()
@@ -96,7 +96,7 @@ def test_threads_of_a_launch_have_ended_when_control_c_is_heard(python_hears, mo
             return super()._take(seconds)
 
     compiled.run(doubled, 1, 32, [np.ones(32)])
-    monkeypatch.setattr("simt.compiled.launch.Run", Slow)
+    monkeypatch.setattr("simt.compiled.launch.RunningLaunch", Slow)
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         compiled.run(doubled, 1, 32, [np.ones(32)], threads=1)

@@ -22,7 +22,7 @@ from right_programs import counter_with_a_lock
 
 from cpulab.explore import explore, replay, scheduler
 from cpulab.explore.exploration import Search
-from cpulab.explore.scheduler import Point
+from cpulab.explore.scheduler import Decision
 
 pytestmark = pytest.mark.quick
 
@@ -72,7 +72,7 @@ def test_all_schedules_within_the_bound_are_run():
 
 
 def test_an_interruption_costs_one_of_the_bound_and_a_forced_switch_nothing():
-    free, forced = (Point(0, 0, options=(0, 1), late=(), forced=forced) for forced in (False, True))
+    free, forced = (Decision(0, 0, options=(0, 1), late=(), forced=forced) for forced in (False, True))
     run, search = SimpleNamespace(ending="ended", points=[free, forced]), Search(lost_update, preemptions=1)
     assert list(search._children(run, 0, {}, -1)) == [(1, {0: 1}, 0), (0, {1: 1}, 1)]
     assert list(search._children(run, 1, {}, -1)) == [(1, {1: 1}, 1)]

@@ -6,9 +6,12 @@ Program   a small program that is played under a schedule given step by step (gi
 pause     a place where a thread can be interrupted, for code that the explorer does not look into
 tell      a step of its own in the table, for what a check sees
 
-scheduler.py one run     policies.py who goes on    exploration.py the search      locks.py, queues.py, workers.py stand-ins
-tracing.py points        sites.py what is accessed  substitution.py names          findings.py, report.py, picture.py
-rounds.py states that come again
+Its files, in reading order:
+
+a run         scheduler.py, policies.py (who goes on), tracing.py (points), sites.py (what is accessed)
+stand-ins     locks.py, queues.py, workers.py, substitution.py (put in place of names), naming.py (what the program calls them)
+the search    exploration.py (many runs), rounds.py (states that come again), given.py (a schedule given step by step)
+for people    findings.py, report.py, picture.py
 """
 
 from .exploration import Schedule, explore, replay

@@ -1,4 +1,4 @@
-"""What is wrong with a run, in words: from its Outcome to Findings."""
+"""What is wrong with a run, in words: from its RunOutcome to Findings."""
 
 from collections import Counter
 from dataclasses import dataclass, replace

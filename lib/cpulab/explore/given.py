@@ -33,7 +33,7 @@ import zlib
 from dataclasses import dataclass, field
 
 from . import findings, locks, policies, rounds
-from .report import Run, Table, described
+from .report import Interleaving, Run, described
 from .scheduler import BLOCKED, DONE, Scheduler, active
 from .tracing import source, tracer
 
@@ -70,7 +70,7 @@ class Played:
     why: tuple = ()  # (label, text) of a deadlock, or of an error of the program
     rounds: tuple = ()
     nearest: tuple = ()
-    table: Table = field(default=None, compare=False)
+    table: Interleaving = field(default=None, compare=False)
 
 
 class Program:
@@ -226,7 +226,9 @@ class Program:
                 continue
             row = rows.setdefault(number, [event.task, event.line, source(event.file, event.line), []])
             row[-1].append(described(event))
-        return Table([(n, task, line or "", code, "; ".join(said)) for n, (task, line, code, said) in rows.items()])
+        return Interleaving(
+            [(n, task, line or "", code, "; ".join(said)) for n, (task, line, code, said) in rows.items()]
+        )
 
     def _state(self):
         """The rounds.State in which the run stands."""

@@ -23,7 +23,7 @@ _STEPS = (
 _FACTS = (show.Column(style="vertical-align:top"), show.Column(render=show.sentence, style="text-align:left"))
 
 
-class Table:
+class Interleaving:
     """Who did what when: rows of (step, thread, line, code, what happened). `who`: what the threads stand for."""
 
     def __init__(self, rows, most=ROWS, who="thread"):
@@ -88,7 +88,7 @@ class Run:
 
     @property
     def table(self):
-        """The interleaving as a Table: what a thread does on one line without a break is one row."""
+        """The interleaving as a table: what a thread does on one line without a break is one row."""
         focus, rows, last = self.schedule.focus, [], None
         for event in self.outcome.events[: self._end()]:
             if event.site is not None and event.site not in (self.shared if focus is None else focus):
@@ -105,7 +105,9 @@ class Run:
                 code = CHECK if check else source(event.file, event.line)
                 rows.append([event.task, line, code, [text]])
                 last = key
-        return Table([(i + 1, task, line or "", code, "; ".join(t)) for i, (task, line, code, t) in enumerate(rows)])
+        return Interleaving(
+            [(i + 1, task, line or "", code, "; ".join(t)) for i, (task, line, code, t) in enumerate(rows)]
+        )
 
     def _end(self):
         """How many events there were when the first thing was wrong; what came after it explains nothing."""

@@ -48,7 +48,7 @@ def tell(text):
         _active.note(_active.running, "note", text)
 
 
-class Task:
+class ControlledThread:
     """A controlled thread."""
 
     def __init__(self, number, name, daemon=False):
@@ -69,7 +69,7 @@ class Task:
 
 
 @dataclass(slots=True)
-class Event:
+class ThreadEvent:
     """One thing that happened: `kind` is read, write, call, sync or note; `place` is what was accessed."""
 
     task: str
@@ -89,8 +89,8 @@ class Event:
 
 
 @dataclass
-class Point:
-    """A decision: who could have gone on here. `forced`: the thread that ran could not."""
+class Decision:
+    """At a point: who could have gone on here. `forced`: the thread that ran could not."""
 
     chosen: int
     default: int
@@ -100,7 +100,7 @@ class Point:
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """What one run came to."""
 
     ending: str = "ended"  # ended, deadlock, too-long, stuck, refused (by the policy)
@@ -136,7 +136,7 @@ class Scheduler:
         self.policy, self.tracer = policy, tracer
         self.max_points, self.max_ticks = max_points, max_ticks
         self.tasks, self.running, self.clock, self.ticks = [], None, 0.0, 0
-        self.stopping, self.out, self.locks = False, Outcome(), []
+        self.stopping, self.out, self.locks = False, RunOutcome(), []
         self.done = _thread.allocate_lock()
         self.done.acquire()
         self.letters = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -145,7 +145,7 @@ class Scheduler:
     # the run -----------------------------------------------------------------------------------------------------
 
     def run(self, scenario):
-        """Run `scenario()` as the thread "main" to the end of all threads; returns the Outcome. Never hangs."""
+        """Run `scenario()` as the thread "main" to the end of all threads; returns the RunOutcome. Never hangs."""
         global _active
         if _active is not None:
             raise RuntimeError("an exploration is running already; one inside another is not possible")
@@ -209,7 +209,7 @@ class Scheduler:
 
     def spawn(self, name=None, daemon=False):
         """A new task that does not run yet."""
-        task = Task(len(self.tasks), name or next(self.letters, f"T{len(self.tasks)}"), daemon)
+        task = ControlledThread(len(self.tasks), name or next(self.letters, f"T{len(self.tasks)}"), daemon)
         self.tasks.append(task)
         return task
 
@@ -349,7 +349,7 @@ class Scheduler:
             if number is None:
                 return self._end_here(me, "refused")
             chosen = self.tasks[number] if any(t.number == number for t in able + late) else default
-            point = Point(
+            point = Decision(
                 chosen.number,
                 default.number,
                 tuple(t.number for t in able),
@@ -408,7 +408,7 @@ class Scheduler:
     def note(self, task, kind, text, **more):
         """Record an event of `task` at the line of the program where it stands."""
         file, line = self.tracer.where(task) if self.tracer else ("", 0)
-        event = Event(task.name, file, line, kind, text, point=len(self.out.points), **more)
+        event = ThreadEvent(task.name, file, line, kind, text, point=len(self.out.points), **more)
         self.out.events.append(event)
         return event
 

@@ -18,6 +18,15 @@ machine_card()          what was measured on; record(), recorded(): results kept
 recorded_transfers()    what a GPU took for a vector add with its copies, if one was recorded
 experiment(name)        what a GPU took for one of the recorded experiments; ladder(), ladder_table(): for the rungs of an operation
 Beside(name)            a recorded comparison with PyTorch: its means, its table
+
+Its files, in reading order:
+
+timing, claims   timing.py, claims.py, turns.py (one at a time), cores.py (a core each), peers.py (libraries at their best)
+the machine      machine.py (its card), peak_rates.py, bandwidth.py, latency.py, levels.py, pages.py, lines.py
+what code is     assembly.py (hot loop), machine_code.py (GPU's compiler), scaling.py
+time lines       timeline.py, timeline_clock.py, timeline_plot.py
+records          records.py, beside.py (PyTorch), on_gpu.py, transfers.py
+pictures         plot.py (roofline), roof_picture.py, line_picture.py, table.py
 """
 
 from .assembly import HotLoop, hot_loop

@@ -10,7 +10,7 @@ import numpy as np
 
 from .analysis import Race, SharedLine
 from .arrays import TracedArray
-from .instrumented import Program
+from .instrumented import ChangedCopies
 from .loops import SCHEDULES
 from .recorder import Carried, Recorder, TooLarge
 from .report import WatchReport
@@ -50,7 +50,7 @@ def watch(function, threads=2, schedule="static", chunk=None, limit=200_000):
 
 def _run(function, threads, schedule, chunk, limit, arguments):
     recorder = Recorder(threads, limit)
-    program = Program(recorder, schedule, chunk).function(function)
+    program = ChangedCopies(recorder, schedule, chunk).function(function)
     original = getattr(function, "py_func", function)
     names = original.__code__.co_varnames
     traced, copies = [], {}

@@ -276,7 +276,7 @@ class Namespace:
         return self.__names[name] if name in self.__names else getattr(self.__module, name)
 
 
-class Program:
+class ChangedCopies:
     """Changed copies of a function and of the numba functions it calls."""
 
     def __init__(self, recorder, schedule, chunk):
@@ -302,7 +302,7 @@ class Program:
         if original in self.copies:
             return self.copies[original]
         tree, lines = _tree_of(original)
-        whole.Whole().visit(_Change(original).visit(tree))
+        whole.WholeIn64Bits().visit(_Change(original).visit(tree))
         tree.decorator_list = []
         module = ast.fix_missing_locations(ast.Module([tree], []))
         space = dict(original.__globals__)

@@ -58,7 +58,7 @@ def negative(a):
 NAMES = {"whole_": of, "negative_": negative}
 
 
-class Whole(ast.NodeTransformer):
+class WholeIn64Bits(ast.NodeTransformer):
     """a + b becomes whole_("Add", a, b), and a += b the same in place. The program must then know `NAMES`."""
 
     def visit_BinOp(self, node):

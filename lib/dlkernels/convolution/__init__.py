@@ -6,6 +6,22 @@ stays on the device, in float32. Nothing changes its inputs. Wrong arguments rai
 
 Padded zeros are not stored anywhere that a caller sees, and an implementation may leave them out of a sum: where a weight
 is infinite or NaN, results at the rim may be NaN or not.
+
+Its files, in reading order:
+
+reference.py      the specification in NumPy             examples.py        what each operation can be called with
+geometry.py       where a window stands, checked         pictures.py        arrays of any layout as pictures
+choose.py         which way a convolution goes, and why  sizes.py           how large numbers are: what accuracy allows
+plans.py          what follows from shapes, kept         private.py         when each thread prepares for itself
+
+forward, cpu      cpu.py (the direct loops), im2col.py (patches as columns), implicit.py (columns nowhere), tiles.py
+                  (register tiles), pointwise.py (1 x 1), winograd.py, fft.py, pooling.py
+                  depthwise.py (a plane at a time), lanes.py (channels in lanes), turned.py (pixels turned for these),
+                  separable.py (depthwise and 1 x 1, fused), local.py (weights of its own for each place)
+backward, cpu     backward.py (the ladder), backward_implicit.py (without columns), depthwise_backward.py
+forward, gpu      gpu.py (direct, halo), gpu_gemm.py (implicit GEMM), gpu_depthwise.py, gpu_pooling.py (and backward),
+                  gpu_choose.py (which way)
+backward, gpu     gpu_backward.py (a thread an element), gpu_backward_gemm.py, gpu_backward_weights.py
 """
 
 import functools

@@ -42,7 +42,7 @@ from ..simd.pack import pack
 from ..team import share
 from .geometry import extent
 from .im2col import inside
-from .kept import by_shape
+from .plans import by_shape
 
 PANEL = DEPTH + SPARE  # elements of a column of packed panels
 TURNED = 16  # input channels of a task that turns weights: as many lines of the cache are written in turns

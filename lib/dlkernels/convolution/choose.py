@@ -24,7 +24,7 @@ from .. import implementations, measured, team
 from ..host import workspace
 from ..matrix import choose as products
 from . import depthwise, fft, implicit, lanes, pointwise, tiles, winograd
-from .kept import by_shape
+from .plans import by_shape
 from .sizes import sizes
 from .tiles import ROWS
 

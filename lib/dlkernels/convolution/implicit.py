@@ -33,7 +33,7 @@ from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
 from . import private
-from .kept import by_shape
+from .plans import by_shape
 from .turned import copy_interleaved, copy_turned, turn_back
 
 # Heights of tiles, in pixels. With fewer than eight sums each waits for the one before it: 2 pixels take as long as 4.

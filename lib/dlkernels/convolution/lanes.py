@@ -16,7 +16,7 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
-from .kept import by_shape
+from .plans import by_shape
 from .turned import copy_turned, turn_back
 
 PIXELS = 8  # at a time: each weight that is loaded serves so many, and as many sums hide the latency

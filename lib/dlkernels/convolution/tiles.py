@@ -31,7 +31,7 @@ from ..simd.line import memory
 from ..simd.pack import pack
 from ..simd.tile import tile_load, tile_multiply_add, tile_store
 from ..team import share
-from .kept import by_shape
+from .plans import by_shape
 
 VECTORS = 3
 ROWS = (REGISTERS - VECTORS - 1) // VECTORS // 4 * 4  # 8 of 32 registers, 4 of 16; both divide most numbers of channels

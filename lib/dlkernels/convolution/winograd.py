@@ -49,7 +49,7 @@ from ..simd.pack import pack
 from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
 from ..team import share
 from . import private
-from .kept import by_shape
+from .plans import by_shape
 from .turned import copy_turned, turn_back
 
 TALL = 14 if REGISTERS == 32 else 6

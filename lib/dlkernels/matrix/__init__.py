@@ -4,6 +4,20 @@ The names, argument orders and defaults are PyTorch's. Operands are float32 or f
 dimensions, of any strides, in host or device memory; leading dimensions are broadcast against each other. What is
 computed from device arrays stays on the device, in float32; a device array that is not contiguous is copied there first.
 Nothing changes its inputs; ``out`` may not share memory with them. Wrong arguments raise ValueError or TypeError.
+
+Its files, in reading order:
+
+reference.py   the specification in NumPy                examples.py   what each operation can be called with
+batch.py       stacks of matrices as products of two     choose.py     which way a product goes
+
+cpu            cpu.py (the ladder of matmul), blocks.py (its last rungs: blocks, packing, a register tile),
+               strassen.py, cpu_transpose.py
+cpu, few bits  half.py and int8.py (the ladders), dots.py (dot-product instructions), half_dot.py and int8_dot.py on them
+backward, cpu  backward.py (and the linear layer)
+gpu            gpu.py (the ladder), gpu_wide.py (16 bytes at a time), gpu_stacks.py (more matrices, split sums),
+               gpu_layers.py (linear layer and gradients), gpu_transpose.py
+gpu, few bits  gpu_tensor.py (tensor cores), gpu_tensor_fed.py (feeding them)
+gpu, no rungs  gpu_local.py (where a local array lies), gpu_signed.py (what a sign costs)
 """
 
 import numpy as np

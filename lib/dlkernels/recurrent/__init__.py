@@ -2,6 +2,21 @@
 
 Names, layouts, gate orders and defaults are PyTorch's. Arrays are float32 or float64, of any strides; nothing changes its
 inputs. Wrong arguments raise ValueError or TypeError.
+
+Its files, in reading order:
+
+reference.py   the specification in NumPy                examples.py   what each operation can be called with
+rounded.py     numbers that count their roundings        geometry.py   arguments, brought into one form
+layers.py      a network as layers: a CPU rung is one layer in one direction
+
+cpu            cpu.py (the ladders of RNN, LSTM, GRU), fast.py (their last rungs, in vectors), fast_gates.py (what
+               follows a step's products), fast_strands.py (threads that do not meet)
+backward, cpu  backward.py (through time), fast_backward.py (LSTM), fast_backward_gru.py
+scans, cpu     scans.py (linear recurrences, minGRU, minLSTM), selective_reference.py, selective.py (Mamba's scan),
+               selective_backward.py
+gpu            gpu.py (a launch for each step), gpu_persistent.py (one launch for all)
+backward, gpu  gpu_kept.py (forward that keeps what is needed), gpu_backward.py
+scans, gpu     gpu_scans.py, gpu_scan_look_back.py (in one launch), gpu_minimal.py (minGRU), gpu_selective.py
 """
 
 import numpy as np

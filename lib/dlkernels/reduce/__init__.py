@@ -2,6 +2,14 @@
 
 Names and arguments are PyTorch's. Arrays are float32 or float64, of any shape and strides, in host or device memory (there:
 float32). Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
+
+Its files, in reading order:
+
+reference.py      the specification in NumPy        examples.py       what each operation can be called with
+lines.py          any dimensions as (before, n, after)
+cpu_sum.py        sums                              gpu_sum.py        tree, shuffles, the last block
+cpu_cumsum.py     running sums                      gpu_cumsum.py     Hillis and Steele, Blelloch, look-back
+cpu_histogram.py  histograms                        gpu_histogram.py  atomics in global and shared memory
 """
 
 import numpy as np

@@ -23,6 +23,14 @@ body), for float32 and float64, on every machine that numba supports: LLVM split
 does not have, and replaces a store past the cache by a usual one where there is no such instruction.
 
 Indices count elements from the start of the array, are not checked, and are not wrapped if negative.
+
+Its files, in reading order:
+
+target.py       which vectors the machine has          vector.py  the vector type, arithmetic lane by lane
+memory.py       loads and stores                       line.py    memory without an end
+exponential.py  our own exp, for a vector              pack.py    blocks copied to where kernels read them best
+tile.py         the register tile                      atomic.py  read, change, write back in one step
+inner.py        functions compiled in their callers    cache.py   compiled code on disk
 """
 
 from .atomic import atomic_load, compare_and_swap, fetch_add

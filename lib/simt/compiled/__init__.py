@@ -3,19 +3,27 @@
 
 A kernel goes through these passes, one file each:
 
-lowering       the source, without ``cuda``: every barrier a statement of its own
-               (expressions.py, calls.py; device_names.py: what each name of ``cuda`` becomes)
-structure      no ``return``, ``break``, ``continue`` where code is to be cut
-uniformity     which variables are the same for the whole block
-interchange    long uniform loops go outside the loop over the threads
-splitting      pieces that one loop over the threads can run, cut at barriers
-replication    which variables each thread needs one of between two pieces
-inference      their types, from numba's own type inference
-generation     one function of loops over threads, compiled by numba
-running        its blocks, shared out over CPU threads
+lowering.py     the source, without ``cuda``: every barrier a statement of its own
+                (expressions.py, calls.py; device_names.py: what each name of ``cuda`` becomes)
+structure.py    no ``return``, ``break``, ``continue`` where code is to be cut
+uniformity.py   which variables are the same for the whole block
+interchange.py  long uniform loops go outside the loop over the threads
+splitting.py    pieces that one loop over the threads can run, cut at barriers
+replication.py  which variables each thread needs one of between two pieces
+inference.py    their types, from numba's own type inference
+generation.py   one function of loops over threads, compiled by numba
+running.py      its blocks, shared out over CPU threads
 
 A `Unit` (unit.py) takes one kernel through them. ``source/``, which the executor uses too, says what the kernel's names
-mean. accesses, storage, casts, arithmetic, atomics and warp are what the generated function calls: numba intrinsics.
+mean. Beside the passes:
+
+what it generates  core.py (the small language), namespace.py (names and what they stand for), devices.py (device
+                   functions), reading.py (all of it made readable)
+what that calls    numba intrinsics: accesses.py, storage.py (shared and own arrays), blockmemory.py, arithmetic.py,
+                   casts.py, atomics.py, warp.py, words.py (LLVM types), vectorise.py (how numba's LLVM is changed)
+a launch           launch.py, rounds.py (every loop ends), meetings.py and together.py (barriers of the grid)
+counting           census.py (a launch, counted), counted.py (what its kernel knows besides), counting.py, tallying.py
+                   (sectors, bank passes), visits.py, slots.py, watching.py (what an access tells)
 """
 
 from .launch import run, stages

@@ -18,7 +18,7 @@ from numba.np import arrayobj
 from ..settings import wraps
 from ..trace import LOAD, STORE
 from .casts import convert
-from .watching import Watch
+from .watching import WatchedAccess
 from .words import INDEX
 
 
@@ -96,7 +96,7 @@ def load(typing, flag, site, array, index):
         def fetch():
             return arrayobj.load_item(context, builder, array, at.pointer())
 
-        return Watch(context, builder, flag, args[0], site).access(at, LOAD, fetch)
+        return WatchedAccess(context, builder, flag, args[0], site).access(at, LOAD, fetch)
 
     return array.dtype(flag, site, array, index), generate
 
@@ -109,7 +109,7 @@ def _load_view(flag, site, array, index, count):
         at = Access(context, builder, array, args[2], index, args[3])
         if flag != types.none:
             ok = at.ok()
-            Watch(context, builder, flag, args[0], site).note(ok)
+            WatchedAccess(context, builder, flag, args[0], site).note(ok)
             at.indices = [builder.select(ok, i, INDEX(0)) for i in at.indices]
         row = context.make_array(view)(context, builder)
         arrayobj.populate_array(row, at.pointer(), at.shape[count:], at.strides[count:], at.array.itemsize, None,
@@ -142,7 +142,7 @@ def _load_tuple(flag, site, values, index):
         from_end = builder.icmp_signed("<", i, INDEX(0))  # as in Python, and unlike arrays here
         i = builder.select(from_end, builder.add(i, INDEX(len(values))), i)
         ok = builder.icmp_unsigned("<", i, INDEX(len(values)))
-        Watch(context, builder, flag, args[0], site).note(ok)
+        WatchedAccess(context, builder, flag, args[0], site).note(ok)
         result = ir.Constant(context.get_value_type(kind), None)
         for k in range(len(values)):
             result = builder.select(builder.icmp_unsigned("==", i, INDEX(k)), builder.extract_value(args[2], k), result)
@@ -171,7 +171,7 @@ def store(typing, flag, site, array, index, value):
         def put():
             arrayobj.store_item(context, builder, array, converted, at.pointer())
 
-        Watch(context, builder, flag, args[0], site).access(at, STORE, put)
+        WatchedAccess(context, builder, flag, args[0], site).access(at, STORE, put)
         return context.get_dummy_value()
 
     return types.void(flag, site, array, index, value_type), generate
@@ -209,7 +209,7 @@ def load_wide(typing, flag, site, array, index, count):
             values = [arrayobj.load_item(context, builder, array, p) for p in _neighbours(builder, at, number)]
             return context.make_tuple(builder, result, values)
 
-        watch = Watch(context, builder, flag, args[0], site)
+        watch = WatchedAccess(context, builder, flag, args[0], site)
         return watch.access(at, LOAD, fetch, None, number - 1, lambda: _aligned(builder, at, number))
 
     return result(flag, site, array, index, count), generate
@@ -234,7 +234,7 @@ def store_wide(typing, flag, site, array, index, values):
             for pointer, value in zip(_neighbours(builder, at, number), converted, strict=True):
                 arrayobj.store_item(context, builder, array, value, pointer)
 
-        watch = Watch(context, builder, flag, args[0], site)
+        watch = WatchedAccess(context, builder, flag, args[0], site)
         watch.access(at, STORE, put, None, number - 1, lambda: _aligned(builder, at, number))
         return context.get_dummy_value()
 

@@ -15,7 +15,7 @@ from .accesses import Access, check_array, integers
 from .casts import convert
 from .counting import is_global
 from .storage import is_argument
-from .watching import Watch
+from .watching import WatchedAccess
 
 ORDER = "seq_cst"
 _NATIVE = {"add": "add", "sub": "sub", "and_": "and", "or_": "or", "xor": "xor", "exch": "xchg"}
@@ -129,7 +129,7 @@ def _make(name, own):
                 convert(context, builder, builder.extract_value(packed, k), t, array.dtype) for k, t in enumerate(given)
             ]
 
-            watch = Watch(context, builder, flag, args[0], site)
+            watch = WatchedAccess(context, builder, flag, args[0], site)
 
             def perform():
                 flush = None

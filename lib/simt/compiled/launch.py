@@ -22,7 +22,7 @@ from ..limits import check_cooperative, check_launch, dimensions
 from ..settings import wraps
 from ..source.endless import question
 from ..work import estimate
-from .running import Failure, Run, cpu_threads
+from .running import BlockFailure, RunningLaunch, cpu_threads
 from .together import LeftWaiting, Together
 from .unit import Unit
 
@@ -65,9 +65,9 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
     kept = _kept(kernel, prepared)
     try:
         launch = function, grid, values, shared_bytes, order, threads or cpu_threads()
-        running = Run(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps, counter)
+        running = RunningLaunch(*launch, counter) if unit.keeps is None else Together(*launch, unit.keeps, counter)
         running.run()
-    except Failure as failure:
+    except BlockFailure as failure:
         for now, before in kept:
             now[...] = before
         if failure.flag & Unit.ENDLESS:

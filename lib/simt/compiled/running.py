@@ -28,14 +28,14 @@ def cpu_threads():
         return os.cpu_count() or 1
 
 
-class Failure(Exception):
+class BlockFailure(Exception):
     """A block went wrong. ``block``: its number; ``flag``: what (see unit.Unit); ``line``: where, 0 if not known."""
 
     def __init__(self, block, flag, line):
         self.block, self.flag, self.line = block, flag, line
 
 
-class Run:
+class RunningLaunch:
     """One launch: ``function(first, last, ...)`` for all blocks of ``grid``."""
 
     def __init__(self, function, grid, arguments, shared_bytes, order, threads, counter=None):
@@ -50,7 +50,7 @@ class Run:
         self.workers = min(threads, self.blocks)
 
     def run(self):
-        """Run all blocks; raises the Failure of the lowest block that failed (in the order in which they run)."""
+        """Run all blocks; raises the BlockFailure of the lowest block that failed (in the order in which they run)."""
         workers = [threading.Thread(target=self._work, daemon=True) for _ in range(self.workers)]
         try:
             with held_back():  # all of them, or those that have started would wait for the others
@@ -106,6 +106,6 @@ class Run:
                 seconds = time.perf_counter() - start
                 if result[0] >= 0:
                     with self.lock:
-                        self.failures.append(Failure(*map(int, result)))
+                        self.failures.append(BlockFailure(*map(int, result)))
         except BaseException as error:
             self.error = error

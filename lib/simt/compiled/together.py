@@ -4,10 +4,10 @@ import threading
 
 import numpy as np
 
-from .running import Failure, Run
+from .running import BlockFailure, RunningLaunch
 
 
-class LeftWaiting(Failure):
+class LeftWaiting(BlockFailure):
     """``waiting`` of ``blocks`` blocks wait at a barrier of the grid, ``block`` at ``number``; the others have ended."""
 
     def __init__(self, block, number, waiting, blocks):
@@ -15,7 +15,7 @@ class LeftWaiting(Failure):
         self.number, self.waiting, self.blocks = number, waiting, blocks
 
 
-class Together(Run):
+class Together(RunningLaunch):
     """One launch whose blocks are on the device together. keeps: the bytes that a block needs while it waits. passed: barriers
     of the grid."""
 

@@ -12,7 +12,7 @@ from .words import INDEX
 BITS = 48  # of the flag: lines share them
 
 
-class Watch:
+class WatchedAccess:
     """The first two operands of an access, in LLVM. ``site`` is a literal: BITS * its number among the counted + the bit."""
 
     def __init__(self, context, builder, kind, value, site):

@@ -18,7 +18,7 @@ from ..settings import check_order, chosen_budget, chosen_order
 from ..source.deciding import idle
 from ..source.endless import question
 from ..source.sites import Site
-from ..trace import WARP, Finding, Snapshot
+from ..trace import WARP, Incident, Snapshot
 from .arguments import Arguments
 from .atomics import atomic
 from .meetings import Meetings
@@ -235,7 +235,7 @@ class Launch:
         thread = thread or self.current
         number, block = thread.number, thread.block.number
         self.trace.findings.append(
-            Finding(
+            Incident(
                 kind,
                 message,
                 site,

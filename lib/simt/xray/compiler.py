@@ -41,7 +41,7 @@ class Compiled:
 
     registers: 32-bit registers per thread. spill_store_bytes, spill_load_bytes, stack_bytes: bytes per
     thread. shared_bytes: static shared memory per block. code: its instructions, `sass.Code` or (of a recorded view)
-    `sass.Counted`: only what asks for them waits for nvdisasm. origin: "compiled here", or when it was recorded.
+    `sass.CountedCode`: only what asks for them waits for nvdisasm. origin: "compiled here", or when it was recorded.
     """
 
     kernel: str
@@ -52,7 +52,7 @@ class Compiled:
     spill_load_bytes: int
     stack_bytes: int
     shared_bytes: int
-    code: sass.Code | sass.Counted = field(repr=False)
+    code: sass.Code | sass.CountedCode = field(repr=False)
     origin: str = "compiled here"
 
     @property
@@ -98,7 +98,7 @@ class Compiled:
         """A view from its `to_dict`, kept by whoever compiled it; ``origin`` says when."""
         mixes = {name: sass.Mix(kept[name]["total"], dict(kept[name]["counts"])) for name in ("mix", "main_loop")}
         plain = {f.name: kept[f.name] for f in fields(cls) if f.name in kept}
-        return cls(**plain, code=sass.Counted(**mixes), origin=origin)
+        return cls(**plain, code=sass.CountedCode(**mixes), origin=origin)
 
     def __str__(self):
         lines = [

@@ -31,7 +31,7 @@ _TESTS = {
 _MIRRORED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}
 
 
-class Event:
+class AtomicEvent:
     """An atomic of the run: where its thread stood, what it found and left."""
 
     __slots__ = ("address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "place", "row", "tests", "thread", "value")  # fmt: skip
@@ -82,7 +82,7 @@ class Order:
             place = int(trace.address[row]) * 4 + int(trace.space[row])
             if place not in asked:
                 continue  # nobody looks at what is there: a sum
-            e = Event()
+            e = AtomicEvent()
             e.row, e.name, e.number, e.known = row, name, len(events), 0
             e.old, e.new, e.value = (x.item() if isinstance(x, np.generic) else x for x in (old, new, value))
             e.place, e.block = self._place(row), int(trace.block[row])

@@ -64,7 +64,7 @@ class Mix:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedCode:
     """What was counted of a kernel's instructions, without them: `Mix` of the whole and of the hottest loop."""
 
     mix: Mix
