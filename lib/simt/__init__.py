@@ -11,7 +11,8 @@ a launch       cuda.py (the names), dispatcher.py (what jit returns), kernel.py,
                (how much), policy.py (which engine), limits.py (a real GPU's), progress.py, interrupts.py (Ctrl-C)
 the device     hostarrays.py, streams.py, trace.py and recording.py (what a launch does), numbers.py (arithmetic)
 for kernels    intrinsics.py (stand-ins), libdevice.py, fp16.py, random.py, vectors.py
-other code     activation.py, pytest_plugin.py, testing.py, retargeting.py (to the compiler, or the simulator)
+other code     activation.py, pytest_plugin.py, testing.py, vectorizers.py, retargeting.py (to the compiler, or the
+               simulator)
 words          errors.py, show.py
 """
 

@@ -25,6 +25,7 @@ _REAL = {  # modules of numba.cuda that are numba's own, or ours
     ".testing": ".testing",
     ".types": "numba.core.types",
     ".typing": "numba.core.typing",
+    ".vectorizers": ".vectorizers",
     ".core.errors": "numba.core.errors",
     ".np.numpy_support": "numba.np.numpy_support",
 }

@@ -7,6 +7,7 @@ Device-side names (``threadIdx``, ``syncthreads`` ...) mean something inside a k
 import contextlib
 import importlib
 import sys
+import types as types_
 
 from numba import types
 from numba.core import sigutils
@@ -35,6 +36,7 @@ from .hostarrays import (  # noqa: F401
     DeviceNDArray,
     device_array,
     device_array_like,
+    from_interface,
     managed_array,
     mapped_array,
     mapped_array_like,
@@ -248,11 +250,19 @@ def profiling():
 
 
 def is_cuda_array(obj):
-    return isinstance(obj, DeviceNDArray)
+    return hasattr(obj, "__cuda_array_interface__")
+
+
+def from_cuda_array_interface(desc, owner=None, sync=True):
+    return from_interface(types_.SimpleNamespace(__cuda_array_interface__=desc, owner=owner))
 
 
 def as_cuda_array(obj, sync=True):
-    return obj if isinstance(obj, DeviceNDArray) else to_device(obj)
+    if isinstance(obj, DeviceNDArray):
+        return obj
+    if not is_cuda_array(obj):
+        raise TypeError("*obj* doesn't implement the cuda array interface.")
+    return from_interface(obj)
 
 
 def __getattr__(name):

@@ -39,16 +39,21 @@ class KernelError(RuntimeError):
         return [f"{type(self).__name__}: {self}"]
 
 
+def raised_in_kernel(kind):
+    """The class of the error that stands for an exception of another class: both of them, where Python allows that, so that
+    ``except ValueError`` has what a kernel raises."""
+    try:
+        return type("KernelError", (KernelError, kind), {"__module__": __name__})
+    except TypeError:
+        return KernelError
+
+
 class OutOfBounds(KernelError, IndexError):
     """An index outside the array. A GPU would read or write someone else's memory, mostly without a word."""
 
 
 class NotOnAGpu(KernelError, TypeError):
     """The kernel uses Python that cannot be compiled for a GPU. Raised at the launch, before any thread runs."""
-
-
-class NoTypes(NotOnAGpu):
-    """The kernel's variables and operations have no types, for the arguments of this launch."""
 
 
 class Deadlock(KernelError):

@@ -2,11 +2,14 @@
 
 import ctypes
 import itertools
+import weakref
 
 import numpy as np
 
 # Addresses of allocations: at a multiple of 256 bytes, as on a GPU, and further apart than one is long.
-_free = itertools.count(1 << 32, 1 << 40)
+_FIRST, _APART = 1 << 32, 40
+_free = itertools.count(_FIRST, 1 << _APART)
+_allocations = weakref.WeakValueDictionary()  # number of an allocation -> its first array
 
 
 class Unwritten:
@@ -36,7 +39,10 @@ class DeviceNDArray:
 
     def __init__(self, data, address=None, unwritten=None):
         self._data = data
-        self._address = next(_free) if address is None else address
+        if address is None:
+            address = next(_free)
+            _allocations[address - _FIRST >> _APART] = data
+        self._address = address
         self._unwritten = unwritten
 
     def _view(self, data):
@@ -53,6 +59,20 @@ class DeviceNDArray:
     def device_ctypes_pointer(self):
         """The address of the first element on the pretended device, as numba's arrays have it."""
         return ctypes.c_void_p(self._address if self.size else 0)
+
+    @property
+    def __cuda_array_interface__(self):
+        """As numba's arrays have it. The address is one of the pretended device: `from_interface` finds the array there."""
+        if self._unwritten is not None:  # others may write there from now on
+            self._unwritten.forget()
+        return {
+            "shape": self.shape,
+            "strides": None if self.is_c_contiguous() else self.strides,
+            "data": (self.device_ctypes_pointer.value or 0, not self._data.flags.writeable),
+            "typestr": self.dtype.str,
+            "stream": None,
+            "version": 3,
+        }
 
     shape = property(lambda self: self._data.shape)
     strides = property(lambda self: self._data.strides)
@@ -135,7 +155,12 @@ class DeviceNDArray:
 def on_host(arguments):
     """Whether all arrays of a launch lie on the host: then one that failed has changed nothing."""
     flat = [v for a in arguments for v in (a if isinstance(a, tuple) else (a,))]
-    return not any(isinstance(v, (DeviceNDArray, MappedArray)) for v in flat)
+    return not any(
+        isinstance(v, MappedArray)
+        or hasattr(type(v), "__cuda_array_interface__")
+        or "__cuda_array_interface__" in getattr(v, "__dict__", ())
+        for v in flat
+    )
 
 
 def _check_same(a, b, what):
@@ -217,3 +242,29 @@ def _dtype(dtype):
         return np.dtype(dtype)
     except TypeError:
         return numpy_dtype(dtype)
+
+
+def from_interface(other):
+    """The array of this module that an object of another library stands for (``__cuda_array_interface__``); TypeError for one
+    that lies on a real GPU."""
+    interface = other.__cuda_array_interface__
+    address, readonly = interface["data"]
+    shape, dtype = interface["shape"], np.dtype(interface["typestr"])
+    if not address:
+        return DeviceNDArray(np.zeros(shape, dtype))
+    first = _allocations.get(address - _FIRST >> _APART) if address >= _FIRST else None
+    if first is None:
+        raise TypeError(
+            f"a {type(other).__name__} lives on a GPU ({type(other).__module__}): make it with the same `cuda` as the kernel"
+        )
+    address += first.__array_interface__["data"][0] - _FIRST - (address - _FIRST >> _APART << _APART)
+    data = np.asarray(_Pointed(first, {**interface, "data": (address, readonly)}))
+    distance = data.__array_interface__["data"][0] - first.__array_interface__["data"][0]
+    return DeviceNDArray(data, interface["data"][0] if distance >= 0 else None)
+
+
+class _Pointed:
+    """For NumPy: memory of an array that stays as long as the view of it."""
+
+    def __init__(self, owner, interface):
+        self.owner, self.__array_interface__ = owner, {k: v for k, v in interface.items() if k != "stream"}

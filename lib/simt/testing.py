@@ -73,8 +73,7 @@ def xfail_unless_cudasim(test):
 
 
 class ForeignArray:
-    """An array of another library, of which only the interface is known: an error here, where no array lies on a
-    GPU."""
+    """An array of another library, of which only the interface is known."""
 
     def __init__(self, array):
         self._array = array

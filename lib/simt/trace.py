@@ -157,10 +157,10 @@ class Trace:
         self.order = "forward"
         self.sites, self.arrays = [], []
         self.fences = []  # (rows before it, thread, epoch, warp epoch, whether it is for more than the block)
-        self.atomics = []  # where there are fences: (row, what it found, what it left, its name, its last operand)
+        self.atomics = []  # where an order may come of them: (row, what it found, what it left, its name, its last operand)
         self.sets = set()  # sites of atomic exchanges that only store
         self.asked_of = []  # comparisons with what atomics returned, see executor/gates.py
-        self.asked = []  # where there are fences: (rows before it, thread, which of these, left, right, result)
+        self.asked = []  # the same: (rows before it, thread, which of these, left, right, result)
         self.guards, self.atomic_nodes = {}, {}  # see executor/gates.py
         self.idle = frozenset()  # names in the kernel whose values no test reads, see source/deciding.py
         self.barriers, self.collectives, self.findings, self.snapshots = [], [], [], []
@@ -223,8 +223,19 @@ class Trace:
             raise TraceFull(
                 f"the launch made more than {what}, too many to trace: use a smaller problem "
                 f'(a few blocks show the same pattern), only count (xray with engine="compiled"), or raise the limit '
-                f"with Trace(limit=...). Does every loop end?"
+                f"with Trace(limit=...). {self._longest_loop()}"
             )
+
+    def _longest_loop(self):
+        """The loop that has gone round most: it may be one that never ends."""
+        loops = [
+            (turn, site) for _, site, turn in self._visit_rows[1:] if self.sites and self.sites[site].kind == "loop"
+        ]
+        if not loops or max(loops)[0] < 1000:
+            return "Does every loop end?"
+        turn, site = max(loops)
+        place = self.sites[site]
+        return f"The loop on line {place.line}, `{place.text}`, has gone round {turn:,} times: does it end?"
 
     def finish(self):
         """Turn the raw recording into columns."""

@@ -67,6 +67,91 @@ class TestDouble(CUDATestCase):
         assert ((y >= 0) & (y < 1)).all() and len(set(y)) == 64
 """
 
+OTHERS = """
+import math
+
+import numpy as np
+import pytest
+from numba import cuda, vectorize, guvectorize, float32, float64
+from numba.core.errors import TypingError
+from numba.cuda.testing import ForeignArray
+
+@vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")
+def add(a, b):
+    return a + b
+
+@vectorize([float64(float64)], target="cuda")
+def logistic(x):
+    return 1 / (1 + math.exp(-x))
+
+@guvectorize(["void(float32[:,:], float32[:], float32[:])"], "(m,n),(n)->(m)", target="cuda")
+def matvec(a, x, y):
+    for i in range(a.shape[0]):
+        t = float32(0)
+        for k in range(a.shape[1]):
+            t += a[i, k] * x[k]
+        y[i] = t
+
+@guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->(n)", target="cuda")
+def plus(x, s, y):
+    for i in range(x.shape[0]):
+        y[i] = x[i] + s
+
+@guvectorize(["void(float64[:], float64[:])"], "(n)->()", target="cuda")
+def total(x, y):
+    t = 0.0
+    for i in range(x.shape[0]):
+        t += x[i]
+    y[0] = t
+
+def test_element_wise():
+    x = np.arange(300, dtype=np.float32)
+    np.testing.assert_array_equal(add(x, x), 2 * x)
+    assert add(x, x).dtype == np.float32
+    np.testing.assert_array_equal(add(x.reshape(3,100), 1), x.reshape(3,100)+1)
+    d = cuda.to_device(x)
+    assert (add(d, d).copy_to_host() == 2 * x).all()
+    out = cuda.device_array_like(d)
+    add(d, d, out=out)
+    assert (out.copy_to_host() == 2 * x).all()
+    np.testing.assert_allclose(logistic(np.zeros(4)), .5)
+    assert add.reduce(x) == x.sum()
+
+def test_generalized():
+    a = np.random.rand(5, 3, 4).astype(np.float32); x = np.random.rand(5, 4).astype(np.float32)
+    np.testing.assert_allclose(matvec(a, x), np.einsum("bmn,bn->bm", a, x), rtol=1e-5)
+    np.testing.assert_allclose(plus(np.ones((2,3)), 2.0), 3)
+    np.testing.assert_allclose(plus(np.ones((2,3)), np.array([1.,2.])), [[2,2,2],[3,3,3]])
+    np.testing.assert_allclose(total(np.ones((2,3))), [3,3])
+
+@cuda.jit
+def index_by_text(x):
+    x[cuda.grid(1)] = "a"[0]
+@cuda.jit
+def twice(x):
+    x[cuda.grid(1)] *= 2
+@cuda.jit(debug=True, opt=False)
+def refuses(x):
+    if x[0] > 0:
+        raise ValueError("positive")
+def test_errors():
+    with pytest.raises(TypingError):
+        index_by_text[1, 1](np.zeros(1))
+    with pytest.raises(ValueError, match="positive"):
+        refuses[1, 1](np.ones(1))
+def test_arrays_of_others():
+    d = cuda.to_device(np.arange(8.0))
+    f = ForeignArray(d)
+    twice[1,8](f)
+    assert (d.copy_to_host() == 2*np.arange(8)).all()
+    w = cuda.as_cuda_array(ForeignArray(d[::2]))
+    assert w.copy_to_host().tolist() == [0,4,8,12]
+    twice[1,4](w)
+    assert d.copy_to_host().tolist() == [0,2,8,6,16,10,24,14]
+    assert cuda.is_cuda_array(f) and d.__cuda_array_interface__["data"][0] == d.device_ctypes_pointer.value
+    assert d[::2].__cuda_array_interface__["strides"] == (16,)
+"""
+
 
 def run(*command, **environment):
     environment = {**os.environ, "PYTHONPATH": str(LIBRARY), **environment}
@@ -79,6 +164,14 @@ def test_a_projects_tests_run_with_an_option(tmp_path):
     options = ["-q", "-p", "no:cacheprovider", "-p", "simt.pytest_plugin", "--simt", "--rootdir", tmp_path, tmp_path]
     done = run("-m", "pytest", *map(str, options))
     assert "3 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.rotates
+def test_ufuncs_errors_and_arrays_of_others_are_those_of_numba(tmp_path):
+    (tmp_path / "test_others.py").write_text(OTHERS)
+    options = ["-q", "-p", "no:cacheprovider", "-p", "simt.pytest_plugin", "--simt", "--rootdir", tmp_path, tmp_path]
+    done = run("-m", "pytest", *map(str, options))
+    assert "4 passed" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.rotates
@@ -126,8 +219,7 @@ def test_what_a_test_may_import_is_there():
     assert all(decorator(run) is run for decorator in kept)
     with pytest.raises(unittest.SkipTest):
         testing.skip_if_curand_kernel_missing(run)()
-    with pytest.raises(AttributeError):
-        testing.ForeignArray(cuda.to_device(np.zeros(1)))
+    assert cuda.is_cuda_array(testing.ForeignArray(cuda.to_device(np.zeros(1))))
 
 
 @pytest.mark.parametrize("like", [cuda.device_array_like, cuda.mapped_array_like, cuda.pinned_array_like])

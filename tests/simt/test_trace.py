@@ -279,7 +279,7 @@ def test_divergence_is_collected():
     trace = Trace()
     with pytest.raises(Deadlock):
         simt.run(missing_lane, 1, 32, [np.zeros(4)], trace=trace)
-    assert findings(trace) == ["divergent-barrier"]
+    assert findings(trace) == ["divergent-warp-operation"]
     assert trace.thread is not None  # columns are there up to the deadlock
 
 

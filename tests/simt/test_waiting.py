@@ -231,8 +231,16 @@ def test_endless_loops_meet_a_limit_that_is_named(kernel, few_rounds):
 
 @pytest.mark.parametrize("kernel", [never_shrinks, far_too_long, meets_again_and_again, asks_for_what_changes])
 def test_endless_loops_meet_a_limit_under_the_xray(kernel):
-    with pytest.raises(MemoryError, match="Does every loop end"):
+    line = line_of(kernel, "for " if kernel is far_too_long else "while")
+    with pytest.raises(MemoryError, match=rf"The loop on line {line}, .* has gone round [\d,]+ times: does it end"):
         xray(kernel, 1, 2, most_accesses=100_000)(np.zeros(1))
+
+
+def test_a_loop_with_barriers_that_never_ends_is_named(monkeypatch):
+    monkeypatch.setattr(meetings, "MOST_TRACED", 10_000)
+    with pytest.raises(TooManyIterations, match="Does `step` come closer to the end") as caught:
+        xray(meets_again_and_again, 1, 64)(np.zeros(1))
+    assert caught.value.line == line_of(meets_again_and_again, "while")
 
 
 def test_control_c_ends_threads_that_wait(tmp_path):

@@ -155,6 +155,27 @@ def all_vote_and_some_take_the_result(x, y):
         y[t] = votes
 
 
+@bug("divergent-warp-operation", 1, 64, numbers(50), zeros(2))
+def a_shuffle_for_lanes_with_elements_only(x, y):
+    sums = cuda.shared.array(2, float32)
+    t = cuda.threadIdx.x
+    if t < x.size:
+        v = cuda.shfl_down_sync(0xFFFFFFFF, x[t], 1)  # BUG
+        if t % 32 == 0:
+            sums[t // 32] = v
+    cuda.syncthreads()
+    if t < 2:
+        y[t] = sums[t]
+
+
+@bug("divergent-barrier", 1, 64, numbers(64), zeros(64))
+def a_barrier_for_some_before_a_shuffle_for_all(x, y):
+    t = cuda.threadIdx.x
+    if t < 16:
+        cuda.syncthreads()  # BUG
+    y[t] = cuda.shfl_down_sync(0xFFFFFFFF, x[t], 1)
+
+
 # -- arrays that lie in the same memory ----------------------------------------------------------------------------------
 
 

@@ -150,6 +150,58 @@ def look_back_with_a_ticket_and_the_whole_block(x, y, ticket, done, carry):
     y[b * 32 + t] = s[0] + x[b * 32 + t]
 
 
+@fine(3, 4, numbers(12), zeros(12), flags(2))
+def barrier_by_generations_four_times(x, y, state):
+    i, n = cuda.grid(1), cuda.gridDim.x
+    for k in range(4):
+        if k % 2 == 0:
+            x[i] = x[i] + k
+        else:
+            y[i] = y[i] + x[(i + 4) % x.size]
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.threadfence()
+            generation = cuda.atomic.add(state, 0, 0)
+            if cuda.atomic.add(state, 1, 1) == n - 1:
+                cuda.atomic.exch(state, 1, 0)
+                cuda.threadfence()
+                cuda.atomic.add(state, 0, 1)
+            else:
+                while cuda.atomic.add(state, 0, 0) == generation:
+                    pass
+            cuda.threadfence()
+        cuda.syncthreads()
+
+
+@fine(2, 1, zeros(3), zeros(3), flags())
+def waits_for_each_change_of_a_counter(x, y, count):
+    if cuda.blockIdx.x == 0:
+        for k in range(3):
+            x[k] = k + 1
+            cuda.threadfence()
+            cuda.atomic.add(count, 0, 1)
+    else:
+        for k in range(3):
+            while cuda.atomic.add(count, 0, 0) == k:
+                pass
+            cuda.threadfence()
+            y[k] = x[k]
+
+
+@bug("race", 3, 1, zeros(3), zeros(1), flags())
+def one_change_of_a_counter_for_two_writers(x, y, count):
+    b = cuda.blockIdx.x
+    if b < 2:
+        x[b] = 1  # BUG
+        cuda.threadfence()
+        cuda.atomic.add(count, 0, 1)
+    else:
+        while cuda.atomic.add(count, 0, 0) == 0:
+            pass
+        cuda.threadfence()
+        y[0] = x[0] + x[1]  # BUG
+
+
 # -- locks: correct ---------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from numba.core import types
 from numba.np.numpy_support import as_dtype
 
 from .. import numbers
-from ..hostarrays import DeviceNDArray, MappedArray, to_device
+from ..hostarrays import DeviceNDArray, MappedArray, from_interface, to_device
 from .addresses import AddressSpace, describe
 from .memory import Array
 
@@ -48,6 +48,8 @@ class Arguments:
             else:
                 copy._data.flags.writeable = False
             return copy
+        if hasattr(value, "__cuda_array_interface__") and not isinstance(value, DeviceNDArray):
+            return from_interface(value)
         if isinstance(value, tuple):
             parts = [self._on_device(v, f"{name}[{i}]") for i, v in enumerate(value)]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

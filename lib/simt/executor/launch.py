@@ -10,7 +10,7 @@ import traceback
 import numpy as np
 
 from .. import show
-from ..errors import KernelError, TooManyIterations
+from ..errors import KernelError, TooManyIterations, raised_in_kernel
 from ..kernel import kernel_of
 from ..limits import MOST_ROUNDS, check_launch, dimensions
 from ..progress import Progress
@@ -268,7 +268,7 @@ class Launch:
             reason = "a device function calls itself too deeply"
         else:
             reason = f"{type(error).__name__}: {error}"
-        return self._error(KernelError, reason, site, self.current)
+        return self._error(raised_in_kernel(type(error)), reason, site, self.current)
 
     # -- running ------------------------------------------------------------------------------------------------------
 

@@ -9,12 +9,17 @@ import numpy as np
 
 from ..errors import Deadlock, KernelError, NotOnAGpu, TooManyIterations
 from ..limits import MOST_ROUNDS
+from ..source.endless import question
 from ..source.refused import not_counted, not_shuffled, not_voted
+from ..source.ways import around
 from ..trace import Barrier, Collective
 from . import operations
 from .warp import SHUFFLED, VOTED, VOTES, combine
 
 BLOCK, WARP_OPERATION, GRID, WAIT = (operations.SYNC[kind] for kind in ("block", "warp", "grid", "wait"))
+
+
+MOST_TRACED = 500_000  # barriers of all threads of a block where every access is recorded: seconds
 
 
 class Meetings:
@@ -53,12 +58,9 @@ class Meetings:
         if len(threads) < self.launch.threads_per_block:
             self._others_ended(block, threads, "this barrier", "block")
         first = threads[0]
-        if first.epoch * len(threads) > 2 * MOST_ROUNDS and self.launch.budget is None:
-            reason = (
-                f"the block has passed {first.epoch:,} barriers. Does the loop around this one ever stop? simt.budget "
-                "sets another limit"
-            )
-            self.launch.fault(TooManyIterations, reason, first.request[1], first)
+        most = 2 * MOST_ROUNDS if self.trace is None else MOST_TRACED
+        if first.epoch * len(threads) > most and self.launch.budget is None:
+            self._goes_on_for_ever(first)
         variant = first.request[2]
         if variant:
             self._check_predicates(threads)
@@ -78,6 +80,19 @@ class Meetings:
             thread.epoch += 1
         self.launch.snapshot(block, site, threads[0].epoch)
         return threads
+
+    def _goes_on_for_ever(self, thread):
+        site = thread.request[1]
+        loops = [] if self.trace is None else self.trace.visit_path(_place(thread)[1])
+        around_it = [number for number, _ in loops if self.launch.sites[number].kind == "loop"]
+        reason = f"the block has passed {thread.epoch:,} barriers. "
+        if around_it:
+            site = max((turn, number) for number, turn in loops if number in around_it)[1]
+            place = self.launch.sites[site]
+            reason += question(place.file, place.line)
+        else:
+            reason += "Does the loop around this one ever stop?"
+        self.launch.fault(TooManyIterations, f"{reason} simt.budget sets another limit", site, thread)
 
     def _check_predicates(self, threads):
         """As numba-cuda types them: whole numbers, and a bool is none."""
@@ -168,17 +183,28 @@ class Meetings:
     def _deadlock(self, block, threads):
         ended = self.launch.threads_per_block - len(threads)
         tail = f"\n    {ended} threads have ended" if ended else ""
-        kinds = {t.request[0] for t in threads}
-        what = "warp operation" if kinds == {WARP_OPERATION} else "barrier"
+        at_warp = [t for t in threads if t.request[0] == WARP_OPERATION]
+        kind, what = "divergent-barrier", "barrier"
+        if at_warp and not self._barrier_is_apart(threads):
+            kind, what = "divergent-warp-operation", "warp operation"
+            threads = [*at_warp, *(t for t in threads if t.request[0] != WARP_OPERATION)]
         message = (
             f"deadlock in block {self.launch.words(block.place)}: threads wait for others that never come to the same "
             f"{what}:\n"
         )
         message += self._who_waits(threads) + tail
         sites = tuple(dict.fromkeys(t.request[1] for t in threads))
-        kind = "divergent-barrier" if what == "barrier" else "divergent-warp-operation"
         self._note(kind, message, threads, sites)
         self.launch.fault(Deadlock, message, threads[0].request[1], threads[0])
+
+    def _barrier_is_apart(self, threads):
+        """Whether a barrier that some wait at is what not all threads come to, rather than the warp operation that waits for
+        them: it stands in a branch of some threads, and the warp operation does not."""
+        guarded = {True: [], False: []}
+        for number in {t.request[1] for t in threads}:
+            site = self.launch.sites[number]
+            guarded[site.kind == "collective"].append(any(way.own for way in around(site)))
+        return any(guarded[False]) and not any(guarded[True])
 
     # -- grid barriers ------------------------------------------------------------------------------------------------
 

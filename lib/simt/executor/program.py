@@ -33,6 +33,7 @@ class Program:
         self.guards, self.atomic_nodes = {}, {}  # site -> the atomics that gate it; site of an atomic -> its node
         self.loops = {}  # site of such a loop -> (its node, the source it stands in)
         self.kernel = self.function(kernel, argument_kinds, is_kernel=True)
+        self.notes_atomics = self.fences or any(self.guards.values())  # whether they may make an order
 
     @property
     def synchronises(self):

@@ -119,7 +119,7 @@ class TracedMemory(Memory):
     def note_atomic(self, name, old, new, value):
         if self.launch.sleepers is not None and old == new:
             self.launch.sleepers.unchanged.add(len(self.trace) - 1)
-        if self.launch.program.fences:
+        if self.launch.program.notes_atomics:
             self.trace.atomics.append((len(self.trace) - 1, old, new, name, value))
 
     def _read_too_early(self, a, key, site, offset):

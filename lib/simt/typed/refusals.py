@@ -8,14 +8,22 @@ from types import FunctionType
 import numpy as np
 from numba import typeof
 from numba.core import ir, types
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, TypingError
 from numba.np.numpy_support import from_dtype
 
-from ..errors import NoTypes
+from ..errors import NotOnAGpu
 from ..source.function import Source
 from ..source.refused import OURS
 from .context import Inference
 from .words import words
+
+
+class NoTypes(NotOnAGpu, TypingError):
+    """The kernel's variables and operations have no types, for the arguments of this launch. For numba, a TypingError."""
+
+    def __init__(self, reason, **place):
+        super().__init__(reason, **place)
+        self.msg, self.loc = reason, None
 
 
 def signature_of(values):

@@ -12,7 +12,8 @@ a run         arguments.py (to run it again), seen.py (what went wrong on the wa
 counts        analysis.py (from a trace to rows), columns.py (its tools), traffic.py (the memory model), counted.py
               (counts of the compiled engine), metrics.py (Nsight's names), occupancy.py, budget.py
 order, races  conflicts.py, races.py, raced.py (in words), lanes.py (of a warp), order.py (fences and atomics),
-              evidence.py (what an atomic proves), unset.py (reads of what nobody wrote)
+              evidence.py (what an atomic proves), missing.py (which fence or barrier would do), unset.py (reads of what
+              nobody wrote)
 one cause     causes.py, spans.py, meeting.py, merging.py, consequences.py
 findings      finding.py, findings.py, cures.py, words.py
 pictures      report.py, pictures.py, player.py, timeline.py, svg.py

@@ -10,6 +10,7 @@ from . import spans
 from .conflicts import conflicts, order_of
 from .cures import ONE_ELEMENT, SPINNING, UPDATE, race_cure
 from .meeting import Meeting, index_of
+from .missing import Missing
 from .raced import describe
 
 
@@ -17,8 +18,23 @@ def races(trace, places=None):
     """One race `Finding` for each cause."""
     own = order_of(trace)
     meetings = [Meeting(trace, conflict, own) for conflict in conflicts(trace, places, own)]
+    flagged, meetings = _by_flags(trace, meetings, own)
     groups, rest = _at_one_element(trace, meetings)
-    return [_of_element(trace, g) for g in groups] + _of_order(trace, rest)
+    return [*flagged, *(_of_element(trace, g) for g in groups), *_of_order(trace, rest)]
+
+
+def _by_flags(trace, meetings, own):
+    """(findings of what flags, counters and locks of the kernel would order if they had their fences and barriers: one for
+    each that is missing, the other meetings)."""
+    missing, groups, rest = Missing(trace, own), {}, []
+    for m in meetings:
+        cure = missing.cure(m.conflict)
+        groups.setdefault(cure, []).append(m) if cure else rest.append(m)
+    found = []
+    for cure, group in groups.items():
+        first = min(group, key=lambda m: (_lines(trace, m), m.array))
+        found.append(_with_others(trace, describe(trace, first.conflict, cure), first, group))
+    return found, rest
 
 
 # -- several threads at one element ------------------------------------------------------------------------------

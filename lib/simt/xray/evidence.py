@@ -12,6 +12,7 @@ saw 3. What others would have stored counts, too, had they come first: the secon
 in this run.
 """
 
+import collections
 import math
 
 _ADDS = ("add", "sub", "inc", "dec")
@@ -24,11 +25,12 @@ class Evidence:
     def __init__(self, events, order):
         self.events, self.order = events, order
         self.changes = [e for e in events if e.new != e.old or e.name in ("inc", "dec")]
-        changed = {m.number for m in self.changes}
-        self.stores = [e for e in events if e.number in changed or e.name in _STORES]
+        self.changed_by = {m.number for m in self.changes}
+        self.stores = [e for e in events if e.number in self.changed_by or e.name in _STORES]
         self.seen = {m.number: order.seen_before(m) for m in self.stores}
         self.start = events[0].old
         adds = [e for e in self.changes if e.name in _ADDS]
+        self.grows = any(e.delta > 0 for e in adds)
         self.one_way = len({e.delta > 0 for e in adds}) == 1
         self.counter = self.one_way and len(adds) == len(self.changes)
         self.resets = [e for e in self.changes if e.name not in _ADDS]
@@ -37,7 +39,10 @@ class Evidence:
         self.changed = 0  # the changes, and what their threads did later (bits)
         for m in self.changes:
             self.changed |= order.from_on[m.number]
-        self._locks, self._asked_of, self._found = {}, None, ()
+        self.of_block = collections.defaultdict(list)
+        for e in events:
+            self.of_block[e.block].append(e)
+        self._locks, self._leasts, self._asked_of, self._found = {}, {}, None, ()
 
     def proves(self, w, e):
         """Whether ``e`` can only have gone on as it did because ``w`` came before it."""
@@ -119,17 +124,50 @@ class Evidence:
                 continue
             if begin is None or not self._after(begin, m):
                 most += abs(m.delta)
-        return most < self._least(e, self.start if begin is None else begin.new)
+        return most < self._least(e, begin)
 
-    def _least(self, e, start):
-        """The smallest count, from ``start`` on, that would have done as well as what ``e`` found.
+    def _least(self, e, begin):
+        """The smallest count, from ``begin`` (or the start) on, that would have done as well as what ``e`` found.
 
-        It is 0, or it stands beside a bound of the comparisons."""
-        count, step = abs(e.old - start), 1 if e.old >= start else -1
+        It is what its thread knew already, or it stands beside a bound of the comparisons."""
+        start = self.start if begin is None else begin.new
+        count = abs(e.old - start)
         if not e.tests:
             return count
-        beside = [(value - start) * step for _, bound, _ in e.tests for value in _neighbours(bound, e.old)]
-        return min((n for n in (0, *beside) if 0 <= n <= count and accepts(e, start + step * n)), default=count)
+        key = e.number, begin
+        if key not in self._leasts:
+            floor, step = min(self._floor(e, begin), count), 1 if self.grows else -1
+            tests = [(test, self._bound(bound, since, begin), result) for test, bound, result, since in e.tests]
+            beside = [(value - start) * step for _, bound, _ in tests for value in _neighbours(bound, e.old)]
+            enough = (n for n in (floor, *beside) if floor <= n <= count and _passes(tests, start + step * n))
+            self._leasts[key] = min(enough, default=count)
+        return self._leasts[key]
+
+    def _floor(self, e, begin):
+        """The count that ``e`` cannot but find: a read is never older than an earlier one of the same place, by its thread or
+        before a barrier of its block."""
+        key = e.number, begin, "floor"
+        if key not in self._leasts:
+            floor = 0
+            for p in self.of_block[e.block]:
+                if p.row >= e.row:
+                    break
+                if p.thread != e.thread and p.epoch >= e.epoch:
+                    continue
+                if begin is None or self.order.seen_before(p) & self.order.from_on[begin.number]:
+                    known = self._least(p, begin) if p.tests else self._floor(p, begin)
+                    floor = max(floor, known + (abs(p.delta) if p.number in self.changed_by else 0))
+            self._leasts[key] = floor
+        return self._leasts[key]
+
+    def _bound(self, bound, since, begin):
+        """A bound of a comparison; of one that was read from the counter, the least that it could have been."""
+        if since is None:
+            return bound
+        start = self.start if begin is None else begin.new
+        known = self._least(since, begin) if since.tests else self._floor(since, begin)
+        more = abs(since.old - start) - known
+        return bound - more if self.grows else bound + more
 
 
 def _neighbours(bound, like):
@@ -149,4 +187,8 @@ def accepts(e, value):
     """Whether another value would have passed the comparisons that the one found has passed; itself it has."""
     if not e.tests:
         return value == e.old
-    return all(test(value, bound) == result for test, bound, result in e.tests)
+    return _passes([test[:3] for test in e.tests], value)
+
+
+def _passes(tests, value):
+    return all(test(value, bound) == result for test, bound, result in tests)

@@ -110,7 +110,7 @@ class Order:
         return found[::-1]
 
     def _note_comparisons(self):
-        """With each atomic the comparisons of what it returned: (operator, bound, result)."""
+        """With each atomic the comparisons of what it returned: (operator, bound, result, the read that the bound is from)."""
         latest, events = {}, iter([*self.events, None])
         coming = next(events)
         for row, thread, number, left, right, result in self.trace.asked:
@@ -118,13 +118,14 @@ class Order:
                 latest[coming.node, coming.thread] = latest[coming.node, -1, coming.block] = coming
                 coming = next(events)
             operator_, *sides = self.trace.asked_of[number]
-            for nodes, value, bound, name in zip(
-                sides, (left, right), (right, left), (operator_, _MIRRORED.get(operator_)), strict=True
+            block = thread // self.trace.threads_per_block
+            found = [[latest.get((n, thread)) or latest.get((n, -1, block)) for n in nodes] for nodes in sides]
+            for events_, others, value, bound, name in zip(
+                found, found[::-1], (left, right), (right, left), (operator_, _MIRRORED.get(operator_)), strict=True
             ):
-                for node in nodes if name in _TESTS else ():
-                    e = latest.get((node, thread)) or latest.get((node, -1, thread // self.trace.threads_per_block))
-                    if e is not None and value == e.old and (_TESTS[name], bound, result) not in e.tests:
-                        e.tests.append((_TESTS[name], bound, result))
+                for e in events_ if name in _TESTS else ():
+                    if e is not None and value == e.old:
+                        _note(e, _TESTS[name], bound, result, others)
 
     # -- what stands before what, within a block ----------------------------------------------------------------------
 
@@ -264,6 +265,20 @@ class Order:
         """Whether access (row) i is before j in every run, or j before i."""
         first, second = min(i, j), max(i, j)
         return bool(self._releases(first) & self._acquires(second))
+
+
+def _note(e, test, bound, result, others):
+    """That what ``e`` found passed a test. A bound that comes from an earlier read of the same place is that read's."""
+    same = [o for o in others if o is not None and o is not e and o.address == e.address]
+    since = max(same, key=lambda o: (o.old == bound, o.row), default=None)
+    if since is not None and since.row > e.row:  # it is the later one that is asked
+        test, bound, result, since = _anything, e.old, True, None
+    if (noted := (test, bound, result, since)) not in e.tests:
+        e.tests.append(noted)
+
+
+def _anything(_value, _bound):
+    return True
 
 
 def _without_repetitions(events):

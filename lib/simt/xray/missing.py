@@ -1,0 +1,152 @@
+"""What an order that a kernel makes for itself lacks: a fence, a wider one, or a barrier before a flag is passed on.
+
+The order is worked out again, as if a fence stood behind every access (and as if barriers parted a block where its source
+passes an atomic on): two accesses that are in order then, lack just that.
+"""
+
+import functools
+
+import numpy as np
+
+from ..source.ways import around
+from .order import Order
+from .spans import moment
+
+PAIRS = 12  # of a conflict that are looked at
+MOST_ATOMICS = 4000  # that are looked at a second time
+
+
+class Fenced(Order):
+    """The order of a trace, if a fence of the device stood behind every access and every atomic."""
+
+    def _release(self, e):
+        return {e.thread: e.row}, e.epoch, {self._warp(e.thread): [e.place]}
+
+    def _acquire(self, e):
+        return {e.thread: e.row + 1}, e.epoch, {self._warp(e.thread): [e.place]}
+
+
+class Missing:
+    """Asked for pairs of accesses that nothing orders. own: the order that the kernel has (order.py), or None."""
+
+    def __init__(self, trace, own):
+        self.trace, self.own, self._ways = trace, own, {}
+
+    @functools.cached_property
+    def fenced(self):
+        trace = self.trace
+        if not 0 < len(trace.atomics) <= MOST_ATOMICS or not any(trace.guards.values()):
+            return None
+        order = Fenced(trace, 0)
+        return order if any(e.known for e in order.events) else None
+
+    def cure(self, conflict):
+        """A sentence, or "" where neither fences nor barriers by the atomics would put its accesses in order."""
+        if self.fenced is None:
+            return ""
+        looked_at = np.unique(np.linspace(0, conflict.count - 1, PAIRS).astype(int))
+        said = [self._of_pair(int(conflict.a[k]), int(conflict.b[k])) for k in looked_at]
+        return max(said, key=lambda cure: ("syncthreads" in cure, bool(cure))) if said[0] else ""
+
+    def _of_pair(self, i, j):
+        chains = [
+            (self._lacks(first, second, w, e), first, second, w, e)
+            for first, second in ((i, j), (j, i))
+            for w, e in self._chains(first, second)
+        ]
+        return self._sentence(*min(chains, key=lambda chain: sum(chain[0]))) if chains else ""
+
+    def _chains(self, first, second):
+        """Pairs of an atomic that passes on the first access, and one that knows of it before the second."""
+        order, guards = self.fenced, self.fenced.guards(second)
+        for e in order.of_block[int(self.trace.block[second])]:
+            if not e.known or e.node not in guards or not self._stands_before(e.row, second):
+                continue
+            for w in order.of_block[int(self.trace.block[first])]:
+                if e.known >> w.number & 1 and self._stands_before(first, w.row):
+                    yield w, e
+
+    def _stands_before(self, one, other):
+        """Whether accesses of one block are in this order, or would be with a barrier where all threads come by."""
+        trace = self.trace
+        if trace.thread[one] == trace.thread[other]:
+            return one < other
+        if trace.epoch[one] != trace.epoch[other]:
+            return trace.epoch[one] < trace.epoch[other]
+        if trace.warp[one] != trace.warp[other] and self._some(one) & self._some(other):
+            return False  # there is no place between them where all threads come by
+        return self._moment(one) < self._moment(other)
+
+    def _some(self, row):
+        """The branches and loops around an access that not all threads of a block take."""
+        site = int(self.trace.site[row])
+        if site not in self._ways:
+            place = self.trace.sites[site]
+            self._ways[site] = {(place.function, way.line) for way in around(place) if way.own}
+        return self._ways[site]
+
+    def _moment(self, row):
+        return moment(self.trace, self.trace.site[row], self.trace.visit[row])
+
+    def _lacks(self, first, second, w, e):
+        """(barrier before w, barrier after e, fence before w, fence after e): what is missing."""
+        place = self.fenced._place
+        barriers = (
+            not self.fenced._covered(w.number, first, place(first)),
+            not self.fenced._after(e.number, second, place(second)),
+        )
+        order = self.own and (self.own.any if self._near(first, second) else self.own.wide)
+        return *barriers, *self._lacks_fences(order, first, second, w, e, *barriers)
+
+    def _lacks_fences(self, order, first, second, w, e, before, after):
+        if order is None:
+            return True, True
+        one, other, place = _same(order, w), _same(order, e), self.fenced._place
+        return (
+            not (any(order.covers[one][::2]) if before else order._covered(one, first, place(first))),
+            not (any(order.behind[other][::2]) if after else order._after(other, second, place(second))),
+        )
+
+    def _near(self, first, second):
+        return self.trace.block[first] == self.trace.block[second]
+
+    def _sentence(self, lacks, first, second, w, e):
+        before, after, release, acquire = lacks
+        near, sites = self._near(first, second), self.trace.sites
+        fence = "cuda.threadfence_block()" if near else "cuda.threadfence()"
+        there, here = (sites[self.trace.site[x.row]] for x in (w, e))
+        waits = "the wait" if self._waits(here) else f"`{here.text}`"
+        passes_on, waits = f"before `{there.text}` on line {there.line}", f"after {waits} on line {here.line}"
+        both = f"before and after `{there.text}` on line {there.line}" if there == here else f"{passes_on} and {waits}"
+        if before:
+            barrier = self._barrier(first, w)
+            put = f"{barrier}, then {fence}," if release else barrier
+            return f"Put {put} {passes_on}: other threads may not be done when it is passed on."
+        if after:
+            barrier = self._barrier(second, e)
+            put = f"{fence}, then {barrier}," if acquire else barrier
+            return f"Put {put} {waits}: one thread waits, and others go on."
+        if not (release or acquire):
+            return f"Put {fence} before every atomic that passes something on, and after every one that waits for it."
+        where = both if release and acquire else passes_on if release else waits
+        narrow = self.own and not near and self._lacks_fences(self.own.any, first, second, w, e, False, False)
+        if narrow and not any(narrow):
+            return f"The fence {where} must be cuda.threadfence(): threadfence_block() orders for threads of one block only."
+        return f"Put {fence} {where}: an atomic alone orders nothing but itself."
+
+    def _barrier(self, row, event):
+        """The barrier that takes in the threads of an access and an atomic of one block."""
+        of_access = int(self.trace.thread[row])
+        return f"cuda.sync{'warp' if self.fenced._warp(of_access) == self.fenced._warp(event.thread) else 'threads'}()"
+
+    def _waits(self, site):
+        """Whether an atomic stands in the head or body of a ``while``."""
+        return any(
+            loop.kind == "loop" and loop.text.startswith("while") and loop.line == site.line
+            for loop in self.trace.sites
+        )
+
+
+def _same(order, event):
+    """The number of an atomic in another order of the same trace."""
+    return next(e.number for e in order.of_block[event.block] if e.row == event.row)
