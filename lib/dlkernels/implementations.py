@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
+from . import FOLDERS
 from . import device as device_module
 from .device import cuda, is_device_array
 from .examples import Examples
@@ -102,8 +103,7 @@ class Implementation:
         return f"card-{self.name}"
 
 
-PACKAGES = ("vector", "matrix", "convolution", "reduce", "attention", "recurrent")  # in the order of the book
-_OPERATIONS = {}  # of the packages that were imported
+_OPERATIONS = {}  # of the folders that were imported
 _LADDERS = {}
 
 
@@ -114,7 +114,7 @@ def __getattr__(name):
 
 
 def _all_operations():
-    """The operations of all packages, in the order of the book whichever was imported first."""
+    """The operations of all folders, in the order of these whichever was imported first."""
     _import_all()
     return _OPERATIONS
 
@@ -123,12 +123,13 @@ def _all_operations():
 def _import_all():
     """The one import that goes up, from the table to what is in it: by name, and only when the whole table is asked for."""
     global _OPERATIONS
-    for package in PACKAGES:
-        importlib.import_module(f".{package}", __package__)
+    order = list(FOLDERS)
+    for folder in order:
+        importlib.import_module(f".{folder}", __package__)
 
     def place(operation):
-        package = operation.prepare.__module__.removeprefix(f"{__package__}.").split(".")[0]
-        return PACKAGES.index(package) if package in PACKAGES else len(PACKAGES)
+        folder = operation.prepare.__module__.removeprefix(f"{__package__}.").split(".")[0]
+        return order.index(folder) if folder in order else len(order)
 
     _OPERATIONS = {operation.name: operation for operation in sorted(_OPERATIONS.values(), key=place)}
 
