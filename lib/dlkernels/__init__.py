@@ -14,11 +14,11 @@ from .device import cuda as cuda
 # The folders of operations, each of which may use those before it, and what each offers.
 FOLDERS = {
     "vector": """
-        add axpy bias_activation elu elu_backward gelu gelu_backward leaky_relu leaky_relu_backward relu
+        add axpy bias_activation bias_activation_backward elu elu_backward gelu gelu_backward leaky_relu leaky_relu_backward relu
         relu_backward sigmoid sigmoid_backward silu silu_backward tanh tanh_backward
     """,
     "reduce": """
-        cumsum histogram sum
+        cumsum histogram sum sum_backward
     """,
     "matrix": """
         linear linear_backward matmul matmul_backward matmul_half matmul_int8 matmul_strassen transpose

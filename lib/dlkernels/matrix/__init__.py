@@ -67,10 +67,10 @@ def _prepare_strassen(a, b, out=None):
     return _prepare_matmul(a, b, out)
 
 
-operation("matmul_strassen", reference.matmul, examples.STRASSEN)(_prepare_strassen)
+operation("matmul_strassen", reference.matmul, examples.STRASSEN, backward="matmul_backward")(_prepare_strassen)
 
 
-@operation("matmul_half", reference.matmul_half, examples.HALF)
+@operation("matmul_half", reference.matmul_half, examples.HALF, no_backward="matmul of the same in float32 has one")
 def _prepare_half(a, b, out=None):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x, ("float16", "uint16"))
@@ -81,7 +81,7 @@ def _prepare_half(a, b, out=None):
     return a, b, "f16" if a.dtype == np.float16 else "bf16", output(out, shape, np.dtype("float32"), a=a, b=b)
 
 
-@operation("matmul_int8", reference.matmul_int8, examples.INT8)
+@operation("matmul_int8", reference.matmul_int8, examples.INT8, no_backward="whole numbers have no gradient")
 def _prepare_int8(a, b):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x, ("int8",))
@@ -149,7 +149,11 @@ def _check_linear(x, weight, bias, activation):
     return (*x.shape[:-1], weight.shape[0])
 
 
-@operation("transpose", reference.transpose, examples.TRANSPOSE)
+def _transpose_backward(grad):
+    return {"x": transpose(grad)}
+
+
+@operation("transpose", reference.transpose, examples.TRANSPOSE, backward=_transpose_backward)
 def _prepare_transpose(x, out=None):
     float_array("x", x)
     if x.ndim < 2:
