@@ -16,6 +16,10 @@ and each rung of its ladder is one function with a decorator, in the order in wh
 That is all: the rung is then listed (`of`), tested against the reference at every size, layout and kind of value of the
 examples, on host and device arrays, by both engines, by numba's simulator and by the compiler for real GPUs, and timed.
 
+Checks take longer than the product of two small matrices. So an operation may declare a short way,
+``quick=function``, which its public function tries before `call`: from the same arguments it makes the very result that `call`
+would, or returns None for what it does not take. An error that it raises is the one of `call`, too.
+
 Gradients. Each operation names its backward, or says why it has none (`no_backward`). A backward is one of two things:
 
 - another operation of the table, declared with ``backward_of="matmul"``: ``matmul_backward(grad, a, b)`` returns the gradients
@@ -65,6 +69,7 @@ class Operation:
     prepare: Callable  # the user's arguments -> the tuple that every rung takes, or ValueError / TypeError
     reference: Callable  # same arguments as the public function; NumPy, float64
     examples: Examples
+    quick: Callable | None = None  # a short way to the result of `call`, or None for what it does not take
     backward: str | Callable | None = None  # what computes its gradients: an operation by name, or a function of such
     results: tuple = ()  # their names, where it has several
     constants: tuple = ()  # arrays among its arguments that get no gradient, and results that none comes from
@@ -170,20 +175,31 @@ def _import_all():
     _OPERATIONS = {operation.name: operation for operation in sorted(_OPERATIONS.values(), key=place)}
 
 
-def operation(name, reference, examples, backward=None, results=(), constants=(), no_backward="", backward_of=None):
+def operation(
+    name, reference, examples, quick=None, backward=None, results=(), constants=(), no_backward="", backward_of=None
+):
     """Declare an operation; the decorated function prepares its arguments (see the module's docstring).
 
     backward_of: the name of the operation, declared before, of which this one is the gradient: it takes (grad, *the same
     arguments) and returns the gradients of those that are arrays. Where several results of the forward have a gradient, grad is
     a tuple, one for each, or None.
-    backward: for others that share a backward, its name; or a function.
+    backward: for others that share a backward, its name; or a function. quick: the short way, a function.
     """
     if backward_of is not None and backward_of not in _OPERATIONS:
         raise ValueError(f"{name} is the backward of {backward_of!r}, which is not declared")
 
     def declare(prepare):
         _OPERATIONS[name] = Operation(
-            name, prepare, reference, examples, backward, tuple(results), tuple(constants), no_backward, backward_of
+            name,
+            prepare,
+            reference,
+            examples,
+            quick,
+            backward,
+            tuple(results),
+            tuple(constants),
+            no_backward,
+            backward_of,
         )
         if backward_of is not None:
             _OPERATIONS[backward_of] = replace(_OPERATIONS[backward_of], backward=name)

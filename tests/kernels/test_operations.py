@@ -251,6 +251,70 @@ def public_arguments(function, arguments):
     return arguments
 
 
+QUICK = [name for name, operation in OPERATIONS.items() if operation.quick]
+
+
+@pytest.mark.rotates
+@pytest.mark.parametrize("name", QUICK)
+def test_the_short_way_comes_to_the_same(name):
+    """Bit by bit, and not for what is empty alone."""
+    examples, taken = OPERATIONS[name].examples, 0
+    for dtype, layout in itertools.product(examples.dtypes, examples.layouts):
+        large = examples.large[:2] if layout == "contiguous" else ()
+        for seed, shape in enumerate((*examples.shapes, *large)):
+            short, long = both_ways(name, examples.make(shape, seed, dtype=dtype, layout=layout))
+            found = short()
+            if found is not None:
+                taken += found.size > 0
+                np.testing.assert_array_equal(found, long(), strict=True)
+    assert taken >= len(examples.dtypes), f"{name}: the short way takes nothing"
+
+
+WRONG = {
+    "a list": lambda x: x.tolist(),
+    "nothing": lambda x: None,
+    "whole numbers": lambda x: x.astype(int),
+    "another type": lambda x: x.astype(np.float64),
+    "another order of bytes": lambda x: x.astype(">f4"),
+    "a row less": lambda x: x[:-1],
+    "one dimension": lambda x: x.reshape(-1),
+    "one more": lambda x: x[None],
+    "empty": lambda x: x[:0],
+}
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_the_short_way_makes_no_other_error(name, wrong):
+    """What is wrong for one way is wrong for the other, in the same words."""
+    examples = OPERATIONS[name].examples
+    arguments = examples.make(next(shape for shape in examples.shapes if len(shape) > 1 and np.prod(shape) > 4))
+    for place, x in enumerate(arguments):
+        if isinstance(x, np.ndarray):
+            given = (*arguments[:place], WRONG[wrong](x), *arguments[place + 1 :])
+            _, long = both_ways(name, given)
+            outcomes = [outcome(lambda given=given: getattr(dlkernels, name)(*given)), outcome(long)]
+            assert outcomes[0] == outcomes[1], (name, wrong, place)
+
+
+def both_ways(name, arguments):
+    """(a call of the short way, one of the long way) with these arguments of the public function."""
+    quick = OPERATIONS[name].quick
+    bound = inspect.signature(getattr(dlkernels, name)).bind(*arguments)
+    bound.apply_defaults()
+    given = [bound.arguments[key] for key in inspect.signature(quick).parameters]
+    return lambda: quick(*given), lambda: implementations.call(name, *given)
+
+
+def outcome(function):
+    """What came of it, to be compared: the error and its words, or the result's bytes."""
+    try:
+        result = function()
+    except Exception as error:
+        return type(error), str(error)
+    return result.shape, result.dtype, result.tobytes()
+
+
 DIFFERENTIABLE = [name for name, operation in OPERATIONS.items() if operation.backward]
 
 

@@ -84,7 +84,23 @@ def _check_convolution(x, weight, bias, stride, padding, dilation, groups, half)
     return g, (*tuple(x.shape)[:-3], outs, *sizes)
 
 
-@operation("conv2d", reference.conv2d, examples.CONV2D)
+def carray(x):
+    """Whether a kernel takes an array as it is."""
+    return type(x) is np.ndarray and x.flags.carray
+
+
+def _quick_conv2d(x, weight, bias, stride, padding, dilation, groups):
+    """Contiguous arrays: after a large result Python's own memory has left the cache, and the long way takes longer than alone."""
+    if carray(x) and carray(weight) and (bias is None or carray(bias)) and weight.ndim == x.ndim == 4:
+        g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
+        out = new(shape, x.dtype)
+        if out.size and weight.size:
+            cpu.fastest(x, weight, no_bias(len(weight), x.dtype) if bias is None else bias, g, out)
+            return out
+    return None
+
+
+@operation("conv2d", reference.conv2d, examples.CONV2D, quick=_quick_conv2d)
 def _prepare_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
     return x, weight, bias, g, output(None, shape, x.dtype, x=x)
@@ -196,11 +212,6 @@ from . import choose, cpu, gpu, gpu_choose, gpu_depthwise, gpu_gemm, local, sepa
 from .pictures import no_bias, with_batch  # noqa: E402
 
 
-def carray(x):
-    """Whether a kernel takes an array as it is."""
-    return type(x) is np.ndarray and x.flags.carray
-
-
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, explain=False):
     """The convolution of pictures, as torch.nn.functional.conv2d.
 
@@ -218,16 +229,9 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
     direct sum whose numbers are all as large as the largest. This is done only where the largest numbers are not far from
     the mean (`choose.SPREAD`), and all are finite. The rungs conv2d_tile and conv2d_planes always add up directly.
     """
-    # Contiguous arrays: after a large result Python's own memory has left the cache, and the general path's checks take longer
-    # than they would alone.
-    if not explain and carray(x) and carray(weight) and (bias is None or carray(bias)) and weight.ndim == x.ndim == 4:
-        g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
-        out = new(shape, x.dtype)
-        if out.size and weight.size:
-            cpu.fastest(x, weight, no_bias(len(weight), x.dtype) if bias is None else bias, g, out)
-            return out
     if not explain:
-        return call("conv2d", x, weight, bias, stride, padding, dilation, groups)
+        found = _quick_conv2d(x, weight, bias, stride, padding, dilation, groups)
+        return call("conv2d", x, weight, bias, stride, padding, dilation, groups) if found is None else found
     with_bias = bias is not None
     x, weight, bias, g, out = arguments = _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
     on_gpu = is_device_array(x)

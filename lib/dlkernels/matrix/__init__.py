@@ -16,8 +16,27 @@ from ..vector.flat import alike
 from ..vector.scalar import PARAMETERS
 from . import examples, reference
 
+FLOAT32, FLOAT64 = FLOATS
+CONTIGUOUS = 0x101  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED
 
-@operation("matmul", reference.matmul, examples.MATMUL)
+
+def _quick_matmul(a, b, out):
+    """Two contiguous matrices that fit."""
+    if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim == 2 and b.ndim == 2:
+        (m, k), (rows, n), dtype = a.shape, b.shape, a.dtype
+        adds = m * n * k
+        if k == rows and adds and dtype is b.dtype and (dtype is FLOAT32 or dtype is FLOAT64):
+            if a.flags.num & b.flags.num & CONTIGUOUS == CONTIGUOUS:
+                out = empty((m, n), dtype)
+                if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
+                    matmul_small(a, b, out)
+                else:
+                    multiply_contiguous(a, b, out)
+                return out
+    return None
+
+
+@operation("matmul", reference.matmul, examples.MATMUL, quick=_quick_matmul)
 def _prepare_matmul(a, b, out=None):
     float_array("a", a)
     float_array("b", b)
@@ -153,7 +172,15 @@ def _transpose_backward(grad):
     return {"x": transpose(grad)}
 
 
-@operation("transpose", reference.transpose, examples.TRANSPOSE, backward=_transpose_backward)
+def _quick_transpose(x, out):
+    if out is None and alike(x) and x.ndim == 2 and x.size:
+        out = empty(x.shape[::-1], x.dtype)
+        cpu_transpose.turned(x.reshape(1, *x.shape), out.reshape(1, *out.shape))
+        return out
+    return None
+
+
+@operation("transpose", reference.transpose, examples.TRANSPOSE, quick=_quick_transpose, backward=_transpose_backward)
 def _prepare_transpose(x, out=None):
     float_array("x", x)
     if x.ndim < 2:
@@ -182,9 +209,6 @@ from . import (  # noqa: E402
 from .blocks import SMALL_ROWS, matmul_small  # noqa: E402
 from .choose import ONE_VECTOR, PARALLEL_FROM, multiply_contiguous  # noqa: E402
 
-FLOAT32, FLOAT64 = FLOATS
-CONTIGUOUS = 0x101  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED
-
 
 def matmul(a, b, out=None):
     """The matrix product a b; for stacks of matrices, of each pair.
@@ -192,19 +216,8 @@ def matmul(a, b, out=None):
     a: (..., m, k), b: (..., k, n), float32 or float64 (on a GPU: float32), same dtype; leading dimensions are broadcast.
     out: (..., m, n), where to write, or None for a new array.
     """
-    # Two contiguous matrices that fit: the general path's checks take longer than the product of two of 32 x 32.
-    if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim == 2 and b.ndim == 2:
-        (m, k), (rows, n), dtype = a.shape, b.shape, a.dtype
-        adds = m * n * k
-        if k == rows and adds and dtype is b.dtype and (dtype is FLOAT32 or dtype is FLOAT64):
-            if a.flags.num & b.flags.num & CONTIGUOUS == CONTIGUOUS:
-                out = empty((m, n), dtype)
-                if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
-                    matmul_small(a, b, out)
-                else:
-                    multiply_contiguous(a, b, out)
-                return out
-    return call("matmul", a, b, out)
+    found = _quick_matmul(a, b, out)
+    return call("matmul", a, b, out) if found is None else found
 
 
 def matmul_backward(grad, a, b):
@@ -252,8 +265,5 @@ def transpose(x, out=None):
 
     x: (..., m, n), float32 or float64. out: (..., n, m), where to write, or None for a new array.
     """
-    if out is None and alike(x) and x.ndim == 2 and x.size:  # the general path's checks take longer than a small matrix
-        out = empty(x.shape[::-1], x.dtype)
-        cpu_transpose.turned(x.reshape(1, *x.shape), out.reshape(1, *out.shape))
-        return out
-    return call("transpose", x, out)
+    found = _quick_transpose(x, out)
+    return call("transpose", x, out) if found is None else found

@@ -16,7 +16,13 @@ from .lines import whole_dim
 MOST_BINS = (1 << 31) - 2
 
 
-@operation("sum", reference.sum, examples.SUM)
+def _quick_sum(x, dim, keepdim):
+    if dim is None and keepdim is False and alike(x) and 0 < x.size <= cpu_sum.CHUNK:
+        return cpu_sum.short(x)
+    return None
+
+
+@operation("sum", reference.sum, examples.SUM, quick=_quick_sum)
 def _prepare_sum(x, dim=None, keepdim=False):
     float_array("x", x)
     if not isinstance(keepdim, bool):
@@ -92,9 +98,8 @@ def sum(x, dim=None, keepdim=False):
 
     dim: None for all, a number, or a tuple of numbers. keepdim: True to keep these dimensions, with one element each.
     """
-    if dim is None and keepdim is False and alike(x) and 0 < x.size <= cpu_sum.CHUNK:  # checks take longer than the sum
-        return cpu_sum.short(x)
-    return call("sum", x, dim, keepdim)
+    found = _quick_sum(x, dim, keepdim)
+    return call("sum", x, dim, keepdim) if found is None else found
 
 
 def sum_backward(grad, x, dim=None, keepdim=False):
