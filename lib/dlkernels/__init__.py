@@ -12,10 +12,14 @@ import importlib
 
 from .device import cuda as cuda
 
-_PACKAGES = {
+# The folders of operations, each of which may use those before it, and what each offers.
+FOLDERS = {
     "vector": """
-        add axpy bias_activation elu elu_backward gelu gelu_backward leaky_relu leaky_relu_backward relu
+        add axpy bias_activation bias_activation_backward elu elu_backward gelu gelu_backward leaky_relu leaky_relu_backward relu
         relu_backward sigmoid sigmoid_backward silu silu_backward tanh tanh_backward
+    """,
+    "reduce": """
+        cumsum histogram sum sum_backward
     """,
     "matrix": """
         linear linear_backward matmul matmul_backward matmul_half matmul_int8 matmul_strassen transpose
@@ -26,8 +30,9 @@ _PACKAGES = {
         conv2d_half conv2d_local conv2d_separable conv2d_winograd max_pool2d max_pool2d_backward
         max_pool2d_with_indices
     """,
-    "reduce": """
-        cumsum histogram sum
+    "recurrent": """
+        gru gru_backward lstm lstm_backward min_gru min_gru_backward min_lstm min_lstm_backward rnn
+        rnn_backward scan scan_backward selective_scan selective_scan_backward
     """,
     "attention": """
         KVCache PagedKVCache attention_backward_from_sums attention_half attention_with_sums decode_attention
@@ -38,12 +43,8 @@ _PACKAGES = {
         scaled_dot_product_attention_backward sinusoidal_encoding softmax softmax_backward transformer_block
         transformer_block_backward
     """,
-    "recurrent": """
-        gru gru_backward lstm lstm_backward min_gru min_gru_backward min_lstm min_lstm_backward rnn
-        rnn_backward scan scan_backward selective_scan selective_scan_backward
-    """,
 }
-_HOMES = {name: package for package, names in _PACKAGES.items() for name in names.split()}
+_HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 
 # `sum` is not among them: a star import must not hide Python's
 __all__ = sorted({"cuda", "implementations", *_HOMES} - {"sum"})

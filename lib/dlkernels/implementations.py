@@ -15,17 +15,43 @@ and each rung of its ladder is one function with a decorator, in the order in wh
 
 That is all: the rung is then listed (`of`), tested against the reference at every size, layout and kind of value of the
 examples, on host and device arrays, by both engines, by numba's simulator and by the compiler for real GPUs, and timed.
+
+Checks take longer than the product of two small matrices. So an operation may declare a short way,
+``quick=function``, which its public function tries before `call`: from the same arguments it makes the very result that `call`
+would, or returns None for what it does not take. An error that it raises is the one of `call`, too.
+
+Gradients. Each operation names its backward, or says why it has none (`no_backward`). A backward is one of two things:
+
+- another operation of the table, declared with ``backward_of="matmul"``: ``matmul_backward(grad, a, b)`` returns the gradients
+  of the arrays among its arguments, in that order;
+- where other operations of the table do already, a function that calls them: ``backward=lambda grad: {"a": grad, "b": grad}``
+  for add. It returns {argument: gradient}.
+
+Its parameters say what is to be kept of the forward call beside grad (`Operation.keeps`): arguments of that call, by their names,
+and results, by theirs (`results`). So a tape differentiates any operation without knowing it::
+
+    out, sums = attention_with_sums(q, k, v)
+    kept = keep("attention_with_sums", (out, sums), q, k, v)               # {"q": q, ..., "result": out, "sums": sums, ...}
+    gradients("attention_with_sums", (grad, None), kept)                   # {"q": ..., "k": ..., "v": ...}
+
+grad has the shape and dtype of the result; of an operation with several `results` it is a tuple, one for each, None for zeros.
+A gradient has the shape and dtype of its argument: what was broadcast is summed. An argument that is a tuple of arrays, as the
+weights of several layers, has a tuple of gradients. None, numbers, names, whole numbers and what is among the operation's
+`constants`, as a mask, have none; results that are constants take None only. A gradient may be grad itself, or share memory with it:
+nobody may write into one.
 """
 
 import functools
 import importlib
 import inspect
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from . import FOLDERS
 from . import device as device_module
 from .device import cuda, is_device_array
 from .examples import Examples
@@ -43,8 +69,24 @@ class Operation:
     prepare: Callable  # the user's arguments -> the tuple that every rung takes, or ValueError / TypeError
     reference: Callable  # same arguments as the public function; NumPy, float64
     examples: Examples
-    backward_of: str | None = None  # the operation whose gradient it computes, from (grad, *its arguments)
-    constants: tuple = ()  # arrays among these, by name, that get no gradient
+    quick: Callable | None = None  # a short way to the result of `call`, or None for what it does not take
+    backward: str | Callable | None = None  # what computes its gradients: an operation by name, or a function of such
+    results: tuple = ()  # their names, where it has several
+    constants: tuple = ()  # arrays among its arguments that get no gradient, and results that none comes from
+    no_backward: str = ""  # why it has none
+    backward_of: str | None = None  # the operation whose gradients it computes
+
+    @property
+    def function(self):
+        """What users call."""
+        return _public(self.name)
+
+    @property
+    def keeps(self):
+        """What of the forward call the backward takes beside grad: names of arguments and results."""
+        if self.backward is None:
+            return ()
+        return tuple(name for name in list(_signature(_backward(self)).parameters)[1:] if name != "out")
 
 
 @dataclass(frozen=True)
@@ -102,8 +144,7 @@ class Implementation:
         return f"card-{self.name}"
 
 
-PACKAGES = ("vector", "matrix", "convolution", "reduce", "attention", "recurrent")  # in the order of the book
-_OPERATIONS = {}  # of the packages that were imported
+_OPERATIONS = {}  # of the folders that were imported
 _LADDERS = {}
 
 
@@ -114,7 +155,7 @@ def __getattr__(name):
 
 
 def _all_operations():
-    """The operations of all packages, in the order of the book whichever was imported first."""
+    """The operations of all folders, in the order of these whichever was imported first."""
     _import_all()
     return _OPERATIONS
 
@@ -123,28 +164,45 @@ def _all_operations():
 def _import_all():
     """The one import that goes up, from the table to what is in it: by name, and only when the whole table is asked for."""
     global _OPERATIONS
-    for package in PACKAGES:
-        importlib.import_module(f".{package}", __package__)
+    order = list(FOLDERS)
+    for folder in order:
+        importlib.import_module(f".{folder}", __package__)
 
     def place(operation):
-        package = operation.prepare.__module__.removeprefix(f"{__package__}.").split(".")[0]
-        return PACKAGES.index(package) if package in PACKAGES else len(PACKAGES)
+        folder = operation.prepare.__module__.removeprefix(f"{__package__}.").split(".")[0]
+        return order.index(folder) if folder in order else len(order)
 
     _OPERATIONS = {operation.name: operation for operation in sorted(_OPERATIONS.values(), key=place)}
 
 
-def operation(name, reference, examples, backward_of=None, constants=()):
+def operation(
+    name, reference, examples, quick=None, backward=None, results=(), constants=(), no_backward="", backward_of=None
+):
     """Declare an operation; the decorated function prepares its arguments (see the module's docstring).
 
     backward_of: the name of the operation, declared before, of which this one is the gradient: it takes (grad, *the same
-    arguments) and returns the gradients of those that are arrays, but for those named in `constants`. Where the forward has
-    several results, grad is a tuple, one for each.
+    arguments) and returns the gradients of those that are arrays. Where several results of the forward have a gradient, grad is
+    a tuple, one for each, or None.
+    backward: for others that share a backward, its name; or a function. quick: the short way, a function.
     """
     if backward_of is not None and backward_of not in _OPERATIONS:
         raise ValueError(f"{name} is the backward of {backward_of!r}, which is not declared")
 
     def declare(prepare):
-        _OPERATIONS[name] = Operation(name, prepare, reference, examples, backward_of, tuple(constants))
+        _OPERATIONS[name] = Operation(
+            name,
+            prepare,
+            reference,
+            examples,
+            quick,
+            backward,
+            tuple(results),
+            tuple(constants),
+            no_backward,
+            backward_of,
+        )
+        if backward_of is not None:
+            _OPERATIONS[backward_of] = replace(_OPERATIONS[backward_of], backward=name)
         return prepare
 
     return declare
@@ -261,3 +319,72 @@ def public_rung(name, device, dtype):
         cure += ", or use x.copy_to_host() and the CPU" if device == "gpu" else ""
         raise TypeError(f"{name} has no {device} implementation for {dtype}; {cure}.")
     return fitting[-1]
+
+
+# ---- gradients -------------------------------------------------------------------------------------------------------
+
+_signature = functools.cache(inspect.signature)
+
+
+def _public(name):
+    return getattr(sys.modules[__package__], name)
+
+
+def _backward(operation):
+    """The function that computes its gradients."""
+    return _public(operation.backward) if isinstance(operation.backward, str) else operation.backward
+
+
+def _differentiable(name):
+    _public(name)  # which brings its folder
+    operation = _OPERATIONS[name]
+    if operation.backward is None:
+        raise ValueError(f"{name} has no backward: {operation.no_backward or 'it computes gradients itself'}.")
+    return operation
+
+
+def keep(name, result, *arguments, **named):
+    """What `gradients` needs of the call ``result = name(*arguments, **named)``: {name: value}. All else can go."""
+    operation = _differentiable(name)
+    call = _signature(operation.function).bind(*arguments, **named)
+    call.apply_defaults()
+    results = zip(operation.results, result, strict=True) if operation.results else ()
+    there = call.arguments | dict(results)
+    return {name: there[name] for name in operation.keeps}
+
+
+def gradients(name, grad, kept):
+    """{argument: its gradient} of operation `name`, given the gradient of its result and what `keep` returned.
+
+    The module's docstring says what grad and gradients are.
+    """
+    operation = _differentiable(name)
+    found = _backward(operation)(_arriving(operation, grad), **kept)
+    if isinstance(found, dict):
+        return found
+    fixed = {*operation.results, *operation.constants}
+    moving = [name for name, value in kept.items() if name not in fixed and _has_gradient(value)]
+    return dict(zip(moving, found if isinstance(found, tuple) else (found,), strict=True))
+
+
+def _arriving(operation, grad):
+    """grad as the backward takes it: of several results, of those that have a gradient."""
+    if not operation.results:
+        return grad
+    told = ", ".join(operation.results)
+    if not isinstance(grad, tuple) or len(grad) != len(operation.results):
+        raise ValueError(f"grad is no tuple of {len(operation.results)}; expected the gradients of {told}, or None.")
+    of = dict(zip(operation.results, grad, strict=True))
+    for result in operation.results:
+        if result in operation.constants and of.pop(result) is not None:
+            raise ValueError(
+                f"{operation.name} has no gradient by way of {result}; expected None in its place ({told})."
+            )
+    return tuple(of.values()) if len(of) > 1 else next(iter(of.values()))
+
+
+def _has_gradient(x):
+    """Whether an argument is an array of floats, or a sequence of such."""
+    if isinstance(x, tuple | list):
+        return any(_has_gradient(one) for one in x)
+    return (isinstance(x, np.ndarray) or is_device_array(x)) and x.dtype.kind == "f"

@@ -251,39 +251,141 @@ def public_arguments(function, arguments):
     return arguments
 
 
+QUICK = [name for name, operation in OPERATIONS.items() if operation.quick]
+
+
 @pytest.mark.rotates
-@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.backward_of])
-def test_gradients_are_the_slope_of_the_forward_reference(name):
-    """Along a random direction, by central differences in float64: of the reference, and so of all rungs."""
+@pytest.mark.parametrize("name", QUICK)
+def test_the_short_way_comes_to_the_same(name):
+    """Bit by bit, and not for what is empty alone."""
+    examples, taken = OPERATIONS[name].examples, 0
+    for dtype, layout in itertools.product(examples.dtypes, examples.layouts):
+        large = examples.large[:2] if layout == "contiguous" else ()
+        for seed, shape in enumerate((*examples.shapes, *large)):
+            short, long = both_ways(name, examples.make(shape, seed, dtype=dtype, layout=layout))
+            found = short()
+            if found is not None:
+                taken += found.size > 0
+                np.testing.assert_array_equal(found, long(), strict=True)
+    assert taken >= len(examples.dtypes), f"{name}: the short way takes nothing"
+
+
+WRONG = {
+    "a list": lambda x: x.tolist(),
+    "nothing": lambda x: None,
+    "whole numbers": lambda x: x.astype(int),
+    "another type": lambda x: x.astype(np.float64),
+    "another order of bytes": lambda x: x.astype(">f4"),
+    "a row less": lambda x: x[:-1],
+    "one dimension": lambda x: x.reshape(-1),
+    "one more": lambda x: x[None],
+    "empty": lambda x: x[:0],
+}
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_the_short_way_makes_no_other_error(name, wrong):
+    """What is wrong for one way is wrong for the other, in the same words."""
+    examples = OPERATIONS[name].examples
+    arguments = examples.make(next(shape for shape in examples.shapes if len(shape) > 1 and np.prod(shape) > 4))
+    for place, x in enumerate(arguments):
+        if isinstance(x, np.ndarray):
+            given = (*arguments[:place], WRONG[wrong](x), *arguments[place + 1 :])
+            _, long = both_ways(name, given)
+            outcomes = [outcome(lambda given=given: getattr(dlkernels, name)(*given)), outcome(long)]
+            assert outcomes[0] == outcomes[1], (name, wrong, place)
+
+
+def both_ways(name, arguments):
+    """(a call of the short way, one of the long way) with these arguments of the public function."""
+    quick = OPERATIONS[name].quick
+    bound = inspect.signature(getattr(dlkernels, name)).bind(*arguments)
+    bound.apply_defaults()
+    given = [bound.arguments[key] for key in inspect.signature(quick).parameters]
+    return lambda: quick(*given), lambda: implementations.call(name, *given)
+
+
+def outcome(function):
+    """What came of it, to be compared: the error and its words, or the result's bytes."""
+    try:
+        result = function()
+    except Exception as error:
+        return type(error), str(error)
+    return result.shape, result.dtype, result.tobytes()
+
+
+DIFFERENTIABLE = [name for name, operation in OPERATIONS.items() if operation.backward]
+
+
+def test_every_operation_has_a_backward_or_says_why_not():
+    for operation in OPERATIONS.values():
+        answers = [bool(operation.backward), bool(operation.no_backward), bool(operation.backward_of)]
+        assert sum(answers) == 1, f"{operation.name}: one of backward=, no_backward= and backward_of= is to be given"
+        if isinstance(operation.backward, str):
+            assert OPERATIONS[operation.backward].backward_of, f"{operation.name}: {operation.backward} is no backward"
+        known = {*inspect.signature(operation.function).parameters, *operation.results}
+        assert set(operation.keeps) | set(operation.constants) <= known, operation.name
+
+
+@pytest.mark.rotates
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients_are_the_slope_of_the_reference(name):
+    """Along a random direction, by central differences in float64: of the reference, and so of all rungs. Random sizes, and
+    those of the examples that have one number or none."""
+    examples, draw = OPERATIONS[name].examples, np.random.default_rng(seed_of(name))
+    axes = sorted({len(shape) for shape in examples.shapes if shape})
+    sizes = [draw.integers(1, 7, axes[seed % len(axes)]).tolist() for seed in range(max(4, examples.seeds))]
+    for seed, shape in enumerate([*sizes, *(shape for shape in examples.shapes if np.prod(shape) < 2)]):
+        slope_is_right(name, shape, seed)
+
+
+def differentiated(name, arguments):
+    """(the call's arguments by name, the gradients that arrive at its results, what `gradients` makes of these)."""
     operation = OPERATIONS[name]
-    forward = OPERATIONS[operation.backward_of]
-    function, step = getattr(dlkernels, name), 1e-6
-    for shape in (shape for shape in operation.examples.shapes if np.prod(shape)):
-        for seed in range(operation.examples.seeds):
-            grad, *arguments = operation.examples.make(shape, seed, dtype="float64")
-            grads, named = arrays_of(grad), list(inspect.signature(function).parameters)[1:]
-            gradients = arrays_of(function(grad, *arguments))
-            draw, size = Draw("float64", seed=seed + 1), sum(np.abs(one).sum() for one in grads)
+    result = operation.function(*arguments)
+    kept = implementations.keep(name, result, *arguments)
+    assert tuple(kept) == operation.keeps
+    names = operation.results or ("result",)
+    results, draw = dict(zip(names, arrays_of(result), strict=True)), Draw(arrays_of(result)[0].dtype, seed=1)
+    grads = {key: None if key in operation.constants else draw.array(*x.shape) for key, x in results.items()}
+    grad = tuple(grads.values()) if operation.results else grads["result"]
+    found = implementations.gradients(name, grad, kept)
+    call = inspect.signature(operation.function).bind(*arguments).arguments
+    for argument, gradient in found.items():
+        pairs = zip(arrays_of(call[argument]), arrays_of(gradient), strict=True)
+        assert all((of_x.shape, of_x.dtype) == (x.shape, x.dtype) for x, of_x in pairs), (name, argument)
+    return call, grads, found
 
-            def loss(moved, grads=grads):
-                return sum((y * g).sum() for y, g in zip(arrays_of(forward.reference(*moved)), grads, strict=True))
 
-            moving = [
-                place
-                for place, x in enumerate(arguments)
-                if any(isinstance(one, np.ndarray) for one in arrays_of(x)) and named[place] not in operation.constants
-            ]
-            directions = mapped(lambda x, draw=draw: draw.array(*x.shape), tuple(arguments[place] for place in moving))
-            assert len(gradients) == len(arrays_of(directions)), name
-            left = list(gradients)
-            for place, direction in zip(moving, directions, strict=True):
-                there, back = list(arguments), list(arguments)
-                there[place], back[place] = (moved(arguments[place], direction, h) for h in (step, -step))
-                slope = (loss(there) - loss(back)) / (2 * step)
-                lines = arrays_of(direction)
-                along = sum((left.pop(0) * line).sum() for line in lines)
-                scale = size * max(np.abs(line).max(initial=0) for line in lines) + 1
-                assert abs(along - slope) <= 1e-7 * scale, (name, shape, place)
+def slope_is_right(name, shape, seed, step=1e-6):
+    operation = OPERATIONS[name]
+    arguments = operation.examples.make(shape, seed, dtype="float64")
+    call, grads, found = differentiated(name, arguments)
+    floats = [key for key, x in call.items() if key not in operation.constants and floating(x)]
+    assert set(found) == set(floats), f"{name}: gradients of {list(found)}, of {floats} expected"
+    draw = Draw("float64", seed=seed + 1)
+    directions = {key: mapped(lambda x: draw.array(*x.shape), call[key]) for key in floats}
+
+    def loss(step):
+        moved_to = {key: moved(call[key], direction, step) for key, direction in directions.items()}
+        results = arrays_of(operation.reference(*(call | moved_to).values()))
+        return sum((y * g).sum() for y, g in zip(results, grads.values(), strict=True) if g is not None)
+
+    slope = (loss(step) - loss(-step)) / (2 * step)
+    along = sum(
+        (gradient * line).sum()
+        for key in floats
+        for gradient, line in zip(arrays_of(found[key]), arrays_of(directions[key]), strict=True)
+    )
+    size = sum(np.abs(g).sum() for g in grads.values() if g is not None)
+    farthest = max(np.abs(line).max(initial=0) for line in arrays_of(tuple(directions.values())))
+    assert abs(along - slope) <= 1e-7 * (size * farthest + 1), (name, shape, seed, along, slope)
+
+
+def floating(x):
+    """Whether an argument is an array of floats, or holds some."""
+    return any(isinstance(one, np.ndarray) and one.dtype.kind == "f" for one in arrays_of(x))
 
 
 def moved(x, direction, step):
@@ -291,6 +393,36 @@ def moved(x, direction, step):
     if isinstance(x, tuple):
         return tuple(moved(*pair, step) for pair in zip(x, direction, strict=True))
     return x + step * direction
+
+
+@pytest.mark.parametrize("name", [name for name in DIFFERENTIABLE if callable(OPERATIONS[name].backward)])
+def test_a_backward_of_other_operations_stays_on_the_device(name):
+    """Those that are operations themselves are tried by test_device_arrays."""
+    if not implementations.of(name, "gpu"):
+        pytest.skip("host memory only")
+    examples = OPERATIONS[name].examples
+    for seed, shape in enumerate(shape for shape in examples.shapes if 1 < np.prod(shape) <= STAND_IN):
+        arguments = examples.make(shape, seed)
+        _, grads, expected = differentiated(name, arguments)
+        there = mapped(cuda.to_device, arguments)
+        kept = implementations.keep(name, OPERATIONS[name].function(*there), *there)
+        found = implementations.gradients(name, cuda.to_device(grads["result"]), kept)
+        for key, gradient in found.items():
+            np.testing.assert_allclose(gradient.copy_to_host(), expected[key], rtol=1e-5, atol=1e-5)
+
+
+def test_what_a_tape_may_not_ask():
+    x = np.ones((2, 3), np.float32)
+    with pytest.raises(ValueError, match="histogram has no backward: a count does not change"):
+        implementations.keep("histogram", None, x, 3, 0, 1)
+    with pytest.raises(ValueError, match="relu_backward has no backward: it computes gradients itself"):
+        implementations.gradients("relu_backward", x, {})
+    result = dlkernels.attention_with_sums(x, x, x)
+    kept = implementations.keep("attention_with_sums", result, x, x, x)
+    with pytest.raises(ValueError, match="no tuple of 2; expected the gradients of result, sums, or None"):
+        implementations.gradients("attention_with_sums", x, kept)
+    with pytest.raises(ValueError, match="no gradient by way of sums; expected None in its place"):
+        implementations.gradients("attention_with_sums", result, kept)
 
 
 # ---- the table itself ------------------------------------------------------------------------------------------------

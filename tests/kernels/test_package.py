@@ -10,7 +10,7 @@ import dlkernels
 from dlkernels import implementations
 
 pytestmark = pytest.mark.quick
-FOLDERS = [f"dlkernels.{package}" for package in implementations.PACKAGES]
+FOLDERS = [f"dlkernels.{package}" for package in dlkernels.FOLDERS]
 LOADED = f"[m for m in {FOLDERS} if m in sys.modules]"
 
 
@@ -36,7 +36,7 @@ def test_the_table_is_whole_and_in_order_whatever_was_imported_first(first):
     assert operations == list(implementations.OPERATIONS)
     assert rungs == [[rung.operation, rung.name] for rung in implementations.everything()]
     folders = [operation.prepare.__module__.split(".")[1] for operation in implementations.OPERATIONS.values()]
-    assert list(dict.fromkeys(folders)) == list(implementations.PACKAGES)
+    assert list(dict.fromkeys(folders)) == list(dlkernels.FOLDERS)
 
 
 def test_a_ladder_is_found_when_another_folder_was_asked_for():

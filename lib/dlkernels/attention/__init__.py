@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arguments import FLOATS, float_array, number, one_place, output, same
 from ..implementations import call, operation
+from ..reduce import cumsum
 from ..vector.scalar import PARAMETERS
 from . import examples, reference
 from .geometry import HALVES, geometry
@@ -111,7 +112,7 @@ def _prepare_rms_norm_backward(grad, x, weight=None, eps=None):
 # ---- attention -------------------------------------------------------------------------------------------------------
 
 
-@operation("scaled_dot_product_attention", reference.scaled_dot_product_attention, examples.ATTEND)
+@operation("scaled_dot_product_attention", reference.scaled_dot_product_attention, examples.ATTEND, constants=("mask",))
 def _prepare_attention(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     return mask, *geometry(q, k, v, mask, is_causal, scale, enable_gqa), q, k, v
 
@@ -121,7 +122,6 @@ def _prepare_attention(q, k, v, mask=None, is_causal=False, scale=None, enable_g
     reference.scaled_dot_product_attention_backward,
     examples.ATTEND_BACKWARD,
     backward_of="scaled_dot_product_attention",
-    constants=("mask",),
 )
 def _prepare_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     shape, g = geometry(q, k, v, mask, is_causal, scale, enable_gqa)
@@ -133,12 +133,23 @@ def _prepare_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale
     return mask, shape, g, grad, q, k, v
 
 
-@operation("attention_with_sums", reference.attention_with_sums, examples.WITH_SUMS)
+@operation(
+    "attention_with_sums",
+    reference.attention_with_sums,
+    examples.WITH_SUMS,
+    results=("result", "sums"),
+    constants=("mask", "sums"),
+)
 def _prepare_attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     return mask, *geometry(q, k, v, mask, is_causal, scale, enable_gqa), q, k, v
 
 
-@operation("attention_backward_from_sums", reference.attention_backward_from_sums, examples.FROM_SUMS)
+@operation(
+    "attention_backward_from_sums",
+    reference.attention_backward_from_sums,
+    examples.FROM_SUMS,
+    backward_of="attention_with_sums",
+)
 def _prepare_attention_from_sums(grad, q, k, v, result, sums, mask=None, is_causal=False, scale=None, enable_gqa=False):
     _, shape, g, *rest = _prepare_attention_backward(grad, q, k, v, mask, is_causal, scale, enable_gqa)
     for name, x, expected in (("result", result, shape), ("sums", sums, (2, *shape[:-1]))):
@@ -152,7 +163,12 @@ def _prepare_attention_from_sums(grad, q, k, v, result, sums, mask=None, is_caus
     return mask, g, result, sums, *rest
 
 
-@operation("attention_half", reference.attention_half, examples.HALF)
+@operation(
+    "attention_half",
+    reference.attention_half,
+    examples.HALF,
+    no_backward="scaled_dot_product_attention of the same in float32 has one",
+)
 def _prepare_attention_half(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     shape, g = geometry(q, k, v, mask, is_causal, scale, enable_gqa, HALVES)
     return mask, g, q, k, v, output(None, shape, FLOATS[0], q=q)
@@ -161,7 +177,12 @@ def _prepare_attention_half(q, k, v, mask=None, is_causal=False, scale=None, ena
 # ---- modifiers -------------------------------------------------------------------------------------------------------
 
 
-@operation("flex_attention", reference.flex_attention, examples.FLEX)
+@operation(
+    "flex_attention",
+    reference.flex_attention,
+    examples.FLEX,
+    no_backward="nobody knows the derivative of a caller's score_mod",
+)
 def _prepare_flex(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False):
     shape, g = geometry(query, key, value, None, False, scale, enable_gqa)
     if score_mod is not None:
@@ -191,7 +212,12 @@ def check_block_mask(mask, shape, g):
 INTEGERS = ("int64", "int32")
 
 
-@operation("decode_attention", reference.decode_attention, examples.DECODE)
+@operation(
+    "decode_attention",
+    reference.decode_attention,
+    examples.DECODE,
+    no_backward="a cache is for a model that has learned already",
+)
 def _prepare_decode(q, k, v, lengths=None, block_table=None, k_scale=None, v_scale=None, scale=None, return_lse=False):
     factor = check_decode(q, k, v, k_scale, v_scale, scale, return_lse)
     places = {name: x for name, x in (("lengths", lengths), ("block_table", block_table)) if x is not None}
@@ -283,7 +309,12 @@ def check_pages(block_table, lengths, pages, page):
             raise ValueError(f"block_table names page {wrong[0]}; expected 0 to {pages - 1}, as k has {pages} pages.")
 
 
-@operation("merge_attention", reference.merge_attention, examples.MERGE)
+@operation(
+    "merge_attention",
+    reference.merge_attention,
+    examples.MERGE,
+    no_backward="what it merges are results of decode_attention, which has none",
+)
 def _prepare_merge(one, one_lse, other, other_lse):
     given = {"one": one, "one_lse": one_lse, "other": other, "other_lse": other_lse}
     for name, x in given.items():
@@ -302,7 +333,12 @@ def _prepare_merge(one, one_lse, other, other_lse):
 # ---- positions -------------------------------------------------------------------------------------------------------
 
 
-@operation("sinusoidal_encoding", reference.sinusoidal_encoding, examples.SINUSOIDAL)
+@operation(
+    "sinusoidal_encoding",
+    reference.sinusoidal_encoding,
+    examples.SINUSOIDAL,
+    no_backward="its only array are positions, and those are given, not learned",
+)
 def _prepare_sinusoidal(positions, width, base=10000.0):
     float_array("positions", positions)
     if isinstance(width, bool) or not isinstance(width, numbers.Integral):
@@ -339,7 +375,7 @@ def _check_rotary(x, positions, base, interleaved):
     return positions, _check_base(base), bool(interleaved)
 
 
-@operation("rotary_embedding", reference.rotary_embedding, examples.ROTARY)
+@operation("rotary_embedding", reference.rotary_embedding, examples.ROTARY, constants=("positions",))
 def _prepare_rotary(x, positions, base=10000.0, interleaved=False):
     return *_check_rotary(x, positions, base, interleaved), 1, x
 
@@ -349,7 +385,6 @@ def _prepare_rotary(x, positions, base=10000.0, interleaved=False):
     reference.rotary_embedding_backward,
     examples.ROTARY_BACKWARD,
     backward_of="rotary_embedding",
-    constants=("positions",),
 )
 def _prepare_rotary_backward(grad, x, positions, base=10000.0, interleaved=False):
     checked = _check_rotary(x, positions, base, interleaved)
@@ -381,12 +416,40 @@ def check_tokens(q, k, v, scale, **rest):
     return tuple(q.shape)[-1] ** -0.5 if scale is None else float(number("scale", scale, np.float64))
 
 
-@operation("linear_attention", reference.linear_attention, examples.LINEAR_ATTENTION)
+def _linear_attention_backward(grad, q, k, v, g, scale):
+    """Each gradient is linear attention again: that of q over the same tokens, those of k and v from the last token back.
+
+    The gradient of g is a running sum from the end: token t counts q_t . dq_t - k_t . dk_t (Yang and others 2023).
+    """
+
+    def back(x):
+        return x[..., ::-1, :]
+
+    scale = tuple(q.shape)[-1] ** -0.5 if scale is None else scale
+    later = None if g is None else np.concatenate([g[..., :1], g[..., :0:-1]], axis=-1)  # the first is of no state
+    of_q = linear_attention(grad, v, k, g, scale)
+    of_k = back(linear_attention(back(v), back(grad), back(q), later, scale))
+    of_v = back(linear_attention(back(k), back(q), back(grad), later, scale))
+    found = {"q": of_q, "k": of_k, "v": of_v}
+    if g is None:
+        return found
+    of_decay = (q * of_q).sum(axis=-1) - (k * of_k).sum(axis=-1)
+    return found | {"g": cumsum(of_decay[..., ::-1], -1)[..., ::-1]}
+
+
+@operation(
+    "linear_attention", reference.linear_attention, examples.LINEAR_ATTENTION, backward=_linear_attention_backward
+)
 def _prepare_linear_attention(q, k, v, g=None, scale=None):
     return k, v, g, check_tokens(q, k, v, scale, g=g), q
 
 
-@operation("gated_delta_rule", reference.gated_delta_rule, examples.DELTA)
+@operation(
+    "gated_delta_rule",
+    reference.gated_delta_rule,
+    examples.DELTA,
+    no_backward="nobody has written it: the states have to be walked through from the last one back",
+)
 def _prepare_delta(q, k, v, g, beta, scale=None):
     for name, one in (("g", g), ("beta", beta)):
         float_array(name, one)

@@ -100,7 +100,23 @@ def _check_convolution(x, weight, bias, stride, padding, dilation, groups, half)
     return g, (*tuple(x.shape)[:-3], outs, *sizes)
 
 
-@operation("conv2d", reference.conv2d, examples.CONV2D)
+def carray(x):
+    """Whether a kernel takes an array as it is."""
+    return type(x) is np.ndarray and x.flags.carray
+
+
+def _quick_conv2d(x, weight, bias, stride, padding, dilation, groups):
+    """Contiguous arrays: after a large result Python's own memory has left the cache, and the long way takes longer than alone."""
+    if carray(x) and carray(weight) and (bias is None or carray(bias)) and weight.ndim == x.ndim == 4:
+        g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
+        out = new(shape, x.dtype)
+        if out.size and weight.size:
+            cpu.fastest(x, weight, no_bias(len(weight), x.dtype) if bias is None else bias, g, out)
+            return out
+    return None
+
+
+@operation("conv2d", reference.conv2d, examples.CONV2D, quick=_quick_conv2d)
 def _prepare_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
     return x, weight, bias, g, output(None, shape, x.dtype, x=x)
@@ -116,19 +132,24 @@ def _on_the_cpu(name, **arrays):
             )
 
 
-@operation("conv2d_winograd", reference.conv2d, examples.WINOGRAD)
+@operation("conv2d_winograd", reference.conv2d, examples.WINOGRAD, backward="conv2d_backward")
 def _prepare_winograd(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     _on_the_cpu("conv2d_winograd", x=x, weight=weight, bias=bias)
     return _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
 
 
-@operation("conv2d_fft", reference.conv2d, examples.FFT)
+@operation("conv2d_fft", reference.conv2d, examples.FFT, backward="conv2d_backward")
 def _prepare_fft(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     _on_the_cpu("conv2d_fft", x=x, weight=weight, bias=bias)
     return _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
 
 
-@operation("conv2d_local", reference.conv2d_local, examples.CONV2D_LOCAL)
+@operation(
+    "conv2d_local",
+    reference.conv2d_local,
+    examples.CONV2D_LOCAL,
+    no_backward="no network here learns such weights; conv2d has one",
+)
 def _prepare_local(x, weight, bias=None, stride=1, padding=0, dilation=1):
     _on_the_cpu("conv2d_local", x=x, weight=weight, bias=bias)
     float_array("weight", weight)
@@ -146,7 +167,17 @@ def _prepare_local(x, weight, bias=None, stride=1, padding=0, dilation=1):
     return x, weight, bias, g, output(None, shape, x.dtype, x=x)
 
 
-@operation("conv2d_separable", reference.conv2d_separable, examples.CONV2D_SEPARABLE)
+def _separable_backward(grad, x, depthwise, pointwise, bias, stride, padding, dilation):
+    """What is between the two convolutions is computed again, not kept."""
+    layer = stride, padding, dilation, x.shape[x.ndim - 3]
+    between = conv2d(x, depthwise, None, *layer)
+    of_between, of_pointwise, *of_bias = conv2d_backward(grad, between, pointwise, bias)
+    of_x, of_depthwise = conv2d_backward(of_between, x, depthwise, None, *layer)
+    found = {"x": of_x, "depthwise": of_depthwise, "pointwise": of_pointwise}
+    return found | {"bias": of_bias[0]} if of_bias else found
+
+
+@operation("conv2d_separable", reference.conv2d_separable, examples.CONV2D_SEPARABLE, backward=_separable_backward)
 def _prepare_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, dilation=1):
     _on_the_cpu("conv2d_separable", x=x, depthwise=depthwise, pointwise=pointwise, bias=bias)
     check_pictures(x)
@@ -171,7 +202,7 @@ def _prepare_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, 
     return x, depthwise, pointwise, bias, g, output(None, (*front, len(pointwise), height, width), x.dtype, x=x)
 
 
-@operation("conv2d_half", reference.conv2d_half, examples.HALF)
+@operation("conv2d_half", reference.conv2d_half, examples.HALF, no_backward="conv2d of the same in float32 has one")
 def _prepare_conv2d_half(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups, half=True)
     return x, weight, bias, g, output(None, shape, FLOATS[0], x=x)
@@ -197,11 +228,6 @@ from . import choose, cpu, gpu, gpu_choose, gpu_depthwise, gpu_gemm, local, sepa
 from .pictures import no_bias, with_batch  # noqa: E402
 
 
-def carray(x):
-    """Whether a kernel takes an array as it is."""
-    return type(x) is np.ndarray and x.flags.carray
-
-
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, explain=False):
     """The convolution of pictures, as torch.nn.functional.conv2d.
 
@@ -220,16 +246,9 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
     not far from the mean (`choose.SPREAD`), and all are finite. The rungs conv2d_tile and conv2d_planes always add up
     directly.
     """
-    # Contiguous arrays: after a large result Python's own memory has left the cache, and the general path's checks take
-    # longer than they would alone.
-    if not explain and carray(x) and carray(weight) and (bias is None or carray(bias)) and weight.ndim == x.ndim == 4:
-        g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
-        out = new(shape, x.dtype)
-        if out.size and weight.size:
-            cpu.fastest(x, weight, no_bias(len(weight), x.dtype) if bias is None else bias, g, out)
-            return out
     if not explain:
-        return call("conv2d", x, weight, bias, stride, padding, dilation, groups)
+        found = _quick_conv2d(x, weight, bias, stride, padding, dilation, groups)
+        return call("conv2d", x, weight, bias, stride, padding, dilation, groups) if found is None else found
     with_bias = bias is not None
     x, weight, bias, g, out = arguments = _prepare_conv2d(x, weight, bias, stride, padding, dilation, groups)
     on_gpu = is_device_array(x)
@@ -323,7 +342,14 @@ def _prepare_max(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=F
 
 
 operation("max_pool2d", reference.max_pool2d, examples.MAX_POOL2D)(_prepare_max)
-operation("max_pool2d_with_indices", reference.max_pool2d_with_indices, examples.MAX_POOL2D)(_prepare_max)
+operation(
+    "max_pool2d_with_indices",
+    reference.max_pool2d_with_indices,
+    examples.MAX_POOL2D,
+    backward="max_pool2d_backward",
+    results=("result", "indices"),
+    constants=("indices",),
+)(_prepare_max)
 
 
 def _prepare_adaptive_max(x, output_size):
@@ -332,8 +358,15 @@ def _prepare_adaptive_max(x, output_size):
     return x, down, across, _result_of(x, down, across)
 
 
-for _name in ("adaptive_max_pool2d", "adaptive_max_pool2d_with_indices"):
-    operation(_name, getattr(reference, _name), examples.ADAPTIVE_MAX_POOL2D)(_prepare_adaptive_max)
+operation("adaptive_max_pool2d", reference.adaptive_max_pool2d, examples.ADAPTIVE_MAX_POOL2D)(_prepare_adaptive_max)
+operation(
+    "adaptive_max_pool2d_with_indices",
+    reference.adaptive_max_pool2d_with_indices,
+    examples.ADAPTIVE_MAX_POOL2D,
+    backward="adaptive_max_pool2d_backward",
+    results=("result", "indices"),
+    constants=("indices",),
+)(_prepare_adaptive_max)
 
 
 def mean_windows(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):

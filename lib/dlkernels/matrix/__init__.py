@@ -32,8 +32,27 @@ from ..vector.flat import alike
 from ..vector.scalar import PARAMETERS
 from . import examples, reference
 
+FLOAT32, FLOAT64 = FLOATS
+CONTIGUOUS = 0x101  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED
 
-@operation("matmul", reference.matmul, examples.MATMUL)
+
+def _quick_matmul(a, b, out):
+    """Two contiguous matrices that fit."""
+    if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim == 2 and b.ndim == 2:
+        (m, k), (rows, n), dtype = a.shape, b.shape, a.dtype
+        adds = m * n * k
+        if k == rows and adds and dtype is b.dtype and (dtype is FLOAT32 or dtype is FLOAT64):
+            if a.flags.num & b.flags.num & CONTIGUOUS == CONTIGUOUS:
+                out = empty((m, n), dtype)
+                if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
+                    matmul_small(a, b, out)
+                else:
+                    multiply_contiguous(a, b, out)
+                return out
+    return None
+
+
+@operation("matmul", reference.matmul, examples.MATMUL, quick=_quick_matmul)
 def _prepare_matmul(a, b, out=None):
     float_array("a", a)
     float_array("b", b)
@@ -83,10 +102,10 @@ def _prepare_strassen(a, b, out=None):
     return _prepare_matmul(a, b, out)
 
 
-operation("matmul_strassen", reference.matmul, examples.STRASSEN)(_prepare_strassen)
+operation("matmul_strassen", reference.matmul, examples.STRASSEN, backward="matmul_backward")(_prepare_strassen)
 
 
-@operation("matmul_half", reference.matmul_half, examples.HALF)
+@operation("matmul_half", reference.matmul_half, examples.HALF, no_backward="matmul of the same in float32 has one")
 def _prepare_half(a, b, out=None):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x, ("float16", "uint16"))
@@ -97,7 +116,7 @@ def _prepare_half(a, b, out=None):
     return a, b, "f16" if a.dtype == np.float16 else "bf16", output(out, shape, np.dtype("float32"), a=a, b=b)
 
 
-@operation("matmul_int8", reference.matmul_int8, examples.INT8)
+@operation("matmul_int8", reference.matmul_int8, examples.INT8, no_backward="whole numbers have no gradient")
 def _prepare_int8(a, b):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x, ("int8",))
@@ -167,7 +186,19 @@ def _check_linear(x, weight, bias, activation):
     return (*x.shape[:-1], weight.shape[0])
 
 
-@operation("transpose", reference.transpose, examples.TRANSPOSE)
+def _transpose_backward(grad):
+    return {"x": transpose(grad)}
+
+
+def _quick_transpose(x, out):
+    if out is None and alike(x) and x.ndim == 2 and x.size:
+        out = empty(x.shape[::-1], x.dtype)
+        cpu_transpose.turned(x.reshape(1, *x.shape), out.reshape(1, *out.shape))
+        return out
+    return None
+
+
+@operation("transpose", reference.transpose, examples.TRANSPOSE, quick=_quick_transpose, backward=_transpose_backward)
 def _prepare_transpose(x, out=None):
     float_array("x", x)
     if x.ndim < 2:
@@ -196,9 +227,6 @@ from . import (  # noqa: E402
 from .blocks import SMALL_ROWS, matmul_small  # noqa: E402
 from .choose import ONE_VECTOR, PARALLEL_FROM, multiply_contiguous  # noqa: E402
 
-FLOAT32, FLOAT64 = FLOATS
-CONTIGUOUS = 0x101  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED
-
 
 def matmul(a, b, out=None):
     """The matrix product a b; for stacks of matrices, of each pair.
@@ -207,19 +235,8 @@ def matmul(a, b, out=None):
     broadcast.
     out: (..., m, n), where to write, or None for a new array.
     """
-    # Two contiguous matrices that fit: the general path's checks take longer than the product of two of 32 x 32.
-    if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim == 2 and b.ndim == 2:
-        (m, k), (rows, n), dtype = a.shape, b.shape, a.dtype
-        adds = m * n * k
-        if k == rows and adds and dtype is b.dtype and (dtype is FLOAT32 or dtype is FLOAT64):
-            if a.flags.num & b.flags.num & CONTIGUOUS == CONTIGUOUS:
-                out = empty((m, n), dtype)
-                if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR:
-                    matmul_small(a, b, out)
-                else:
-                    multiply_contiguous(a, b, out)
-                return out
-    return call("matmul", a, b, out)
+    found = _quick_matmul(a, b, out)
+    return call("matmul", a, b, out) if found is None else found
 
 
 def matmul_backward(grad, a, b):
@@ -267,8 +284,5 @@ def transpose(x, out=None):
 
     x: (..., m, n), float32 or float64. out: (..., n, m), where to write, or None for a new array.
     """
-    if out is None and alike(x) and x.ndim == 2 and x.size:  # the general path's checks take longer than a small matrix
-        out = empty(x.shape[::-1], x.dtype)
-        cpu_transpose.turned(x.reshape(1, *x.shape), out.reshape(1, *out.shape))
-        return out
-    return call("transpose", x, out)
+    found = _quick_transpose(x, out)
+    return call("transpose", x, out) if found is None else found

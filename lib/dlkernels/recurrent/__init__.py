@@ -29,7 +29,7 @@ from .geometry import check_gradients, check_nonlinearity, prepare, whole_number
 # ---- arguments -------------------------------------------------------------------------------------------------------
 
 
-@operation("rnn", reference.rnn, examples.RNN)
+@operation("rnn", reference.rnn, examples.RNN, results=("output", "h_n"))
 def _prepare_rnn(
     x, h0, w_ih, w_hh, b_ih=None, b_hh=None, nonlinearity="tanh", bidirectional=False, batch_first=False, lengths=None
 ):
@@ -38,13 +38,13 @@ def _prepare_rnn(
     return g, *states, *weights, x
 
 
-@operation("lstm", reference.lstm, examples.LSTM)
+@operation("lstm", reference.lstm, examples.LSTM, results=("output", "h_n", "c_n"))
 def _prepare_lstm(x, h0, c0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None):
     g, states, weights = prepare("lstm", x, (h0, c0), (w_ih, w_hh, b_ih, b_hh), bidirectional, batch_first, lengths)
     return g, *states, *weights, x
 
 
-@operation("gru", reference.gru, examples.GRU)
+@operation("gru", reference.gru, examples.GRU, results=("output", "h_n"))
 def _prepare_gru(x, h0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None):
     g, states, weights = prepare("gru", x, (h0,), (w_ih, w_hh, b_ih, b_hh), bidirectional, batch_first, lengths)
     return g, *states, *weights, x

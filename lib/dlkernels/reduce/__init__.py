@@ -14,7 +14,7 @@ cpu_histogram.py  histograms                        gpu_histogram.py  atomics in
 
 import numpy as np
 
-from ..arguments import float_array, number
+from ..arguments import float_array, number, one_place, same
 from ..device import cuda, is_device_array
 from ..implementations import call, operation
 from ..vector.flat import alike
@@ -24,7 +24,13 @@ from .lines import whole_dim
 MOST_BINS = (1 << 31) - 2
 
 
-@operation("sum", reference.sum, examples.SUM)
+def _quick_sum(x, dim, keepdim):
+    if dim is None and keepdim is False and alike(x) and 0 < x.size <= cpu_sum.CHUNK:
+        return cpu_sum.short(x)
+    return None
+
+
+@operation("sum", reference.sum, examples.SUM, quick=_quick_sum)
 def _prepare_sum(x, dim=None, keepdim=False):
     float_array("x", x)
     if not isinstance(keepdim, bool):
@@ -38,13 +44,35 @@ def _prepare_sum(x, dim=None, keepdim=False):
     return dims, tuple(n for axis, n in enumerate(shape) if axis not in dims), x
 
 
-@operation("cumsum", reference.cumsum, examples.CUMSUM)
+@operation("sum_backward", reference.sum_backward, examples.SUM_BACKWARD, backward_of="sum")
+def _prepare_sum_backward(grad, x, dim=None, keepdim=False):
+    dims, shape, x = _prepare_sum(x, dim, keepdim)
+    float_array("grad", grad)
+    one_place(grad=grad, x=x)
+    same("dtype", x=x, grad=grad)
+    if tuple(grad.shape) != shape:
+        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the sum.")
+    return dims, grad, x
+
+
+def _cumsum_backward(grad, dim):
+    """The running sums from the other end."""
+    back = (slice(None),) * (dim % grad.ndim) + (slice(None, None, -1),)
+    return {"x": cumsum(grad[back], dim)[back]}
+
+
+@operation("cumsum", reference.cumsum, examples.CUMSUM, backward=_cumsum_backward)
 def _prepare_cumsum(x, dim):
     float_array("x", x)
     return whole_dim(dim, x.ndim), x
 
 
-@operation("histogram", reference.histogram, examples.HISTOGRAM)
+@operation(
+    "histogram",
+    reference.histogram,
+    examples.HISTOGRAM,
+    no_backward="a count does not change when a number moves a little",
+)
 def _prepare_histogram(x, bins, min, max):
     float_array("x", x)
     if isinstance(bins, bool) or not hasattr(bins, "__index__"):
@@ -78,9 +106,16 @@ def sum(x, dim=None, keepdim=False):
 
     dim: None for all, a number, or a tuple of numbers. keepdim: True to keep these dimensions, with one element each.
     """
-    if dim is None and keepdim is False and alike(x) and 0 < x.size <= cpu_sum.CHUNK:  # checks take longer than the sum
-        return cpu_sum.short(x)
-    return call("sum", x, dim, keepdim)
+    found = _quick_sum(x, dim, keepdim)
+    return call("sum", x, dim, keepdim) if found is None else found
+
+
+def sum_backward(grad, x, dim=None, keepdim=False):
+    """The gradient of x, given `grad`, the one with respect to sum(x, dim, keepdim): grad, in each place that was added up.
+
+    grad: the shape of that sum, the dtype of x. x: only its shape counts. A new array. Wrong arguments: as for `sum`.
+    """
+    return call("sum_backward", grad, x, dim, keepdim)
 
 
 def cumsum(x, dim):

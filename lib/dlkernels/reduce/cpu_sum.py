@@ -15,6 +15,7 @@ import functools
 import numpy as np
 
 from .. import team
+from ..host import new
 from ..implementations import implementation
 from ..simd import broadcast, lanes, load, reduce_add, store, vector_width
 from ..simd.cache import cached_njit
@@ -362,3 +363,13 @@ def sum_pairwise(x):
 @on_lines
 def sum_parallel(x):
     return summed(x, team.size())
+
+
+# ---- its gradient ----------------------------------------------------------------------------------------------------
+
+
+@implementation("sum_backward", device="cpu", adds="NumPy's broadcasting", public=True)
+def sum_backward_broadcast(dims, grad, x):
+    of_x = new(x.shape, x.dtype)
+    of_x[...] = grad.reshape([1 if axis in dims else n for axis, n in enumerate(x.shape)])
+    return of_x

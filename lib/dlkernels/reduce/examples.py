@@ -46,6 +46,14 @@ def _sum_error(arguments, expected, eps):
 SUM = Examples(_sum_arguments, _sum_error, SHAPES, LARGE, TIMED, seeds=5)
 
 
+def _sum_gradient_arguments(draw, *shape):
+    x, dim, keepdim = _sum_arguments(draw, *shape)
+    return draw.array(*np.sum(np.zeros(x.shape), axis=dim, keepdims=keepdim).shape), x, dim, keepdim
+
+
+SUM_BACKWARD = Examples(_sum_gradient_arguments, exact, SHAPES, LARGE, TIMED, seeds=5)
+
+
 def _cumsum_arguments(draw, *shape):
     return bounded(draw, *shape), draw.one_of((0, -1, len(shape) // 2))
 

@@ -355,3 +355,32 @@ def sum_columns(x, before, n, after):
         if chunks == 1:
             return out
         x, n = out, chunks
+
+
+# ---- its gradient ------------------------------------------------------------------------------------------
+
+
+@cuda.jit
+def spread_kernel(grad, of_x, n, after):
+    i = cuda.grid(1)
+    if i < of_x.size:
+        of_x[i] = grad[i // (n * after) * after + i % after]
+
+
+@implementation(
+    "sum_backward",
+    "gpu",
+    adds="one thread per element; dimensions that are no neighbours one after the other",
+    dtypes=("float32",),
+    kernels=[(spread_kernel, [f"void({LINE}, {LINE}, int64, int64)"])],
+    public=True,
+)
+def sum_backward_one_per_element(dims, grad, x):
+    if not x.size:
+        return cuda.device_array(x.shape, f32)
+    y = grad.reshape(grad.size)
+    for before, n, after in reversed(list(lines_of(tuple(x.shape) or (1,), dims or (0,)))):
+        wider = cuda.device_array(before * n * after, f32)
+        spread_kernel[pieces(wider.size, THREADS), THREADS](y, wider, n, after)
+        y = wider
+    return y.reshape(x.shape)

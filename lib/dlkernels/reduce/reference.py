@@ -1,6 +1,7 @@
 """Reductions in NumPy and float64: what every other implementation is tested against.
 
 sum          the sum of an array, or along some of its dimensions
+sum_backward the gradient that arrives at a sum, in each place that was added up
 cumsum       running sums along a dimension: out[k] = x[0] + ... + x[k]
 histogram    how many numbers lie in each of equal bins from min to max; those outside, and NaN, in none. The last bin
              has both its edges. As for torch.histc, the bin is (x - min) * bins / (max - min), computed in the type of
@@ -17,6 +18,11 @@ def _double(x):
 
 def sum(x, dim=None, keepdim=False):
     return np.sum(_double(x), axis=dim, keepdims=keepdim)
+
+
+def sum_backward(grad, x, dim=None, keepdim=False):
+    grad = _double(grad) if keepdim or dim is None else np.expand_dims(_double(grad), dim)
+    return np.broadcast_to(grad, x.shape)
 
 
 def cumsum(x, dim):

@@ -13,9 +13,11 @@ cpu.py        the ladders, forward and backward     fast.py      activations tha
 gpu.py        the same on a GPU
 """
 
+import numpy as np
 from numpy import empty
 
 from ..arguments import float_array, number, one_place, output, same
+from ..device import cuda, is_device_array
 from ..implementations import call, operation
 from . import examples, reference
 from .flat import alike
@@ -24,13 +26,31 @@ from .scalar import PARAMETERS
 # Each `_prepare_*` checks the arguments of an operation and returns what all its rungs take.
 
 
-@operation("add", reference.add, examples.ADD)
+def _add_backward(grad):
+    return {"a": grad, "b": grad}
+
+
+def _quick_add(a, b, out):
+    if out is None and alike(a, b):
+        out = empty(a.shape, a.dtype)
+        if out.size:
+            cpu.add_lines(a.reshape(-1), b.reshape(-1), out.reshape(-1))
+        return out
+    return None
+
+
+@operation("add", reference.add, examples.ADD, quick=_quick_add, backward=_add_backward)
 def _prepare_add(a, b, out=None):
     _alike(a=a, b=b)
     return a, b, output(out, a.shape, a.dtype, a=a, b=b)
 
 
-@operation("axpy", reference.axpy, examples.AXPY)
+def _axpy_backward(grad, alpha):
+    nothing = np.zeros(grad.shape, grad.dtype)
+    return {"x": axpy(alpha, grad, cuda.to_device(nothing) if is_device_array(grad) else nothing), "y": grad}
+
+
+@operation("axpy", reference.axpy, examples.AXPY, backward=_axpy_backward)
 def _prepare_axpy(alpha, x, y, out=None):
     _alike(x=x, y=y)
     return number("alpha", alpha, x.dtype), x, y, output(out, x.shape, x.dtype, x=x, y=y)
@@ -38,6 +58,24 @@ def _prepare_axpy(alpha, x, y, out=None):
 
 @operation("bias_activation", reference.bias_activation, examples.BIAS)
 def _prepare_bias_activation(x, bias, activation="relu", out=None):
+    parameter = _check_bias(x, bias, activation)
+    return x, bias, activation, parameter, output(out, x.shape, x.dtype, x=x, bias=bias)
+
+
+@operation(
+    "bias_activation_backward",
+    reference.bias_activation_backward,
+    examples.BIAS_BACKWARD,
+    backward_of="bias_activation",
+)
+def _prepare_bias_activation_backward(grad, x, bias, activation="relu"):
+    parameter = _check_bias(x, bias, activation)
+    _alike(grad=grad, x=x)
+    return grad, x, bias, activation, parameter, output(None, x.shape, x.dtype, x=x)
+
+
+def _check_bias(x, bias, activation):
+    """The activation's parameter."""
     float_array("x", x)
     float_array("bias", bias)
     one_place(x=x, bias=bias)
@@ -49,7 +87,7 @@ def _prepare_bias_activation(x, bias, activation="relu", out=None):
         )
     if activation not in PARAMETERS:
         raise ValueError(f"activation is {activation!r}; expected one of {', '.join(PARAMETERS)}.")
-    return x, bias, activation, _parameter(activation, None, x), output(out, x.shape, x.dtype, x=x, bias=bias)
+    return _parameter(activation, None, x)
 
 
 def _alike(**arrays):
@@ -93,12 +131,8 @@ def add(a, b, out=None):
 
     a, b: float32 or float64, same shape and dtype. out: where to write, or None for a new array.
     """
-    if out is None and alike(a, b):  # the general path's checks take longer than the sum of short arrays
-        out = empty(a.shape, a.dtype)
-        if out.size:
-            cpu.add_lines(a.reshape(-1), b.reshape(-1), out.reshape(-1))
-        return out
-    return call("add", a, b, out)
+    found = _quick_add(a, b, out)
+    return call("add", a, b, out) if found is None else found
 
 
 def axpy(alpha, x, y, out=None):
@@ -112,6 +146,14 @@ def bias_activation(x, bias, activation="relu", out=None):
     x: (..., features). bias: (features,), same dtype. activation: a name, such as "relu" or "gelu".
     """
     return call("bias_activation", x, bias, activation, out)
+
+
+def bias_activation_backward(grad, x, bias, activation="relu"):
+    """The gradients of x and bias, given `grad`, the one with respect to bias_activation(x, bias, activation). New arrays.
+
+    grad, x: (..., features), same shape and dtype. bias: (features,).
+    """
+    return call("bias_activation_backward", grad, x, bias, activation)
 
 
 def relu(x, out=None):

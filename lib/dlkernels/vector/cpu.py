@@ -22,7 +22,7 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 
 from .. import simd, team
-from ..implementations import implementation
+from ..implementations import call, implementation
 from ..simd.cache import cached_njit
 from ..team import share
 from . import fast, scalar
@@ -492,3 +492,16 @@ def bias_activation_team(x, bias, name, parameter, out):
         return _rows(bound(bias_map_compiled, function), x, bias, parameter, out)
     rows = -(-chunk_for(out.size, threads) // bias.size)
     return _rows(bias_map_by_team(function), x, bias, parameter, out, rows, threads, team.members())
+
+
+@implementation(
+    "bias_activation_backward",
+    device="cpu",
+    adds="the sum is computed again, not kept; then the activation's gradient, and its sum over the rows",
+    public=True,
+)
+def bias_activation_backward_passes(grad, x, bias, name, parameter, of_x):
+    with np.errstate(over="ignore", invalid="ignore"):
+        call(f"{name}_backward", grad, x + bias, parameter, of_x)
+        over_rows = of_x.sum(axis=tuple(range(x.ndim - 1)), dtype=np.float64)  # NumPy adds row by row
+        return of_x, over_rows.astype(x.dtype)

@@ -64,3 +64,28 @@ BIAS = _examples(
     timed=((4, 1024), (256, 1024), (1 << 16, 1024)),
     seeds=len(PARAMETERS),
 )
+
+
+def _bias_gradient_arguments(draw, *shape):
+    return draw.array(*shape), *_bias_arguments(draw, *shape)
+
+
+def _bias_gradient_allowed(arguments, expected, eps):
+    """No activation's slope changes faster than 1.2 times its argument (gelu's and silu's), which is a rounded sum."""
+    grad, x, bias, _ = (np.abs(np.asarray(x, np.float64)) if isinstance(x, np.ndarray) else x for x in arguments)
+    of_x, of_bias = np.abs(expected[0]), tuple(range(x.ndim - 1))
+    rows = x.size // max(1, bias.size)
+    off = eps * (8 * (of_x + grad) + 1.2 * (x + bias) * grad)
+    return off, off.sum(axis=of_bias) + (rows + 2) * eps * of_x.sum(axis=of_bias)
+
+
+BIAS_BACKWARD = _examples(
+    _bias_gradient_arguments,
+    _bias_gradient_allowed,
+    shapes=BIAS.shapes,
+    large=BIAS.large,
+    timed=BIAS.timed,
+    values=("normal", "tiny"),
+    seeds=len(PARAMETERS),
+    in_place=False,
+)

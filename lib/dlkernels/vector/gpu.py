@@ -8,6 +8,8 @@ The ladder of every operation              what the rung adds
 
 import functools
 
+import numpy as np
+
 from ..device import cuda
 from ..implementations import implementation
 from ..layouts import aligned
@@ -281,3 +283,59 @@ def add_bias(function, x, bias, parameter, out):
     grid = ((columns + BLOCK[0] - 1) // BLOCK[0], min((rows + BLOCK[1] - 1) // BLOCK[1], MOST_BLOCKS))
     bias_map_kernel(function)[grid, BLOCK](matrix, bias, parameter, result)
     return out
+
+
+# ---- its gradient ------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def bias_backward_kernel(function):
+    @cuda.jit
+    def kernel(grad, x, bias, parameter, of_x):
+        column, first = cuda.grid(2)
+        step = cuda.gridsize(2)[1]
+        if column < of_x.shape[1]:
+            for row in range(first, of_x.shape[0], step):
+                total = x[row, column] + bias[column]
+                of_x[row, column] = function(grad[row, column], total, parameter)
+
+    return kernel
+
+
+@cuda.jit
+def column_sums_kernel(matrix, sums):
+    column = cuda.grid(1)
+    if column < sums.size:
+        total = matrix[0, column]
+        for row in range(1, matrix.shape[0]):
+            total += matrix[row, column]
+        sums[column] = total
+
+
+def _bias_backward_kernels():
+    patterns = ("[,]", "[,]", "[]", ".", "[,]")
+    for real, signature in zip(scalar.REALS, signatures(*patterns), strict=True):
+        for name in scalar.PARAMETERS:
+            yield bias_backward_kernel(scalar.functions(real)[f"{name}_backward"]), [signature]
+    for signature in signatures("[,]", "[]"):
+        yield column_sums_kernel, [signature]
+
+
+@implementation(
+    "bias_activation_backward",
+    "gpu",
+    adds="as forward, one thread per element; then one per column adds up the gradient of the bias",
+    kernels=tuple(_bias_backward_kernels()),
+    public=True,
+)
+def bias_activation_backward_grid(grad, x, bias, name, parameter, of_x):
+    if of_x.size == 0:
+        return of_x, cuda.to_device(np.zeros(bias.shape, bias.dtype))
+    rows, columns = of_x.size // bias.size, bias.size
+    matrices = [one.reshape(rows, columns) for one in (grad, x, of_x)]
+    grid = ((columns + BLOCK[0] - 1) // BLOCK[0], min((rows + BLOCK[1] - 1) // BLOCK[1], MOST_BLOCKS))
+    function = scalar.functions(of_x.dtype.type)[f"{name}_backward"]
+    bias_backward_kernel(function)[grid, BLOCK](*matrices[:2], bias, parameter, matrices[2])
+    of_bias = cuda.device_array(bias.shape, bias.dtype)
+    column_sums_kernel[blocks_for(columns), THREADS](matrices[2], of_bias)
+    return of_x, of_bias

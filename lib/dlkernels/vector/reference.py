@@ -106,3 +106,9 @@ ACTIVATIONS = {f.__name__: f for f in (relu, leaky_relu, elu, sigmoid, tanh, sil
 def bias_activation(x, bias, activation="relu"):
     """activation(x + bias), x of shape (..., features), bias of shape (features,)."""
     return ACTIVATIONS[activation](_double(x) + _double(bias))
+
+
+def bias_activation_backward(grad, x, bias, activation="relu"):
+    """(gradient of x, gradient of bias)."""
+    of_x = globals()[f"{activation}_backward"](grad, _double(x) + _double(bias))
+    return of_x, of_x.sum(axis=tuple(range(of_x.ndim - 1)))
