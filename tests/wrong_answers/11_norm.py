@@ -218,3 +218,20 @@ def four_rows_of_five(x, weight, bias, eps, out):
         one_row(x, weight, bias, eps, out, i)
     for i in prange(some, x.shape[0]):
         one_row(x, weight, bias, eps, out, i)
+
+
+@njit(parallel=True)
+def around_a_loop_of_one(x, weight, bias, eps, out):
+    """wrong not-parallel: 100% of all loads and stores"""
+    n = x.shape[1]
+    for _ in prange(1):
+        for i in range(x.shape[0]):
+            mean, squares = 0.0, 0.0
+            for j in range(n):
+                mean += x[i, j]
+            mean /= n
+            for j in range(n):
+                squares += (x[i, j] - mean) ** 2
+            scale = 1 / math.sqrt(squares / n + eps)
+            for j in range(n):
+                out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]

@@ -14,6 +14,7 @@ from .compiled import CompiledTask
 THREADS = (1, 2, 4)  # of a compiled parallel loop, as far as numba has them
 DRAWS = 8  # of numbers, on which a loop that is said to do nothing did nothing
 ELEMENTS = range(100, 20_001)  # of a case that is looked at again: fewer prove nothing, more take seconds
+EVEN = 0.95  # of all work, on the way of the thread that has most: more is no sharing
 SCHEDULES = ("static", "cyclic", "dynamic", "guided")
 
 # What a budget may name beside the counts of compiled.py: what `cpulab.watch` counts.
@@ -109,10 +110,13 @@ class ParallelTask(CompiledTask):
 
     def _alone(self, answer, cases, seed):
         """Why one thread computes all of a case, in words; "" where it does not. Who is parallel on one size need not be so on
-        others."""
+        others; but who is so on none, in none shares its work."""
+        threads, least = self.watch.threads, None
         for case in self._telling(cases, seed):
             try:
-                why = self._watched(answer, case, arguments_of(case, seed, 2000))["alone"]
+                seen = self._watched(answer, case, arguments_of(case, seed, 2000))
+                why, work = seen["alone"], seen["counts"].get("imbalance", threads)
+                least = work if least is None else min(least, work)
             except Failed as failed:
                 if failed.failure.kind != "raised-TooLarge":
                     raise
@@ -120,6 +124,8 @@ class ParallelTask(CompiledTask):
             why = why or self._idle(answer, case, seed)
             if why:
                 return f"{why}; the case: {case.name}"
+        if least is not None and least > EVEN * threads:
+            return f"in every case one of {threads} threads has at least {least / threads:.0%} of all loads and stores on its way"
         return ""
 
     def _idle(self, answer, case, seed):
