@@ -30,7 +30,7 @@ class NotAdmitted(Exception):
     name = "NotAdmitted"  # of the failure that it becomes
 
     def __init__(self, what, line, where):
-        super().__init__(f"line {line} uses {what}, which {where}")
+        super().__init__(f"{f'line {line}' if line else 'it'} uses {what}, which {where}")
         self.line = line
 
 

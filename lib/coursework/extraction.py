@@ -105,6 +105,9 @@ class _Found:
         python = value.py_func
         tree = trees.of(python)
         if tree is None:
+            if python.__code__.co_filename == "<timed exec>":
+                why = "cannot be read: take that line out, and run the cell again"
+                raise NotAdmitted(f"{name}, whose text the line `%%time` hides", 0, why)
             raise NotAdmitted(f"{name}, whose source is not found", 0, self.language.where)
         try:
             trees.limit(tree)

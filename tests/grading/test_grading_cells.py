@@ -100,3 +100,10 @@ def test_work_in_other_cells_has_its_points(request, tmp_path):
     mode, limits = "rlimit" if NO_BWRAP else "bwrap", sandbox.Limits(**hostile.PATIENT)
     result = grade.grade("anna", "07_vector_add", path, hostile.MASTER, mode, limits, 7, collector)
     assert result["points"] == hostile.ALL, [(t["task"], t["status"], t["headline"]) for t in result["tasks"]]
+
+
+def test_carriage_returns_change_no_cell(tmp_path):
+    path = tmp_path / "x.ipynb"
+    path.write_text('{"cells": [{"cell_type": "code", "source": "a = 1\\r\\nb = 2\\r"}]}', encoding="utf-8")
+    ((_, _, source),), flags = reading.load(path)
+    assert (source, flags) == ("a = 1\nb = 2\n", [])

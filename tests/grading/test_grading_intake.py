@@ -410,6 +410,11 @@ def test_a_date_inside_an_archive_makes_no_late_work_early(found, tmp_path):
         assert rows[name].date == handed_in
 
 
+def test_the_notebook_of_another_chapter_is_no_puzzle_and_json_is_a_notebook(found):
+    rows = found({"anna/07_vector_add.json": "mine", "anna/10_recurrent.ipynb": "{}", "anna/settings.json": "{}"})
+    assert (text(rows["anna"]), rows["anna"].flags) == ("mine", ())
+
+
 def test_one_archive_does_not_change_the_dates_of_others(found, tmp_path):
     place(
         tmp_path / "in",

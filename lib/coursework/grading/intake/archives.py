@@ -47,8 +47,11 @@ def is_foreign(name):
 
 
 def is_notebook(name):
-    """True for what may be a notebook: .ipynb in any case, also where a browser put .txt or .json behind it."""
-    return bool(re.search(r"\.ipynb(\.txt|\.json)?$", name, re.IGNORECASE))
+    """True for what may be a notebook: .ipynb in any case, also where a browser put .txt or .json behind it, or in its
+    place after a name that begins as those of exercises do."""
+    return bool(
+        re.search(r"\.ipynb(\.txt|\.json)?$|(^|[/_-])\d\d[a-z]?_\w+( ?\(\d+\)|-\d+)?\.json$", name, re.IGNORECASE)
+    )
 
 
 def is_junk(parts):

@@ -75,7 +75,7 @@ def _cell(cell):
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
-    source = source.replace("\0", "") if isinstance(source, str) else ""
+    source = re.sub(r"\r\n?", "\n", source.replace("\0", "")) if isinstance(source, str) else ""
     metadata = cell.get("metadata")
     mark = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = mark.get("grade_id") if isinstance(mark, dict) else None

@@ -12,10 +12,12 @@ Every entry of the folder gets a row, with a reason where there is nothing to gr
 entry's own name (owners.py); which exercise, from the ids of its cells, else from the file's name.
 """
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ... import definition
 from . import archives, owners, reading
 from .entries import gather
 from .roster import BadSubmissions, Class, read_roster
@@ -94,6 +96,8 @@ def find(source, exercises, rows=(), scratch=None, ids=None):
         work.notes += [note for note in (flags.get(whose[entry.name]), guess, *entry.problems) if note]
         for file in entry.files:
             exercise, note = _exercise(file, exercises, ids)
+            if exercise is None and _of_another_chapter(file):
+                continue
             (work.notebooks[exercise] if exercise else work.strange).append((file, note))
     found = [s for student in sorted(works) for s in _rows(student, works[student], exercises)]
     return found + unmatched
@@ -121,6 +125,12 @@ def _exercise(file, exercises, ids):
     if name:
         return name, "" if name in called else shown
     return next((e for e in exercises for part in file.parts if owners.named(e).search(part)), None), shown
+
+
+def _of_another_chapter(file):
+    """Whether it is called as the notebook of a chapter that is not graded now."""
+    found = re.match(r"(\d\d[a-z]?)_\w", file.parts[-1])
+    return bool(found) and found[1] in definition.chapters()
 
 
 def _rows(student, work, exercises):
