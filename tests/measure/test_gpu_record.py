@@ -251,11 +251,28 @@ def test_a_ladder_stands_in_the_order_it_is_taught_with_the_library_first():
     assert "\ndouble_buffered " in text
 
 
+def test_counts_stand_beside_the_clock():
+    counted = {"swizzled": (4, 1), "of_tomorrow": (4, 2)}
+    table = str(measure.beside_the_clock("transpose", counted, ("sectors", "ways"), copy=1 << 26))
+    copies = measure.ladder("transpose")["transpose_swizzled"]["time"] / measure.recorded_copy(1 << 26)
+    assert "in copies" in table
+    (ours,) = (line.split() for line in table.splitlines() if line.startswith("swizzled"))
+    assert (ours[1:3], ours[-1]) == (["4", "1"], f"{copies:.1f}")
+    (tomorrow,) = (line.split() for line in table.splitlines() if line.startswith("of_tomorrow"))
+    assert tomorrow[1:] == ["4", "2", "-", "-"]
+    table = str(measure.beside_the_clock("sum", {"shuffle": (1,)}, ("barriers",)))
+    assert "share of PyTorch" in table
+    assert f"{measure.ladder('sum')['sum_shuffle']['share']:.2f}" in table
+    assert "\nPyTorch" in table
+
+
 def test_what_is_not_recorded_is_said():
     with pytest.raises(LookupError, match="recorded are: 8192 x 8192"):
         measure.ladder("transpose", "3 x 3")
     with pytest.raises(LookupError, match="no experiment 'banks' with"):
         measure.experiment("banks", ways=3)
+    with pytest.raises(LookupError, match="no copy of 3 numbers"):
+        measure.recorded_copy(3)
 
 
 def test_every_rung_recorded_exists_and_every_section_is_complete():

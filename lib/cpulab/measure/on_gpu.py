@@ -84,6 +84,37 @@ def ladder_table(operation, label=None, flops=False, folder=None):
     return Table(headings, lines, f"{operation}: {caption}")
 
 
+def beside_the_clock(operation, counted, headings, label=None, copy=None, folder=None):
+    """What was counted of each rung as a table, and beside it the recorded time of its kernels.
+
+    counted: {rung: its values}, rungs without the operation's name; headings: what the values are. The last column is the
+    share of the library's speed; with copy, a number of float32, it is how many copies of so many numbers fit into the
+    time. A rung that was not recorded has "-" there.
+    """
+    rows = ladder(operation, label, folder)
+    (peer, library), *_ = rows.items()
+    beside = recorded_copy(copy, folder) if copy else None
+    lines = []
+    for name, values in counted.items():
+        row = rows.get(f"{operation}_{name}")
+        clock = ("-", "-")
+        if row:
+            clock = with_unit(row["time"], "s"), f"{row['time'] / beside:.1f}" if copy else _share(row["share"])
+        lines.append((name, *values, *clock))
+    if not copy:
+        lines.append((peer, *["" for _ in headings], with_unit(library["time"], "s"), _share(1)))
+    last = "in copies" if copy else f"share of {peer}"
+    return Table(("rung", *headings, "on an " + _gpu(folder), last), lines, f"time: recorded, {library['label']}")
+
+
+def recorded_copy(numbers, folder=None):
+    """The seconds in which the recorded GPU copies so many float32, or LookupError."""
+    for line in _record(folder).data["times"]["lines"]:
+        if line["name"] == "copy" and line["size"] == numbers:
+            return line["kernel_seconds"]
+    raise LookupError(f"no copy of {numbers} numbers is recorded")
+
+
 def _share(share):
     """A share with two digits behind the point; a small one with the first that says something."""
     return f"{share:.2f}" if share >= 0.01 else f"{share:.1g}"

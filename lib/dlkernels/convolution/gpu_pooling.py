@@ -44,7 +44,7 @@ def put(operation, function, adds, kernel, signature):
 
 @cuda.jit(device=True)
 def largest_of(x, p, first_i, tall, step_i, first_j, broad, step_j):
-    """(place of the largest pixel of a window, that pixel): the first of several,
+    """(index of the largest pixel of a window, that pixel): the first of several,
     the last NaN; (-1, -inf) for a window without pixels."""
     place = -1
     best = LOWEST
@@ -59,6 +59,18 @@ def largest_of(x, p, first_i, tall, step_i, first_j, broad, step_j):
     return place, best
 
 
+@cuda.jit(device=True)
+def largest_pixel(x, p, first_i, tall, step_i, first_j, broad, step_j):
+    """The largest pixel of a window, NaN if one is; -inf for a window without pixels."""
+    best = LOWEST
+    for ky in range(tall):
+        for kx in range(broad):
+            pixel = x[p, first_i + ky * step_i, first_j + kx * step_j]
+            if pixel > best or pixel != pixel:
+                best = pixel
+    return best
+
+
 @cuda.jit
 def max_kernel(x, down, across, out):
     z, y = cuda.grid(2)
@@ -66,7 +78,7 @@ def max_kernel(x, down, across, out):
         i, tall, step_i = down[y, 0], down[y, 1], down[y, 2]
         j, broad, step_j = across[z, 0], across[z, 1], across[z, 2]
         for p in range(cuda.blockIdx.z, out.shape[0], cuda.gridDim.z):
-            out[p, y, z] = largest_of(x, p, i, tall, step_i, j, broad, step_j)[1]
+            out[p, y, z] = largest_pixel(x, p, i, tall, step_i, j, broad, step_j)
 
 
 def largest(x, down, across, out):

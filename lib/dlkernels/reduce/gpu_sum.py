@@ -184,7 +184,7 @@ def warp_sum(value):
 
 @cuda.jit(device=True)
 def block_sum(value, sums):
-    """The sum over a block, in its first thread. sums: shared, a number for each warp."""
+    """The sum over a block, in its first thread. sums: shared, one for each warp. Before a second call: a barrier."""
     t = cuda.threadIdx.x
     value = warp_sum(value)
     if t % WARP == 0:
