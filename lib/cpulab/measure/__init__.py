@@ -16,7 +16,7 @@ hot_loop(function)      the innermost loop of a compiled function, as the proces
 machine_code(rung)      what the compiler for NVIDIA GPUs makes of a kernel, as it was recorded
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 recorded_transfers()    what a GPU took for a vector add with its copies, if one was recorded
-experiment(name)        what a GPU took for one of the recorded experiments; ladder(), ladder_table(): for the rungs of an operation
+experiment(name)        what a GPU took for one of the recorded experiments; ladder(), ladder_table(): for the rungs of an operation; overview(): of all
 Beside(name)            a recorded comparison with PyTorch: its means, its table
 """
 
@@ -30,7 +30,7 @@ from .line_picture import line_picture
 from .lines import LineMap, empty_aligned, line_bytes, line_map
 from .machine import MachineCard, machine_card
 from .machine_code import machine_code
-from .on_gpu import experiment, ladder, ladder_table
+from .on_gpu import experiment, ladder, ladder_table, overview
 from .pages import new_memory, page_faults
 from .peak_rates import STREAM, Peaks, peaks
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
