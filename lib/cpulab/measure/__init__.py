@@ -90,6 +90,7 @@ __all__ = [
     "new_log",
     "new_memory",
     "note",
+    "overview",
     "page_faults",
     "peaks",
     "provenance",
