@@ -266,6 +266,28 @@ def test_counts_stand_beside_the_clock():
     assert "\nPyTorch" in table
 
 
+def test_the_overview_has_every_recorded_call_and_its_fastest_rung():
+    sections = "matmul", "times", "memory", "convolution", "attention", "recurrent"
+    peaks = {"float32": 67e12, "float16": 989e12, "bfloat16": 989e12}
+    rows = measure.overview(*sections, peaks=peaks, bandwidth=4.2e12)
+    found = {(row["operation"], row["label"]): row for row in rows}
+    assert len(found) == len(rows)
+    for section in sections[2:]:
+        for line in measure.recorded("gpu").data[section]["lines"]:
+            assert (line["operation"], line["label"]) in found
+    for operation, label in (("lstm", "128 steps, batch 64, 256 units"), ("matmul", "1000 x 333 by 333 x 777")):
+        rungs = [row for row in measure.ladder(operation, label).values() if row["name"] != row["peer"]]
+        assert found[operation, label]["kernels"] == max(row["share"] for row in rungs)
+    product = found["matmul", "4096 x 4096 by 4096 x 4096"]
+    best = measure.ladder("matmul", "4096 x 4096 by 4096 x 4096")[product["rung"]]
+    assert product["bound"] == "flop"
+    assert product["limit"] == pytest.approx(best["flops"] / 67e12)
+    decoded = found["decode_attention", "1 x 32 x 1 x 16384 x 128"]
+    assert decoded["bound"] == "bytes"
+    assert decoded["limit"] == pytest.approx(2 * 4 * 32 * 16384 * 128 / 4.2e12 / 1543.521e-6, rel=1e-3)
+    assert found["scan", "65536"]["kernels"] is None
+
+
 def test_what_is_not_recorded_is_said():
     with pytest.raises(LookupError, match="recorded are: 8192 x 8192"):
         measure.ladder("transpose", "3 x 3")

@@ -18,7 +18,8 @@ machine_code(rung)      what the compiler for NVIDIA GPUs makes of a kernel, as 
 machine_card()          what was measured on; record(), recorded(): results kept with their provenance
 recorded_transfers()    what a GPU took for a vector add with its copies, if one was recorded
 experiment(name)        what a GPU took for one of the recorded experiments; ladder(), ladder_table(): for the rungs of
-                        an operation; beside_the_clock(): what was counted of its rungs, with the recorded times
+                        an operation; beside_the_clock(): what was counted of its rungs, with the recorded times;
+                        overview(): of all
 recorded_copy(numbers)  what a GPU took to copy so many numbers
 Beside(name)            a recorded comparison with PyTorch: its means, its table
 
@@ -43,7 +44,7 @@ from .line_picture import line_picture
 from .lines import LineMap, empty_aligned, line_bytes, line_map
 from .machine import MachineCard, machine_card
 from .machine_code import machine_code
-from .on_gpu import beside_the_clock, experiment, ladder, ladder_table, recorded_copy
+from .on_gpu import beside_the_clock, experiment, ladder, ladder_table, overview, recorded_copy
 from .pages import new_memory, page_faults
 from .peak_rates import STREAM, Peaks, peaks
 from .plot import Point, Roof, alt_text, roofline, roofline_table, roofs
@@ -104,6 +105,7 @@ __all__ = [
     "new_log",
     "new_memory",
     "note",
+    "overview",
     "page_faults",
     "peaks",
     "provenance",

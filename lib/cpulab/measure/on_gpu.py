@@ -115,6 +115,56 @@ def recorded_copy(numbers, folder=None):
     raise LookupError(f"no copy of {numbers} numbers is recorded")
 
 
+def overview(*sections, peaks, bandwidth, folder=None):
+    """Every recorded call of these sections of the record, the lost ones too: a list of dicts, in the record's order.
+
+    sections: "matmul", "times" (of vectors), "memory", "convolution", "attention", "recurrent". Each dict has "operation",
+    "label"; "rung", our fastest by its kernels; "kernels" and "call", the library's time over that of our fastest, by kernels
+    and as calls (None where the library has no such function); "limit", the fraction of the machine's limit that the rung
+    reaches, and "bound", what the limit is: "flop" or "bytes", whichever takes longer for the operation by itself, all
+    arguments and results moved once. peaks: FLOP/s for each dtype; bandwidth: bytes per second of a copy.
+    """
+    calls = {}
+    for section in sections:
+        for line in _record(folder).data[section]["lines"]:
+            if "error" not in line and "kernel_seconds" in line:
+                line = _described(section, line)
+                calls.setdefault((line["operation"], line["label"]), []).append(line)
+    return [_best(call, peaks, bandwidth) for call in calls.values()]
+
+
+def _described(section, line):
+    """A line of any section with its operation, label, peer, and flop and bytes of the operation by itself."""
+    if section == "times":
+        moved = line["kernel_bandwidth"] * line["kernel_seconds"]
+        return dict(line, label=f"{line['size']}", peer="PyTorch", dtype="float32", flops=0, bytes=moved)
+    if section == "matmul":
+        m, n, k, count = (line[name] for name in ("m", "n", "k", "count"))
+        size = 4 if line["dtype"] == "float32" else 2
+        moved = count * (size * (m * k + k * n) + 4 * m * n)
+        return dict(line, **_of_product(line), flops=2 * count * m * n * k, bytes=moved)
+    return dict(line, peer="PyTorch")
+
+
+def _best(lines, peaks, bandwidth):
+    (peer,) = {line["peer"] for line in lines}
+    theirs = next((line for line in lines if line["name"] == peer), None)
+    ours = [line for line in lines if line["name"] not in ("copy", "PyTorch", "cuBLAS")]
+    best = min(ours, key=lambda line: line["kernel_seconds"])
+    call = min(line["seconds"] for line in ours)
+    least = {"flop": best["flops"] / peaks[best["dtype"]], "bytes": best["bytes"] / bandwidth}
+    bound = max(least, key=least.get)
+    return {
+        "operation": best["operation"],
+        "label": best["label"],
+        "rung": best["name"],
+        "kernels": theirs and theirs["kernel_seconds"] / best["kernel_seconds"],
+        "call": theirs and theirs["seconds"] / call,
+        "bound": bound,
+        "limit": least[bound] / best["kernel_seconds"],
+    }
+
+
 def _share(share):
     """A share with two digits behind the point; a small one with the first that says something."""
     return f"{share:.2f}" if share >= 0.01 else f"{share:.1g}"

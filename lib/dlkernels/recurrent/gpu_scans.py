@@ -27,7 +27,11 @@ PAIRS = 2 * THREADS
 ITEMS = 8  # steps of a thread, where several blocks have a row
 CHUNK = THREADS * ITEMS
 MOST_BLOCKS = 1 << 16
-MANY_ROWS, FEW_STEPS = 4096, 32  # one thread for each row is enough from here on, and up to here
+FEW_STEPS = 32  # one thread for each row is enough up to here
+MANY_ROWS = 4096  # a block for each row fills the device from here on
+# One thread for each row takes 0.43 us for a step, however many rows there are; a block for each row 28 ps for a step of one row
+# (an H200, 4096 rows of 4096 steps that lie beside each other: 1755 us and 476 us). They are equal at 15,000 rows.
+ENOUGH_THREADS = 1 << 14
 
 LIMITS = "products of a must not overflow within a tile: a state of zero before it would become NaN"
 
@@ -123,6 +127,10 @@ def hillis_steele_kernel(a, b, h, out, steps, after, first, step):
             cuda.syncthreads()
 
 
+def block_per_row(a, b, h, out, rows, shape):
+    hillis_steele_kernel[min(rows, MOST_BLOCKS), THREADS](a, b, h, out, *shape)
+
+
 @implementation(
     "scan",
     "gpu",
@@ -133,7 +141,7 @@ def hillis_steele_kernel(a, b, h, out, steps, after, first, step):
 )
 @on_lines
 def scan_hillis_steele(a, b, h, out, rows, shape):
-    hillis_steele_kernel[min(rows, MOST_BLOCKS), THREADS](a, b, h, out, *shape)
+    block_per_row(a, b, h, out, rows, shape)
 
 
 @cuda.jit
@@ -273,7 +281,7 @@ def results_kernel(a, b, states, out, steps, after, first, step):
 @implementation(
     "scan",
     "gpu",
-    adds="a row in chunks, a block each: their totals, the states between them, their results; many rows have a thread each",
+    adds="a row in chunks, a block each: their totals, the states between them, their results; many rows have a block or a thread each",
     dtypes=("float32",),
     limits=LIMITS,
     kernels=[
@@ -285,8 +293,12 @@ def results_kernel(a, b, states, out, steps, after, first, step):
 )
 @on_lines
 def scan_blocks(a, b, h, out, rows, shape):
-    if rows >= MANY_ROWS or shape[0] <= FEW_STEPS:
+    beside = abs(shape[3]) > 1  # rows lie beside each other: threads of neighbours read neighbours
+    if shape[0] <= FEW_STEPS or (rows >= ENOUGH_THREADS and beside):
         thread_per_row(a, b, h, out, rows, shape)
+        return
+    if rows >= MANY_ROWS:
+        block_per_row(a, b, h, out, rows, shape)
         return
     chunks = -(-shape[0] // CHUNK)
     products, ends = (cuda.device_array(rows * chunks, f32) for _ in range(2))
