@@ -73,7 +73,7 @@ CROSSING = FunctionTask(
     title="From which size on does it pay?",
     objective="Compute from which size on a GPU is faster, copies included",
     points=2,
-    minutes=8,
+    minutes=12,
     judge=judge_crossing,
     cases=(
         _job("much work for each byte", 100.0, 1e11, 1e13, 2e10),

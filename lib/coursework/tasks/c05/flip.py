@@ -23,7 +23,7 @@ FLIP = KernelTask(
     title="A picture in the mirror",
     objective="Write a kernel on a grid of two dimensions, and give the columns to the direction in which warps run",
     points=2,
-    minutes=10,
+    minutes=15,
     spec=lambda picture, out: picture[:, ::-1],
     cases=(
         picture_case("one block, exact", 16, 16),

@@ -38,7 +38,7 @@ OVERLAP = ScheduleTask(
     title="Be the scheduler: keep both engines busy",
     objective="Choose the order in which three streams are issued so that copies and kernels overlap most",
     points=2,
-    minutes=8,
+    minutes=20,
     program=Program(
         """
         issued = []

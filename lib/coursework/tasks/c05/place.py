@@ -64,7 +64,7 @@ PLACE = FunctionTask(
     title="Where in the volume?",
     objective="Compute slice, row and column of an element from the number of its thread",
     points=2,
-    minutes=7,
+    minutes=10,
     judge=judge_place,
     cases=(
         _at(7, 2, 3, 4),

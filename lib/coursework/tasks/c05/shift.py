@@ -23,7 +23,7 @@ SHIFT = KernelTask(
     title="Move a vector by k places",
     objective="Write a kernel whose threads each ask which elements there are before they read and write",
     points=2,
-    minutes=8,
+    minutes=12,
     spec=lambda x, k, out: shifted(x, k),
     cases=(
         Case("one block: n = 32, k = 5 in 1 block of 32", shift_arguments(32, 5), grid=1, block=32),

@@ -30,7 +30,7 @@ ADD = KernelTask(
     title="Add vectors of different lengths",
     objective="Write a kernel in which each thread computes one element, and guard each access by its own array",
     points=3,
-    minutes=10,
+    minutes=15,
     spec=sum_of_padded,
     cases=(
         Case("one block: n = 32 in 1 block of 32", add_arguments(32), grid=1, block=32),

@@ -22,7 +22,7 @@ BUG = KernelTask(
     title="Repair two bugs in a backward pass",
     objective="Debug a kernel from what its check reports",
     points=3,
-    minutes=12,
+    minutes=18,
     spec=lambda grad, x, out: np.where(x > 0, grad.astype(np.float64), 0.0),
     cases=(
         Case("one block: n = 32 in 1 block of 32", backward_arguments(32), grid=1, block=32),

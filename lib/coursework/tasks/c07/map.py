@@ -19,7 +19,7 @@ MAP = KernelTask(
     title="ReLU of a matrix",
     objective="Write a kernel on a grid of two dimensions",
     points=1,
-    minutes=5,
+    minutes=8,
     spec=lambda x, out: np.maximum(x.astype(np.float64), 0),
     cases=(
         case_2d("one block, full", matrix_arguments, 8, 16),

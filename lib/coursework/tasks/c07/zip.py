@@ -18,7 +18,7 @@ ZIP = KernelTask(
     title="The larger of two, element by element",
     objective="Write a kernel in which each thread of one block computes one element",
     points=1,
-    minutes=4,
+    minutes=6,
     spec=lambda a, b, out: np.maximum(a, b),
     cases=(
         Case("one block of a warp: n = 32", two_lines(32), grid=1, block=32),

@@ -132,7 +132,7 @@ INT8 = FunctionTask(
     title="A product in eight bits",
     objective="Quantise two matrices, multiply them in integers, and scale the result back",
     points=2,
-    minutes=10,
+    minutes=15,
     judge=judge_int8,
     cases=(
         int8_case("small", 3, 4, 5),

@@ -75,7 +75,7 @@ NETWORK = FunctionTask(
     title="A network on your own kernels",
     objective="Compose matmul, bias, activation and softmax into a network that reads digits",
     points=2,
-    minutes=8,
+    minutes=12,
     judge=judge_network,
     cases=(
         Case("one picture", network_arguments(1)),

@@ -27,7 +27,7 @@ LINE = KernelTask(
     title="A window slides along a line",
     objective="Write a kernel in which each thread computes one weighted sum over a window",
     points=2,
-    minutes=8,
+    minutes=12,
     spec=lambda x, weight, stride, out: along(x, weight, stride, out),
     cases=(
         line_case("one block", 32, 3),

@@ -179,7 +179,7 @@ BACKWARD = FunctionTask(
     title="A step, backwards",
     objective="Write the gradient of one step of an LSTM, and say where the two ways into the cell meet",
     points=3,
-    minutes=14,
+    minutes=21,
     judge=judge_backward,
     cases=(
         Case("2 rows, 3 units", backward_arguments(2, 3)),

@@ -169,7 +169,7 @@ CELL = FunctionTask(
     title="A step of an LSTM",
     objective="Write a step of an LSTM with PyTorch's order of gates, and a sigmoid that holds for large numbers",
     points=2,
-    minutes=8,
+    minutes=12,
     judge=judge_cell,
     cases=(
         Case("3 sequences, 4 features, 5 units", cell_arguments(3, 4, 5)),

@@ -116,7 +116,7 @@ PLAN = FunctionTask(
     title="Be the scheduler of a scan",
     objective="Plan the joins of a scan in the fewest rounds, with half as many workers as steps",
     points=1,
-    minutes=12,
+    minutes=18,
     judge=judge_plan,
     cases=(
         plan_case("a power of two", 8),

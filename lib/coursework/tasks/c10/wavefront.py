@@ -122,7 +122,7 @@ WAVEFRONT = FunctionTask(
     title="Where a wave breaks",
     objective="Compute the earliest round of each cell of a network with layers of one direction and of two",
     points=3,
-    minutes=10,
+    minutes=15,
     judge=judge_rounds,
     cases=(
         rounds_case("two over one", [1, 2], 4),

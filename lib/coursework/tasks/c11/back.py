@@ -168,7 +168,7 @@ BACK = FunctionTask(
     title="The way back through a cap",
     objective="Derive the gradients of a tile of keys for scores with a soft cap, from two numbers that each query has kept",
     points=3,
-    minutes=16,
+    minutes=24,
     judge=judge_back,
     cases=(
         back_case("5 queries, all of 7 keys", 5, 7),

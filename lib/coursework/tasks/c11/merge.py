@@ -150,7 +150,7 @@ MERGE = FunctionTask(
     title="Two parts become one",
     objective="Merge two partial results of a softmax exactly, an empty part included",
     points=2,
-    minutes=8,
+    minutes=12,
     judge=judge_merge,
     cases=(
         Case("the second part has the larger score", two_parts(5, 4, (0, 2))),

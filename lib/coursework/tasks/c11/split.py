@@ -165,7 +165,7 @@ SPLIT = FunctionTask(
     title="Many parts, already divided",
     objective="Combine the results of parts of a cache by the logarithms of their sums",
     points=2,
-    minutes=10,
+    minutes=15,
     judge=judge_split,
     cases=(
         Case("5 parts, 5 heads", split_parts(5, 5)),

@@ -142,7 +142,7 @@ WINDOW = FunctionTask(
     title="Which tiles does a window need?",
     objective="Say for a block of queries which tiles of keys a sliding window with a sink needs, and which need no mask",
     points=3,
-    minutes=12,
+    minutes=25,
     judge=judge_window,
     cases=(
         window_case("one query", 12, 12, 16, 4, 4, 0),
