@@ -61,7 +61,7 @@ def largest_of(x, p, first_i, tall, step_i, first_j, broad, step_j):
 
 @cuda.jit(device=True)
 def largest_pixel(x, p, first_i, tall, step_i, first_j, broad, step_j):
-    """The largest pixel of a window, NaN if one is; -inf for a window without pixels."""
+    """A window's largest pixel: NaN if one is, -inf without pixels."""
     best = LOWEST
     for ky in range(tall):
         for kx in range(broad):
