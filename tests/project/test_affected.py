@@ -152,7 +152,7 @@ def test_the_programs_that_run_it(plan):
     assert style[-2:] == layout[-2:] == ["tests/wrong_answers/09_line.py", "tests/zoo/zoo_masks.py"]
     chosen = tests[tests.index("-k") + 1]
     assert "test_zoo.py or " in chosen
-    assert "(test_wrong_answers.py and (09-line or 02- or 02_threads))" in chosen
+    assert "(test_wrong_answers.py and (09-line))" in chosen
     assert "not slow and not book" in tests
     assert tests[-1] == "-x"
     assert "solutions/02_threads.ipynb" in notebooks
