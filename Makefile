@@ -24,7 +24,7 @@ PACED = test "$$(cat _build/.hurry 2>/dev/null)" = "$(HURRY)" || rm -rf _build/.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench gpu gpu-record lock fuzz clean
+.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench records gpu gpu-record lock fuzz clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -118,6 +118,9 @@ lint: $(READY)  ## check the style of the code
 
 bench: $(READY)  ## measure ratios against NumPy (and PyTorch, if it is installed)
 	@$(PY) benchmarks/run.py
+
+records: $(READY)  ## make again what was recorded of GPU kernels that changed, and say which (proofs need z3, machine code `make gpu`)
+	@$(PY) benchmarks/run.py --stale
 
 gpu: $(READY)  ## add what compiles kernels for NVIDIA GPUs (Linux, Windows; also without a GPU)
 	@.venv/bin/uv pip install -q -p $(PY) -r requirements-gpu.lock || $(PY) -m pip install -q -r requirements-gpu.lock
