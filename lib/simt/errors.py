@@ -40,8 +40,8 @@ class KernelError(RuntimeError):
 
 
 def raised_in_kernel(kind):
-    """The class of the error that stands for an exception of another class: both of them, where Python allows that, so that
-    ``except ValueError`` has what a kernel raises."""
+    """The class of the error that stands for an exception of another class: both of them, where Python allows that,
+    so that ``except ValueError`` has what a kernel raises."""
     try:
         return type("KernelError", (KernelError, kind), {"__module__": __name__})
     except TypeError:

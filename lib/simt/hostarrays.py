@@ -62,7 +62,8 @@ class DeviceNDArray:
 
     @property
     def __cuda_array_interface__(self):
-        """As numba's arrays have it. The address is one of the pretended device: `from_interface` finds the array there."""
+        """As numba's arrays have it. The address is one of the pretended device: `from_interface` finds the array
+        there."""
         if self._unwritten is not None:  # others may write there from now on
             self._unwritten.forget()
         return {
@@ -245,8 +246,8 @@ def _dtype(dtype):
 
 
 def from_interface(other):
-    """The array of this module that an object of another library stands for (``__cuda_array_interface__``); TypeError for one
-    that lies on a real GPU."""
+    """The array of this module that an object of another library stands for (``__cuda_array_interface__``); TypeError
+    for one that lies on a real GPU."""
     interface = other.__cuda_array_interface__
     address, readonly = interface["data"]
     shape, dtype = interface["shape"], np.dtype(interface["typestr"])

@@ -1,4 +1,5 @@
-"""``numba.vectorize`` and ``guvectorize`` with ``target="cuda"``: numba imports these builders from ``numba.cuda.vectorizers``.
+"""``numba.vectorize`` and ``guvectorize`` with ``target="cuda"``: numba imports these builders from
+``numba.cuda.vectorizers``.
 
 Each declared type is a kernel with one thread for each element (or for each turn of the outer loops), made from text.
 """

@@ -87,9 +87,9 @@ def ladder_table(operation, label=None, flops=False, folder=None):
 def beside_the_clock(operation, counted, headings, label=None, copy=None, folder=None):
     """What was counted of each rung as a table, and beside it the recorded time of its kernels.
 
-    counted: {rung: its values}, rungs without the operation's name; headings: what the values are. The last column is the
-    share of the library's speed; with copy, a number of float32, it is how many copies of so many numbers fit into the
-    time. A rung that was not recorded has "-" there.
+    counted: {rung: its values}, rungs without the operation's name; headings: what the values are. The last column is
+    the share of the library's speed; with copy, a number of float32, it is how many copies of so many numbers fit
+    into the time. A rung that was not recorded has "-" there.
     """
     rows = ladder(operation, label, folder)
     (peer, library), *_ = rows.items()
@@ -118,11 +118,12 @@ def recorded_copy(numbers, folder=None):
 def overview(*sections, peaks, bandwidth, folder=None):
     """Every recorded call of these sections of the record, the lost ones too: a list of dicts, in the record's order.
 
-    sections: "matmul", "times" (of vectors), "memory", "convolution", "attention", "recurrent". Each dict has "operation",
-    "label"; "rung", our fastest by its kernels; "kernels" and "call", the library's time over that of our fastest, by kernels
-    and as calls (None where the library has no such function); "limit", the fraction of the machine's limit that the rung
-    reaches, and "bound", what the limit is: "flop" or "bytes", whichever takes longer for the operation by itself, all
-    arguments and results moved once. peaks: FLOP/s for each dtype; bandwidth: bytes per second of a copy.
+    sections: "matmul", "times" (of vectors), "memory", "convolution", "attention", "recurrent". Each dict has
+    "operation", "label"; "rung", our fastest by its kernels; "kernels" and "call", the library's time over that of
+    our fastest, by kernels and as calls (None where the library has no such function); "limit", the fraction of the
+    machine's limit that the rung reaches, and "bound", what the limit is: "flop" or "bytes", whichever takes longer
+    for the operation by itself, all arguments and results moved once. peaks: FLOP/s for each dtype; bandwidth: bytes
+    per second of a copy.
     """
     calls = {}
     for section in sections:

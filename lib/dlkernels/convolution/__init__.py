@@ -106,7 +106,8 @@ def carray(x):
 
 
 def _quick_conv2d(x, weight, bias, stride, padding, dilation, groups):
-    """Contiguous arrays: after a large result Python's own memory has left the cache, and the long way takes longer than alone."""
+    """Contiguous arrays: after a large result Python's own memory has left the cache, and the long way takes longer
+    than alone."""
     if carray(x) and carray(weight) and (bias is None or carray(bias)) and weight.ndim == x.ndim == 4:
         g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
         out = new(shape, x.dtype)

@@ -3,13 +3,14 @@
     solve           guesses all states, and corrects all of them together until none moves
     rnn_steps, lstm_steps, gru_steps    f and its Jacobians for a network of one layer and one sequence
 
-Linearised around a guess g, each step is h_t = f(g_{t-1}) + J_t (h_{t-1} - g_{t-1}): a *linear* recurrence in h, whose scan is
-parallel over time. One round is one such scan (Lim and others, DEER, 2024). The price: J_t is an n x n matrix, so a join of
-two stretches costs n^3, where a step of the chain costs n^2. `diagonal=True` keeps the diagonals only (a quasi-Newton method,
-Gonzalez and others, ELK, 2024): a join is then as cheap as in `dlkernels.scan`, and there are more rounds.
+Linearised around a guess g, each step is h_t = f(g_{t-1}) + J_t (h_{t-1} - g_{t-1}): a *linear* recurrence in h,
+whose scan is parallel over time. One round is one such scan (Lim and others, DEER, 2024). The price: J_t is an n x n
+matrix, so a join of two stretches costs n^3, where a step of the chain costs n^2. `diagonal=True` keeps the diagonals
+only (a quasi-Newton method, Gonzalez and others, ELK, 2024): a join is then as cheap as in `dlkernels.scan`, and
+there are more rounds.
 
-After round k at least the first k states are right, as in the chain. So T rounds are enough for T steps; where the network
-forgets, or its steps are nearly linear, a few are.
+After round k at least the first k states are right, as in the chain. So T rounds are enough for T steps; where the
+network forgets, or its steps are nearly linear, a few are.
 """
 
 import numpy as np
@@ -20,9 +21,9 @@ from .reference import sigmoid
 def solve(steps, h0, count, tolerance=1e-9, diagonal=False, rounds=None):
     """The states after each of `count` steps, (count, n) in float64, and how many rounds it took.
 
-    steps: a function of the states *before* all steps, (count, n); it returns the states after them, (count, n), and the
-    Jacobians, (count, n, n). h0: (n,). tolerance: no number of the last round's states moved by more. rounds: stop after so
-    many, whatever moved; default: after `count`, when all states are those of the chain.
+    steps: a function of the states *before* all steps, (count, n); it returns the states after them, (count, n), and
+    the Jacobians, (count, n, n). h0: (n,). tolerance: no number of the last round's states moved by more. rounds:
+    stop after so many, whatever moved; default: after `count`, when all states are those of the chain.
     """
     h0 = np.asarray(h0, np.float64)
     states = np.zeros((count, h0.size))

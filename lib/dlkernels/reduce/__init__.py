@@ -111,7 +111,8 @@ def sum(x, dim=None, keepdim=False):
 
 
 def sum_backward(grad, x, dim=None, keepdim=False):
-    """The gradient of x, given `grad`, the one with respect to sum(x, dim, keepdim): grad, in each place that was added up.
+    """The gradient of x, given `grad`, the one with respect to sum(x, dim, keepdim): grad, in each place that was
+    added up.
 
     grad: the shape of that sum, the dtype of x. x: only its shape counts. A new array. Wrong arguments: as for `sum`.
     """

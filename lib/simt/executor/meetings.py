@@ -198,8 +198,8 @@ class Meetings:
         self.launch.fault(Deadlock, message, threads[0].request[1], threads[0])
 
     def _barrier_is_apart(self, threads):
-        """Whether a barrier that some wait at is what not all threads come to, rather than the warp operation that waits for
-        them: it stands in a branch of some threads, and the warp operation does not."""
+        """Whether a barrier that some wait at is what not all threads come to, rather than the warp operation that
+        waits for them: it stands in a branch of some threads, and the warp operation does not."""
         guarded = {True: [], False: []}
         for number in {t.request[1] for t in threads}:
             site = self.launch.sites[number]

@@ -19,7 +19,8 @@ from .words import words
 
 
 class NoTypes(NotOnAGpu, TypingError):
-    """The kernel's variables and operations have no types, for the arguments of this launch. For numba, a TypingError."""
+    """The kernel's variables and operations have no types, for the arguments of this launch. For numba, a
+    TypingError."""
 
     def __init__(self, reason, **place):
         super().__init__(reason, **place)

@@ -24,8 +24,8 @@ def races(trace, places=None):
 
 
 def _by_flags(trace, meetings, own):
-    """(findings of what flags, counters and locks of the kernel would order if they had their fences and barriers: one for
-    each that is missing, the other meetings)."""
+    """(findings of what flags, counters and locks of the kernel would order if they had their fences and barriers:
+    one for each that is missing, the other meetings)."""
     missing, groups, rest = Missing(trace, own), {}, []
     for m in meetings:
         cure = missing.cure(m.conflict)

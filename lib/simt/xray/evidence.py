@@ -144,8 +144,8 @@ class Evidence:
         return self._leasts[key]
 
     def _floor(self, e, begin):
-        """The count that ``e`` cannot but find: a read is never older than an earlier one of the same place, by its thread or
-        before a barrier of its block."""
+        """The count that ``e`` cannot but find: a read is never older than an earlier one of the same place, by its
+        thread or before a barrier of its block."""
         key = e.number, begin, "floor"
         if key not in self._leasts:
             floor = 0

@@ -1,7 +1,7 @@
 """What an order that a kernel makes for itself lacks: a fence, a wider one, or a barrier before a flag is passed on.
 
-The order is worked out again, as if a fence stood behind every access (and as if barriers parted a block where its source
-passes an atomic on): two accesses that are in order then, lack just that.
+The order is worked out again, as if a fence stood behind every access (and as if barriers parted a block where its
+source passes an atomic on): two accesses that are in order then, lack just that.
 """
 
 import functools

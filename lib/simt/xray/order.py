@@ -110,7 +110,8 @@ class Order:
         return found[::-1]
 
     def _note_comparisons(self):
-        """With each atomic the comparisons of what it returned: (operator, bound, result, the read that the bound is from)."""
+        """With each atomic the comparisons of what it returned: (operator, bound, result, the read that the bound is
+        from)."""
         latest, events = {}, iter([*self.events, None])
         coming = next(events)
         for row, thread, number, left, right, result in self.trace.asked:
