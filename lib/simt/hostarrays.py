@@ -256,7 +256,8 @@ def from_interface(other):
     first = _allocations.get(address - _FIRST >> _APART) if address >= _FIRST else None
     if first is None:
         raise TypeError(
-            f"a {type(other).__name__} lives on a GPU ({type(other).__module__}): make it with the same `cuda` as the kernel"
+            f"a {type(other).__name__} lives on a GPU ({type(other).__module__}): make it with the same `cuda` as the "
+            "kernel"
         )
     address += first.__array_interface__["data"][0] - _FIRST - (address - _FIRST >> _APART << _APART)
     data = np.asarray(_Pointed(first, {**interface, "data": (address, readonly)}))

@@ -157,7 +157,7 @@ class Trace:
         self.order = "forward"
         self.sites, self.arrays = [], []
         self.fences = []  # (rows before it, thread, epoch, warp epoch, whether it is for more than the block)
-        self.atomics = []  # where an order may come of them: (row, what it found, what it left, its name, its last operand)
+        self.atomics = []  # where an order may come of them: (row, what it found, what it left, name, last operand)
         self.sets = set()  # sites of atomic exchanges that only store
         self.asked_of = []  # comparisons with what atomics returned, see executor/gates.py
         self.asked = []  # the same: (rows before it, thread, which of these, left, right, result)

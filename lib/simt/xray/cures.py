@@ -112,8 +112,8 @@ def seen_cure(trace, seen):
         ways = [way for way in around(trace.sites[seen.site]) if way.own]
         if ways and ways[-1].kind == "branch":
             return (
-                f"Move the warp operation out of the branch on line {ways[-1].line}: all lanes in its mask must reach it, "
-                "those without work with a value that changes nothing."
+                f"Move the warp operation out of the branch on line {ways[-1].line}: all lanes in its mask must reach "
+                "it, those without work with a value that changes nothing."
             )
     return CURES.get(seen.kind, "")
 
