@@ -13,7 +13,7 @@ cpu            cpu.py (the ladders of RNN, LSTM, GRU), fast.py (their last rungs
                follows a step's products), fast_strands.py (threads that do not meet), fast_rnn.py
 backward, cpu  backward.py (through time), fast_backward.py (LSTM), fast_backward_gru.py
 scans, cpu     scans.py (linear recurrences, minGRU, minLSTM), selective_reference.py, selective.py (Mamba's scan),
-               selective_backward.py
+               selective_backward.py, newton.py (any recurrence, by rounds of linear ones)
 gpu            gpu.py (a launch for each step), gpu_persistent.py (one launch for all)
 backward, gpu  gpu_kept.py (forward that keeps what is needed), gpu_backward.py
 scans, gpu     gpu_scans.py, gpu_scan_look_back.py (in one launch), gpu_minimal.py (minGRU), gpu_selective.py

@@ -131,7 +131,8 @@ class Missing:
         where = both if release and acquire else passes_on if release else waits
         narrow = self.own and not near and self._lacks_fences(self.own.any, first, second, w, e, False, False)
         if narrow and not any(narrow):
-            return f"The fence {where} must be cuda.threadfence(): threadfence_block() orders for threads of one block only."
+            block = "threadfence_block() orders for threads of one block only"
+            return f"The fence {where} must be cuda.threadfence(): {block}."
         return f"Put {fence} {where}: an atomic alone orders nothing but itself."
 
     def _barrier(self, row, event):
