@@ -365,3 +365,15 @@ def test_feedback_goes_back_under_the_names_that_each_system_reads(out, tmp_path
     assert back(out) == 0
     assert len(zipfile.ZipFile(out / "export" / "feedback-plain.zip").namelist()) == 6  # not for who handed in nothing
     assert back(tmp_path / "nowhere") == 2
+
+
+@pytest.mark.parametrize("who", [{"moodle": ["77"]}, {"system": ["Moodle"]}])
+def test_whoever_belongs_to_another_system_is_no_loss(out, tmp_path, capsys, who):
+    file = out / "grades.json"
+    rows = [row | {"who": who} if row["student"] == "lost" else row for row in json.loads(file.read_text())]
+    file.write_text(json.dumps(rows))
+    (tmp_path / "c.csv").write_text(CANVAS)
+    assert run(out, "--canvas", tmp_path / "c.csv") == 0
+    told = capsys.readouterr()
+    assert "1 handed in by another system, and are not in that file." in told.out
+    assert told.err == ""

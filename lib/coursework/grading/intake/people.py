@@ -19,6 +19,7 @@ HEADERS = {
     "canvas": ("canvasid", "canvasuserid"),
     "moodle": ("participant", "participantid", "identifier"),
     "name": ("name", "fullname", "studentname", "called"),
+    "system": ("system",),  # canvas, moodle, gradescope or classroom50: where somebody's grade goes
 }  # fmt: skip
 IDENTIFYING = ("email", "login", "id", "canvas", "moodle")
 NUMBERED = ("canvas", "moodle")  # the numbers that those put into the names of files

@@ -191,9 +191,20 @@ def main(argv=None):
         remember(options.out, system, merge.ledger)
         print("\n".join(merge.told()))
     print(f"Written: {to}")
+    others = {r["student"] for r in rows if _of_another_system(r.get("who", {}), system)} & set(lost)
+    lost = [student for student in lost if student not in others]
+    if others:
+        print(f"{len(others)} handed in by another system, and are not in that file.")
     for sentence in (*(f"not in that file: {student}" for student in lost), *doubts):
         print(sentence, file=sys.stderr)
     sys.exit(1 if lost or doubts else 0)
+
+
+def _of_another_system(who, system):
+    """Whether somebody belongs to another system: the roster's column `system` says so, or the name of the file handed in."""
+    if said := who.get("system"):
+        return people.key(said[0]) != people.key(system)
+    return not who.get(system) and any(who.get(other) for other in people.NUMBERED)
 
 
 def _options(argv):
