@@ -7,7 +7,7 @@ import pytest
 
 from coursework import checking, definition, feedback, progress
 from coursework.answer import Local
-from cpulab.explore.report import FEW, Table
+from cpulab.explore.report import FEW, Interleaving
 
 
 def outcome_of(task_id, name):
@@ -61,7 +61,7 @@ def test_what_was_seen_of_the_locks_is_said():
 
 @pytest.mark.parametrize(("rows", "folded"), [(20, 0), (20 + FEW - 1, 0), (20 + FEW, FEW), (48, 28)])
 def test_the_last_steps_stay_and_those_before_can_be_unfolded(rows, folded):
-    table = Table([(i + 1, "A", 7, "x += 1", f"does {i + 1}") for i in range(rows)], 20)
+    table = Interleaving([(i + 1, "A", 7, "x += 1", f"does {i + 1}") for i in range(rows)], 20)
     assert f"does {rows}" in str(table)
     assert ("does 1\n" in str(table)) == (not folded)
     html = table._repr_html_()
