@@ -14,8 +14,8 @@ from .device import cuda as cuda
 # The folders of operations, each of which may use those before it, and what each offers.
 FOLDERS = {
     "vector": """
-        add axpy bias_activation bias_activation_backward elu elu_backward gelu gelu_backward leaky_relu leaky_relu_backward relu
-        relu_backward sigmoid sigmoid_backward silu silu_backward tanh tanh_backward
+        add axpy bias_activation bias_activation_backward elu elu_backward gelu gelu_backward leaky_relu
+        leaky_relu_backward relu relu_backward sigmoid sigmoid_backward silu silu_backward tanh tanh_backward
     """,
     "reduce": """
         cumsum histogram sum sum_backward

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arguments import FLOATS, float_array, one_place, output, same
+from ..arguments import FLOATS, check_gradient, float_array, one_place, output, same
 from ..device import is_device_array
 from ..host import new, plain
 from ..implementations import call, operation, public_rung, run
@@ -90,7 +90,7 @@ def carray(x):
 
 
 def _quick_conv2d(x, weight, bias, stride, padding, dilation, groups):
-    """Contiguous arrays: after a large result Python's own memory has left the cache, and the long way takes longer than alone."""
+    """Contiguous arrays: after a large result Python's own memory has left the cache, and checks take longer than alone."""
     if carray(x) and carray(weight) and (bias is None or carray(bias)) and weight.ndim == x.ndim == 4:
         g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
         out = new(shape, x.dtype)
@@ -197,15 +197,6 @@ def _prepare_conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, di
     g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
     check_gradient(grad, shape, x=x, weight=weight)
     return bias, g, grad, x, weight
-
-
-def check_gradient(grad, shape, **others):
-    """Raise unless grad is what may arrive at a result of that shape."""
-    float_array("grad", grad)
-    one_place(grad=grad, **others)
-    same("dtype", **others, grad=grad)
-    if tuple(grad.shape) != tuple(shape):
-        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {tuple(shape)}, the shape of the result.")
 
 
 from . import choose, cpu, gpu, gpu_choose, gpu_depthwise, gpu_gemm, local, separable  # noqa: E402, F401

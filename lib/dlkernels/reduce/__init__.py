@@ -6,7 +6,7 @@ float32). Nothing changes its inputs. Wrong arguments raise ValueError or TypeEr
 
 import numpy as np
 
-from ..arguments import float_array, number, one_place, same
+from ..arguments import check_gradient, float_array, number
 from ..device import cuda, is_device_array
 from ..implementations import call, operation
 from ..vector.flat import alike
@@ -39,11 +39,7 @@ def _prepare_sum(x, dim=None, keepdim=False):
 @operation("sum_backward", reference.sum_backward, examples.SUM_BACKWARD, backward_of="sum")
 def _prepare_sum_backward(grad, x, dim=None, keepdim=False):
     dims, shape, x = _prepare_sum(x, dim, keepdim)
-    float_array("grad", grad)
-    one_place(grad=grad, x=x)
-    same("dtype", x=x, grad=grad)
-    if tuple(grad.shape) != shape:
-        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the sum.")
+    check_gradient(grad, shape, x=x)
     return dims, grad, x
 
 
@@ -103,7 +99,7 @@ def sum(x, dim=None, keepdim=False):
 
 
 def sum_backward(grad, x, dim=None, keepdim=False):
-    """The gradient of x, given `grad`, the one with respect to sum(x, dim, keepdim): grad, in each place that was added up.
+    """The gradient of x, given `grad`, the one with respect to sum(x, dim, keepdim): it goes to all that was added up.
 
     grad: the shape of that sum, the dtype of x. x: only its shape counts. A new array. Wrong arguments: as for `sum`.
     """

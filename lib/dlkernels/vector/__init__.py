@@ -142,7 +142,7 @@ def bias_activation(x, bias, activation="relu", out=None):
 
 
 def bias_activation_backward(grad, x, bias, activation="relu"):
-    """The gradients of x and bias, given `grad`, the one with respect to bias_activation(x, bias, activation). New arrays.
+    """The gradients of x and bias, given `grad`, the one with respect to bias_activation(...). New arrays.
 
     grad, x: (..., features), same shape and dtype. bias: (features,).
     """
