@@ -89,6 +89,15 @@ def output(out, shape, dtype, **inputs):
     return out
 
 
+def check_gradient(grad, shape, **others):
+    """Raise unless grad is what may arrive at a result of that shape, made of the arrays `others`."""
+    float_array("grad", grad)
+    one_place(grad=grad, **others)
+    same("dtype", **others, grad=grad)
+    if tuple(grad.shape) != tuple(shape):
+        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {tuple(shape)}, the shape of the result.")
+
+
 def overlap(x, y):
     """Whether two arrays share an element. In numba's simulator nobody knows it of device arrays: False."""
     if is_device_array(x) != is_device_array(y):

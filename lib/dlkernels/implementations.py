@@ -17,28 +17,28 @@ That is all: the rung is then listed (`of`), tested against the reference at eve
 examples, on host and device arrays, by both engines, by numba's simulator and by the compiler for real GPUs, and timed.
 
 Checks take longer than the product of two small matrices. So an operation may declare a short way,
-``quick=function``, which its public function tries before `call`: from the same arguments it makes the very result that `call`
-would, or returns None for what it does not take. An error that it raises is the one of `call`, too.
+``quick=function``, which its public function tries before `call`: from the same arguments it makes the very result
+that `call` would, or returns None for what it does not take. An error that it raises is the one of `call`, too.
 
 Gradients. Each operation names its backward, or says why it has none (`no_backward`). A backward is one of two things:
 
-- another operation of the table, declared with ``backward_of="matmul"``: ``matmul_backward(grad, a, b)`` returns the gradients
-  of the arrays among its arguments, in that order;
-- where other operations of the table do already, a function that calls them: ``backward=lambda grad: {"a": grad, "b": grad}``
-  for add. It returns {argument: gradient}.
+- another operation of the table, declared with ``backward_of="matmul"``: ``matmul_backward(grad, a, b)`` returns the
+  gradients of the arrays among its arguments, in that order;
+- where other operations of the table do already, a function that calls them and returns {argument: gradient}:
+  ``backward=lambda grad: {"a": grad, "b": grad}`` for add.
 
-Its parameters say what is to be kept of the forward call beside grad (`Operation.keeps`): arguments of that call, by their names,
-and results, by theirs (`results`). So a tape differentiates any operation without knowing it::
+Its parameters say what is to be kept of the forward call beside grad (`Operation.keeps`): arguments of that call, by
+their names, and results, by theirs (`results`). So a tape differentiates any operation without knowing it::
 
     out, sums = attention_with_sums(q, k, v)
-    kept = keep("attention_with_sums", (out, sums), q, k, v)               # {"q": q, ..., "result": out, "sums": sums, ...}
-    gradients("attention_with_sums", (grad, None), kept)                   # {"q": ..., "k": ..., "v": ...}
+    kept = keep("attention_with_sums", (out, sums), q, k, v)      # {"q": q, ..., "result": out, "sums": sums, ...}
+    gradients("attention_with_sums", (grad, None), kept)          # {"q": ..., "k": ..., "v": ...}
 
-grad has the shape and dtype of the result; of an operation with several `results` it is a tuple, one for each, None for zeros.
-A gradient has the shape and dtype of its argument: what was broadcast is summed. An argument that is a tuple of arrays, as the
-weights of several layers, has a tuple of gradients. None, numbers, names, whole numbers and what is among the operation's
-`constants`, as a mask, have none; results that are constants take None only. A gradient may be grad itself, or share memory with it:
-nobody may write into one.
+grad has the shape and dtype of the result; of an operation with several `results` it is a tuple, one for each, None
+for zeros. A gradient has the shape and dtype of its argument: what was broadcast is summed. An argument that is a tuple
+of arrays, as the weights of several layers, has a tuple of gradients. None, numbers, names, arrays of whole numbers and
+the operation's `constants`, as a mask, have none; where a result is a constant, None arrives. A gradient may be grad
+itself, or share memory with it: nobody may write into one.
 """
 
 import functools
@@ -180,10 +180,10 @@ def operation(
 ):
     """Declare an operation; the decorated function prepares its arguments (see the module's docstring).
 
-    backward_of: the name of the operation, declared before, of which this one is the gradient: it takes (grad, *the same
-    arguments) and returns the gradients of those that are arrays. Where several results of the forward have a gradient, grad is
-    a tuple, one for each, or None.
-    backward: for others that share a backward, its name; or a function. quick: the short way, a function.
+    backward_of: the name of the operation, declared before, of which this one is the gradient: it takes grad and what
+    is kept, and returns the gradients of the arrays among the forward's arguments. Where several results of the forward
+    have a gradient, grad is a tuple, one for each, or None.
+    backward: for others that share a backward, its name; or a function. All else: see `Operation`.
     """
     if backward_of is not None and backward_of not in _OPERATIONS:
         raise ValueError(f"{name} is the backward of {backward_of!r}, which is not declared")

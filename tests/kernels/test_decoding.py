@@ -7,8 +7,8 @@ import pytest
 
 from dlkernels import KVCache, PagedKVCache, decode_attention, merge_attention, scaled_dot_product_attention
 from dlkernels.attention import cpu, flash, reference, split
-from dlkernels.attention.cache import to_bytes
 from dlkernels.attention.geometry import geometry
+from dlkernels.attention.kv_cache import to_bytes
 
 pytestmark = pytest.mark.rotates
 

@@ -331,8 +331,10 @@ def test_every_operation_has_a_backward_or_says_why_not():
 @pytest.mark.rotates
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_gradients_are_the_slope_of_the_reference(name):
-    """Along a random direction, by central differences in float64: of the reference, and so of all rungs. Random sizes, and
-    those of the examples that have one number or none."""
+    """Along a random direction, by central differences in float64: of the reference, and so of all rungs.
+
+    Random sizes, and those of the examples that have one number or none.
+    """
     examples, draw = OPERATIONS[name].examples, np.random.default_rng(seed_of(name))
     axes = sorted({len(shape) for shape in examples.shapes if shape})
     sizes = [draw.integers(1, 7, axes[seed % len(axes)]).tolist() for seed in range(max(4, examples.seeds))]

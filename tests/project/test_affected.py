@@ -128,7 +128,7 @@ def test_where_a_name_comes_from(all_uses):
     defined = all_uses._defined
     assert defined("dlkernels", "conv2d") == {"conv2d"}
     assert defined("dlkernels", "cuda") == {"lib/dlkernels/device.py"}
-    assert defined("dlkernels", "KVCache") == {"lib/dlkernels/attention/cache.py"}
+    assert defined("dlkernels", "KVCache") == {"lib/dlkernels/attention/kv_cache.py"}
     assert defined("simt", "KernelError") == {"lib/simt/errors.py"}
     assert defined("cpulab", "measure") == {"lib/cpulab/measure/__init__.py"}
     assert defined("cpulab.measure", "times") == {"lib/cpulab/measure/timing.py"}

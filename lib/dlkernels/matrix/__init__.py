@@ -25,7 +25,7 @@ gpu, no rungs  gpu_local.py (where a local array lies), gpu_signed.py (what a si
 import numpy as np
 from numpy import empty, ndarray
 
-from ..arguments import FLOATS, float_array, one_place, output, overlap, same
+from ..arguments import FLOATS, check_gradient, float_array, one_place, output, overlap, same
 from ..device import is_device_array
 from ..implementations import call, operation
 from ..vector.flat import alike
@@ -135,13 +135,9 @@ def _prepare_int8(a, b):
 
 @operation("matmul_backward", reference.matmul_backward, examples.MATMUL_BACKWARD, backward_of="matmul")
 def _prepare_matmul_backward(grad, a, b):
-    for name, x in (("grad", grad), ("a", a), ("b", b)):
+    for name, x in (("a", a), ("b", b)):
         float_array(name, x)
-    one_place(grad=grad, a=a, b=b)
-    same("dtype", grad=grad, a=a, b=b)
-    shape = _product_shape(a, b)
-    if tuple(grad.shape) != shape:
-        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the product.")
+    check_gradient(grad, _product_shape(a, b), a=a, b=b)
     return grad, a, b
 
 
@@ -156,11 +152,7 @@ def _prepare_linear(x, weight, bias=None, activation=None, out=None):
 @operation("linear_backward", reference.linear_backward, examples.LINEAR_BACKWARD, backward_of="linear")
 def _prepare_linear_backward(grad, x, weight, bias=None, activation=None):
     shape = _check_linear(x, weight, bias, activation)
-    float_array("grad", grad)
-    one_place(x=x, grad=grad)
-    same("dtype", x=x, grad=grad)
-    if tuple(grad.shape) != shape:
-        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the layer's result.")
+    check_gradient(grad, shape, x=x)
     return bias, activation, grad, x, weight
 
 

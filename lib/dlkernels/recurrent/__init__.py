@@ -21,7 +21,7 @@ scans, gpu     gpu_scans.py, gpu_scan_look_back.py (in one launch), gpu_minimal.
 
 import numpy as np
 
-from ..arguments import float_array, one_place, same
+from ..arguments import check_gradient, float_array, one_place, same
 from ..implementations import call, operation
 from . import examples, reference
 from .geometry import check_gradients, check_nonlinearity, prepare, whole_number
@@ -92,16 +92,8 @@ def _prepare_scan(a, b, h0=None, dim=0, reverse=False):
 @operation("scan_backward", reference.scan_backward, examples.SCAN_BACKWARD, backward_of="scan")
 def _prepare_scan_backward(grad, a, b, h0=None, dim=0, reverse=False):
     dim, reverse, h0, a, b = _prepare_scan(a, b, h0, dim, reverse)
-    _check_gradient(grad, a, tuple(a.shape))
+    check_gradient(grad, a.shape, a=a)
     return dim, reverse, h0, grad, a, b
-
-
-def _check_gradient(grad, x, shape):
-    float_array("grad", grad)
-    one_place(grad=grad, x=x)
-    same("dtype", x=x, grad=grad)
-    if tuple(grad.shape) != shape:
-        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the result.")
 
 
 def _check_minimal(gates, x, h0, weight, bias):
@@ -140,14 +132,14 @@ def _prepare_min_lstm(x, h0, weight, bias=None):
 @operation("min_gru_backward", reference.min_gru_backward, examples.MIN_GRU_BACKWARD, backward_of="min_gru")
 def _prepare_min_gru_backward(grad, x, h0, weight, bias=None):
     hidden = _check_minimal(2, x, h0, weight, bias)
-    _check_gradient(grad, x, (*tuple(x.shape)[:-1], hidden))
+    check_gradient(grad, (*tuple(x.shape)[:-1], hidden), x=x)
     return grad, h0, weight, bias, x
 
 
 @operation("min_lstm_backward", reference.min_lstm_backward, examples.MIN_LSTM_BACKWARD, backward_of="min_lstm")
 def _prepare_min_lstm_backward(grad, x, h0, weight, bias=None):
     hidden = _check_minimal(3, x, h0, weight, bias)
-    _check_gradient(grad, x, (*tuple(x.shape)[:-1], hidden))
+    check_gradient(grad, (*tuple(x.shape)[:-1], hidden), x=x)
     return grad, h0, weight, bias, x
 
 

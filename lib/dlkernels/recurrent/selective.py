@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from .. import team
-from ..arguments import float_array, one_place, same
+from ..arguments import check_gradient, float_array, one_place, same
 from ..examples import Examples
 from ..host import plain
 from ..implementations import call, implementation, operation
@@ -94,11 +94,7 @@ def _prepare(u, delta, A, B, C, D=None):
 )
 def _prepare_backward(grad, u, delta, A, B, C, D=None):
     delta, A, B, C, D, u = _prepare(u, delta, A, B, C, D)
-    float_array("grad", grad)
-    one_place(grad=grad, u=u)
-    same("dtype", u=u, grad=grad)
-    if tuple(grad.shape) != tuple(u.shape):
-        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {tuple(u.shape)}, the shape of the result.")
+    check_gradient(grad, u.shape, u=u)
     return grad, delta, A, B, C, D, u
 
 

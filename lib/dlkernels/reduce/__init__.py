@@ -1,20 +1,12 @@
 """Reductions: many numbers become one, or few.
 
-Names and arguments are PyTorch's. Arrays are float32 or float64, of any shape and strides, in host or device memory
-(there: float32). Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
-
-Its files, in reading order:
-
-reference.py      the specification in NumPy        examples.py       what each operation can be called with
-lines.py          any dimensions as (before, n, after)
-cpu_sum.py        sums                              gpu_sum.py        tree, shuffles, the last block
-cpu_cumsum.py     running sums                      gpu_cumsum.py     Hillis and Steele, Blelloch, look-back
-cpu_histogram.py  histograms                        gpu_histogram.py  atomics in global and shared memory
+Names and arguments are PyTorch's. Arrays are float32 or float64, of any shape and strides, in host or device memory (there:
+float32). Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
 """
 
 import numpy as np
 
-from ..arguments import float_array, number, one_place, same
+from ..arguments import check_gradient, float_array, number
 from ..device import cuda, is_device_array
 from ..implementations import call, operation
 from ..vector.flat import alike
@@ -47,11 +39,7 @@ def _prepare_sum(x, dim=None, keepdim=False):
 @operation("sum_backward", reference.sum_backward, examples.SUM_BACKWARD, backward_of="sum")
 def _prepare_sum_backward(grad, x, dim=None, keepdim=False):
     dims, shape, x = _prepare_sum(x, dim, keepdim)
-    float_array("grad", grad)
-    one_place(grad=grad, x=x)
-    same("dtype", x=x, grad=grad)
-    if tuple(grad.shape) != shape:
-        raise ValueError(f"grad has shape {tuple(grad.shape)}; expected {shape}, the shape of the sum.")
+    check_gradient(grad, shape, x=x)
     return dims, grad, x
 
 
@@ -84,8 +72,8 @@ def _prepare_histogram(x, bins, min, max):
         product = (high - low) * x.dtype.type(bins)
     if not (low < high and np.isfinite(product)):
         raise ValueError(
-            f"min is {min} and max is {max}; expected min < max, both finite, and (max - min) * bins to be a number "
-            f"that {x.dtype} has."
+            f"min is {min} and max is {max}; expected min < max, both finite, and (max - min) * bins to be a number that "
+            f"{x.dtype} has."
         )
     counts = np.zeros(bins.__index__(), np.int64)
     return low, high, x, cuda.to_device(counts) if is_device_array(x) else counts
@@ -111,8 +99,7 @@ def sum(x, dim=None, keepdim=False):
 
 
 def sum_backward(grad, x, dim=None, keepdim=False):
-    """The gradient of x, given `grad`, the one with respect to sum(x, dim, keepdim): grad, in each place that was
-    added up.
+    """The gradient of x, given `grad`, the one with respect to sum(x, dim, keepdim): it goes to all that was added up.
 
     grad: the shape of that sum, the dtype of x. x: only its shape counts. A new array. Wrong arguments: as for `sum`.
     """
@@ -125,10 +112,8 @@ def cumsum(x, dim):
 
 
 def histogram(x, bins, min, max):
-    """How many numbers of x lie in each of `bins` equal bins from min to max: int64 counts, as torch.histc, which
-    returns floats.
+    """How many numbers of x lie in each of `bins` equal bins from min to max: int64 counts, as torch.histc, which returns floats.
 
-    A number on an edge between two bins lies in the upper one, max in the last. What is outside, or NaN, is not
-    counted.
+    A number on an edge between two bins lies in the upper one, max in the last. What is outside, or NaN, is not counted.
     """
     return call("histogram", x, bins, min, max)
