@@ -35,8 +35,9 @@ def solve(steps, h0, count, tolerance=1e-9, diagonal=False, rounds=None):
             a = np.diagonal(jacobian, axis1=1, axis2=2).copy()
             new = scan_diagonal(a, after - a * before, h0)
         else:
-            new = scan_matrices(jacobian, after - (jacobian @ before[..., None])[..., 0], h0)
-        new[~np.isfinite(new)] = 0  # a stretch that overflowed begins again; the right states before it stay
+            b = after - (jacobian @ before[..., None])[..., 0]
+            new = scan_matrices(jacobian, b, h0)
+        new[~np.isfinite(new)] = 0  # where it overflowed, it begins again
         moved = np.abs(new - states).max(initial=0)
         states = new
         if moved <= tolerance:
